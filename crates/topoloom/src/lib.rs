@@ -1,0 +1,12 @@
+//! topoloom: design and evaluate the interconnection networks of supercomputers.
+//!
+//! This crate is the engine, complete without Python: networks, metrics, routing with its proof of deadlock freedom,
+//! traffic, and the cycle engine.
+#![warn(missing_docs)]
+
+pub mod error;
+pub mod network;
+pub mod topology;
+
+pub use error::{Error, Result};
+pub use network::Network;

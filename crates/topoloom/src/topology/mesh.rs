@@ -1,0 +1,50 @@
+//! `mesh:8x8`: a k-ary n-dimensional mesh, any radix per dimension.
+//!
+//! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -,
+//! where they exist. Link class: `local`.
+
+use super::Family;
+use super::params::{P, Params};
+use crate::error::Result;
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure};
+
+pub(super) const FAMILY: Family = Family {
+    name: "mesh",
+    summary: "k-ary n-dimensional mesh, any radix per dimension",
+    sizes: Some("8x8"),
+    keys: &[P],
+    example: "mesh:8x8,p=1",
+    source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
+    build,
+};
+
+/// A mesh's grid of routers.
+#[derive(Debug)]
+pub struct Mesh {
+    grid: Grid,
+}
+
+impl Structure for Mesh {
+    fn grid(&self) -> Option<&Grid> {
+        Some(&self.grid)
+    }
+}
+
+fn build(params: &Params) -> Result<Network> {
+    let grid = Grid { sides: params.sizes().to_vec() };
+    let p = params.concentration()?;
+    let routers: u128 = grid.sides.iter().map(|&s| u128::from(s)).product();
+    params.guard_size(routers, routers * u128::from(p), routers * grid.sides.len() as u128)?;
+    let routers = routers as u32;
+    let mut builder = NetworkBuilder::new(routers).terminals_everywhere(p);
+    let mut stride = 1;
+    for &side in &grid.sides {
+        for router in 0..routers {
+            if router / stride % side + 1 < side {
+                builder.link(router, router + stride, LinkClass::Local);
+            }
+        }
+        stride *= side;
+    }
+    builder.build(params.spec().to_owned(), FAMILY.name, Box::new(Mesh { grid }))
+}

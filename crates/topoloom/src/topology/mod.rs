@@ -1,0 +1,57 @@
+//! Network families: parameters in, [`Network`] out. One file a family.
+//!
+//! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
+//! name it in [`FAMILIES`].
+
+mod mesh;
+mod params;
+
+pub use mesh::Mesh;
+pub use params::{Key, Params};
+
+use crate::error::{Error, Result, unknown};
+use crate::network::Network;
+
+/// A family of networks.
+#[derive(Debug)]
+pub struct Family {
+    /// The name in specs.
+    pub name: &'static str,
+    /// One line for `topoloom list topologies`.
+    pub summary: &'static str,
+    /// How the sizes are written, or `None` where the family has none ("8x8", say).
+    pub sizes: Option<&'static str>,
+    /// The keys that a spec may give.
+    pub keys: &'static [Key],
+    /// A spec that works.
+    pub example: &'static str,
+    /// Where the family was published.
+    pub source: &'static str,
+    /// Reads the parameters, checks them, and builds.
+    pub build: fn(&Params) -> Result<Network>,
+}
+
+/// Every family, in the order in which users see them.
+pub static FAMILIES: &[&Family] = &[&mesh::FAMILY];
+
+/// The family called `name`.
+pub fn family(name: &str) -> Result<&'static Family> {
+    FAMILIES
+        .iter()
+        .copied()
+        .find(|f| f.name == name)
+        .ok_or_else(|| Error::Spec(unknown("topology", name, FAMILIES.iter().map(|f| f.name))))
+}
+
+/// Builds the network that `spec` describes.
+///
+/// # Errors
+/// [`Error::Spec`] if the spec does not parse or a parameter is not allowed; [`Error::TooLarge`], before anything is
+/// allocated, if the network would not fit in memory.
+pub fn build(spec: &str) -> Result<Network> {
+    let spec = spec.trim();
+    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    let family = family(name)?;
+    let params = Params::parse(spec, family, rest)?;
+    (family.build)(&params)
+}

@@ -1,0 +1,167 @@
+//! The parameters of a spec: sizes and `key=value` pairs, with one clear sentence for every mistake.
+
+use std::collections::BTreeMap;
+
+use super::Family;
+use crate::error::{Error, Result, unknown};
+
+/// A key that a family's specs may give.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means, with its default.
+    pub doc: &'static str,
+}
+
+/// The key that every family with terminals on all routers has.
+pub const P: Key = Key { name: "p", doc: "terminals per router (default 1)" };
+
+/// The parsed parameters of one spec.
+#[derive(Debug)]
+pub struct Params {
+    spec: String,
+    family: &'static Family,
+    sizes: Vec<u32>,
+    values: BTreeMap<String, String>,
+}
+
+impl Params {
+    /// Reads `rest`, what stands behind the colon of `spec`.
+    pub fn parse(spec: &str, family: &'static Family, rest: &str) -> Result<Self> {
+        let mut params = Self { spec: spec.to_owned(), family, sizes: Vec::new(), values: BTreeMap::new() };
+        for (place, item) in rest.split(',').map(str::trim).enumerate() {
+            match item.split_once('=') {
+                Some((key, value)) => params.set(key.trim(), value.trim())?,
+                None if item.is_empty() && rest.is_empty() => {}
+                None if place == 0 && family.sizes.is_some() => params.sizes = params.read_sizes(item)?,
+                None => {
+                    let wanted = params.usage();
+                    return Err(params.mistake(format!("'{item}' is not key=value; write {wanted}")));
+                }
+            }
+        }
+        if family.sizes.is_some() && params.sizes.is_empty() {
+            return Err(params.mistake(format!("the sizes are missing; write {}", params.usage())));
+        }
+        Ok(params)
+    }
+
+    fn usage(&self) -> String {
+        format!("it like '{}'", self.family.example)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        if !self.family.keys.iter().any(|k| k.name == key) {
+            let keys = self.family.keys.iter().map(|k| k.name);
+            return Err(self.mistake(unknown(format_args!("key of {}", self.family.name), key, keys)));
+        }
+        if value.is_empty() {
+            return Err(self.mistake(format!("{key} has no value")));
+        }
+        if self.values.insert(key.to_owned(), value.to_owned()).is_some() {
+            return Err(self.mistake(format!("{key} is given twice")));
+        }
+        Ok(())
+    }
+
+    fn read_sizes(&self, text: &str) -> Result<Vec<u32>> {
+        text.split('x').map(|side| self.number("size", side, 1)).collect()
+    }
+
+    fn number(&self, what: &str, text: &str, least: u32) -> Result<u32> {
+        let wanted = format!("a whole number from {least} up");
+        match text.parse::<i128>() {
+            Ok(n) if n < i128::from(least) => Err(self.mistake(format!("{what} is {n}; it must be {wanted}"))),
+            Ok(n) if n > i128::from(u32::MAX) => {
+                Err(Error::TooLarge(format!("{}: {what} is {n}; at most {} is possible", self.spec, u32::MAX)))
+            }
+            Ok(n) => Ok(n as u32),
+            Err(_) => Err(self.mistake(format!("{what} is '{text}'; it must be {wanted}"))),
+        }
+    }
+
+    /// An [`Error::Spec`] that names the spec.
+    pub fn mistake(&self, what: impl AsRef<str>) -> Error {
+        Error::Spec(format!("{}: {}", self.spec, what.as_ref()))
+    }
+
+    /// The spec as the user wrote it.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// The sizes, at least one, all positive.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// The text of `key`, if given.
+    pub fn text(&self, key: &str) -> Option<&str> {
+        debug_assert!(self.family.keys.iter().any(|k| k.name == key), "{key} is not declared");
+        self.values.get(key).map(String::as_str)
+    }
+
+    /// A whole number of at least `least`, if given.
+    pub fn optional(&self, key: &str, least: u32) -> Result<Option<u32>> {
+        self.text(key).map(|text| self.number(key, text, least)).transpose()
+    }
+
+    /// A whole number of at least `least` that must be given.
+    pub fn required(&self, key: &str, least: u32) -> Result<u32> {
+        self.optional(key, least)?
+            .ok_or_else(|| self.mistake(format!("{key} is missing; write {}", self.usage())))
+    }
+
+    /// The terminals per router: `p`, or 1.
+    pub fn concentration(&self) -> Result<u32> {
+        Ok(self.optional("p", 1)?.unwrap_or(1))
+    }
+
+    /// `true` or `false`, if given.
+    pub fn flag(&self, key: &str) -> Result<bool> {
+        match self.text(key) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(other) => Err(self.mistake(format!("{key} is '{other}'; it must be true or false"))),
+        }
+    }
+
+    /// One of `choices`, the first unless given.
+    pub fn choice<'a>(&self, key: &str, choices: &[&'a str]) -> Result<&'a str> {
+        let Some(text) = self.text(key) else { return Ok(choices[0]) };
+        choices
+            .iter()
+            .find(|c| **c == text)
+            .copied()
+            .ok_or_else(|| self.mistake(unknown(key, text, choices)))
+    }
+
+    /// Refuses, before anything is allocated, a network that ids cannot name or memory cannot hold.
+    pub fn guard_size(&self, routers: u128, terminals: u128, links: u128) -> Result<()> {
+        /// Bytes a port, a router and a terminal cost while the network is built.
+        const PORT: u128 = 40;
+        let ports = 2 * links + terminals;
+        let bytes = PORT * ports + 8 * routers + 4 * terminals;
+        let available = available_memory();
+        if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
+            return Err(Error::TooLarge(format!(
+                "{}: {routers} routers, {terminals} terminals and {links} links need about {} GB; {} GB are available",
+                self.spec,
+                bytes.div_ceil(1_000_000_000),
+                available / 1_000_000_000
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The memory that can be had without swapping, in bytes; 8 GB where the system does not tell.
+pub fn available_memory() -> u128 {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u128>().ok())
+        .map_or(8_000_000_000, |kb| kb * 1024)
+}
