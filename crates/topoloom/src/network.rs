@@ -298,78 +298,140 @@ impl Network {
     }
 }
 
-/// Builds a [`Network`]. Ports are numbered in the order of the calls, terminals of a router before its links.
+/// Builds a [`Network`]. A router's terminals take its first ports, in order of their ids; its links follow by rank,
+/// and in the order of the calls where ranks are equal.
 pub struct NetworkBuilder {
-    concentration: Vec<u32>,
-    links: Vec<(u32, u32, LinkClass)>,
+    routers: u32,
+    /// The router of each terminal.
+    terminals: Vec<u32>,
+    links: Vec<NewLink>,
+    ranked: bool,
+}
+
+/// A link before it has ports.
+struct NewLink {
+    ends: [u32; 2],
+    ranks: [u32; 2],
+    class: LinkClass,
 }
 
 impl NetworkBuilder {
     /// `routers` routers without terminals or links.
     pub fn new(routers: u32) -> Self {
-        Self { concentration: vec![0; routers as usize], links: Vec::new() }
+        Self { routers, terminals: Vec::new(), links: Vec::new(), ranked: false }
     }
 
-    /// Puts `count` terminals on each router; terminal ids then are router id * count + i.
+    /// Puts `count` more terminals on each router; the ids of the first ones then are router id * count + i.
     pub fn terminals_everywhere(mut self, count: u32) -> Self {
-        self.concentration.fill(count);
+        self.terminals.reserve(self.routers as usize * count as usize);
+        for router in 0..self.routers {
+            self.terminals(router, count);
+        }
         self
     }
 
-    /// Puts `count` terminals on one router. Terminal ids follow router ids.
+    /// Puts `count` more terminals on one router. Terminal ids follow the calls.
     pub fn terminals(&mut self, router: u32, count: u32) {
-        self.concentration[router as usize] = count;
+        self.terminals.extend(std::iter::repeat_n(router, count as usize));
+    }
+
+    /// Puts one more terminal on a router, for numberings of terminals that do not follow the routers.
+    pub fn terminal(&mut self, router: u32) {
+        self.terminals.push(router);
     }
 
     /// Adds an undirected link. Repeated calls make parallel links.
     pub fn link(&mut self, a: u32, b: u32, class: LinkClass) {
-        debug_assert!(a != b, "a self-loop at router {a}");
-        self.links.push((a, b, class));
+        self.ranked_link((a, 0), (b, 0), class);
     }
 
-    /// Builds the network. `order` is by call: the k-th link added at a router takes its k-th network port.
-    pub fn build(self, spec: String, family: &'static str, structure: Box<dyn Structure>) -> Result<Network> {
-        let routers = self.concentration.len();
-        let mut degree: Vec<u32> = self.concentration.clone();
-        for &(a, b, _) in &self.links {
-            degree[a as usize] += 1;
-            degree[b as usize] += 1;
-        }
-        let mut port_base = Vec::with_capacity(routers + 1);
-        let mut total: u64 = 0;
-        for &d in &degree {
-            port_base.push(total as u32);
-            total += u64::from(d);
-        }
-        if total > u64::from(u32::MAX) {
-            return Err(Error::TooLarge(format!("{spec} has {total} ports; at most {} are possible", u32::MAX)));
-        }
-        port_base.push(total as u32);
+    /// Adds an undirected link between two (router, rank): the links of a router take its ports by ascending rank.
+    pub fn ranked_link(&mut self, a: (u32, u32), b: (u32, u32), class: LinkClass) {
+        debug_assert!(a.0 != b.0, "a self-loop at router {}", a.0);
+        self.ranked |= a.1 != 0 || b.1 != 0;
+        self.links.push(NewLink { ends: [a.0, b.0], ranks: [a.1, b.1], class });
+    }
 
+    /// Builds the network.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more ports than ids.
+    pub fn build(self, spec: String, family: &'static str, structure: Box<dyn Structure>) -> Result<Network> {
+        let port_base = self.port_base(&spec)?;
+        let total = port_base[self.routers as usize];
         let nowhere = Port { router: RouterId(0), peer: Peer::Terminal(TerminalId(0)), class: LinkClass::Terminal };
         let mut ports = vec![nowhere; total as usize];
-        let mut next = port_base[..routers].to_vec();
-        let mut terminal_ports = Vec::new();
-        for (router, &count) in self.concentration.iter().enumerate() {
-            for _ in 0..count {
-                let terminal = TerminalId(terminal_ports.len() as u32);
-                let port = next[router];
-                next[router] += 1;
-                ports[port as usize] =
-                    Port { router: RouterId(router as u32), peer: Peer::Terminal(terminal), class: LinkClass::Terminal };
-                terminal_ports.push(PortId(port));
-            }
-        }
+        let mut next = port_base[..self.routers as usize].to_vec();
+        let terminal_ports: Vec<PortId> = self
+            .terminals
+            .iter()
+            .enumerate()
+            .map(|(terminal, &router)| {
+                let port = take(&mut next[router as usize]);
+                let peer = Peer::Terminal(TerminalId(terminal as u32));
+                ports[port as usize] = Port { router: RouterId(router), peer, class: LinkClass::Terminal };
+                PortId(port)
+            })
+            .collect();
+        let end_ports = self.end_ports(&port_base, next);
         let mut links = Vec::with_capacity(self.links.len());
-        for &(a, b, class) in &self.links {
-            let (pa, pb) = (next[a as usize], next[b as usize]);
-            next[a as usize] += 1;
-            next[b as usize] += 1;
-            ports[pa as usize] = Port { router: RouterId(a), peer: Peer::Port(PortId(pb)), class };
-            ports[pb as usize] = Port { router: RouterId(b), peer: Peer::Port(PortId(pa)), class };
-            let ends = if a <= b { [PortId(pa), PortId(pb)] } else { [PortId(pb), PortId(pa)] };
-            links.push(Link { ends, class });
+        for (link, &[pa, pb]) in self.links.iter().zip(&end_ports) {
+            let [a, b] = link.ends;
+            ports[pa.index()] = Port { router: RouterId(a), peer: Peer::Port(pb), class: link.class };
+            ports[pb.index()] = Port { router: RouterId(b), peer: Peer::Port(pa), class: link.class };
+            links.push(Link { ends: if a < b { [pa, pb] } else { [pb, pa] }, class: link.class });
         }
         Ok(Network { spec, family, structure, port_base, ports, terminal_ports, links })
     }
+
+    /// The first port of each router, and behind them the number of ports.
+    fn port_base(&self, spec: &str) -> Result<Vec<u32>> {
+        let total = self.terminals.len() as u64 + 2 * self.links.len() as u64;
+        if total > u64::from(u32::MAX) {
+            return Err(Error::TooLarge(format!("{spec} has {total} ports; at most {} are possible", u32::MAX)));
+        }
+        let mut base = vec![0; self.routers as usize + 1];
+        for router in self.terminals.iter().chain(self.links.iter().flat_map(|link| &link.ends)) {
+            base[*router as usize + 1] += 1;
+        }
+        for router in 1..base.len() {
+            base[router] += base[router - 1];
+        }
+        Ok(base)
+    }
+
+    /// The two ports of each link; `next` is the first port of each router that no terminal took.
+    fn end_ports(&self, port_base: &[u32], mut next: Vec<u32>) -> Vec<[PortId; 2]> {
+        let mut end_ports = vec![[PortId(0); 2]; self.links.len()];
+        if !self.ranked {
+            for (link, ports) in self.links.iter().zip(&mut end_ports) {
+                *ports = link.ends.map(|router| PortId(take(&mut next[router as usize])));
+            }
+            return end_ports;
+        }
+        // The ends (2 * link + side) that each router sees, in the order of the calls, then sorted by rank.
+        let first = next.clone();
+        let mut seen = vec![0u32; port_base[self.routers as usize] as usize];
+        for (index, link) in self.links.iter().enumerate() {
+            for (side, &router) in link.ends.iter().enumerate() {
+                seen[take(&mut next[router as usize]) as usize] = (2 * index + side) as u32;
+            }
+        }
+        for (router, &first) in first.iter().enumerate() {
+            let range = first as usize..port_base[router + 1] as usize;
+            seen[range.clone()].sort_by_key(|&end| self.links[end as usize / 2].ranks[end as usize % 2]);
+            for port in range {
+                let end = seen[port] as usize;
+                end_ports[end / 2][end % 2] = PortId(port as u32);
+            }
+        }
+        end_ports
+    }
+}
+
+/// The value of a counter before it counts on.
+fn take(counter: &mut u32) -> u32 {
+    let value = *counter;
+    *counter += 1;
+    value
 }

@@ -4,7 +4,7 @@
 //! where they exist. Link class: `local`.
 
 use super::Family;
-use super::params::{P, Params};
+use super::params::{P, Params, product};
 use crate::error::Result;
 use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure};
 
@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     build,
 };
 
-/// A mesh's grid of routers.
+/// A mesh's grid of routers. Terminals of one router share its coordinates.
 #[derive(Debug)]
 pub struct Mesh {
     grid: Grid,
@@ -33,15 +33,16 @@ impl Structure for Mesh {
 fn build(params: &Params) -> Result<Network> {
     let grid = Grid { sides: params.sizes().to_vec() };
     let p = params.concentration()?;
-    let routers: u128 = grid.sides.iter().map(|&s| u128::from(s)).product();
-    params.guard_size(routers, routers * u128::from(p), routers * grid.sides.len() as u128)?;
+    let routers = product(grid.sides.iter().copied());
+    params.guard_size(routers, product([routers, p.into()]), product([routers, grid.sides.len() as u128]))?;
     let routers = routers as u32;
     let mut builder = NetworkBuilder::new(routers).terminals_everywhere(p);
     let mut stride = 1;
-    for &side in &grid.sides {
+    for (dimension, &side) in (0..).zip(&grid.sides) {
         for router in 0..routers {
             if router / stride % side + 1 < side {
-                builder.link(router, router + stride, LinkClass::Local);
+                let [plus, minus] = [2 * dimension, 2 * dimension + 1];
+                builder.ranked_link((router, plus), (router + stride, minus), LinkClass::Local);
             }
         }
         stride *= side;

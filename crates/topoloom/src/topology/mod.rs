@@ -3,11 +3,27 @@
 //! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
 //! name it in [`FAMILIES`].
 
+mod dragonfly;
+mod fattree;
+mod field;
+mod flex;
+mod hyperx;
 mod mesh;
 mod params;
+mod random;
+mod slimfly;
+#[cfg(test)]
+mod tests;
+mod torus;
 
+pub use dragonfly::{Arrangement, Dragonfly};
+pub use fattree::FatTree;
+pub use flex::Flex;
+pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use params::{Key, Params};
+pub use slimfly::SlimFly;
+pub use torus::Torus;
 
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
@@ -32,7 +48,15 @@ pub struct Family {
 }
 
 /// Every family, in the order in which users see them.
-pub static FAMILIES: &[&Family] = &[&mesh::FAMILY];
+pub static FAMILIES: &[&Family] = &[
+    &mesh::FAMILY,
+    &torus::FAMILY,
+    &hyperx::FAMILY,
+    &fattree::FAMILY,
+    &dragonfly::FAMILY,
+    &slimfly::FAMILY,
+    &flex::FAMILY,
+];
 
 /// The family called `name`.
 pub fn family(name: &str) -> Result<&'static Family> {

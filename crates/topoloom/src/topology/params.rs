@@ -66,7 +66,16 @@ impl Params {
     }
 
     fn read_sizes(&self, text: &str) -> Result<Vec<u32>> {
-        text.split('x').map(|side| self.number("size", side, 1)).collect()
+        self.list("size", text)
+    }
+
+    fn list(&self, what: &str, text: &str) -> Result<Vec<u32>> {
+        text.split('x').map(|side| self.number(what, side, 1)).collect()
+    }
+
+    /// The positive whole numbers of `key`, written like sizes ("2x2"), if given.
+    pub fn optional_list(&self, key: &str) -> Result<Option<Vec<u32>>> {
+        self.text(key).map(|text| self.list(key, text)).transpose()
     }
 
     fn number(&self, what: &str, text: &str, least: u32) -> Result<u32> {
@@ -109,8 +118,7 @@ impl Params {
 
     /// A whole number of at least `least` that must be given.
     pub fn required(&self, key: &str, least: u32) -> Result<u32> {
-        self.optional(key, least)?
-            .ok_or_else(|| self.mistake(format!("{key} is missing; write {}", self.usage())))
+        self.optional(key, least)?.ok_or_else(|| self.mistake(format!("{key} is missing; write {}", self.usage())))
     }
 
     /// The terminals per router: `p`, or 1.
@@ -130,30 +138,39 @@ impl Params {
     /// One of `choices`, the first unless given.
     pub fn choice<'a>(&self, key: &str, choices: &[&'a str]) -> Result<&'a str> {
         let Some(text) = self.text(key) else { return Ok(choices[0]) };
-        choices
-            .iter()
-            .find(|c| **c == text)
-            .copied()
-            .ok_or_else(|| self.mistake(unknown(key, text, choices)))
+        choices.iter().find(|c| **c == text).copied().ok_or_else(|| self.mistake(unknown(key, text, choices)))
     }
 
     /// Refuses, before anything is allocated, a network that ids cannot name or memory cannot hold.
     pub fn guard_size(&self, routers: u128, terminals: u128, links: u128) -> Result<()> {
-        /// Bytes a port, a router and a terminal cost while the network is built.
-        const PORT: u128 = 40;
-        let ports = 2 * links + terminals;
-        let bytes = PORT * ports + 8 * routers + 4 * terminals;
+        /// Bytes that a port costs while the network is built.
+        const PORT: u128 = 48;
+        let ports = links.saturating_mul(2).saturating_add(terminals);
+        let bytes = ports.saturating_mul(PORT).saturating_add(routers.saturating_mul(8));
         let available = available_memory();
         if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
             return Err(Error::TooLarge(format!(
-                "{}: {routers} routers, {terminals} terminals and {links} links need about {} GB; {} GB are available",
+                "{}: {} routers, {} terminals and {} links need about {} GB; {} GB are available",
                 self.spec,
-                bytes.div_ceil(1_000_000_000),
+                count(routers),
+                count(terminals),
+                count(links),
+                count(bytes.div_ceil(1_000_000_000)),
                 available / 1_000_000_000
             )));
         }
         Ok(())
     }
+}
+
+/// A number for a sentence: beyond 10^18 its digits tell nothing (and products may have saturated).
+fn count(number: u128) -> String {
+    if number > 1_000_000_000_000_000_000 { "more than 10^18".to_owned() } else { number.to_string() }
+}
+
+/// The product of `factors`, or the largest number if it is larger still: sizes are checked before they can overflow.
+pub(super) fn product<T: Into<u128>>(factors: impl IntoIterator<Item = T>) -> u128 {
+    factors.into_iter().fold(1, |product: u128, factor| product.saturating_mul(factor.into()))
 }
 
 /// The memory that can be had without swapping, in bytes; 8 GB where the system does not tell.

@@ -1,0 +1,406 @@
+//! Every family against its definition, written here a second time as a rule over pairs of routers.
+
+use super::*;
+use crate::network::{Grid, LinkClass, Peer, RouterId, TerminalId};
+
+fn network(spec: &str) -> Network {
+    build(spec).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn mistake(spec: &str) -> String {
+    build(spec).expect_err("a mistake was accepted").to_string()
+}
+
+/// The links as sorted pairs of routers, the smaller first.
+fn edges(network: &Network) -> Vec<(u32, u32)> {
+    let router = |port: crate::network::PortId| network.ports()[port.index()].router.0;
+    let mut edges: Vec<_> = network.links().iter().map(|link| (router(link.ends[0]), router(link.ends[1]))).collect();
+    assert!(edges.iter().all(|(a, b)| a < b), "ends stand in order");
+    edges.sort_unstable();
+    edges
+}
+
+/// The pairs that `links` says are linked, as often as it says.
+fn expected(routers: u32, links: impl Fn(u32, u32) -> usize) -> Vec<(u32, u32)> {
+    let pairs = (0..routers).flat_map(|a| (a + 1..routers).map(move |b| (a, b)));
+    pairs.flat_map(|(a, b)| std::iter::repeat_n((a, b), links(a, b))).collect()
+}
+
+fn peers(network: &Network, router: u32) -> Vec<u32> {
+    network.neighbors(RouterId(router)).map(|(_, peer)| peer.0).collect()
+}
+
+/// (routers, terminals, links, radix, network radix)
+fn counts(spec: &str) -> (usize, usize, usize, usize, usize) {
+    let n = network(spec);
+    (n.num_routers(), n.num_terminals(), n.links().len(), n.radix(), n.network_radix())
+}
+
+/// What must hold in any network.
+fn check_ports(network: &Network) {
+    for (id, port) in network.ports().iter().enumerate() {
+        match port.peer {
+            Peer::Terminal(terminal) => assert_eq!(network.terminal_port(terminal).index(), id),
+            Peer::Port(peer) => {
+                let back = network.ports()[peer.index()];
+                assert_eq!(back.peer, Peer::Port(crate::network::PortId(id as u32)));
+                assert_eq!(back.class, port.class);
+                assert_ne!(back.router, port.router);
+            }
+        }
+    }
+    for router in network.routers() {
+        let ports = network.ports_of(router);
+        assert!(ports.iter().all(|port| port.router == router));
+        let links_follow = ports.is_sorted_by_key(|port| !matches!(port.peer, Peer::Terminal(_)));
+        assert!(links_follow, "terminals stand before links");
+    }
+}
+
+#[test]
+fn every_example_builds_and_its_ports_agree() {
+    for family in FAMILIES {
+        check_ports(&network(family.example));
+    }
+}
+
+#[test]
+fn terminals_are_numbered_router_by_router() {
+    for spec in [
+        "mesh:3x4,p=3",
+        "torus:3x4,p=3",
+        "hyperx:3x4,p=3",
+        "dragonfly:a=4,h=2,p=3",
+        "slimfly:q=4,p=3",
+        "flex:3x3x3,p=3",
+    ] {
+        let network = network(spec);
+        for terminal in 0..network.num_terminals() as u32 {
+            assert_eq!(network.router_of(TerminalId(terminal)).0, terminal / 3, "{spec}");
+        }
+    }
+}
+
+#[test]
+fn mesh_links_neighbours_in_port_order() {
+    let n = network("mesh:4x3x2,p=2");
+    let grid = Grid { sides: vec![4, 3, 2] };
+    let distance = |a: u32, b: u32| -> u32 {
+        grid.coordinates(a).iter().zip(grid.coordinates(b)).map(|(a, b)| a.abs_diff(b)).sum()
+    };
+    assert_eq!(edges(&n), expected(24, |a, b| usize::from(distance(a, b) == 1)));
+    assert_eq!(peers(&n, 5), [6, 4, 9, 1, 17], "+ before -, dimension by dimension");
+    assert_eq!(peers(&n, 0), [1, 4, 12]);
+}
+
+fn ring_distance(a: u32, b: u32, side: u32) -> u32 {
+    a.abs_diff(b).min(side - a.abs_diff(b))
+}
+
+#[test]
+fn torus_links_neighbours_in_port_order() {
+    let n = network("torus:4x3x1x2");
+    let grid = Grid { sides: vec![4, 3, 1, 2] };
+    let distance = |a: u32, b: u32| -> u32 {
+        let pairs = grid.coordinates(a).into_iter().zip(grid.coordinates(b));
+        pairs.zip(&grid.sides).map(|((a, b), &side)| ring_distance(a, b, side)).sum()
+    };
+    assert_eq!(edges(&n), expected(24, |a, b| usize::from(distance(a, b) == 1)));
+    assert_eq!(peers(&n, 0), [1, 3, 4, 8, 12]);
+    assert_eq!(peers(&n, 17), [18, 16, 21, 13, 5]);
+}
+
+#[test]
+fn torus_dimension_of_two_has_one_link_or_two() {
+    assert_eq!(edges(&network("torus:2x3")).len(), 3 + 6);
+    let double = network("torus:2x3,double=true");
+    assert_eq!(edges(&double).len(), 6 + 6);
+    let both: Vec<_> = double.ports_of(RouterId(0)).iter().skip(1).take(2).map(|port| port.peer).collect();
+    let base = double.port_base(RouterId(1));
+    let back = [base + 2, base + 1].map(|port| Peer::Port(crate::network::PortId(port)));
+    assert_eq!(both, back, "+ of the one is - of the other");
+}
+
+#[test]
+fn counts_of_the_published_configurations() {
+    assert_eq!(counts("torus:16x8x8"), (1024, 1024, 3072, 7, 6));
+    assert_eq!(counts("hyperx:10x10,p=10"), (100, 1000, 900, 28, 18));
+    assert_eq!(counts("fattree:k=10,levels=3"), (300, 1000, 2000, 20, 20));
+    assert_eq!(counts("dragonfly:a=8,h=4,p=4"), (264, 1056, 1452, 15, 11));
+    assert_eq!(counts("slimfly:q=9,p=6"), (162, 972, 1053, 19, 13));
+    assert_eq!(counts("flex:6x6x3,p=10"), (108, 1080, 1080, 30, 20));
+    assert_eq!(counts("flex:8x8x3,p=5"), (192, 960, 2688, 33, 28));
+}
+
+#[test]
+fn networks_of_one_router() {
+    for spec in ["mesh:1,p=4", "torus:1x1,p=4", "hyperx:1,p=4", "dragonfly:a=1,h=1,g=1,p=4"] {
+        assert_eq!(counts(spec), (1, 4, 0, 4, 0), "{spec}");
+    }
+}
+
+#[test]
+fn hyperx_links_lines_with_trunks() {
+    let n = network("hyperx:4x3x2,trunk=2");
+    let grid = Grid { sides: vec![4, 3, 2] };
+    let differ =
+        |a: u32, b: u32| grid.coordinates(a).iter().zip(grid.coordinates(b)).filter(|(a, b)| **a != *b).count();
+    assert_eq!(edges(&n), expected(24, |a, b| if differ(a, b) == 1 { 2 } else { 0 }));
+    assert_eq!(peers(&n, 5), [4, 4, 6, 6, 7, 7, 1, 1, 9, 9, 17, 17]);
+}
+
+#[test]
+fn hyperx_tiles_number_the_grid_of_all_terminals() {
+    let n = network("hyperx:3x2,tile=2x4");
+    assert_eq!(n.num_terminals(), 48);
+    for (x, y) in (0..6).flat_map(|x| (0..8).map(move |y| (x, y))) {
+        assert_eq!(n.router_of(TerminalId(y * 6 + x)).0, y / 4 * 3 + x / 2);
+    }
+    let tile: Vec<u32> = n.terminals_of(RouterId(1)).map(|terminal| terminal.0).collect();
+    assert_eq!(tile, [2, 3, 8, 9, 14, 15, 20, 21]);
+    let grid = n.any_structure().terminal_grid().expect("tiled terminals have a grid");
+    assert_eq!((grid.routers.sides, grid.tile), (vec![3, 2], vec![2, 4]));
+    check_ports(&n);
+}
+
+/// The published wiring of three levels, on words (a, b): leaf(a,b) - middle(a,c), middle(a,b) - top(c,b).
+#[test]
+fn fat_tree_is_wired_as_published() {
+    let k = 3;
+    let n = network("fattree:k=3,levels=3");
+    let word = |router: u32| (router / (k * k), router / k % k, router % k);
+    let linked = |lower: u32, upper: u32| match (word(lower), word(upper)) {
+        ((0, a, _), (1, c, _)) => usize::from(a == c),
+        ((1, _, b), (2, _, d)) => usize::from(b == d),
+        _ => 0,
+    };
+    assert_eq!(edges(&n), expected(27, linked));
+    assert!(n.links().iter().all(|link| link.class == LinkClass::Up));
+    assert_eq!(n.router_of(TerminalId(26)).0, 8);
+    assert_eq!(n.radix_of(RouterId(18)), 3, "the top has no ports up");
+}
+
+#[test]
+fn fat_tree_answers_its_routings() {
+    for spec in ["fattree:k=3,levels=3", "fattree:k=2,levels=5", "fattree:k=4,levels=2"] {
+        let n = network(spec);
+        let tree: &FatTree = n.structure().expect("a fat tree");
+        let leaves = tree.width();
+        for router in n.routers() {
+            let level = tree.level_of(router);
+            let reached = (0..leaves).filter(|&leaf| tree.is_ancestor(router, RouterId(leaf))).count();
+            assert_eq!(reached, tree.k.pow(level) as usize);
+            for (port, peer) in n.neighbors(router) {
+                let up = tree.up_ports(router).contains(&port);
+                assert_eq!(tree.level_of(peer), if up { level + 1 } else { level - 1 });
+            }
+            for leaf in (0..leaves).map(RouterId).filter(|&leaf| level > 0 && tree.is_ancestor(router, leaf)) {
+                let down = n.neighbors(router).find(|(port, _)| *port == tree.down_port(router, leaf));
+                assert!(down.is_some_and(|(_, peer)| tree.is_ancestor(peer, leaf)), "{spec}: {router} to {leaf}");
+            }
+        }
+    }
+}
+
+/// (group, port) pairs that are joined, from the network.
+fn global_ports(n: &Network, a: u32, h: u32) -> Vec<(u32, u32, u32)> {
+    let mut ports = Vec::new();
+    for router in n.routers() {
+        let mut global = 0;
+        for port in n.ports_of(router).iter().filter(|port| port.class == LinkClass::Global) {
+            let Peer::Port(peer) = port.peer else { panic!("a global link leads to a router") };
+            let peer = n.ports()[peer.index()].router;
+            ports.push((router.0 / a, router.0 % a * h + global, peer.0 / a));
+            global += 1;
+        }
+    }
+    ports
+}
+
+#[test]
+fn dragonfly_arrangements_lead_where_they_say() {
+    let (a, h, g) = (4, 2, 9);
+    let rules: [(&str, fn(u32, u32) -> u32); 4] = [
+        ("absolute", |i, k| if k < i { k } else { k + 1 }),
+        ("relative", |i, k| (i + k + 1) % 9),
+        ("palmtree", |i, k| (i + 9 - k - 1) % 9),
+        ("circulant", |i, k| if k % 2 == 0 { (i + k / 2 + 1) % 9 } else { (i + 9 - k / 2 - 1) % 9 }),
+    ];
+    for (name, rule) in rules {
+        let n = network(&format!("dragonfly:a={a},h={h},arrangement={name}"));
+        let want: Vec<_> = (0..g).flat_map(|i| (0..a * h).map(move |k| (i, k, rule(i, k)))).collect();
+        assert_eq!(global_ports(&n, a, h), want, "{name}");
+    }
+    let default = network("dragonfly:a=4,h=2");
+    assert_eq!(edges(&default), edges(&network("dragonfly:a=4,h=2,arrangement=absolute")));
+    // BookSim: the link between groups G and D is at index D, or D-1 beyond the own group.
+    let index = |own: u32, peer: u32| if peer < own { peer } else { peer - 1 };
+    let linked = |x: u32, y: u32| {
+        let (i, j) = (x / a, y / a);
+        usize::from(i == j || index(i, j) / h == x % a && index(j, i) / h == y % a)
+    };
+    assert_eq!(edges(&default), expected(36, linked));
+    assert_eq!(peers(&default, 5)[..3], [4, 6, 7]);
+}
+
+#[test]
+fn dragonfly_spreads_ports_over_fewer_groups() {
+    for arrangement in ["absolute", "relative", "palmtree", "circulant", "random"] {
+        for (a, h) in [(4, 2), (3, 3), (5, 1), (2, 5)] {
+            for g in 2..=a * h + 1 {
+                let n = network(&format!("dragonfly:a={a},h={h},g={g},arrangement={arrangement}"));
+                check_ports(&n);
+                let mut links = vec![vec![0; g as usize]; g as usize];
+                global_ports(&n, a, h).iter().for_each(|&(i, _, j)| links[i as usize][j as usize] += 1);
+                let share = a * h / (g - 1);
+                let pairs =
+                    links.iter().enumerate().flat_map(|(i, row)| row.iter().enumerate().filter(move |(j, _)| *j != i));
+                assert!(pairs.map(|(_, &count)| count).all(|count| count == share || count == share + 1));
+                let used: u32 = links.iter().flatten().sum();
+                assert_eq!(
+                    used,
+                    g * a * h - g * a * h % 2,
+                    "{arrangement} a={a} h={h} g={g}: at most one port is unused"
+                );
+            }
+        }
+    }
+    let n = network("dragonfly:a=4,h=2,g=1");
+    assert_eq!(edges(&n), expected(4, |_, _| 1));
+}
+
+#[test]
+fn dragonfly_random_follows_its_seed() {
+    let of = |seed: u32| edges(&network(&format!("dragonfly:a=4,h=2,arrangement=random,seed={seed}")));
+    assert_eq!(of(7), of(7));
+    assert_ne!(of(7), of(8));
+    assert_eq!(of(1), edges(&network("dragonfly:a=4,h=2,arrangement=random")));
+}
+
+/// Prime fields by ordinary arithmetic: X is the even powers of the smallest primitive root (δ = 1), or the union of
+/// the published two halves (δ = -1).
+#[test]
+fn slim_fly_over_prime_fields() {
+    for (q, root) in [(3u32, 2u32), (5, 2), (7, 3), (13, 2), (19, 2)] {
+        let power = |e: u32| (0..e).fold(1, |product, _| product * root % q);
+        let x: Vec<u32> = if q % 4 == 1 {
+            (0..q - 1).step_by(2).map(power).collect()
+        } else {
+            let l = q.div_ceil(4);
+            (0..2 * l - 1).step_by(2).chain((2 * l - 1..4 * l - 2).step_by(2)).map(power).collect()
+        };
+        let linked = |a: u32, b: u32| {
+            let [(s, x0, y0), (t, x1, y1)] = [a, b].map(|r| (r / q / q, r / q % q, r % q));
+            let difference = (y1 + q - y0) % q;
+            usize::from(match (s, t) {
+                (0, 0) => x0 == x1 && x.contains(&difference),
+                (1, 1) => x0 == x1 && x.iter().any(|&g| g * root % q == difference),
+                _ => y0 == (x1 * x0 + y1) % q,
+            })
+        };
+        assert_eq!(edges(&network(&format!("slimfly:q={q}"))), expected(2 * q * q, linked), "q={q}");
+    }
+}
+
+#[test]
+fn slim_fly_has_its_degree_and_diameter_two() {
+    for (q, degree) in [(3, 5), (4, 6), (5, 7), (7, 11), (8, 12), (9, 13), (11, 17), (16, 24)] {
+        let n = network(&format!("slimfly:q={q}"));
+        assert!(n.routers().all(|router| n.neighbors(router).count() == degree), "q={q}");
+        for router in n.routers() {
+            let mut near = vec![false; n.num_routers()];
+            for (_, peer) in n.neighbors(router) {
+                near[peer.index()] = true;
+                n.neighbors(peer).for_each(|(_, second)| near[second.index()] = true);
+            }
+            assert!(near.iter().all(|&reached| reached), "q={q}: {router} reaches all in two hops");
+        }
+    }
+}
+
+#[test]
+fn slim_fly_ports_follow_generators() {
+    // q = 5: ξ = 2, X = (1, 4), X' = (2, 3).
+    let n = network("slimfly:q=5");
+    assert_eq!(peers(&n, 5 + 2), [5 + 3, 5 + 1, 27, 31, 35, 44, 48]);
+    assert_eq!(peers(&n, 25)[..2], [27, 28]);
+    // GF(9) modulo x^2 + x + 2: ξ = x, so ξ^2 = 2x + 1 = 7, ξ^4 = 2, ξ^6 = x + 2 = 5.
+    assert_eq!(peers(&network("slimfly:q=9"), 0)[..4], [1, 7, 2, 5]);
+}
+
+#[test]
+fn flex_links_rows_and_columns_of_neighbouring_layers() {
+    for (nx, ny, layers) in [(3u32, 4u32, 3u32), (4, 3, 5), (3, 3, 4), (3, 4, 2), (2, 2, 3), (1, 4, 3)] {
+        let n = network(&format!("flex:{nx}x{ny}x{layers}"));
+        let linked = |a: u32, b: u32| {
+            let [(x, y, z), (u, v, w)] = [a, b].map(|r| (r % nx, r / nx % ny, r / nx / ny));
+            let adjacent = (z + 1) % layers == w || (w + 1) % layers == z;
+            usize::from(adjacent && ((x == u) != (y == v)))
+        };
+        assert_eq!(edges(&n), expected(nx * ny * layers, linked), "{nx}x{ny}x{layers}");
+        let degree = (nx + ny - 2) * if layers == 2 { 1 } else { 2 };
+        assert!(n.routers().all(|router| n.neighbors(router).count() == degree as usize));
+        check_ports(&n);
+    }
+    // (1, 0, 0): the row of layer 1, its column, then those of layer 2.
+    assert_eq!(peers(&network("flex:3x3x3"), 1), [9, 11, 13, 16, 18, 20, 22, 25]);
+}
+
+#[test]
+fn flex_structure_knows_coordinates() {
+    let n = network("flex:3x4x5");
+    let flex: &Flex = n.structure().expect("a FleX");
+    for router in n.routers() {
+        let (x, y, layer) = flex.coordinates(router);
+        assert_eq!(vec![x, y, layer], n.any_structure().grid().expect("a grid").coordinates(router.0));
+        assert_eq!(flex.router(x, y, layer), router);
+    }
+}
+
+#[test]
+fn mistakes_are_one_clear_sentence() {
+    for (spec, words) in [
+        ("torus:4x4,double=maybe", "double is 'maybe'; it must be true or false"),
+        ("hyperx:4x4,tile=2", "tile has 1 dimensions; it must have 2"),
+        ("hyperx:4x4,tile=2x2,p=3", "p is 3, but a tile holds 4 terminals"),
+        ("hyperx:4x4,tile=2x0", "tile is 0; it must be a whole number from 1 up"),
+        ("fattree:k=1,levels=3", "k is 1; it must be a whole number from 2 up"),
+        ("fattree:k=4,levels=1", "levels is 1; it must be a whole number from 2 up"),
+        ("fattree:k=4", "levels is missing"),
+        ("dragonfly:a=4,h=2,g=10", "g is 10; at most a*h+1 = 9 groups can be linked"),
+        ("dragonfly:a=4,h=2,g=0", "g is 0"),
+        ("dragonfly:a=4,h=2,arrangement=relativ", "did you mean 'relative'?"),
+        ("dragonfly:a=4,h=2,seed=3", "seed is for arrangement=random only"),
+        ("dragonfly:8x4", "is not key=value"),
+        ("slimfly:q=2", "q is 2; it must be a prime power but 2: the nearest is 3"),
+        ("slimfly:q=1", "q is 1; it must be a prime power but 2, such as 3"),
+        ("slimfly:q=12", "q is 12; it must be a prime power but 2, such as 11 or 13"),
+        ("slimfly:q=15", "such as 13 or 16"),
+        ("flex:6x6", "2 sizes are given; FleX has 3"),
+        ("flex:6x6x1", "there is 1 layer; FleX needs 2 or more"),
+        ("flex:6x0x3", "size is 0"),
+    ] {
+        let sentence = mistake(spec);
+        assert!(sentence.starts_with(spec) && sentence.contains(words), "{sentence}");
+    }
+}
+
+#[test]
+fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
+    for spec in [
+        "mesh:99999999x99999999x99999",
+        "torus:99999999x99999999x99999",
+        "torus:4294967295x4294967295x4294967295x4294967295x4294967295x4294967295",
+        "hyperx:99999999x99999999x99999,trunk=4294967295",
+        "hyperx:4x4,tile=4294967295x4294967295",
+        "fattree:k=4294967295,levels=4294967295",
+        "dragonfly:a=4294967295,h=4294967295,p=4294967295",
+        "dragonfly:a=4294967295,h=4294967295,g=1",
+        "dragonfly:a=1,h=4294967295,g=1",
+        "slimfly:q=4294967291,p=4294967295",
+        "flex:4294967295x4294967295x4294967295,p=4294967295",
+        "mesh:8,p=4294967295",
+    ] {
+        assert!(matches!(build(spec), Err(Error::TooLarge(_))), "{spec}");
+    }
+}

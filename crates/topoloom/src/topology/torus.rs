@@ -1,0 +1,62 @@
+//! `torus:16x8x8`: a k-ary n-dimensional torus, any radix per dimension.
+//!
+//! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -.
+//! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
+//! `double=true`; a dimension of size 1 has none. Link class: `local`.
+
+use super::Family;
+use super::params::{Key, P, Params, product};
+use crate::error::Result;
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure};
+
+pub(super) const FAMILY: Family = Family {
+    name: "torus",
+    summary: "k-ary n-dimensional torus, any radix per dimension",
+    sizes: Some("16x8x8"),
+    keys: &[P, Key { name: "double", doc: "true: two links in dimensions of size 2 (default false)" }],
+    example: "torus:16x8x8,p=1",
+    source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
+    build,
+};
+
+/// A torus's grid of routers. Terminals of one router share its coordinates.
+#[derive(Debug)]
+pub struct Torus {
+    grid: Grid,
+    /// True if a dimension of size 2 has two links.
+    pub double: bool,
+}
+
+impl Structure for Torus {
+    fn grid(&self) -> Option<&Grid> {
+        Some(&self.grid)
+    }
+
+    fn vertex_transitive(&self) -> bool {
+        true
+    }
+}
+
+fn build(params: &Params) -> Result<Network> {
+    let grid = Grid { sides: params.sizes().to_vec() };
+    let (p, double) = (params.concentration()?, params.flag("double")?);
+    let routers = product(grid.sides.iter().copied());
+    let loops = grid.sides.iter().filter(|&&side| side > 1).count();
+    params.guard_size(routers, product([routers, p.into()]), product([routers, loops as u128]))?;
+    let routers = routers as u32;
+    let mut builder = NetworkBuilder::new(routers).terminals_everywhere(p);
+    let mut stride = 1;
+    for (dimension, &side) in (0..).zip(&grid.sides) {
+        let [plus, minus] = [2 * dimension, 2 * dimension + 1];
+        for router in (0..routers).filter(|_| side > 1) {
+            let place = router / stride % side;
+            if side == 2 && place == 1 && !double {
+                continue;
+            }
+            let next = if place + 1 < side { router + stride } else { router - place * stride };
+            builder.ranked_link((router, plus), (next, minus), LinkClass::Local);
+        }
+        stride *= side;
+    }
+    builder.build(params.spec().to_owned(), FAMILY.name, Box::new(Torus { grid, double }))
+}
