@@ -119,6 +119,12 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         false
     }
 
+    /// One router of each orbit under such automorphisms, with the number of routers in its orbit; empty if the family
+    /// does not know. What depends on a router only up to symmetry then needs to be computed for these alone.
+    fn orbits(&self) -> Vec<(RouterId, u32)> {
+        Vec::new()
+    }
+
     /// The sides of the grid of all terminals (x fastest) and the tile of it that a router holds, where terminals
     /// have coordinates of their own.
     fn terminal_grid(&self) -> Option<TerminalGrid> {

@@ -85,7 +85,12 @@ impl FatTree {
     }
 }
 
-impl Structure for FatTree {}
+impl Structure for FatTree {
+    /// Digits of words can be permuted place by place: all routers of a level are alike.
+    fn orbits(&self) -> Vec<(RouterId, u32)> {
+        (0..self.levels).map(|level| (RouterId(level * self.width()), self.width())).collect()
+    }
+}
 
 fn build(params: &Params) -> Result<Network> {
     let (k, levels) = (params.required("k", 2)?, params.required("levels", 2)?);

@@ -21,7 +21,7 @@ pub use fattree::FatTree;
 pub use flex::Flex;
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
-pub use params::{Key, Params};
+pub use params::{Key, Params, available_memory};
 pub use slimfly::SlimFly;
 pub use torus::Torus;
 

@@ -1,0 +1,428 @@
+//! Exact distances between all pairs of routers.
+//!
+//! Breadth-first search from many sources at a time: a bit for each source stands at each router, so that one pass over
+//! the links moves hundreds of searches on (Then et al., The more the merrier, VLDB 2014). Where a family knows its
+//! symmetries, one source of each orbit does.
+
+use rayon::prelude::*;
+
+use super::graph::{Graph, terminals_by_router};
+use crate::network::Network;
+
+/// Words of 64 sources that one sweep carries: a cache line for each router.
+const WORDS: usize = 8;
+
+/// A set of the sources of one sweep.
+type Sources = [u64; WORDS];
+
+const NOBODY: Sources = [0; WORDS];
+
+/// Distances between routers, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Distances {
+    /// Ordered pairs of routers by distance in links; entry 0 counts each router with itself. Pairs without a path are
+    /// not in it.
+    pub histogram: Vec<u64>,
+    /// Routers of each connected component, the largest first.
+    pub component_sizes: Vec<u32>,
+    /// Links on minimal paths, summed over ordered pairs of terminals.
+    terminal_hops: u128,
+    /// Ordered pairs of terminals that a path joins, each terminal with itself among them.
+    terminal_pairs: u128,
+    terminals: u64,
+}
+
+impl Distances {
+    /// Computes the distances of all pairs.
+    pub fn new(network: &Network) -> Self {
+        let graph = Graph::new(network);
+        let terminals = terminals_by_router(network);
+        let orbits = orbits(network);
+        let levels = if orbits.is_empty() {
+            all_pairs(&graph, &terminals)
+        } else {
+            let of_orbit = |&(router, size): &(u32, u32)| one_source(&graph, &terminals, router).times(size);
+            orbits.par_iter().map(of_orbit).reduce(Levels::default, Levels::merge)
+        };
+        Self {
+            terminal_hops: (0u128..).zip(&levels.0).map(|(distance, level)| distance * level.terminal_pairs).sum(),
+            terminal_pairs: levels.0.iter().map(|level| level.terminal_pairs).sum(),
+            histogram: levels.0.iter().map(|level| level.pairs).collect(),
+            component_sizes: component_sizes(&graph),
+            terminals: network.num_terminals() as u64,
+        }
+    }
+
+    /// True if a path joins every pair of routers.
+    pub fn connected(&self) -> bool {
+        self.component_sizes.len() <= 1
+    }
+
+    /// The largest distance, if the network is connected.
+    pub fn diameter(&self) -> Option<u32> {
+        self.connected().then(|| self.histogram.len() as u32 - 1)
+    }
+
+    /// The mean distance over ordered pairs of distinct routers, if there are any and paths join all.
+    pub fn average_distance(&self) -> Option<f64> {
+        let pairs: u64 = self.histogram[1..].iter().sum();
+        let sum: u128 = (0u128..).zip(&self.histogram).map(|(distance, &pairs)| distance * u128::from(pairs)).sum();
+        (self.connected() && pairs > 0).then(|| sum as f64 / pairs as f64)
+    }
+
+    /// The mean number of links between routers on a minimal path, over ordered pairs of distinct terminals (two of the
+    /// same router are 0 apart), if there are any and paths join all.
+    pub fn average_hops(&self) -> Option<f64> {
+        let all = u128::from(self.terminals) * u128::from(self.terminals);
+        let distinct = all - u128::from(self.terminals);
+        (self.terminal_pairs == all && distinct > 0).then(|| self.terminal_hops as f64 / distinct as f64)
+    }
+}
+
+/// One router of each orbit and the size of the orbit; empty if the family does not know.
+fn orbits(network: &Network) -> Vec<(u32, u32)> {
+    if network.any_structure().vertex_transitive() {
+        return vec![(0, network.num_routers() as u32)];
+    }
+    network.any_structure().orbits().into_iter().map(|(router, size)| (router.0, size)).collect()
+}
+
+/// The pairs at one distance: of routers, and of their terminals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Level {
+    pairs: u64,
+    terminal_pairs: u128,
+}
+
+/// The pairs at each distance.
+#[derive(Debug, Default)]
+struct Levels(Vec<Level>);
+
+impl Levels {
+    fn add(&mut self, distance: usize, pairs: u64, terminal_pairs: u128) {
+        if self.0.len() <= distance {
+            self.0.resize(distance + 1, Level::default());
+        }
+        self.0[distance].pairs += pairs;
+        self.0[distance].terminal_pairs += terminal_pairs;
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (distance, level) in other.0.into_iter().enumerate() {
+            self.add(distance, level.pairs, level.terminal_pairs);
+        }
+        self
+    }
+
+    fn times(mut self, factor: u32) -> Self {
+        for level in &mut self.0 {
+            level.pairs *= u64::from(factor);
+            level.terminal_pairs *= u128::from(factor);
+        }
+        self
+    }
+}
+
+/// The routers in the order of their distance from `source`, cut into levels; `seen` marks those that were met before,
+/// here or in an earlier search.
+fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(usize, u32)) {
+    let (mut frontier, mut next) = (vec![source], Vec::new());
+    seen[source as usize] = true;
+    for distance in 0.. {
+        for &router in &frontier {
+            visit(distance, router);
+            for &peer in graph.neighbors(router) {
+                if !std::mem::replace(&mut seen[peer as usize], true) {
+                    next.push(peer);
+                }
+            }
+        }
+        if next.is_empty() {
+            return;
+        }
+        std::mem::swap(&mut frontier, &mut next);
+        next.clear();
+    }
+}
+
+fn one_source(graph: &Graph, terminals: &[u32], source: u32) -> Levels {
+    let mut levels = Levels::default();
+    let own = u128::from(terminals[source as usize]);
+    search(graph, source, &mut vec![false; graph.len()], |distance, router| {
+        levels.add(distance, 1, own * u128::from(terminals[router as usize]));
+    });
+    levels
+}
+
+fn component_sizes(graph: &Graph) -> Vec<u32> {
+    let mut seen = vec![false; graph.len()];
+    let mut sizes = Vec::new();
+    for source in 0..graph.len() as u32 {
+        if !seen[source as usize] {
+            let mut size = 0;
+            search(graph, source, &mut seen, |_, _| size += 1);
+            sizes.push(size);
+        }
+    }
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes
+}
+
+fn all_pairs(graph: &Graph, terminals: &[u32]) -> Levels {
+    // The sources of a sweep have equally many terminals, so that counting bits is enough to weight the pairs.
+    let mut sources: Vec<u32> = (0..graph.len() as u32).collect();
+    sources.sort_by_key(|&router| terminals[router as usize]);
+    let alike = sources.chunk_by(|&a, &b| terminals[a as usize] == terminals[b as usize]);
+    let batches: Vec<&[u32]> = alike.flat_map(|routers| routers.chunks(64 * WORDS)).collect();
+    batches
+        .into_par_iter()
+        .map_init(|| Sweep::new(graph, terminals), |sweep, sources| sweep.run(sources))
+        .reduce(Levels::default, Levels::merge)
+}
+
+/// Breadth-first search from up to 64 * WORDS sources at a time.
+struct Sweep<'a> {
+    graph: &'a Graph,
+    terminals: &'a [u32],
+    /// The sources that have reached each router.
+    seen: Vec<Sources>,
+    /// Those that reached it at the distance at hand.
+    frontier: Vec<Sources>,
+    /// Those that reach it next; all empty between two pushes.
+    next: Vec<Sources>,
+    /// The routers whose frontier is not empty.
+    active: Vec<u32>,
+    touched: Vec<u32>,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(graph: &'a Graph, terminals: &'a [u32]) -> Self {
+        let empty = || vec![NOBODY; graph.len()];
+        let (active, touched) = (Vec::new(), Vec::new());
+        Self { graph, terminals, seen: empty(), frontier: empty(), next: empty(), active, touched }
+    }
+
+    fn run(&mut self, sources: &[u32]) -> Levels {
+        self.seen.fill(NOBODY);
+        let mut all = NOBODY;
+        for (bit, &source) in sources.iter().enumerate() {
+            let mark = 1 << (bit % 64);
+            all[bit / 64] |= mark;
+            self.frontier[source as usize][bit / 64] = mark;
+            self.seen[source as usize][bit / 64] = mark;
+            self.active.push(source);
+        }
+        let own = u128::from(self.terminals[sources[0] as usize]);
+        let mut levels = Levels::default();
+        for distance in 0.. {
+            let (pairs, weighted) = self.count();
+            levels.add(distance, pairs, own * weighted);
+            // Few active routers push to their neighbours; many are read by all that still miss somebody.
+            if 4 * self.active.len() < self.graph.len() {
+                self.push()
+            } else {
+                self.pull(&all)
+            }
+            if self.active.is_empty() {
+                return levels;
+            }
+        }
+        unreachable!("a search ends")
+    }
+
+    /// The pairs of the distance at hand, and the same weighted with the terminals of the router that is reached.
+    fn count(&self) -> (u64, u128) {
+        self.active.iter().fold((0, 0), |(pairs, weighted), &router| {
+            let here: u64 = self.frontier[router as usize].iter().map(|word| u64::from(word.count_ones())).sum();
+            (pairs + here, weighted + u128::from(here) * u128::from(self.terminals[router as usize]))
+        })
+    }
+
+    fn push(&mut self) {
+        for router in self.active.drain(..) {
+            let arriving = std::mem::replace(&mut self.frontier[router as usize], NOBODY);
+            for &peer in self.graph.neighbors(router) {
+                let next = &mut self.next[peer as usize];
+                if *next == NOBODY {
+                    self.touched.push(peer);
+                }
+                join(next, &arriving);
+            }
+        }
+        for router in self.touched.drain(..) {
+            let arriving = std::mem::replace(&mut self.next[router as usize], NOBODY);
+            let seen = &mut self.seen[router as usize];
+            let new = without(&arriving, seen);
+            if new != NOBODY {
+                join(seen, &new);
+                self.frontier[router as usize] = new;
+                self.active.push(router);
+            }
+        }
+    }
+
+    fn pull(&mut self, all: &Sources) {
+        let before = std::mem::take(&mut self.active);
+        for router in 0..self.graph.len() {
+            let seen = &mut self.seen[router];
+            if seen == all {
+                continue;
+            }
+            let mut arriving = NOBODY;
+            for &peer in self.graph.neighbors(router as u32) {
+                join(&mut arriving, &self.frontier[peer as usize]);
+            }
+            let new = without(&arriving, seen);
+            if new != NOBODY {
+                join(seen, &new);
+                self.next[router] = new;
+                self.active.push(router as u32);
+            }
+        }
+        for router in before {
+            self.frontier[router as usize] = NOBODY;
+        }
+        std::mem::swap(&mut self.frontier, &mut self.next);
+    }
+}
+
+fn join(set: &mut Sources, other: &Sources) {
+    for (word, other) in set.iter_mut().zip(other) {
+        *word |= other;
+    }
+}
+
+fn without(set: &Sources, other: &Sources) -> Sources {
+    std::array::from_fn(|word| set[word] & !other[word])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{LinkClass, NetworkBuilder, Structure};
+    use crate::topology::build;
+
+    #[derive(Debug)]
+    struct Plain;
+    impl Structure for Plain {}
+
+    fn graph(routers: u32, terminals: &[u32], links: &[(u32, u32)]) -> Network {
+        let mut builder = NetworkBuilder::new(routers);
+        terminals.iter().for_each(|&router| builder.terminal(router));
+        links.iter().for_each(|&(a, b)| builder.link(a, b, LinkClass::Local));
+        builder.build("test".into(), "test", Box::new(Plain)).expect("small")
+    }
+
+    /// Floyd and Warshall's distances, `None` without a path.
+    fn slowly(network: &Network) -> Vec<Vec<Option<u64>>> {
+        let n = network.num_routers();
+        let mut distance = vec![vec![None; n]; n];
+        for router in network.routers() {
+            distance[router.index()][router.index()] = Some(0);
+            for (_, peer) in network.neighbors(router) {
+                distance[router.index()][peer.index()] = Some(1);
+            }
+        }
+        for middle in 0..n {
+            for a in 0..n {
+                for b in 0..n {
+                    let Some(detour) = distance[a][middle].zip(distance[middle][b]).map(|(x, y)| x + y) else {
+                        continue;
+                    };
+                    if distance[a][b].is_none_or(|known| known > detour) {
+                        distance[a][b] = Some(detour);
+                    }
+                }
+            }
+        }
+        distance
+    }
+
+    fn check(network: &Network, distances: &Distances) {
+        let slow = slowly(network);
+        let found: Vec<u64> = slow.iter().flatten().flatten().copied().collect();
+        let longest = found.iter().copied().max().unwrap_or(0);
+        let histogram: Vec<u64> = (0..=longest).map(|d| found.iter().filter(|&&x| x == d).count() as u64).collect();
+        assert_eq!(distances.histogram, histogram, "{network:?}");
+        let routers: Vec<usize> =
+            network.routers().flat_map(|router| network.terminals_of(router).map(move |_| router.index())).collect();
+        let hops: Option<u64> =
+            routers.iter().flat_map(|&a| routers.iter().map(move |&b| (a, b))).map(|(a, b)| slow[a][b]).sum();
+        let pairs = (routers.len() * routers.len().saturating_sub(1)) as f64;
+        let average = hops.filter(|_| pairs > 0.0).map(|hops| hops as f64 / pairs);
+        assert_eq!(distances.average_hops(), average, "{network:?}");
+    }
+
+    #[test]
+    fn all_families_agree_with_a_slow_definition() {
+        for spec in [
+            "mesh:7x5,p=2",
+            "mesh:40x15",
+            "torus:6x5x2,p=3",
+            "torus:600",
+            "hyperx:4x3x3,p=2,trunk=2",
+            "fattree:k=2,levels=4",
+            "fattree:k=4,levels=3",
+            "dragonfly:a=4,h=2,p=2",
+            "dragonfly:a=3,h=2,g=4,arrangement=random",
+            "slimfly:q=7,p=3",
+            "flex:4x3x3,p=2",
+            "flex:3x3x2",
+            "flex:2x2x4",
+        ] {
+            let network = build(spec).expect(spec);
+            check(&network, &Distances::new(&network));
+        }
+    }
+
+    #[test]
+    fn terminals_on_some_routers_weight_the_hops() {
+        let path = graph(5, &[0, 0, 3, 4, 4, 4], &[(0, 1), (1, 2), (2, 3), (3, 4)]);
+        check(&path, &Distances::new(&path));
+    }
+
+    #[test]
+    fn symmetry_gives_what_all_sources_give() {
+        for spec in
+            ["torus:5x4x2,p=2", "hyperx:4x3,p=3", "flex:4x3x3", "flex:3x3x2", "flex:2x2x4", "fattree:k=3,levels=3"]
+        {
+            let network = build(spec).expect(spec);
+            let graph = Graph::new(&network);
+            let levels = all_pairs(&graph, &terminals_by_router(&network));
+            let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
+            assert!(!orbits(&network).is_empty(), "{spec} knows its symmetry");
+            assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");
+            // Every router by itself, too: a histogram over all hides differences between routers.
+            for (first, size) in orbits(&network) {
+                let of = |router| {
+                    one_source(&graph, &terminals_by_router(&network), router)
+                        .0
+                        .iter()
+                        .map(|l| l.pairs)
+                        .collect::<Vec<_>>()
+                };
+                assert!((first..first + size).all(|router| of(router) == of(first)), "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn disconnected_networks_say_so() {
+        let two = graph(5, &[0, 1], &[(0, 1), (2, 3), (3, 4)]);
+        let distances = Distances::new(&two);
+        assert_eq!((distances.connected(), &distances.component_sizes[..]), (false, &[3, 2][..]));
+        assert_eq!((distances.diameter(), distances.average_distance()), (None, None));
+        assert_eq!(distances.average_hops(), Some(1.0), "the terminals are in one component");
+        let apart = Distances::new(&graph(2, &[0, 1], &[]));
+        assert_eq!(apart.average_hops(), None);
+    }
+
+    #[test]
+    fn one_router_has_no_pairs() {
+        let distances = Distances::new(&build("mesh:1").expect("one router"));
+        assert_eq!(
+            (distances.diameter(), distances.average_distance(), distances.average_hops()),
+            (Some(0), None, None)
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! The graph of routers, with parallel links merged into weights.
+
+use crate::network::{Network, RouterId};
+
+/// Adjacency lists of the routers in one array; the neighbours of a router ascend.
+pub(super) struct Graph {
+    offsets: Vec<u32>,
+    neighbors: Vec<u32>,
+    weights: Vec<u32>,
+}
+
+impl Graph {
+    pub fn new(network: &Network) -> Self {
+        let mut graph = Self { offsets: vec![0], neighbors: Vec::new(), weights: Vec::new() };
+        graph.neighbors.reserve(2 * network.links().len());
+        graph.weights.reserve(2 * network.links().len());
+        let mut peers = Vec::new();
+        for router in network.routers() {
+            peers.clear();
+            peers.extend(network.neighbors(router).map(|(_, peer)| peer.0));
+            peers.sort_unstable();
+            for parallel in peers.chunk_by(|a, b| a == b) {
+                graph.neighbors.push(parallel[0]);
+                graph.weights.push(parallel.len() as u32);
+            }
+            graph.offsets.push(graph.neighbors.len() as u32);
+        }
+        graph
+    }
+
+    /// The number of routers.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn range(&self, router: u32) -> std::ops::Range<usize> {
+        self.offsets[router as usize] as usize..self.offsets[router as usize + 1] as usize
+    }
+
+    #[inline]
+    pub fn neighbors(&self, router: u32) -> &[u32] {
+        &self.neighbors[self.range(router)]
+    }
+
+    /// (neighbour, parallel links) of `router`.
+    #[inline]
+    pub fn links(&self, router: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.range(router).map(|place| (self.neighbors[place], self.weights[place]))
+    }
+
+    /// The number of links of `router`.
+    pub fn degree(&self, router: u32) -> u32 {
+        self.weights[self.range(router)].iter().sum()
+    }
+
+    pub fn offsets(&self) -> &[u32] {
+        &self.offsets
+    }
+
+    pub fn all_neighbors(&self) -> &[u32] {
+        &self.neighbors
+    }
+
+    pub fn all_weights(&self) -> &[u32] {
+        &self.weights
+    }
+}
+
+/// The number of terminals of each router.
+pub(super) fn terminals_by_router(network: &Network) -> Vec<u32> {
+    network.routers().map(|router: RouterId| network.terminals_of(router).count() as u32).collect()
+}
