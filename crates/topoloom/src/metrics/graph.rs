@@ -53,16 +53,9 @@ impl Graph {
         self.weights[self.range(router)].iter().sum()
     }
 
-    pub fn offsets(&self) -> &[u32] {
-        &self.offsets
-    }
-
-    pub fn all_neighbors(&self) -> &[u32] {
-        &self.neighbors
-    }
-
-    pub fn all_weights(&self) -> &[u32] {
-        &self.weights
+    /// Where the neighbours of each router begin, the neighbours, and the links to each.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        (self.offsets, self.neighbors, self.weights)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What can be said of a network without simulating it.
 
+pub mod bisection;
 pub mod distances;
 mod facts;
 mod graph;
+mod spectrum;
 
 pub use facts::{Facts, facts};

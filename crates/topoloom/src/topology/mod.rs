@@ -25,6 +25,8 @@ pub use params::{Key, Params, available_memory};
 pub use slimfly::SlimFly;
 pub use torus::Torus;
 
+pub(crate) use random::Random;
+
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 

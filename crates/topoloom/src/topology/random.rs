@@ -2,7 +2,7 @@
 //! spec with a seed names one network, on any machine and in any version.
 
 /// A stream of random numbers.
-pub(super) struct Random {
+pub(crate) struct Random {
     state: u64,
 }
 
