@@ -1,0 +1,60 @@
+# The few commands of everyday work. `make` alone lists them.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.topoloom-built
+# The first interpreter from 3.11 up that really runs.
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+NETWORKS := fattree:k=10,levels=3 dragonfly:a=8,h=4,p=4 hyperx:10x10,p=10 slimfly:q=9,p=6 flex:6x6x3,p=10
+
+.PHONY: help
+help: ## List these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-8s\033[0m %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(STAMP) ## Make .venv with a release build of the engine and the topoloom command
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "topoloom needs Python 3.11 or newer; none was found" >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo "topoloom needs a Rust toolchain; see https://rustup.rs" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(BIN)/maturin: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
+
+$(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/maturin
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev
+	@touch $@
+
+.PHONY: demo
+demo: setup ## Compare five networks of about a thousand terminals: writes report.html
+	$(BIN)/topoloom compare $(NETWORKS) --traffic uniform,bit-complement --routing minimal,adaptive --out report.html
+
+.PHONY: test
+test: setup ## Run all tests, the engine's and Python's
+	cargo test -p topoloom
+	$(BIN)/python -m pytest
+
+.PHONY: bench
+bench: ## Measure the engine: flit-hops per CPU second, instructions per flit-hop
+	cargo run --release -p topoloom --example bench
+	@if command -v valgrind >/dev/null; then \
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null target/release/examples/bench --instructions; \
+	else echo "valgrind is not installed: no instruction counts"; fi
+
+.PHONY: lint
+lint: setup ## Check format, lints and types, of Rust and of Python
+	cargo fmt --all --check
+	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check python tests examples
+	$(BIN)/ruff check python tests examples
+	$(BIN)/mypy
+
+.PHONY: docs
+docs: ## Build the engine's API pages: target/doc/topoloom/index.html
+	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p topoloom

@@ -1,0 +1,26 @@
+"""Candidate bisections by METIS; the engine balances, refines and judges them."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pymetis
+from numpy.typing import NDArray
+
+from topoloom import _core
+
+SEEDS = 16
+"""The number of METIS runs; each starts from another seed."""
+
+
+def candidates(network: _core.Network) -> Iterator[NDArray[np.int32]]:
+    """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers."""
+    if network.num_routers < 2:  # noqa: PLR2004 - nothing to cut
+        return
+    offsets, neighbors, router_weights, link_weights = network.metis_graph()
+    adjacency = pymetis.CSRAdjacency(offsets, neighbors)
+    for seed in range(SEEDS):
+        options = pymetis.Options(seed=seed, contig=0)
+        _, parts = pymetis.part_graph(
+            2, adjacency, vweights=router_weights, eweights=link_weights, options=options, recursive=True
+        )
+        yield np.asarray(parts, dtype=np.int32)

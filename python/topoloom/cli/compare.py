@@ -1,0 +1,89 @@
+"""``topoloom compare``: several networks in one report."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.cli.console import print_json, print_table, progress, say
+from topoloom.cli.parameters import Json, Load, Specs, split_names, takes_engine_options
+from topoloom.cli.show import print_facts
+from topoloom.cli.simulate import exit_status
+from topoloom.comparison import CompareJob, Comparison
+from topoloom.curves import Curve, Point
+from topoloom.loads import parse_loads
+from topoloom.network import as_networks
+from topoloom.options import EngineOptions
+from topoloom.workers import interruptible
+
+
+@takes_engine_options
+def compare(
+    specs: Specs,
+    routing: Annotated[
+        str, typer.Option("--routing", help="Routings, or the roles minimal and adaptive.")
+    ] = "minimal,adaptive",
+    traffic: Annotated[str, typer.Option("--traffic", help="Traffic patterns.")] = "uniform",
+    load: Load = "0.1:0.9:0.1",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
+    ] = None,
+    json: Json = False,
+    *,
+    options: EngineOptions,
+) -> int:
+    """Compare networks: facts, cost, power, latency-load curves and saturation, in one report."""
+    loads = parse_loads(load)
+    routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
+    if out is not None:
+        out.touch()
+    job = CompareJob(interruptible(lambda: as_networks(specs)), routings, traffics, loads, options)
+    comparison = _run(job)
+    if out is not None:
+        comparison.write_report(out)
+        say(f"the report is in {out}")
+    if json:
+        print_json(comparison.to_dict())
+    else:
+        print_facts(comparison.facts)
+        _print_saturation(comparison)
+    return exit_status(comparison.curves, comparison.finished)
+
+
+def command_line() -> list[str]:
+    """Return the command that was typed."""
+    return ["topoloom", *sys.argv[1:]]
+
+
+def _run(job: CompareJob) -> Comparison:
+    with progress() as bar:
+        curves = bar.add_task("curves", total=len(job.curves), now="")
+
+        def on_point(curve: Curve, point: Point) -> None:
+            done = sum(curve.finished for curve in job.curves)
+            bar.update(curves, completed=done, now=f"{curve.spec} {curve.routing} {curve.traffic} {point.offered:g}")
+
+        return job.run(command_line(), on_point)
+
+
+def _print_saturation(comparison: Comparison) -> None:
+    def number(value: float | None, decimals: int) -> str:
+        return "–" if value is None else f"{value:.{decimals}f}"
+
+    rows = [
+        [
+            curve.traffic,
+            curve.spec,
+            curve.routing,
+            number(curve.zero_load_latency, 2),
+            number(curve.saturation_load, 2),
+            number(curve.accepted_max, 3),
+            number(curve.accepted_at_1, 3),
+        ]
+        for curve in comparison.curves
+    ]
+    headers = [
+        "traffic", "network", "routing", "zero-load latency", "saturation load", "most accepted", "accepted at 1",
+    ]  # fmt: skip
+    print_table(headers, rows, left=3)

@@ -1,0 +1,79 @@
+"""What people see on the terminal: tables on stdout, progress and warnings on stderr."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.table import Table
+from rich.text import Text
+
+WIDE = 10_000
+"""Columns of an output that is no terminal: nothing is ever folded or cut there."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return the console of stdout or stderr as they are now."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(file=stream, highlight=False, soft_wrap=False, width=None if stream.isatty() else WIDE)
+
+
+def print_json(value: Any) -> None:
+    """Print `value` to stdout as JSON, non-finite numbers as null."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def say(message: str) -> None:
+    """Tell something on stderr."""
+    print(f"topoloom: {message}", file=sys.stderr)
+
+
+def print_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, title: str | None = None
+) -> None:
+    """Print a table; its first `left` columns are set left, the others right."""
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_edge=False)
+    for place, header in enumerate(headers):
+        table.add_column(Text(header), justify="left" if place < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
+
+
+def progress() -> Progress:
+    """Return a progress bar on stderr that vanishes when done, and that shows on terminals only."""
+    errors = console(stderr=True)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[now]}"),
+        TimeElapsedColumn(),
+        console=errors,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        disable=not errors.is_terminal,
+    )
+
+
+@contextmanager
+def paused(bar: Progress) -> Iterator[None]:
+    """Take the bar away while something is printed to stdout, which may be the same terminal."""
+    bar.stop()
+    try:
+        yield
+    finally:
+        bar.start()

@@ -1,0 +1,61 @@
+"""``topoloom list``: what topologies, routings and traffic patterns there are."""
+
+import json as json_module
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from topoloom import _core
+from topoloom._core import TopoloomError, unknown
+from topoloom.cli.console import console, print_json
+from topoloom.cli.parameters import Json
+
+KINDS: dict[str, Callable[[], str]] = {
+    "topologies": _core.families_json,
+    "routings": _core.routings_json,
+    "traffic": _core.traffic_json,
+}
+
+INDENT = 20
+"""Columns of the names."""
+
+
+def list_(
+    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic", help="What to list.")],
+    json: Json = False,
+) -> None:
+    """List the topologies, routings or traffic patterns that there are, with their parameters."""
+    if what not in KINDS:
+        raise TopoloomError(unknown("list", what, list(KINDS)))
+    items: list[dict[str, Any]] = json_module.loads(KINDS[what]())
+    if json:
+        print_json(items)
+    else:
+        _print(what, items)
+
+
+def _print(what: str, items: list[dict[str, Any]]) -> None:
+    """Print every item as a paragraph: its name and what it is, then its details, each on lines of their own."""
+    output = console()
+    for item in items:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(width=INDENT, no_wrap=True)
+        table.add_column(overflow="fold")
+        table.add_row(Text(item["name"], style="bold"), Text(item["summary"]))
+        for label, value in details(what, item):
+            table.add_row("", Text(f"{label}  {value}", style="dim"))
+        output.print(table)
+
+
+def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what is told of an item besides its summary."""
+    heads = {
+        "topologies": ("example", "source"),
+        "routings": ("networks", "classes"),
+        "traffic": ("networks",),
+    }[what]
+    told = [(head, str(item[head])) for head in heads if item.get(head)]
+    return told + [(f"{key['name']}=", key["doc"]) for key in item["keys"]]

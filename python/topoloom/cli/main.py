@@ -1,0 +1,81 @@
+"""The entry point: runs a command and turns whatever it raises into one line and an exit status."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.cli import status
+from topoloom.cli.app import app
+from topoloom.cli.console import say
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit."""
+    code = run(sys.argv[1:] if arguments is None else list(arguments))
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _leave_pipe()
+    if code == status.INTERRUPTED:
+        # A thread may still be inside the engine: ending the interpreter in an orderly way would wait for it.
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        code = typer.main.get_command(app).main(arguments, prog_name="topoloom", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        say("interrupted")
+        return status.INTERRUPTED
+    except BrokenPipeError:
+        return _leave_pipe()
+    except Exception as error:
+        return _failure(error)
+    return code if isinstance(code, int) else status.DONE
+
+
+def _failure(error: Exception) -> int:
+    """Say what went wrong: a mistake of the user's, or of ours."""
+    if isinstance(error, TopoloomError):
+        return _mistake(str(error))
+    if isinstance(error, OSError):
+        return _mistake(f"{error.filename or 'output'}: {error.strerror}")
+    if hasattr(error, "format_message"):
+        return _mistake(_usage(error, error.format_message()))
+    return _bug(error)
+
+
+def _mistake(message: str) -> int:
+    say("error: " + " ".join(message.split()))
+    return status.MISTAKE
+
+
+def _usage(error: Exception, message: str) -> str:
+    """Return Typer's message about a usage error in our own words, with the nearest name."""
+    context = getattr(error, "ctx", None)
+    option = getattr(error, "option_name", None)
+    if option is not None and context is not None and message.startswith("No such option"):
+        known = [name for parameter in context.command.params for name in parameter.opts if name.startswith("--")]
+        return unknown(f"option of {context.command_path}", option, known)
+    return message[:1].lower() + message[1:].rstrip(".")
+
+
+def _bug(error: Exception) -> int:
+    if os.environ.get("TOPOLOOM_DEBUG") == "1":
+        traceback.print_exception(error)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    say(f"internal error: {what}; this is a bug, please report it with the output of TOPOLOOM_DEBUG=1")
+    return status.BUG
+
+
+def _leave_pipe() -> int:
+    """Point stdout at nothing, so that the interpreter does not complain about the pipe when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return status.BROKEN_PIPE

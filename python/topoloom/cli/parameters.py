@@ -1,0 +1,98 @@
+"""Arguments and options that several commands share. All are texts: what they mean is checked in one place."""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from topoloom._core import TopoloomError
+from topoloom.options import ROUTER_KEYS, EngineOptions, link_classes, make_options, parse_pairs
+
+Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
+Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
+Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]
+Load = Annotated[
+    str,
+    typer.Option("--load", help="Offered loads, flits per terminal per cycle: 0.3 or first:last:step; commas mix."),
+]
+
+
+def _engine(name: str, help_: str, metavar: str | None = None) -> Any:
+    return Annotated[
+        str | None,
+        typer.Option(name, metavar=metavar, help=help_, rich_help_panel="Engine", show_default=False),
+    ]
+
+
+ENGINE: dict[str, Any] = {
+    "router": _engine(
+        "--router",
+        "The router: " + ", ".join(key.replace("_", "-") for key in ROUTER_KEYS) + ".",
+        "KEY=VALUE,…",
+    ),
+    "links": _engine("--links", f"Latency of links by class: {', '.join(link_classes())}.", "CLASS=CYCLES,…"),
+    "packet": _engine("--packet", "Flits of a packet.", "FLITS"),
+    "injection": _engine("--injection", "bernoulli, or on-off:alpha=…,beta=….", "PROCESS"),
+    "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
+    "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
+    "seed": _engine("--seed", "The seed of all random choices.", "N"),
+    "threads": _engine("--threads", "Threads within one simulation.", "N"),
+    "model": _engine("--model", "The router model.", "NAME"),
+    "unsafe": Annotated[
+        bool, typer.Option("--unsafe", help="Run a routing that can deadlock.", rich_help_panel="Engine")
+    ],
+}
+"""The engine's options, common to all commands that simulate."""
+
+
+def takes_engine_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of :data:`ENGINE`; it receives them checked, as its argument `options`."""
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        if parameter.name != "options"
+    ]
+    engine = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=False if name == "unsafe" else None,
+            annotation=annotation,
+        )
+        for name, annotation in ENGINE.items()
+    ]
+
+    @functools.wraps(command)
+    def with_options(**values: Any) -> int:
+        options = _engine_options({name: values.pop(name) for name in ENGINE})
+        return command(**values, options=options)
+
+    with_options.__signature__ = inspect.Signature([*own, *engine])  # type: ignore[attr-defined] # read by Typer
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *engine]}
+    return with_options
+
+
+def _engine_options(values: dict[str, Any]) -> EngineOptions:
+    router, links = values.pop("router"), values.pop("links")
+    if router is not None:
+        values |= parse_pairs("--router", router, ROUTER_KEYS)
+    if links is not None:
+        values["links"] = parse_pairs("--links", links, link_classes())
+    return make_options(values)
+
+
+def split_names(option: str, text: str) -> list[str]:
+    """Return the names in `text`; a comma also parts the parameters of one name.
+
+    >>> split_names("--traffic", "random-permutation:seed=1,bits=3,uniform")
+    ['random-permutation:seed=1,bits=3', 'uniform']
+    """
+    names = [name.strip() for name in re.split(r",(?![^,:]*=)", text)]
+    if not all(names):
+        raise TopoloomError(f"{option} is '{text}'; it must be names with commas between them")
+    return list(dict.fromkeys(names))

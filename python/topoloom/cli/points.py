@@ -1,0 +1,67 @@
+"""Points as rows of a table that grows while they are simulated."""
+
+from collections.abc import Callable, Sequence
+
+from topoloom.cli.console import say
+from topoloom.curves import Curve, Point
+
+Column = tuple[str, int, Callable[[Point], str]]
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "–" if value is None else f"{value:.{decimals}f}"
+
+
+COLUMNS: tuple[Column, ...] = (
+    ("offered", 8, lambda point: f"{point.offered:g}"),
+    ("accepted", 10, lambda point: _number(point.accepted, 4)),
+    ("latency", 10, lambda point: _number(point.latency_cycles, 2)),
+    ("±95 %", 8, lambda point: _number(point.latency_ci95, 2)),
+    ("p50", 8, lambda point: _number(point.p50, 0)),
+    ("p99", 8, lambda point: _number(point.p99, 0)),
+    ("hops", 7, lambda point: _number(point.hops, 3)),
+    ("cycles", 10, lambda point: f"{point.cycles}"),
+)
+
+
+class PointTable:
+    """Prints the points of a curve in the order of their loads, each as soon as those before it are there."""
+
+    def __init__(self, curve: Curve, loads: Sequence[float]) -> None:
+        self._waiting = list(loads)
+        print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
+        print("loads in flits per active terminal per cycle, latency in cycles")
+        print("".join(f"{name:>{width}}" for name, width, _ in COLUMNS), flush=True)
+
+    def print_ready(self, curve: Curve) -> None:
+        """Print the points that have no load before them missing."""
+        while self._waiting and self._waiting[0] in curve.points:
+            _print_row(curve.points[self._waiting.pop(0)])
+
+    def print_rest(self, curve: Curve) -> None:
+        """Print the points that wait for one that will not come."""
+        for load in self._waiting:
+            if load in curve.points:
+                _print_row(curve.points[load])
+
+
+def _print_row(point: Point) -> None:
+    row = "".join(f"{text(point):>{width}}" for _, width, text in COLUMNS)
+    print(f"{row}  {point.state}", flush=True)
+
+
+def warn_of_deadlocks(curves: Sequence[Curve]) -> None:
+    """Name on stderr the routers of every deadlock, as the engine's watchdog saw them."""
+    for curve in curves:
+        for point in curve.sorted_points():
+            if point.deadlocked:
+                say(
+                    f"deadlock: {curve.spec}, routing {curve.routing}, traffic {curve.traffic}, "
+                    f"load {point.offered:g}: {_routers(point)}"
+                )
+
+
+def _routers(point: Point) -> str:
+    routers = ((point.model_extra or {}).get("deadlock") or {}).get("routers", [])
+    shown = ", ".join(str(router) for router in routers[:12])
+    return f"at routers {shown}{' and more' if len(routers) > 12 else ''}"  # noqa: PLR2004 - fits a line

@@ -1,0 +1,52 @@
+"""``topoloom saturation``: the largest load that a network carries without much delay."""
+
+from topoloom.cli.console import print_json, progress
+from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
+from topoloom.cli.simulate import exit_status
+from topoloom.curves import Curve, Point, Simulator, run_plans, search_plan
+from topoloom.network import Network
+from topoloom.options import EngineOptions
+from topoloom.workers import interruptible
+
+
+@takes_engine_options
+def saturation(
+    spec: Spec,
+    routing: Routing = "minimal",
+    traffic: Traffic = "uniform",
+    json: Json = False,
+    *,
+    options: EngineOptions,
+) -> int:
+    """Search for the saturation load: accepted ≥ 0.98 offered, and mean latency ≤ 3 times that at zero load."""
+    network = interruptible(lambda: Network(spec))
+    simulator = Simulator(network.core, routing, traffic, options)
+    finished = _run(simulator)
+    curve = simulator.curve
+    if json:
+        print_json(curve.saturation_dict())
+    elif finished:
+        _print(curve)
+    return exit_status([curve], finished)
+
+
+def _run(simulator: Simulator) -> bool:
+    with progress() as bar:
+        task = bar.add_task(simulator.curve.spec, total=None, now="")
+
+        def on_point(curve: Curve, point: Point) -> None:
+            bar.update(task, completed=len(curve.points), now=f"load {point.offered:g}")
+
+        return run_plans([(simulator, search_plan(simulator.curve))], on_point)
+
+
+def _print(curve: Curve) -> None:
+    def load(value: float | None) -> str:
+        return "–" if value is None else f"{value:.3f} flits per active terminal per cycle"
+
+    latency = curve.zero_load_latency
+    print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
+    print(f"saturation load       {load(curve.saturation_load)}")
+    print(f"largest accepted load {load(curve.accepted_max)}")
+    print(f"accepted at load 1    {load(curve.accepted_at_1)}")
+    print("latency at zero load  " + ("–" if latency is None else f"{latency:.2f} cycles"))

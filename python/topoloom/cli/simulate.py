@@ -1,0 +1,61 @@
+"""``topoloom simulate``: latency-load points by the cycle engine."""
+
+from topoloom.cli import status
+from topoloom.cli.console import paused, print_json, progress, say
+from topoloom.cli.parameters import Json, Load, Routing, Spec, Traffic, takes_engine_options
+from topoloom.cli.points import PointTable, warn_of_deadlocks
+from topoloom.curves import Curve, Point, Simulator, fixed_plan, run_plans
+from topoloom.loads import parse_loads
+from topoloom.network import Network
+from topoloom.options import EngineOptions
+from topoloom.workers import interruptible
+
+
+@takes_engine_options
+def simulate(
+    spec: Spec,
+    routing: Routing = "minimal",
+    traffic: Traffic = "uniform",
+    load: Load = "0.1:0.9:0.1",
+    json: Json = False,
+    *,
+    options: EngineOptions,
+) -> int:
+    """Simulate a network flit by flit at the loads asked for."""
+    loads = parse_loads(load)
+    network = interruptible(lambda: Network(spec))
+    simulator = Simulator(network.core, routing, traffic, options)
+    finished = _run(simulator, loads, json)
+    if json:
+        print_json(simulator.curve.to_dict())
+    return exit_status([simulator.curve], finished)
+
+
+def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
+    """Run the points under a progress bar; people see them as they come."""
+    table = None if json else PointTable(simulator.curve, loads)
+    with progress() as bar:
+        task = bar.add_task(simulator.curve.spec, total=len(loads), now="")
+
+        def on_point(curve: Curve, point: Point) -> None:
+            bar.update(task, advance=1, now=f"load {point.offered:g}")
+            if table is not None:
+                with paused(bar):
+                    table.print_ready(curve)
+
+        finished = run_plans([(simulator, fixed_plan(loads))], on_point)
+    if table is not None:
+        table.print_rest(simulator.curve)
+    return finished
+
+
+def exit_status(curves: list[Curve], finished: bool) -> int:
+    """Return the exit status for curves that were asked for, and say on stderr what went wrong in them."""
+    warn_of_deadlocks(curves)
+    points = [point for curve in curves for point in curve.points.values()]
+    if not finished:
+        say(f"interrupted; {len(points)} points were done")
+        return status.INTERRUPTED
+    if any(point.deadlocked for point in points) or not any(point.has_answer for point in points):
+        return status.NO_ANSWER
+    return status.DONE

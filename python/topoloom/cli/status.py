@@ -1,0 +1,9 @@
+"""Exit statuses."""
+
+DONE = 0
+CHECK_FAILED = 1
+MISTAKE = 2
+NO_ANSWER = 3
+BUG = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141

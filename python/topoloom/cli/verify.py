@@ -1,0 +1,53 @@
+"""``topoloom verify``: proves that a routing cannot deadlock, or prints the cycle."""
+
+from typing import Any
+
+from topoloom.cli import status
+from topoloom.cli.console import print_json
+from topoloom.cli.parameters import Json, Routing, Spec
+from topoloom.network import Network
+from topoloom.workers import interruptible
+
+METHODS = {
+    "acyclic": "no cycle among the dependencies of channels",
+    "escape": "escape channels without a cycle can be reached from every state",
+    "bubble": "cycles in rings only, and each ring keeps a bubble",
+}
+
+
+def verify(
+    spec: Spec,
+    routing: Routing = "minimal",
+    json: Json = False,
+) -> int:
+    """Prove that a routing cannot deadlock and serves every pair of routers, or show where it fails."""
+    network = interruptible(lambda: Network(spec))
+    proof = interruptible(lambda: network.verify(routing))
+    if json:
+        print_json(proof)
+    else:
+        _print(proof)
+    good = proof["deadlock_free"] and not proof["unserved_pairs"]
+    return status.DONE if good else status.CHECK_FAILED
+
+
+def _print(proof: dict[str, Any]) -> None:
+    verdict = "deadlock free" if proof["deadlock_free"] else "NOT deadlock free"
+    print(f"{proof['spec']}  routing {proof['routing']}: {verdict}")
+    if proof["deadlock_free"]:
+        method = proof["method"]
+        print(f"  method        {method}: {METHODS.get(method, '')}".rstrip(": "))
+    print(f"  channels      {proof['channels']:,}")
+    print(f"  dependencies  {proof['dependencies']:,}")
+    print(f"  VCs needed    {proof['vcs_needed']}")
+    print(f"  unserved      {proof['unserved_pairs']:,} pairs of routers{_examples(proof['unserved_examples'])}")
+    if proof["cycle"]:
+        print("  a cycle of channels, each waiting for the next:")
+    for hop in proof["cycle"]:
+        print(
+            f"    router {hop['from']} port {hop['port']} → router {hop['to']}, {hop['link']}, class {hop['vc_class']}"
+        )
+
+
+def _examples(pairs: list[tuple[int, int]]) -> str:
+    return ": " + ", ".join(f"{source} to {destination}" for source, destination in pairs) if pairs else ""

@@ -1,0 +1,129 @@
+"""The main job: several networks side by side, under the same traffic, with the same routers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topoloom import _core
+from topoloom.curves import Curve, OnPoint, Simulator, knee_plan, run_plans
+from topoloom.loads import Loads, parse_loads
+from topoloom.network import Network, as_networks
+from topoloom.options import EngineOptions, make_options
+from topoloom.workers import interruptible
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Facts and curves of several networks.
+
+    Attributes:
+        facts: The facts of each network, in the order in which they were named.
+        curves: One curve for each network, routing and traffic.
+        options: The engine's options, common to all.
+        loads: The loads that every curve shows below its saturation.
+        traffics: The traffic patterns, in the order in which they were named.
+        command: The command that repeats the comparison.
+        finished: False if Ctrl-C ended it early.
+    """
+
+    facts: list[dict[str, Any]]
+    curves: list[Curve]
+    options: EngineOptions
+    loads: list[float]
+    traffics: list[str]
+    command: Sequence[str]
+    finished: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``compare --json`` prints."""
+        return {
+            "version": _core.__version__,
+            "command": list(self.command),
+            "seed": self.options.seed,
+            "interrupted": not self.finished,
+            "networks": self.facts,
+            "curves": [curve.saturation_dict() for curve in self.curves],
+        }
+
+    def write_report(self, path: str | Path) -> None:
+        """Write the report, one HTML file that needs nothing else."""
+        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who write reports only
+
+        Path(path).write_text(render_report(self), encoding="utf-8")
+
+
+def compare(
+    networks: Iterable[str | Network],
+    routings: Sequence[str] = ("minimal", "adaptive"),
+    traffics: Sequence[str] = ("uniform",),
+    load: Loads = "0.1:0.9:0.1",
+    **options: Any,
+) -> Comparison:
+    """Simulate every network with every routing under every traffic, up to its saturation.
+
+    Args:
+        networks: Specs or networks.
+        routings: Routings, or the roles ``minimal`` and ``adaptive``.
+        traffics: Traffic patterns.
+        load: The loads that every curve shows below its saturation.
+        **options: What :class:`topoloom.options.EngineOptions` names.
+
+    Raises:
+        TopoloomError: A mistake in an argument; found before anything is simulated.
+    """
+    job = CompareJob(as_networks(networks), routings, traffics, parse_loads(load), make_options(options))
+    return job.run()
+
+
+class CompareJob:
+    """A comparison that has been checked and waits to be run."""
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        routings: Sequence[str],
+        traffics: Sequence[str],
+        loads: list[float],
+        options: EngineOptions,
+    ) -> None:
+        self._networks = list({network.spec: network for network in networks}.values())
+        self._traffics = list(dict.fromkeys(traffics))
+        self._loads = loads
+        self._options = options
+        self._simulators = [
+            Simulator(network.core, role, traffic, options)
+            for traffic in self._traffics
+            for network in self._networks
+            for role in _distinct(network, routings)
+        ]
+
+    @property
+    def curves(self) -> list[Curve]:
+        """The curves to come."""
+        return [simulator.curve for simulator in self._simulators]
+
+    def run(
+        self,
+        command: Sequence[str] = (),
+        on_point: OnPoint | None = None,
+    ) -> Comparison:
+        """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison."""
+        facts = [interruptible(network.facts) for network in self._networks]
+        plans = [(simulator, knee_plan(simulator.curve, self._loads)) for simulator in self._simulators]
+        finished = run_plans(plans, on_point)
+        return Comparison(
+            facts=facts,
+            curves=self.curves,
+            options=self._options,
+            loads=self._loads,
+            traffics=self._traffics,
+            command=command,
+            finished=finished,
+        )
+
+
+def _distinct(network: Network, roles: Sequence[str]) -> list[str]:
+    """Return `roles` without those that stand for the same routing on `network` as an earlier one."""
+    first = {network.routing(role): role for role in reversed(roles)}
+    return [role for role in dict.fromkeys(roles) if first[network.routing(role)] == role]

@@ -1,0 +1,302 @@
+"""Latency-load curves: their points, and the plans by which points are chosen.
+
+A *plan* yields batches of loads; when the points of a batch stand in the curve, it is asked for the next one. Plans
+see nothing but their own curve, so that the points do not depend on how many workers there are.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from topoloom import _core
+from topoloom.options import EngineOptions
+from topoloom.roles import resolve_routing
+from topoloom.workers import Workers, cpu_count
+
+ZERO_LOAD = 0.001
+"""The load whose latency stands for that of an empty network, in flits per terminal per cycle."""
+
+LEAST_ACCEPTED = 0.98
+"""A stable point accepts at least this part of what is offered."""
+
+MOST_LATENCY = 3.0
+"""A stable point has at most this many times the latency of an empty network."""
+
+RESOLUTION = 100
+"""The saturation load is placed on a grid of this many parts of full load."""
+
+Plan = Iterator[list[float]]
+
+
+class Point(BaseModel):
+    """One simulated load. Loads are flits per active terminal per cycle; latencies are in cycles.
+
+    Values that could not be measured, such as the latency where nothing arrived, are None.
+
+    Attributes:
+        offered: Offered load.
+        accepted: Accepted load.
+        latency_cycles: Mean latency from a packet's creation to its tail's arrival, source queue included.
+        latency_ci95: Half the width of its 95 % confidence interval.
+        network_latency_cycles: Mean latency from injection on.
+        p50: Median latency.
+        p99: 99th percentile of latency.
+        hops: Mean number of routers that a packet visits.
+        converged: Whether warm-up ended and the interval became narrow enough.
+        saturated: Whether the source queues grew without bound.
+        deadlocked: Whether flits stopped for good.
+        cycles: Simulated cycles.
+        flit_hops: Flits through routers over all cycles.
+        wall_s: Seconds that the engine ran.
+        cpu_s: Processor seconds that it used.
+        active_terminals: Terminals that send.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    offered: float
+    accepted: float
+    latency_cycles: float | None
+    latency_ci95: float | None
+    network_latency_cycles: float | None
+    p50: float | None
+    p99: float | None
+    hops: float | None
+    converged: bool
+    saturated: bool
+    deadlocked: bool = False
+    cycles: int
+    flit_hops: int
+    wall_s: float
+    cpu_s: float
+    active_terminals: int
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the point measured anything: packets arrived and nothing stopped for good."""
+        return not self.deadlocked and self.latency_cycles is not None
+
+    @property
+    def state(self) -> str:
+        """What kind of answer the point is, in a word or two."""
+        if self.deadlocked:
+            return "deadlocked"
+        if self.latency_cycles is None:
+            return "nothing arrived"
+        if self.saturated:
+            return "saturated"
+        return "converged" if self.converged else "not converged"
+
+
+@dataclass
+class Curve:
+    """The latency-load curve of one routing under one traffic on one network.
+
+    Attributes:
+        spec: The network.
+        routing: The routing, resolved from its role.
+        role: The routing as it was asked for: a role, or the routing itself.
+        traffic: The traffic pattern.
+        config: The engine's configuration, as it runs.
+        points: The points simulated so far, by offered load.
+        finished: Whether every point that was asked for is there.
+    """
+
+    spec: str
+    routing: str
+    role: str
+    traffic: str
+    config: dict[str, Any]
+    points: dict[float, Point] = field(default_factory=dict)
+    finished: bool = False
+
+    def sorted_points(self) -> list[Point]:
+        """Return the points by ascending load."""
+        return [self.points[load] for load in sorted(self.points)]
+
+    @property
+    def zero_load_latency(self) -> float | None:
+        """The latency of an empty network in cycles, once it has been measured."""
+        point = self.points.get(ZERO_LOAD)
+        return point.latency_cycles if point else None
+
+    @property
+    def first_unstable(self) -> float | None:
+        """The smallest load past saturation, if one was simulated."""
+        return min((load for load in self.points if load != ZERO_LOAD and not self.is_stable(load)), default=None)
+
+    def is_stable(self, load: float) -> bool:
+        """Whether the point at `load` lies below saturation: what is offered arrives, and without much delay."""
+        point, empty = self.points[load], self.zero_load_latency
+        if not point.has_answer or point.latency_cycles is None or empty is None:
+            return False
+        return point.accepted >= LEAST_ACCEPTED * load and point.latency_cycles <= MOST_LATENCY * empty
+
+    @property
+    def saturation_load(self) -> float | None:
+        """The largest stable load, to 0.01; None until the search for it has ended."""
+        if not self.finished or self.zero_load_latency is None:
+            return None
+        return max((load for load in self.points if load != ZERO_LOAD and self.is_stable(load)), default=0.0)
+
+    @property
+    def accepted_max(self) -> float | None:
+        """The largest accepted load of any point."""
+        return max((point.accepted for point in self.points.values() if not point.deadlocked), default=None)
+
+    @property
+    def accepted_at_1(self) -> float | None:
+        """The load accepted where every terminal offers all it can."""
+        point = self.points.get(1.0)
+        return point.accepted if point and not point.deadlocked else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``simulate --json`` prints."""
+        return {
+            "spec": self.spec,
+            "routing": self.routing,
+            "traffic": self.traffic,
+            "config": self.config,
+            "seed": self.config["seed"],
+            "version": _core.__version__,
+            "interrupted": not self.finished,
+            "points": [point.model_dump() for point in self.sorted_points()],
+        }
+
+    def saturation_dict(self) -> dict[str, Any]:
+        """Return what ``saturation --json`` prints."""
+        summary = {
+            "saturation_load": self.saturation_load,
+            "accepted_max": self.accepted_max,
+            "accepted_at_1": self.accepted_at_1,
+            "zero_load_latency_cycles": self.zero_load_latency,
+        }
+        return summary | self.to_dict()
+
+
+def fixed_plan(loads: Sequence[float]) -> Plan:
+    """Ask for `loads`, whatever comes out."""
+    yield list(loads)
+
+
+def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
+    """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01."""
+    yield [ZERO_LOAD, 1.0]
+    stable, unstable = 0.0, 1.0
+    if curve.is_stable(1.0):
+        return
+    fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
+    for grid in (sorted(coarse), fine):
+        while between := [load for load in grid if stable < load < unstable]:
+            middle = between[len(between) // 2]
+            yield [middle]
+            if curve.is_stable(middle):
+                stable = middle
+            else:
+                unstable = middle
+
+
+def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
+    """Place the saturation load, then fill in those of `loads` that lie below it."""
+    yield from search_plan(curve, loads)
+    stable = max((load for load in curve.points if curve.is_stable(load)), default=0.0)
+    yield [load for load in loads if load < stable]
+
+
+class Simulator:
+    """A network, a routing, a traffic and a configuration that go together: what turns loads into points."""
+
+    def __init__(self, network: _core.Network, role: str, traffic: str, options: EngineOptions) -> None:
+        config = options.engine_json()
+        routing = resolve_routing(role, network.family)
+        self.curve = Curve(
+            spec=network.spec,
+            routing=routing,
+            role=role,
+            traffic=traffic,
+            config=json.loads(_core.check(network, routing, traffic, config)),
+        )
+        self._network = network
+        self._config = config
+
+    def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
+        """Simulate one load; None if `cancel` stopped it."""
+        curve = self.curve
+        text = _core.simulate(self._network, curve.routing, curve.traffic, load, self._config, cancel)
+        values = json.loads(text)
+        return None if values.pop("interrupted", False) else Point.model_validate(values)
+
+
+OnPoint = Callable[[Curve, Point], None]
+
+
+def run_plans(plans: Sequence[tuple[Simulator, Plan]], on_point: OnPoint | None = None) -> bool:
+    """Run the simulations that `plans` ask for, in parallel, and put the points into their curves.
+
+    Args:
+        plans: Each simulator with the plan for its curve.
+        on_point: Called in this thread for every point, in the order in which they come.
+
+    Returns:
+        True when all is done; False when Ctrl-C came first. The points done until then are in the curves.
+    """
+    cancel = _core.CancelToken()
+    threads = max((simulator.curve.config["threads"] for simulator, _ in plans), default=1)
+    with Workers[tuple[int, float, Point | None]](max(1, cpu_count() // threads)) as workers:
+        run = _Run(plans, workers, cancel)
+        try:
+            run.to_the_end(on_point or _ignore)
+        except KeyboardInterrupt:
+            return False
+        finally:
+            cancel.cancel()
+            workers.drop()
+    return True
+
+
+def _ignore(curve: Curve, point: Point) -> None:
+    """Take note of no point."""
+
+
+class _Run:
+    """The state of one :func:`run_plans`."""
+
+    def __init__(
+        self,
+        plans: Sequence[tuple[Simulator, Plan]],
+        workers: Workers[tuple[int, float, Point | None]],
+        cancel: _core.CancelToken,
+    ) -> None:
+        self._plans = plans
+        self._workers = workers
+        self._cancel = cancel
+        self._missing = [0] * len(plans)
+
+    def to_the_end(self, on_point: OnPoint) -> None:
+        for which in range(len(self._plans)):
+            self._advance(which)
+        while any(self._missing):
+            which, load, point = self._workers.next_result()
+            if point is None:
+                continue
+            curve = self._plans[which][0].curve
+            curve.points[load] = point
+            on_point(curve, point)
+            self._missing[which] -= 1
+            if not self._missing[which]:
+                self._advance(which)
+
+    def _advance(self, which: int) -> None:
+        """Submit the next batch of a plan that has points left to run."""
+        simulator, plan = self._plans[which]
+        for batch in plan:
+            new = [load for load in batch if load not in simulator.curve.points]
+            for load in new:
+                self._workers.submit(lambda load=load: (which, load, simulator.point(load, self._cancel)))
+            if new:
+                self._missing[which] = len(new)
+                return
+        simulator.curve.finished = True

@@ -1,0 +1,66 @@
+"""Offered loads as users write them: ``0.3``, ``0.1:0.9:0.1``, ``0.05,0.1:0.9:0.1,1``."""
+
+from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
+
+from topoloom._core import TopoloomError
+
+Loads = float | str | Iterable[float]
+
+MOST_LOADS = 10_000
+"""The most points that one list of loads may name."""
+
+
+def parse_loads(loads: Loads) -> list[float]:
+    """Return the offered loads that `loads` names, ascending, each once.
+
+    Args:
+        loads: One load, several, or a text of loads and ranges ``first:last:step`` between commas. Both ends of
+            a range are included, the last one even where the steps pass it by. Loads are flits per active
+            terminal per cycle, from 0 to 1.
+
+    Raises:
+        TopoloomError: A load that is no number, lies outside 0..1, or a range that leads nowhere.
+
+    >>> parse_loads("0.1:0.3:0.1,1")
+    [0.1, 0.2, 0.3, 1.0]
+    """
+    if isinstance(loads, str):
+        items = [load for item in loads.split(",") for load in _item(item.strip(), loads)]
+    else:
+        items = [_number(str(load), "load") for load in ([loads] if isinstance(loads, (int, float)) else loads)]
+    if not items:
+        raise TopoloomError("no load is given; write it like 0.5 or 0.1:0.9:0.1")
+    for load in items:
+        if not 0 <= load <= 1:
+            raise TopoloomError(f"load is {load}; it must lie between 0 and 1 flits per terminal per cycle")
+    return sorted({float(load) for load in items})
+
+
+def _item(item: str, whole: str) -> list[Decimal]:
+    """Return the loads of one item between commas."""
+    parts = [_number(part.strip(), whole) for part in item.split(":")]
+    if len(parts) == 1:
+        return parts
+    if len(parts) != 3:  # noqa: PLR2004 - first, last and step
+        raise TopoloomError(f"load range '{item}' is not first:last:step; write it like 0.1:0.9:0.1")
+    first, last, step = parts
+    if step <= 0:
+        raise TopoloomError(f"load range '{item}' has a step of {step}; it must be more than 0")
+    if first > last:
+        raise TopoloomError(f"load range '{item}' ends before it begins")
+    steps = int((last - first) / step)
+    if steps >= MOST_LOADS:
+        raise TopoloomError(f"load range '{item}' has {steps + 1} loads; at most {MOST_LOADS} are possible")
+    return [first + place * step for place in range(steps + 1)] + [last]
+
+
+def _number(text: str, whole: str) -> Decimal:
+    """Return the finite number that `text` writes."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise TopoloomError(f"load '{text}' in '{whole}' is not a number; write it like 0.5 or 0.1:0.9:0.1")
+    return number

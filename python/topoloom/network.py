@@ -1,0 +1,160 @@
+"""Networks: the graph, its facts, and what can be asked of it."""
+
+import json
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+
+from topoloom import _core
+from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.loads import Loads, parse_loads
+from topoloom.options import make_options
+from topoloom.roles import resolve_routing
+
+
+class Network:
+    """An interconnection network: routers, terminals and links. It never changes.
+
+    Args:
+        spec: ``family:sizes,key=value,…`` in one word, such as ``hyperx:10x10,p=10``.
+
+    Raises:
+        TopoloomError: A spec that does not parse, or a network that does not fit into memory.
+
+    >>> Network("mesh:4x4").num_routers
+    16
+    """
+
+    def __init__(self, spec: str) -> None:
+        self.core = _core.Network(spec)
+
+    def __repr__(self) -> str:
+        return f"Network({self.spec!r})"
+
+    @property
+    def spec(self) -> str:
+        """The spec that built it."""
+        return self.core.spec
+
+    @property
+    def family(self) -> str:
+        """The name of its family."""
+        return self.core.family
+
+    @property
+    def num_routers(self) -> int:
+        """The number of routers."""
+        return self.core.num_routers
+
+    @property
+    def num_terminals(self) -> int:
+        """The number of terminals."""
+        return self.core.num_terminals
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        from topoloom.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
+
+        facts: dict[str, Any] = json.loads(self.core.facts_json())
+        facts |= json.loads(self.core.best_bisection(list(candidates(self.core))))
+        return facts
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts of the graph, with cost and power, by the keys of ``topoloom show --json``.
+
+        Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
+        ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
+        """
+        return dict(self._facts)
+
+    def routing(self, name: str) -> str:
+        """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
+        return resolve_routing(name, self.family)
+
+    def simulate(
+        self, routing: str = "minimal", traffic: str = "uniform", load: Loads = "0.1:0.9:0.1", **options: Any
+    ) -> Curve:
+        """Simulate one load or several, flit by flit, in parallel.
+
+        Args:
+            routing: A routing, or the role ``minimal`` or ``adaptive``.
+            traffic: A traffic pattern.
+            load: Offered load in flits per active terminal per cycle: a number, several, or a text such as
+                ``0.1:0.9:0.1``.
+            **options: What :class:`topoloom.options.EngineOptions` names, such as ``vcs=4`` or ``seed=2``.
+
+        Returns:
+            The curve, one point a load. Interrupted by Ctrl-C, it is not ``finished`` and holds the points that
+            were done.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> curve = Network("mesh:4x4").simulate(load=0.1, warmup=500, measure=2000)
+        >>> curve.points[0.1].hops > 2
+        True
+        """
+        loads = parse_loads(load)
+        simulator = self.simulator(routing, traffic, **options)
+        run_plans([(simulator, fixed_plan(loads))])
+        return simulator.curve
+
+    def saturation(self, routing: str = "minimal", traffic: str = "uniform", **options: Any) -> Curve:
+        """Search for the saturation load: the returned curve's ``saturation_load``.
+
+        That is the largest offered load, to 0.01, of which at least 98 % is accepted with a mean latency of at
+        most 3 times that of an empty network. Arguments and errors are those of :meth:`simulate`.
+        """
+        simulator = self.simulator(routing, traffic, **options)
+        run_plans([(simulator, search_plan(simulator.curve))])
+        return simulator.curve
+
+    def simulator(self, routing: str, traffic: str, **options: Any) -> Simulator:
+        """Return a checked simulator, for plans of one's own; see :mod:`topoloom.curves`."""
+        return Simulator(self.core, routing, traffic, make_options(options))
+
+    def verify(self, routing: str = "minimal") -> dict[str, Any]:
+        """Prove that `routing` cannot deadlock here, or find a cycle of channels.
+
+        The keys are those of ``topoloom verify --json``.
+        """
+        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing)))
+        return result
+
+    def edges(self) -> list[tuple[int, int, int, int, str]]:
+        """Return the links between routers: router and port at either end, and the class; parallel links each."""
+        return self.core.edges()
+
+    def to_networkx(self) -> nx.MultiGraph:
+        """Return the graph of the routers.
+
+        Nodes are router ids; an edge has ``port_a`` and ``port_b``, the ports at its first and second router, and
+        ``link_class``.
+
+        >>> Network("mesh:4x4").to_networkx().number_of_edges()
+        24
+        """
+        graph = nx.MultiGraph(spec=self.spec)
+        graph.add_nodes_from(range(self.num_routers))
+        for router_a, port_a, router_b, port_b, link_class in self.edges():
+            graph.add_edge(router_a, router_b, port_a=port_a, port_b=port_b, link_class=link_class)
+        return graph
+
+
+def network(spec: str, **keys: str | float | bool) -> Network:
+    """Return the network that `spec` describes; `keys` are added to the spec.
+
+    >>> network("hyperx:3x3", p=2)
+    Network('hyperx:3x3,p=2')
+    """
+    pairs = [f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in keys.items()]
+    if not pairs:
+        return Network(spec)
+    return Network(spec + ("," if ":" in spec else ":") + ",".join(pairs))
+
+
+def as_networks(networks: Iterable[str | Network]) -> list[Network]:
+    """Return `networks`, built where they are specs."""
+    return [item if isinstance(item, Network) else Network(item) for item in networks]

@@ -1,0 +1,165 @@
+"""The options of a simulation: types, defaults, and what users type for them.
+
+:class:`EngineOptions` is the one list of options that the command line, the Python API and the engine share. Their
+types are checked here, ranges by the engine itself, in :func:`topoloom._core.check`.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from topoloom._core import TopoloomError, unknown
+
+U32 = Annotated[int, Field(ge=0, lt=2**32)]
+U64 = Annotated[int, Field(ge=0, lt=2**64)]
+
+
+class _Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class LinkLatencies(_Options):
+    """Latency of a link in cycles, by its class."""
+
+    terminal: U32 = 1
+    local: U32 = 1
+    # "global" is a keyword of Python
+    global_: U32 = Field(default=1, alias="global")
+    up: U32 = 1
+
+
+class EngineOptions(_Options):
+    """How the cycle engine runs. Times are in cycles, sizes in flits.
+
+    Attributes:
+        model: The router model.
+        vcs: Virtual channels a port; None for the larger of 4 and what the routing needs.
+        buffer: Flits that the buffer of one VC holds.
+        buffers: How buffers are divided among VCs.
+        flow: The flow control.
+        speedup: Internal steps of a router per cycle.
+        routing_delay: Cycles of route computation; 0 is lookahead.
+        vc_alloc_delay: Cycles of VC allocation.
+        sw_alloc_delay: Cycles of switch allocation.
+        credit_delay: Cycles that a router takes to process a credit.
+        allocator: The allocator of VCs and of the switch.
+        iterations: Iterations of the allocator.
+        links: Latency of a link by class.
+        packet: Flits of a packet.
+        injection: The injection process.
+        warmup: Cycles before measurement; None to detect the end of warm-up.
+        measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
+        seed: The seed of every random choice.
+        threads: Threads within one simulation.
+        unsafe: Run a routing that can deadlock.
+    """
+
+    model: Literal["iq"] = "iq"
+    vcs: U32 | None = None
+    buffer: U32 = 64
+    buffers: Literal["private"] = "private"
+    flow: Literal["wormhole"] = "wormhole"
+    speedup: float = 2.0
+    routing_delay: U32 = 0
+    vc_alloc_delay: U32 = 1
+    sw_alloc_delay: U32 = 1
+    credit_delay: U32 = 2
+    allocator: Literal["separable-input-first", "islip"] = "separable-input-first"
+    iterations: U32 = 1
+    links: LinkLatencies = LinkLatencies()
+    packet: U32 = 1
+    injection: str = "bernoulli"
+    warmup: U64 | None = None
+    measure: U64 | None = None
+    seed: U64 = 1
+    threads: U32 = 1
+    unsafe: bool = False
+
+    @field_validator("packet", mode="before")
+    @classmethod
+    def _fixed_size(cls, packet: object) -> object:
+        if isinstance(packet, str) and "-" in packet.lstrip("-"):
+            raise ValueError("is a range; this version sends packets of one size, such as 4")
+        return packet
+
+    def engine_json(self) -> str:
+        """Return the JSON that the engine reads."""
+        return self.model_dump_json(by_alias=True, exclude={"buffers", "flow"})
+
+
+ROUTER_KEYS = (
+    "vcs",
+    "buffer",
+    "buffers",
+    "flow",
+    "speedup",
+    "routing_delay",
+    "vc_alloc_delay",
+    "sw_alloc_delay",
+    "credit_delay",
+    "allocator",
+    "iterations",
+)
+"""The options that ``--router`` sets."""
+
+
+def make_options(values: Mapping[str, Any]) -> EngineOptions:
+    """Return checked options; keys that stand for None are left at their defaults.
+
+    Raises:
+        TopoloomError: An option that does not exist, or a value that it does not allow.
+
+    >>> make_options({"vcs": "2", "speedup": 1}).speedup
+    1.0
+    """
+    try:
+        return EngineOptions.model_validate({key: value for key, value in values.items() if value is not None})
+    except ValidationError as error:
+        raise TopoloomError(_sentence(error)) from None
+
+
+def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]:
+    """Return the pairs of ``key=value,key=value``, keys with underscores.
+
+    Raises:
+        TopoloomError: An item without a value, or a key that is unknown or repeated.
+
+    >>> parse_pairs("--router", "vcs=4,credit-delay=1", ROUTER_KEYS)
+    {'vcs': '4', 'credit_delay': '1'}
+    """
+    pairs: dict[str, str] = {}
+    for item in text.split(","):
+        name, equals, value = (part.strip() for part in item.partition("="))
+        key = name.replace("-", "_")
+        if not equals or not value:
+            raise TopoloomError(f"{option}: '{item.strip()}' is not key=value")
+        if key not in keys:
+            known = [known.replace("_", "-") for known in keys]
+            raise TopoloomError(f"{option}: {unknown('key', name, known)}")
+        if key in pairs:
+            raise TopoloomError(f"{option}: {name} is given twice")
+        pairs[key] = value
+    return pairs
+
+
+def link_classes() -> tuple[str, ...]:
+    """Return the classes of links that ``--links`` names."""
+    return tuple(field.alias or name for name, field in LinkLatencies.model_fields.items())
+
+
+def _sentence(error: ValidationError) -> str:
+    """Return the first mistake of `error` as one sentence."""
+    mistake = error.errors(include_url=False)[0]
+    where = " ".join(str(part) for part in mistake["loc"]).replace("_", "-").rstrip("-")
+    if mistake["type"] == "extra_forbidden":
+        known = [*link_classes()] if where.startswith("links") else list(EngineOptions.model_fields)
+        return unknown("option", str(mistake["loc"][-1]), known)
+    if mistake["type"] == "value_error":
+        return f"{where} {mistake['ctx']['error']}".strip()
+    return f"{where} is {mistake['input']!r}; {_wanted(mistake['msg'])}"
+
+
+def _wanted(message: str) -> str:
+    """Return Pydantic's message as the second half of a sentence."""
+    return message.replace("Input should be", "it must be").partition(", unable to parse")[0]

@@ -1,0 +1,79 @@
+"""The report: one HTML file that opens offline, in light and dark, on a phone and on paper."""
+
+import shlex
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from topoloom import _core
+from topoloom.comparison import Comparison
+from topoloom.curves import ZERO_LOAD
+from topoloom.facts import FACTS, bound
+from topoloom.report.charts import chart_data
+from topoloom.report.overview import contests, headline, verdict
+from topoloom.report.settings import active_terminals, settings, vcs_by_routing
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("topoloom.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["fixed"] = fixed
+    return environment
+
+
+def fixed(value: float | None, decimals: int) -> str:
+    """Return a number with thousands separators, or a dash where there is none."""
+    return "–" if value is None else f"{value:,.{decimals}f}"
+
+
+def render_report(comparison: Comparison) -> str:
+    """Return the report on `comparison` as HTML."""
+    specs = [facts["spec"] for facts in comparison.facts]
+    return (
+        _environment()
+        .get_template("page.html.j2")
+        .render(
+            title=headline(comparison),
+            verdict=verdict(comparison),
+            comparison=comparison,
+            specs=specs,
+            roles=_roles(comparison),
+            contests=contests(comparison),
+            fact_rows=FACTS,
+            bound=bound,
+            charts=chart_data(comparison),
+            settings=settings(comparison.options),
+            vcs=vcs_by_routing(comparison),
+            active=active_terminals(comparison),
+            command=shlex.join(comparison.command),
+            simulations=sum(len(curve.points) for curve in comparison.curves),
+            zero_load=ZERO_LOAD,
+            version=_core.__version__,
+            style=Markup(_text("style.css")),
+            script=Markup(_text("page.js")),
+            plotly=Markup(get_plotlyjs()),
+        )
+    )
+
+
+def _text(name: str) -> str:
+    return files("topoloom.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _roles(comparison: Comparison) -> dict[str, list[str]]:
+    """Return the routings that play each role that was asked for."""
+    roles: dict[str, list[str]] = {}
+    for curve in comparison.curves:
+        routings = roles.setdefault(curve.role, [])
+        if curve.routing not in routings:
+            routings.append(curve.routing)
+    return roles

@@ -1,0 +1,165 @@
+"""What a buyer reads first: which network wins on what."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from topoloom.comparison import Comparison
+from topoloom.curves import Curve
+from topoloom.facts import COST_PER_TERMINAL, POWER_PER_TERMINAL, Fact
+
+COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What one network achieves in a contest.
+
+    Attributes:
+        spec: The network.
+        value: The achievement.
+        by: The routing that achieved it, if routing matters.
+    """
+
+    spec: str
+    value: float
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One measure on which networks are ranked.
+
+    Attributes:
+        title: What is measured.
+        aim: What winning it is called.
+        unit: The unit.
+        decimals: Decimals to show; values that agree in them tie.
+        better: Which values win.
+        entries: One for each network that has a value.
+    """
+
+    title: str
+    aim: str
+    unit: str
+    decimals: int
+    better: Literal["low", "high"]
+    entries: tuple[Entry, ...]
+
+    def text(self, value: float) -> str:
+        """Return a value without its unit."""
+        return f"{value:,.{self.decimals}f}"
+
+    @property
+    def ranking(self) -> list[Entry]:
+        """The entries, best first."""
+        return sorted(self.entries, key=lambda entry: entry.value, reverse=self.better == "high")
+
+    @property
+    def winners(self) -> list[Entry]:
+        """The best entry and those that tie with it; nobody wins where all are equal."""
+        ranking = self.ranking
+        best = [entry for entry in ranking if self.text(entry.value) == self.text(ranking[0].value)]
+        return best if len(best) < len(ranking) else []
+
+    @property
+    def runner_up(self) -> Entry | None:
+        """The best entry that does not win."""
+        return next((entry for entry in self.ranking if entry not in self.winners), None)
+
+    def margin(self, entry: Entry) -> str:
+        """Return how far `entry` is from the best, in percent of the best."""
+        best = self.ranking[0].value
+        return "" if best == 0 else f"{(entry.value - best) / best:+.0%}".replace("%", " %").replace("-", "−")
+
+    def entry(self, spec: str) -> Entry | None:
+        """Return the entry of a network."""
+        return next((entry for entry in self.entries if entry.spec == spec), None)
+
+    def share(self, entry: Entry) -> float:
+        """Return the length of the entry's bar, from 0 to 1: its value over the largest."""
+        largest = max(entry.value for entry in self.entries)
+        return entry.value / largest if largest else 0.0
+
+
+def contests(comparison: Comparison) -> list[Contest]:
+    """Return the contests that have at least one entry."""
+    first = comparison.traffics[0]
+    found = [
+        Contest(
+            f"Zero-load latency, {first}",
+            "the lowest latency",
+            "cycles",
+            1,
+            "low",
+            _best_of_curves(comparison, first, lambda curve: curve.zero_load_latency, min),
+        )
+    ]
+    found += [
+        Contest(
+            f"Saturation load, {traffic}",
+            f"the highest saturation load under {traffic}",
+            "flits/cycle/terminal",
+            2,
+            "high",
+            _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max),
+        )
+        for traffic in comparison.traffics
+    ]
+    found += [
+        _of_fact(comparison, COST_PER_TERMINAL, "the lowest cost per terminal"),
+        _of_fact(comparison, POWER_PER_TERMINAL, "the lowest power per terminal"),
+    ]
+    return [contest for contest in found if contest.entries]
+
+
+def _best_of_curves(
+    comparison: Comparison,
+    traffic: str,
+    measure: Callable[[Curve], float | None],
+    best: Callable[..., Entry],
+) -> tuple[Entry, ...]:
+    """Return each network's best value among its routings."""
+    entries = []
+    for facts in comparison.facts:
+        mine = [
+            Entry(curve.spec, value, curve.routing)
+            for curve in comparison.curves
+            if curve.spec == facts["spec"] and curve.traffic == traffic and (value := measure(curve)) is not None
+        ]
+        if mine:
+            entries.append(best(mine, key=lambda entry: entry.value))
+    return tuple(entries)
+
+
+def _of_fact(comparison: Comparison, fact: Fact, aim: str) -> Contest:
+    entries = tuple(
+        Entry(facts["spec"], value) for facts in comparison.facts if (value := fact.value(facts)) is not None
+    )
+    return Contest(fact.label, aim, fact.unit, fact.decimals, fact.better or "low", entries)
+
+
+def headline(comparison: Comparison) -> str:
+    """Return the title of the report."""
+    count = len(comparison.facts)
+    word = COUNT_WORDS[count] if count < len(COUNT_WORDS) else str(count)
+    return f"{word} network{'' if count == 1 else 's, side by side'}"
+
+
+def verdict(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return who wins on what: (network, the contests it wins), most wins first."""
+    wins: dict[str, list[str]] = {}
+    for contest in contests(comparison):
+        for winner in contest.winners:
+            wins.setdefault(winner.spec, []).append(contest.aim)
+    ranked = sorted(wins.items(), key=lambda item: -len(item[1]))
+    return [(spec, join_words(aims)) for spec, aims in ranked]
+
+
+def join_words(words: list[str]) -> str:
+    """Return words as a list in a sentence.
+
+    >>> join_words(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(", ".join(words).rsplit(", ", 1)) if len(words) > 1 else "".join(words)

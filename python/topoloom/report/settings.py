@@ -1,0 +1,60 @@
+"""How the simulations were set up, in words."""
+
+from topoloom.comparison import Comparison
+from topoloom.options import EngineOptions
+
+
+def settings(options: EngineOptions) -> list[tuple[str, str]]:
+    """Return the engine's configuration as (what, value with its unit)."""
+    fixed = options.warmup is not None
+    return [
+        (
+            "Router model",
+            f"{options.model}: input-queued, {options.flow} flow control, {options.buffers} buffers",
+        ),
+        ("Buffer of a VC", _count(options.buffer, "flit")),
+        ("Internal speedup", f"{options.speedup:g} steps per cycle"),
+        ("Allocator", f"{options.allocator}, {_count(options.iterations, 'iteration')}"),
+        (
+            "Route computation",
+            _count(options.routing_delay, "cycle") + ("" if options.routing_delay else " (lookahead)"),
+        ),
+        ("VC allocation", _count(options.vc_alloc_delay, "cycle")),
+        ("Switch allocation", _count(options.sw_alloc_delay, "cycle")),
+        ("Credit processing", _count(options.credit_delay, "cycle")),
+        ("Link latency", ", ".join(f"{name} {_count(n, 'cycle')}" for name, n in _links(options).items())),
+        ("Packet", _count(options.packet, "flit")),
+        ("Injection", options.injection),
+        ("Warm-up", _count(options.warmup, "cycle") if options.warmup is not None else "detected"),
+        (
+            "Measurement",
+            _count(options.measure or 0, "cycle") if fixed else "until the 95 % interval is narrow enough",
+        ),
+        ("Seed", str(options.seed)),
+    ]
+
+
+def vcs_by_routing(comparison: Comparison) -> list[tuple[str, str, int]]:
+    """Return (network, routing, VCs a port) as they ran."""
+    rows = dict.fromkeys((curve.spec, curve.routing, int(curve.config["vcs"])) for curve in comparison.curves)
+    return list(rows)
+
+
+def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:
+    """Return (traffic, network, senders, terminals) where some terminals stay silent."""
+    terminals = {facts["spec"]: int(facts["terminals"]) for facts in comparison.facts}
+    rows = dict.fromkeys(
+        (curve.traffic, curve.spec, point.active_terminals, terminals[curve.spec])
+        for curve in comparison.curves
+        for point in curve.sorted_points()[:1]
+    )
+    return [row for row in rows if row[2] < row[3]]
+
+
+def _links(options: EngineOptions) -> dict[str, int]:
+    latencies: dict[str, int] = options.links.model_dump(by_alias=True)
+    return latencies
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
