@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 pub mod error;
+pub mod layout;
 pub mod metrics;
 pub mod network;
 pub mod topology;

@@ -114,6 +114,16 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// The cabinet of a router by the family's own packaging, where that does not follow [`Structure::grid`].
+    fn cabinet(&self, _router: RouterId) -> Option<u32> {
+        None
+    }
+
+    /// The length of a cable between two routers of one cabinet, in metres.
+    fn cabinet_cable_m(&self) -> f64 {
+        2.0
+    }
+
     /// True if every router can be mapped onto every other by an automorphism that respects terminals.
     fn vertex_transitive(&self) -> bool {
         false

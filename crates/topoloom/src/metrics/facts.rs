@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::distances::Distances;
+use crate::layout::{Cost, Layout, PriceList, cost};
 use crate::network::Network;
 
 /// The facts of a network that need no partitioner. The names are the keys of the JSON.
@@ -40,10 +41,20 @@ pub struct Facts {
     pub distance_histogram: Vec<u64>,
     /// Routers over the Moore bound for the network radix and the diameter.
     pub moore_ratio: Option<f64>,
+    /// The name of the price list.
+    pub prices: String,
+    /// Cost, power and cable.
+    #[serde(flatten)]
+    pub cost: Cost,
 }
 
-/// Computes the facts of a network.
+/// Computes the facts of a network, in the layout of its family and at the default prices.
 pub fn facts(network: &Network) -> Facts {
+    facts_in(network, &Layout::of_family(network), Default::default())
+}
+
+/// Computes the facts of a network in a layout and at prices of the user's choice.
+pub fn facts_in(network: &Network, layout: &Layout, prices: &PriceList) -> Facts {
     let distances = Distances::new(network);
     let routers = network.num_routers();
     let network_radix = network.network_radix();
@@ -62,6 +73,8 @@ pub fn facts(network: &Network) -> Facts {
         average_distance: distances.average_distance(),
         average_hops: distances.average_hops(),
         moore_ratio: distances.diameter().map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),
+        prices: prices.name.clone(),
+        cost: cost(network, layout, prices),
         component_sizes: distances.component_sizes,
         distance_histogram: distances.histogram,
     }
@@ -130,6 +143,17 @@ mod tests {
         assert_eq!(of("flex:2x5x3".into()), Some(3));
         assert_eq!(of("flex:2x5x4".into()), Some(4));
         assert_eq!((of("flex:2x2x4".into()), of("flex:2x2x5".into())), (None, Some(5)));
+    }
+
+    #[test]
+    fn the_json_has_the_published_keys() {
+        let json = serde_json::to_value(of("flex:6x6x3,p=10")).expect("facts serialise");
+        let keys = "spec family terminals routers radix network_radix links terminal_links diameter average_distance \
+                    average_hops moore_ratio cost_usd power_w";
+        for key in keys.split_whitespace() {
+            assert!(!json[key].is_null(), "{key} is missing");
+        }
+        assert_eq!((&json["routers"], &json["diameter"], &json["power_w"]), (&108.into(), &2.into(), &9072.0.into()));
     }
 
     #[test]

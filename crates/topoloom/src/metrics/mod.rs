@@ -6,4 +6,4 @@ mod facts;
 mod graph;
 mod spectrum;
 
-pub use facts::{Facts, facts};
+pub use facts::{Facts, facts, facts_in, moore_bound};

@@ -103,8 +103,7 @@ fn is_positive_definite(mut matrix: Vec<f64>, n: usize) -> bool {
             }
             let diagonal = first + row;
             let square = own[diagonal] - dot(&own[..diagonal], &own[..diagonal]);
-            // Written so that NaN is refused, too.
-            if !(square > 0.0) {
+            if square.is_nan() || square <= 0.0 {
                 return false;
             }
             own[diagonal] = square.sqrt();
@@ -148,8 +147,9 @@ fn lowest_eigenvector(mut matrix: Vec<Vec<f64>>) -> Vec<f64> {
             for row in matrix.iter_mut().chain(&mut vectors) {
                 (row[p], row[q]) = rotate(row[p], row[q]);
             }
-            for column in 0..n {
-                (matrix[p][column], matrix[q][column]) = rotate(matrix[p][column], matrix[q][column]);
+            let (upper, lower) = matrix.split_at_mut(q);
+            for (x, y) in upper[p].iter_mut().zip(&mut lower[0]) {
+                (*x, *y) = rotate(*x, *y);
             }
         }
     }

@@ -137,6 +137,11 @@ impl Structure for Dragonfly {
     fn group_size(&self) -> Option<u32> {
         Some(self.a)
     }
+
+    /// One cabinet a group.
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        Some(self.group_of(router))
+    }
 }
 
 fn build(params: &Params) -> Result<Network> {

@@ -86,6 +86,17 @@ impl FatTree {
 }
 
 impl Structure for FatTree {
+    /// A pod of k leaves and the k routers above them, then cabinets of k routers of each further level.
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        let cabinets = self.width() / self.k;
+        Some(self.level_of(router).saturating_sub(1) * cabinets + self.word_of(router) / self.k)
+    }
+
+    /// Short cables within a pod, as in the published packaging of the tree of Al-Fares et al.
+    fn cabinet_cable_m(&self) -> f64 {
+        1.0
+    }
+
     /// Digits of words can be permuted place by place: all routers of a level are alike.
     fn orbits(&self) -> Vec<(RouterId, u32)> {
         (0..self.levels).map(|level| (RouterId(level * self.width()), self.width())).collect()

@@ -9,7 +9,7 @@ use super::Family;
 use super::field::{Field, prime_power};
 use super::params::{Key, P, Params, product};
 use crate::error::{Error, Result};
-use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
+use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
 
 pub(super) const FAMILY: Family = Family {
     name: "slimfly",
@@ -28,7 +28,13 @@ pub struct SlimFly {
     pub q: u32,
 }
 
-impl Structure for SlimFly {}
+impl Structure for SlimFly {
+    /// One cabinet for the q routers (0,x,·) and the q routers (1,x,·), so that all cabinets are linked alike (Besta and
+    /// Hoefler).
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        Some(router.0 / self.q % self.q)
+    }
+}
 
 /// The sets X and X' = ξ X of a field GF(q), q = 4 l + δ. Both are symmetric (X = -X) and of size (q - δ) / 2. They are
 /// disjoint only if δ = 1.

@@ -206,12 +206,11 @@ fn fat_tree_answers_its_routings() {
 fn global_ports(n: &Network, a: u32, h: u32) -> Vec<(u32, u32, u32)> {
     let mut ports = Vec::new();
     for router in n.routers() {
-        let mut global = 0;
-        for port in n.ports_of(router).iter().filter(|port| port.class == LinkClass::Global) {
+        let global_ports = n.ports_of(router).iter().filter(|port| port.class == LinkClass::Global);
+        for (port, index) in global_ports.zip(0..) {
             let Peer::Port(peer) = port.peer else { panic!("a global link leads to a router") };
             let peer = n.ports()[peer.index()].router;
-            ports.push((router.0 / a, router.0 % a * h + global, peer.0 / a));
-            global += 1;
+            ports.push((router.0 / a, router.0 % a * h + index, peer.0 / a));
         }
     }
     ports
@@ -220,7 +219,8 @@ fn global_ports(n: &Network, a: u32, h: u32) -> Vec<(u32, u32, u32)> {
 #[test]
 fn dragonfly_arrangements_lead_where_they_say() {
     let (a, h, g) = (4, 2, 9);
-    let rules: [(&str, fn(u32, u32) -> u32); 4] = [
+    type Rule = fn(u32, u32) -> u32;
+    let rules: [(&str, Rule); 4] = [
         ("absolute", |i, k| if k < i { k } else { k + 1 }),
         ("relative", |i, k| (i + k + 1) % 9),
         ("palmtree", |i, k| (i + 9 - k - 1) % 9),
