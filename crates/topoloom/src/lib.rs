@@ -4,11 +4,15 @@
 //! traffic, and the cycle engine.
 #![warn(missing_docs)]
 
+pub mod cycle;
 pub mod error;
 pub mod layout;
 pub mod metrics;
 pub mod network;
+pub mod rng;
+pub mod routing;
 pub mod topology;
+pub mod traffic;
 
 pub use error::{Error, Result};
 pub use network::Network;

@@ -1,0 +1,229 @@
+//! Options of the cycle engine. All have defaults; all are checked before a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, unknown};
+use crate::network::LinkClass;
+
+/// The router model: who owns buffers and arbitration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Model {
+    /// Input-queued with virtual channels, timed like BookSim2's router.
+    #[default]
+    Iq,
+}
+
+/// How virtual channels and the switch are allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocator {
+    /// Inputs choose an output each, then outputs choose an input each, both round robin.
+    #[default]
+    SeparableInputFirst,
+    /// Outputs grant, then inputs accept (McKeown, 1999); pointers move only when a first-iteration grant is accepted.
+    Islip,
+}
+
+/// Latency in cycles by link class. A flit that is sent over a link of latency L in cycle s is at hand in s + L + 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Latencies {
+    /// Terminal links.
+    pub terminal: u32,
+    /// Links within a group, or of a family without a hierarchy.
+    pub local: u32,
+    /// Links between groups.
+    pub global: u32,
+    /// Links of trees.
+    pub up: u32,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self { terminal: 1, local: 1, global: 1, up: 1 }
+    }
+}
+
+impl Latencies {
+    /// The latency of a class.
+    pub fn of(&self, class: LinkClass) -> u32 {
+        match class {
+            LinkClass::Terminal => self.terminal,
+            LinkClass::Local => self.local,
+            LinkClass::Global => self.global,
+            LinkClass::Up => self.up,
+        }
+    }
+}
+
+/// When terminals create packets.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
+#[serde(try_from = "String", into = "String")]
+pub enum Injection {
+    /// Each cycle with the same probability.
+    #[default]
+    Bernoulli,
+    /// A two-state Markov process: while on, each cycle with probability load (alpha + beta) / alpha.
+    OnOff {
+        /// Probability a cycle to turn on.
+        alpha: f64,
+        /// Probability a cycle to turn off.
+        beta: f64,
+    },
+}
+
+impl TryFrom<String> for Injection {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let (name, rest) = text.split_once(':').unwrap_or((&text, ""));
+        match name {
+            "bernoulli" if rest.is_empty() => Ok(Self::Bernoulli),
+            "bernoulli" => Err(Error::Config(format!("injection: bernoulli takes no keys, but '{rest}' is given"))),
+            "on-off" => on_off(rest),
+            _ => Err(Error::Config(unknown("injection", name, ["bernoulli", "on-off"]))),
+        }
+    }
+}
+
+fn on_off(rest: &str) -> Result<Injection> {
+    let (mut alpha, mut beta) = (None, None);
+    for item in rest.split(',').filter(|item| !item.is_empty()) {
+        let (key, value) = item.split_once('=').unwrap_or((item, ""));
+        let slot = match key {
+            "alpha" => &mut alpha,
+            "beta" => &mut beta,
+            _ => return Err(Error::Config(unknown("key of on-off", key, ["alpha", "beta"]))),
+        };
+        let read = value.parse::<f64>().ok().filter(|p| *p > 0.0 && *p <= 1.0);
+        *slot = Some(read.ok_or_else(|| {
+            Error::Config(format!("on-off: {key} is '{value}'; it must be a probability above 0, at most 1"))
+        })?);
+    }
+    match (alpha, beta) {
+        (Some(alpha), Some(beta)) => Ok(Injection::OnOff { alpha, beta }),
+        _ => Err(Error::Config("on-off needs both probabilities: on-off:alpha=0.1,beta=0.2".to_owned())),
+    }
+}
+
+impl From<Injection> for String {
+    fn from(injection: Injection) -> Self {
+        match injection {
+            Injection::Bernoulli => "bernoulli".to_owned(),
+            Injection::OnOff { alpha, beta } => format!("on-off:alpha={alpha},beta={beta}"),
+        }
+    }
+}
+
+/// Everything that a run depends on but network, routing, traffic and load.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The router model.
+    pub model: Model,
+    /// Virtual channels a port; unless given, the larger of 4 and what the routing needs.
+    pub vcs: Option<u32>,
+    /// Flits a virtual channel.
+    pub buffer: u32,
+    /// Internal steps a cycle, at least 1; 1.5 alternates one and two.
+    pub speedup: f64,
+    /// Stages before VC allocation; 0 looks ahead.
+    pub routing_delay: u32,
+    /// Cycles of VC allocation.
+    pub vc_alloc_delay: u32,
+    /// Cycles of switch allocation.
+    pub sw_alloc_delay: u32,
+    /// Cycles before a router uses a credit that has arrived.
+    pub credit_delay: u32,
+    /// The allocator of VCs and switch.
+    pub allocator: Allocator,
+    /// Iterations of the allocator.
+    pub iterations: u32,
+    /// Link latencies.
+    pub links: Latencies,
+    /// Flits a packet.
+    pub packet: u32,
+    /// The injection process.
+    pub injection: Injection,
+    /// Cycles before measuring, or `None` to detect the end of the warm-up.
+    pub warmup: Option<u64>,
+    /// Cycles of measuring, or `None` to stop when the interval is narrow enough.
+    pub measure: Option<u64>,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Threads of one run. Results do not depend on it.
+    pub threads: u32,
+    /// Runs even with fewer VCs than the routing needs.
+    #[serde(rename = "unsafe")]
+    pub run_unsafe: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            model: Model::Iq,
+            vcs: None,
+            buffer: 64,
+            speedup: 2.0,
+            routing_delay: 0,
+            vc_alloc_delay: 1,
+            sw_alloc_delay: 1,
+            credit_delay: 2,
+            allocator: Allocator::SeparableInputFirst,
+            iterations: 1,
+            links: Latencies::default(),
+            packet: 1,
+            injection: Injection::Bernoulli,
+            warmup: None,
+            measure: None,
+            seed: 1,
+            threads: 1,
+            run_unsafe: false,
+        }
+    }
+}
+
+/// The most VCs a port may have: what a 64-bit mask holds.
+pub const MAX_VCS: u32 = 64;
+/// The longest fixed-length run, in cycles.
+pub const MAX_CYCLES: u64 = 1_000_000_000;
+
+impl Config {
+    /// Checks every option by itself.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the option and what is allowed.
+    pub fn check(&self) -> Result<()> {
+        within("vcs", self.vcs.unwrap_or(1).into(), 1, MAX_VCS.into())?;
+        within("buffer", self.buffer.into(), 1, 65_535)?;
+        within("routing-delay", self.routing_delay.into(), 0, 1000)?;
+        within("vc-alloc-delay", self.vc_alloc_delay.into(), 1, 1000)?;
+        within("sw-alloc-delay", self.sw_alloc_delay.into(), 1, 1000)?;
+        within("credit-delay", self.credit_delay.into(), 0, 1000)?;
+        within("iterations", self.iterations.into(), 1, 64)?;
+        for class in LinkClass::ALL {
+            within(&format!("the latency of {} links", class.name()), self.links.of(class).into(), 1, 10_000)?;
+        }
+        within("packet", self.packet.into(), 1, 65_535)?;
+        within("threads", self.threads.into(), 1, 1024)?;
+        if !(1.0..=16.0).contains(&self.speedup) {
+            return Err(Error::Config(format!("speedup is {}; it must be from 1 to 16", self.speedup)));
+        }
+        match (self.warmup, self.measure) {
+            (None, None) => Ok(()),
+            (Some(warmup), Some(measure)) => {
+                within("warmup", warmup, 0, MAX_CYCLES)?;
+                within("measure", measure, 1, MAX_CYCLES)
+            }
+            _ => Err(Error::Config("warmup and measure go together: give both or neither".to_owned())),
+        }
+    }
+}
+
+fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::Config(format!("{name} is {value}; it must be from {least} to {most}")))
+}

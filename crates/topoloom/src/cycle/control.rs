@@ -1,0 +1,482 @@
+//! Runs a point: warm-up, measurement, drain, verdict.
+//!
+//! Without a fixed length, the warm-up ends when MSER (White, 1997) finds the start of the series of mean latencies
+//! behind it, and the run ends when the 95 % interval of the mean latency, from batch means with little correlation
+//! left between them, is narrow enough. Packets are measured by when they are *created*, and all of them are waited
+//! for, so that slow packets count as much as fast ones.
+
+use serde::Serialize;
+
+use super::deadlock::{self, Deadlock};
+use super::engine::Engine;
+use super::stats::{SLOT, Slot, Stats};
+use super::{RouterModel, Setup};
+use crate::network::{Network, Peer};
+use crate::routing::Routing;
+use crate::traffic::Traffic;
+
+/// Who watches a run.
+pub trait Control: Sync {
+    /// True if the run is to stop as soon as possible.
+    fn cancelled(&self) -> bool;
+
+    /// Called some times a second with the cycles simulated so far.
+    fn progress(&self, _cycles: u64) {}
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct Uncontrolled;
+
+impl Control for Uncontrolled {
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// One point of a latency-load curve.
+#[derive(Debug, Clone, Serialize)]
+pub struct Point {
+    /// Load asked for, in flits per active terminal per cycle.
+    pub offered: f64,
+    /// Flits that arrived within the window, per active terminal per cycle.
+    pub accepted: f64,
+    /// Mean latency from creation to the tail's arrival, in cycles; `None` if no packet arrived.
+    pub latency_cycles: Option<f64>,
+    /// Half the width of its 95 % confidence interval; `None` if there are too few batches.
+    pub latency_ci95: Option<f64>,
+    /// Mean latency from the head's leaving the terminal, in cycles.
+    pub network_latency_cycles: Option<f64>,
+    /// Median latency.
+    pub p50: Option<u32>,
+    /// 99th percentile of the latency.
+    pub p99: Option<u32>,
+    /// Mean number of routers visited.
+    pub hops: Option<f64>,
+    /// True if the run was long enough: a narrow interval, or a fixed length that drained.
+    pub converged: bool,
+    /// True if the network does not carry the load.
+    pub saturated: bool,
+    /// True if packets can never move again.
+    pub deadlocked: bool,
+    /// Where.
+    pub deadlock: Option<Deadlock>,
+    /// True if the run was cancelled before its end.
+    pub interrupted: bool,
+    /// Cycles simulated, warm-up and drain included.
+    pub cycles: u64,
+    /// Cycles before the window.
+    pub warmup_cycles: u64,
+    /// Cycles of the window.
+    pub measured_cycles: u64,
+    /// Packets created within the window that arrived.
+    pub packets: u64,
+    /// Terminals that send.
+    pub active_terminals: u32,
+    /// Flits through routers over all cycles.
+    pub flit_hops: u64,
+    /// Share of the window in which the busiest link between routers sent a flit.
+    pub link_utilisation_max: f64,
+    /// The same, averaged over both directions of all links between routers.
+    pub link_utilisation_mean: f64,
+    /// Flits per cycle on each channel, by port id (terminals' too); for maps of the network.
+    #[serde(skip)]
+    pub link_utilisation: Vec<f64>,
+    /// Seconds on the clock.
+    pub wall_s: f64,
+    /// Seconds of processor time.
+    pub cpu_s: f64,
+    /// The largest memory of the process so far, in bytes; 0 where the system does not tell.
+    pub peak_rss_bytes: u64,
+}
+
+/// Half-width of the interval, relative to the mean, at which a run ends.
+const PRECISION: f64 = 0.01;
+/// Cycles of measuring after which a run that has not converged gives up.
+const LONGEST: u32 = 60_000;
+/// Cycles within which the end of the warm-up must be found.
+const LONGEST_WARMUP: u32 = 60_000;
+/// Cycles between two exact searches for a deadlock.
+const WATCH: u32 = 8192;
+/// A network carries a load if it accepts this share of it.
+const CARRIED: f64 = 0.98;
+
+/// Runs one point.
+pub fn run<M: RouterModel, R: Routing>(
+    network: &Network,
+    routing: &R,
+    traffic: &Traffic,
+    setup: &Setup,
+    load: f64,
+    control: &dyn Control,
+) -> crate::Result<Point> {
+    let engine = Engine::<M, R>::new(network, routing, traffic, setup, load);
+    let mut run = Run {
+        engine,
+        setup,
+        load,
+        active: traffic.active(),
+        control,
+        chunk: 64,
+        watched: 0,
+        deadlock: None,
+        stopped: false,
+        sent: Vec::new(),
+    };
+    let verdict = match (setup.config.warmup, setup.config.measure) {
+        (Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
+        _ => run.adaptive(),
+    };
+    Ok(run.point(verdict))
+}
+
+/// How a run ended.
+struct Verdict {
+    from: u32,
+    until: u32,
+    converged: bool,
+    saturated: bool,
+}
+
+struct Run<'a, 'c, M, R> {
+    engine: Engine<'a, M, R>,
+    setup: &'a Setup,
+    load: f64,
+    active: u32,
+    control: &'c dyn Control,
+    /// Cycles between two looks at the clock.
+    chunk: u32,
+    /// The last cycle in which a deadlock was looked for.
+    watched: u32,
+    deadlock: Option<Deadlock>,
+    stopped: bool,
+    /// Flits sent by port within the window.
+    sent: Vec<u32>,
+}
+
+impl<M: RouterModel, R: Routing> Run<'_, '_, M, R> {
+    /// Simulates up to cycle `until`, unless cancelled or deadlocked; returns false if so.
+    fn advance(&mut self, until: u32) -> bool {
+        while self.engine.now < until && !self.stopped {
+            let before = self.engine.wall_s;
+            let now = self.engine.now;
+            self.engine.advance(until.min(now.saturating_add(self.chunk)));
+            // Looks up often enough to stop within a fraction of a second, seldom enough to cost nothing.
+            let took = self.engine.wall_s - before;
+            if took < 0.02 && self.engine.now - now == self.chunk {
+                self.chunk = (self.chunk * 2).min(WATCH);
+            } else if took > 0.1 {
+                self.chunk = (self.chunk / 2).max(1);
+            }
+            self.control.progress(u64::from(self.engine.now));
+            if self.engine.now - self.watched >= WATCH {
+                self.watch();
+            }
+            self.stopped |= self.control.cancelled();
+        }
+        !self.stopped
+    }
+
+    fn watch(&mut self) {
+        self.watched = self.engine.now;
+        self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.config.buffer);
+        self.stopped |= self.deadlock.is_some();
+    }
+
+    fn fixed(&mut self, warmup: u32, measure: u32) -> Verdict {
+        let (from, until) = (warmup, warmup + measure);
+        self.engine.measure(from, until);
+        self.advance(from);
+        self.engine.clear_channels();
+        self.advance(until);
+        self.sent = self.engine.sent();
+        let limit = until.saturating_add(8 * (warmup + measure) + 20_000);
+        let drained = self.drain(until, limit);
+        let stats = self.engine.stats();
+        Verdict { from, until, converged: drained, saturated: !drained || self.is_short(stats.accepted, measure) }
+    }
+
+    /// Goes on, with the load, until all packets created before `until` have arrived.
+    fn drain(&mut self, until: u32, limit: u32) -> bool {
+        loop {
+            let stats = self.engine.stats();
+            if stats.arrived == stats.created && self.engine.behind(until) == 0 {
+                return true;
+            }
+            if self.engine.now >= limit || !self.advance(limit.min(self.engine.now + 16)) {
+                self.watch_if_stuck();
+                return false;
+            }
+            let now = self.engine.now;
+            let step = ((now - until) / 8).max(16);
+            if !self.advance(limit.min(now + step)) {
+                return false;
+            }
+        }
+    }
+
+    fn watch_if_stuck(&mut self) {
+        if self.deadlock.is_none() {
+            let stopped = self.stopped;
+            self.watch();
+            self.stopped |= stopped;
+        }
+    }
+
+    /// Flits that the terminals offer in so many cycles.
+    fn offered(&self, cycles: u32) -> f64 {
+        self.load * f64::from(self.active) * f64::from(cycles)
+    }
+
+    /// True if so few flits were accepted that neither chance nor the tolerance explains it.
+    fn is_short(&self, accepted: u64, cycles: u32) -> bool {
+        let offered = self.offered(cycles);
+        let noise = 4.0 * (offered * f64::from(self.setup.config.packet)).sqrt();
+        (accepted as f64) < CARRIED * offered - noise
+    }
+
+    fn adaptive(&mut self) -> Verdict {
+        let (warm, saturated) = self.warm_up();
+        let from = self.engine.now;
+        self.engine.measure(from, u32::MAX);
+        self.engine.clear_channels();
+        if saturated || !warm {
+            return self.past_saturation(from);
+        }
+        let (converged, saturated) = self.measure(from);
+        let until = self.engine.now;
+        self.engine.measure(from, until);
+        self.sent = self.engine.sent();
+        let limit = until.saturating_add((until - from) / 2 + 10_000);
+        let drained = !self.stopped && self.drain(until, limit);
+        Verdict { from, until, converged: converged && drained, saturated: saturated || (!drained && !self.stopped) }
+    }
+
+    /// The network does not carry the load: the throughput is measured, and the latency, which has no mean, is what it
+    /// is.
+    fn past_saturation(&mut self, from: u32) -> Verdict {
+        let until = from + (from / 2).clamp(2_000, 10_000);
+        self.engine.measure(from, until);
+        self.advance(until);
+        self.sent = self.engine.sent();
+        Verdict { from, until: self.engine.now, converged: false, saturated: true }
+    }
+
+    /// Slots in a group: long enough for neighbouring groups to differ by chance more than by their past.
+    fn grain(stats: &Stats) -> usize {
+        let packets: u64 = stats.slots.iter().map(|s| s.packets).sum();
+        let latency: u64 = stats.slots.iter().map(|s| s.latency_of_packets).sum();
+        let mean = latency as f64 / packets.max(1) as f64;
+        ((mean / f64::from(SLOT)).ceil() as usize).next_power_of_two().max(2)
+    }
+
+    /// Returns whether the end of the warm-up was found, and whether the network is past saturation.
+    fn warm_up(&mut self) -> (bool, bool) {
+        self.advance(512);
+        while self.engine.now < LONGEST_WARMUP {
+            let now = self.engine.now;
+            let stats = self.engine.stats();
+            let grain = Self::grain(&stats);
+            let series = arrivals(&stats.slots[..(now / SLOT) as usize], grain);
+            if series.len() >= 10 {
+                let start = truncation(&series);
+                let recent = &stats.slots[(now / SLOT) as usize / 2..(now / SLOT) as usize];
+                let cycles = recent.len() as u32 * SLOT;
+                let short = self.is_short(recent.iter().map(|s| s.flits).sum(), cycles);
+                if short && self.is_growing(&series) && now >= 2048 {
+                    return (false, true);
+                }
+                if start <= series.len() / 2 && !short {
+                    return (true, false);
+                }
+            }
+            if !self.advance(now + (now / 4).max(256) / SLOT * SLOT) {
+                return (false, false);
+            }
+        }
+        (false, true)
+    }
+
+    /// True if latency goes up through the thirds of a series.
+    fn is_growing(&self, series: &[f64]) -> bool {
+        let third = series.len() / 3;
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+        let (a, b, c) = (mean(&series[..third]), mean(&series[third..2 * third]), mean(&series[2 * third..]));
+        a < b && b < c
+    }
+
+    /// Measures until the interval is narrow enough. Returns whether it is, and whether the network is saturated.
+    fn measure(&mut self, from: u32) -> (bool, bool) {
+        let mut next = from + 512;
+        loop {
+            if !self.advance(next) {
+                return (false, false);
+            }
+            let now = self.engine.now;
+            let stats = self.engine.stats();
+            if now - from >= 2048 && self.is_short(stats.accepted, now - from) {
+                return (false, true);
+            }
+            let batches = batches(&stats, from, now);
+            if let Some((mean, half)) = interval(&batches).filter(|_| batches.len() >= 16) {
+                if half <= PRECISION * mean && lag1(&batches) < 0.35 {
+                    return (true, false);
+                }
+            }
+            if now - from >= LONGEST {
+                let offered = self.offered(now - from);
+                let short = (stats.accepted as f64) < CARRIED * offered;
+                return (false, short || self.is_growing(&batches));
+            }
+            next = now + ((now - from) / 4).max(256);
+        }
+    }
+
+    fn point(self, verdict: Verdict) -> Point {
+        let stats = self.engine.stats();
+        let mean = |sum: u64| (stats.arrived > 0).then(|| sum as f64 / stats.arrived as f64);
+        let cycles = f64::from(verdict.until.saturating_sub(verdict.from).max(1));
+        let interval = interval(&batches(&stats, verdict.from, verdict.until));
+        let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
+        let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
+        let deadlocked = self.deadlock.is_some();
+        Point {
+            offered: self.load,
+            accepted: stats.accepted as f64 / cycles / f64::from(self.active),
+            latency_cycles: mean(stats.latency),
+            latency_ci95: interval.map(|(_, half)| half),
+            network_latency_cycles: mean(stats.network_latency),
+            p50: stats.histogram.quantile(0.5),
+            p99: stats.histogram.quantile(0.99),
+            hops: mean(stats.hops),
+            converged: verdict.converged && !deadlocked && !self.stopped,
+            saturated: verdict.saturated,
+            deadlocked,
+            deadlock: self.deadlock,
+            interrupted: self.stopped && !deadlocked,
+            cycles: u64::from(self.engine.now),
+            warmup_cycles: u64::from(verdict.from),
+            measured_cycles: u64::from(verdict.until.saturating_sub(verdict.from)),
+            packets: stats.arrived,
+            active_terminals: self.active,
+            flit_hops: self.engine.flit_hops(),
+            link_utilisation_max: max,
+            link_utilisation_mean: mean_utilisation,
+            link_utilisation,
+            wall_s: self.engine.wall_s,
+            cpu_s: self.engine.cpu_s,
+            peak_rss_bytes: peak_rss_bytes(),
+        }
+    }
+}
+
+/// Largest and mean utilisation of the channels between routers.
+fn utilisation(network: &Network, by_port: &[f64]) -> (f64, f64) {
+    let channels = network.ports().iter().zip(by_port).filter(|(port, _)| matches!(port.peer, Peer::Port(_)));
+    let (mut max, mut sum, mut count) = (0.0, 0.0, 0);
+    for (_, &share) in channels {
+        max = f64::max(max, share);
+        sum += share;
+        count += 1;
+    }
+    (max, sum / f64::from(count.max(1)))
+}
+
+/// Mean latencies of the packets that arrived in groups of `grain` slots; groups without packets are left out.
+fn arrivals(slots: &[Slot], grain: usize) -> Vec<f64> {
+    let group = |group: &[Slot]| {
+        let packets: u64 = group.iter().map(|s| s.packets).sum();
+        let latency: u64 = group.iter().map(|s| s.latency_of_packets).sum();
+        (packets > 0).then(|| latency as f64 / packets as f64)
+    };
+    slots.chunks_exact(grain).filter_map(group).collect()
+}
+
+/// MSER: the start of a series whose rest has the least variance over its squared length.
+fn truncation(series: &[f64]) -> usize {
+    let score = |start: usize| {
+        let rest = &series[start..];
+        let mean = rest.iter().sum::<f64>() / rest.len() as f64;
+        rest.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (rest.len() as f64).powi(2)
+    };
+    let last = series.len().saturating_sub(4);
+    (0..=last).min_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
+}
+
+/// Mean latencies of the packets *created* in between 16 and 32 stretches of the window, as far as they have all been
+/// there long enough to have arrived.
+fn batches(stats: &Stats, from: u32, until: u32) -> Vec<f64> {
+    let slots = &stats.slots[(from.div_ceil(SLOT) as usize).min(stats.slots.len())..];
+    let slots = &slots[..slots.len().min((until.saturating_sub(from) / SLOT) as usize)];
+    let complete = slots.iter().rposition(|s| s.created > 0 && s.arrived == s.created).map_or(0, |last| last + 1);
+    let grain = (complete / 16).max(1);
+    let group = |group: &[Slot]| {
+        let arrived: u64 = group.iter().map(|s| s.arrived).sum();
+        let latency: u64 = group.iter().map(|s| s.latency).sum();
+        (arrived > 0).then(|| latency as f64 / arrived as f64)
+    };
+    slots[..complete].chunks_exact(grain).filter_map(group).collect()
+}
+
+/// Mean of the batches and half the width of its 95 % interval.
+fn interval(batches: &[f64]) -> Option<(f64, f64)> {
+    let n = batches.len();
+    if n < 2 {
+        return None;
+    }
+    let mean = batches.iter().sum::<f64>() / n as f64;
+    let variance = batches.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
+    Some((mean, student_t(n - 1) * (variance / n as f64).sqrt()))
+}
+
+/// Correlation between neighbouring batches.
+fn lag1(batches: &[f64]) -> f64 {
+    let mean = batches.iter().sum::<f64>() / batches.len() as f64;
+    let variance: f64 = batches.iter().map(|x| (x - mean).powi(2)).sum();
+    let covariance: f64 = batches.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
+    if variance > 0.0 { covariance / variance } else { 0.0 }
+}
+
+/// The 97.5 % quantile of Student's t; beyond 30 degrees of freedom by its expansion about the normal quantile.
+fn student_t(degrees: usize) -> f64 {
+    const TABLE: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+        2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    ];
+    let normal = 1.959_964;
+    let expansion = normal + (normal * normal * normal + normal) / (4.0 * degrees as f64);
+    TABLE.get(degrees.wrapping_sub(1)).copied().unwrap_or(expansion)
+}
+
+fn peak_rss_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok()).map_or(0, |kb| kb * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mser_cuts_off_a_transient_and_nothing_else() {
+        let noise = |i: usize| (crate::rng::mix(i as u64) % 100) as f64 / 100.0;
+        let steady: Vec<f64> = (0..100).map(|i| 20.0 + noise(i)).collect();
+        assert!(truncation(&steady) < 50);
+        let transient: Vec<f64> = (0..100).map(|i| 20.0 + noise(i) + 30.0 * (-(i as f64) / 5.0).exp()).collect();
+        assert!((8..50).contains(&truncation(&transient)), "{}", truncation(&transient));
+    }
+
+    #[test]
+    fn the_interval_of_independent_batches_covers_the_mean_nineteen_times_in_twenty() {
+        let mut rng = crate::rng::Rng::stream(3, 3);
+        let covered = (0..2000)
+            .filter(|_| {
+                let batches: Vec<f64> = (0..16).map(|_| (0..12).map(|_| rng.unit()).sum::<f64>()).collect();
+                let (mean, half) = interval(&batches).unwrap();
+                (mean - 6.0).abs() <= half
+            })
+            .count();
+        assert!((1860..1940).contains(&covered), "{covered} of 2000");
+    }
+}

@@ -1,0 +1,137 @@
+//! The watchdog: finds packets that can never move again, exactly, and names the routers.
+//!
+//! An input VC is *live* if it can move, or if something that it waits for is live. What is left when no more can be
+//! found live waits for itself: a deadlock, even while the rest of the network goes on.
+
+use serde::Serialize;
+
+use super::engine::Engine;
+use super::wires::TERMINAL;
+use super::{RouterModel, Wait};
+use crate::routing::Routing;
+
+/// Packets that wait for each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Deadlock {
+    /// The cycle in which it was found.
+    pub cycle: u32,
+    /// Routers that hold packets which can never move.
+    pub routers: Vec<u32>,
+    /// Routers of one circle of waiting.
+    pub circle: Vec<u32>,
+    /// Flits that can never move.
+    pub flits: u64,
+}
+
+/// Looks for a deadlock in the present state.
+pub fn find<M: RouterModel, R: Routing>(engine: &Engine<'_, M, R>, stride: u32, buffer: u32) -> Option<Deadlock> {
+    let graph = Graph::new(engine, stride, buffer);
+    let dead = graph.dead();
+    if dead.is_empty() {
+        return None;
+    }
+    let mut routers: Vec<u32> = dead.iter().map(|&vc| graph.router(vc)).collect();
+    routers.sort_unstable();
+    routers.dedup();
+    let flits = dead.iter().map(|&vc| u64::from(graph.flits(vc))).sum();
+    Some(Deadlock { cycle: engine.now, routers, circle: graph.circle(&dead), flits })
+}
+
+/// Who waits for whom: VCs of the whole network, `port id * stride + vc`.
+struct Graph<'e, 'a, M, R> {
+    engine: &'e Engine<'a, M, R>,
+    stride: u32,
+    buffer: u32,
+}
+
+impl<'e, 'a, M: RouterModel, R: Routing> Graph<'e, 'a, M, R> {
+    fn new(engine: &'e Engine<'a, M, R>, stride: u32, buffer: u32) -> Self {
+        Self { engine, stride, buffer }
+    }
+
+    /// The domain of a VC, and its number there.
+    fn local(&self, vc: u32) -> (usize, u32) {
+        let domains = &self.engine.domains;
+        let domain = domains.partition_point(|d| d.first_port * self.stride <= vc) - 1;
+        (domain, vc - domains[domain].first_port * self.stride)
+    }
+
+    fn flits(&self, vc: u32) -> u32 {
+        let (domain, local) = self.local(vc);
+        self.engine.domains[domain].model.flits(local)
+    }
+
+    fn router(&self, vc: u32) -> u32 {
+        self.engine.network.ports()[(vc / self.stride) as usize].router.0
+    }
+
+    /// The VC at the other end of the link; `None` for a terminal.
+    fn peer(&self, vc: u32) -> Option<u32> {
+        let (domain, local) = self.local(vc);
+        let channel = &self.engine.domains[domain].wires.channels[(local / self.stride) as usize];
+        let base = self.engine.domains[channel.domain as usize].first_port * self.stride;
+        (channel.peer & TERMINAL == 0).then(|| base + channel.peer + local % self.stride)
+    }
+
+    /// The input VCs that a VC waits for; `None` if it can move, or something that is under way will let it move.
+    fn waits(&self, vc: u32) -> Option<Vec<u32>> {
+        let (domain, local) = self.local(vc);
+        let first = self.engine.domains[domain].first_port * self.stride;
+        let model = &self.engine.domains[domain].model;
+        match model.waits_for(local) {
+            Wait::Nothing => None,
+            Wait::Credit(output) => {
+                let downstream = self.peer(first + output)?;
+                // Flits or credits still on the wire will change things.
+                (self.flits(downstream) >= self.buffer).then(|| vec![downstream])
+            }
+            Wait::Vcs(outputs) => {
+                let owners: Option<Vec<u32>> = outputs.into_iter().map(|o| model.owner(o)).collect();
+                owners.map(|owners| owners.into_iter().map(|o| first + o).collect())
+            }
+            Wait::Flit => {
+                let upstream = self.peer(vc)?;
+                let (domain, local) = self.local(upstream);
+                let first = self.engine.domains[domain].first_port * self.stride;
+                let feeder = first + self.engine.domains[domain].model.owner(local)?;
+                // An empty feeder may have sent its flits already: they are on the wire.
+                Some(vec![feeder])
+            }
+        }
+    }
+
+    /// Input VCs that can never move again.
+    fn dead(&self) -> Vec<u32> {
+        let vcs = self.engine.network.ports().len() as u32 * self.stride;
+        let waits: Vec<Option<Vec<u32>>> = (0..vcs).map(|vc| self.waits(vc)).collect();
+        let mut waiters = vec![Vec::new(); vcs as usize];
+        for (vc, targets) in waits.iter().enumerate() {
+            targets.iter().flatten().for_each(|&t| waiters[t as usize].push(vc as u32));
+        }
+        let mut live: Vec<bool> = waits.iter().map(Option::is_none).collect();
+        let mut queue: Vec<u32> = (0..vcs).filter(|&vc| live[vc as usize]).collect();
+        while let Some(vc) = queue.pop() {
+            for &waiter in &waiters[vc as usize] {
+                if !std::mem::replace(&mut live[waiter as usize], true) {
+                    queue.push(waiter);
+                }
+            }
+        }
+        (0..vcs).filter(|&vc| !live[vc as usize]).collect()
+    }
+
+    /// Follows the waiting from one dead VC until it closes.
+    fn circle(&self, dead: &[u32]) -> Vec<u32> {
+        let mut path: Vec<u32> = vec![dead[0]];
+        loop {
+            let targets = self.waits(path[path.len() - 1]).unwrap_or_default();
+            let Some(&next) = targets.iter().find(|t| dead.binary_search(t).is_ok()) else { return Vec::new() };
+            if let Some(start) = path.iter().position(|&vc| vc == next) {
+                let mut routers: Vec<u32> = path[start..].iter().map(|&vc| self.router(vc)).collect();
+                routers.dedup();
+                return routers;
+            }
+            path.push(next);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! All domains together: advances them, on one thread or one thread a domain.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
+
+use super::domain::{Domain, Shared};
+use super::stats::Stats;
+use super::wires::Outbox;
+use super::{RouterModel, Setup};
+use crate::network::{Network, Peer, TerminalId};
+use crate::routing::Routing;
+use crate::traffic::Traffic;
+
+/// A network being simulated.
+pub struct Engine<'a, M, R> {
+    /// The network.
+    pub network: &'a Network,
+    /// What all domains read.
+    pub shared: Shared<'a, R>,
+    /// The domains.
+    pub domains: Vec<Domain<M>>,
+    /// The next cycle.
+    pub now: u32,
+    /// Seconds of processor time spent in cycles.
+    pub cpu_s: f64,
+    /// Seconds on the clock spent in cycles.
+    pub wall_s: f64,
+    /// Cycles that domains may run before they exchange: the shortest crossing.
+    window: u32,
+}
+
+impl<'a, M: RouterModel, R: Routing> Engine<'a, M, R> {
+    /// An empty network at cycle 0.
+    pub fn new(network: &'a Network, routing: &'a R, traffic: &'a Traffic, setup: &Setup, load: f64) -> Self {
+        let bounds = bounds(network, setup.config.threads);
+        let domain = |index| Domain::new(network, setup, traffic, load, &bounds, index);
+        let targets = (0..network.num_terminals() as u32)
+            .map(|terminal| {
+                let port = network.terminal_port(TerminalId(terminal));
+                let (router, local) = network.local_port(port);
+                (router.0, local as u16)
+            })
+            .collect();
+        let crossing = network.ports().iter().filter(|p| matches!(p.peer, Peer::Port(_)));
+        let window = crossing.map(|p| setup.config.links.of(p.class) + 1).min().unwrap_or(1);
+        Self {
+            network,
+            domains: (0..bounds.len() - 1).map(domain).collect(),
+            shared: Shared {
+                routing,
+                traffic,
+                targets,
+                seed: setup.config.seed,
+                all_vcs: setup.classes as u8,
+            },
+            now: 0,
+            cpu_s: 0.0,
+            wall_s: 0.0,
+            window,
+        }
+    }
+
+    /// Simulates up to, not including, cycle `until`.
+    pub fn advance(&mut self, until: u32) {
+        let clock = Instant::now();
+        if self.domains.len() == 1 {
+            let cpu = thread_cpu_s();
+            for now in self.now..until {
+                self.domains[0].cycle(now, &self.shared);
+            }
+            self.cpu_s += thread_cpu_s() - cpu;
+        } else {
+            self.advance_threads(until);
+        }
+        self.now = self.now.max(until);
+        self.wall_s += clock.elapsed().as_secs_f64();
+    }
+
+    fn advance_threads(&mut self, until: u32) {
+        let (from, window, shared) = (self.now, self.window, &self.shared);
+        let threads = self.domains.len();
+        let barrier = SpinBarrier::new(threads as u32);
+        let mail: Vec<Mutex<Outbox>> = (0..threads * threads).map(|_| Mutex::default()).collect();
+        let cpu_s: f64 = std::thread::scope(|scope| {
+            let work = |domain| scope.spawn(|| run_domain(domain, from, until, window, shared, &barrier, &mail));
+            let handles: Vec<_> = self.domains.iter_mut().map(work).collect();
+            handles.into_iter().map(|handle| handle.join().expect("a domain's thread does not panic")).sum()
+        });
+        self.cpu_s += cpu_s;
+    }
+
+    /// Measures packets created in `from..until`.
+    pub fn measure(&mut self, from: u32, until: u32) {
+        for domain in &mut self.domains {
+            (domain.stats.from, domain.stats.until) = (from, until);
+        }
+    }
+
+    /// The counts of all domains.
+    pub fn stats(&self) -> Stats {
+        let mut all = Stats::default();
+        self.domains.iter().for_each(|domain| all.add(&domain.stats));
+        all
+    }
+
+    /// Sources that have not caught up with `time`.
+    pub fn behind(&self, time: u32) -> usize {
+        self.domains.iter().map(|domain| domain.terminals.behind(time)).sum()
+    }
+
+    /// Flits that have crossed a switch.
+    pub fn flit_hops(&self) -> u64 {
+        self.domains.iter().map(|domain| domain.model.grants()).sum()
+    }
+
+    /// Clears the flits counted on channels.
+    pub fn clear_channels(&mut self) {
+        self.domains.iter_mut().flat_map(|d| &mut d.wires.channels).for_each(|channel| channel.sent = 0);
+    }
+
+    /// Flits sent through each port of the network since they were cleared.
+    pub fn sent(&self) -> Vec<u32> {
+        self.domains.iter().flat_map(|domain| &domain.wires.channels).map(|channel| channel.sent).collect()
+    }
+}
+
+/// First routers of the domains, of about equal numbers of ports, and behind them the number of routers.
+fn bounds(network: &Network, threads: u32) -> Vec<u32> {
+    let routers = network.num_routers() as u32;
+    let domains = threads.min(routers);
+    let ports = network.ports().len() as u64;
+    let mut bounds = vec![0];
+    for domain in 1..domains {
+        let wanted = ports * u64::from(domain) / u64::from(domains);
+        let first = network.routers().find(|r| u64::from(network.port_base(*r)) >= wanted).map_or(routers, |r| r.0);
+        bounds.push(first.max(bounds[bounds.len() - 1] + 1).min(routers - (domains - domain)));
+    }
+    bounds.push(routers);
+    bounds
+}
+
+fn run_domain<M: RouterModel, R: Routing>(
+    domain: &mut Domain<M>,
+    from: u32,
+    until: u32,
+    window: u32,
+    shared: &Shared<'_, R>,
+    barrier: &SpinBarrier,
+    mail: &[Mutex<Outbox>],
+) -> f64 {
+    let cpu = thread_cpu_s();
+    let threads = domain.wires.outboxes.len();
+    let own = domain.wires.domain as usize;
+    let mut start = from;
+    while start < until {
+        let end = until.min(start + window);
+        for now in start..end {
+            domain.cycle(now, shared);
+        }
+        for to in (0..threads).filter(|to| *to != own) {
+            let mut slot = mail[own * threads + to].lock().expect("no thread panics with the lock");
+            std::mem::swap(&mut *slot, &mut domain.wires.outboxes[to]);
+        }
+        barrier.wait();
+        for other in (0..threads).filter(|other| *other != own) {
+            let mut slot = mail[other * threads + own].lock().expect("no thread panics with the lock");
+            domain.receive(&mut slot);
+        }
+        // A fast thread must not put its next mail where a slow one has not yet read the last.
+        barrier.wait();
+        start = end;
+    }
+    thread_cpu_s() - cpu
+}
+
+/// A barrier for short waits: spins, then gives the processor away.
+struct SpinBarrier {
+    threads: u32,
+    arrived: AtomicU32,
+    round: AtomicU32,
+}
+
+impl SpinBarrier {
+    fn new(threads: u32) -> Self {
+        Self { threads, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
+    }
+
+    fn wait(&self) {
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            spins += 1;
+            if spins < 20_000 { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+    }
+}
+
+/// Processor time of this thread, in seconds; 0 where the system does not tell.
+fn thread_cpu_s() -> f64 {
+    #[cfg(unix)]
+    {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is a valid timespec for the call to fill.
+        if unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } == 0 {
+            return time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9;
+        }
+    }
+    0.0
+}

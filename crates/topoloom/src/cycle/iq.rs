@@ -1,0 +1,642 @@
+//! The `iq` router model: input-queued, virtual channels, credits, separable or iSLIP allocation, BookSim2's timing.
+//!
+//! One [`Iq`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
+//! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
+//! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
+
+use super::flit::{Flit, NIL, Pool};
+use super::wires::Wires;
+use super::{Allocator, RouterModel, Setup, Wait};
+use crate::network::PortId;
+
+/// No VC: an idle input VC's output, a free output VC's owner.
+const NONE: u16 = u16::MAX;
+/// An empty place in a table of round-robin keys.
+const UNSET: u64 = u64::MAX;
+
+/// A virtual channel at an input. One cache line: the flit at the front is inline.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct InputVc {
+    front: Flit,
+    /// The flits behind the front, in the pool.
+    next: u32,
+    last: u32,
+    flits: u32,
+    /// The internal step from which the front may be allocated, where stages take more than one.
+    ready: u32,
+    /// The output VC (router numbering) that the packet at the front holds, or [`NONE`].
+    output: u16,
+    /// Round-robin pointer over the router's output VCs.
+    pointer: u16,
+}
+
+/// A virtual channel at an output.
+#[derive(Debug, Clone, Copy)]
+struct OutputVc {
+    /// Flits sent whose credits have not come back.
+    occupancy: u16,
+    /// Round-robin pointer over the router's input VCs.
+    pointer: u16,
+    /// The input VC that holds it, or [`NONE`].
+    owner: u16,
+    /// True if the owner waits, off all lists, for a credit.
+    starved: bool,
+}
+
+/// Arbitration state of a port, as input and as output.
+#[derive(Debug, Clone, Copy)]
+struct PortArbiters {
+    /// Output: VCs that no packet holds.
+    free: u64,
+    /// Input: round-robin pointer over outputs.
+    input: u16,
+    /// Output: round-robin pointer over inputs.
+    output: u16,
+    /// Input: the VC that is preferred when several want one output.
+    offset: u16,
+}
+
+/// An input VC that asks for an output VC of a class.
+#[derive(Debug, Clone, Copy)]
+struct VcRequest {
+    input: u16,
+    port: u16,
+    class: u8,
+}
+
+/// An input VC that holds an output VC and asks for the switch.
+#[derive(Debug, Clone, Copy)]
+struct SwitchRequest {
+    input: u16,
+    output: u16,
+}
+
+#[derive(Debug)]
+struct Router {
+    first_port: u32,
+    vc_requests: Vec<VcRequest>,
+    switch_requests: Vec<SwitchRequest>,
+    active: bool,
+}
+
+/// Round-robin choices in the making: the best (key, request) for each place, and the places that have one.
+#[derive(Debug)]
+struct Choices {
+    best: Vec<u64>,
+    touched: Vec<u16>,
+}
+
+impl Choices {
+    fn new(places: usize) -> Self {
+        Self { best: vec![UNSET; places], touched: Vec::with_capacity(places) }
+    }
+
+    /// Offers a request with a round-robin key to a place; the lowest key wins.
+    #[inline(always)]
+    fn offer(&mut self, place: u16, key: u32, request: usize) {
+        let best = &mut self.best[place as usize];
+        if *best == UNSET {
+            self.touched.push(place);
+        }
+        *best = (*best).min(u64::from(key) << 32 | request as u64);
+    }
+
+    /// The i-th place with a request, and its winner; the place is cleared.
+    #[inline(always)]
+    fn take(&mut self, i: usize) -> (u16, usize) {
+        let place = self.touched[i];
+        let best = std::mem::replace(&mut self.best[place as usize], UNSET);
+        (place, best as u32 as usize)
+    }
+}
+
+/// All input-queued routers of a domain; VCs stand 2^`LOG` to a port.
+#[derive(Debug)]
+pub struct Iq<const LOG: u32> {
+    routers: Vec<Router>,
+    inputs: Vec<InputVc>,
+    outputs: Vec<OutputVc>,
+    ports: Vec<PortArbiters>,
+    /// The router of each port.
+    router_of: Vec<u32>,
+    /// VCs of each class; behind them all VCs.
+    class_masks: Vec<u64>,
+    pool: Pool,
+    active: Vec<u32>,
+    by_input: Choices,
+    by_output: Choices,
+    by_vc: Choices,
+    /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
+    granted: Vec<u16>,
+    buffer: u16,
+    allocator: Allocator,
+    iterations: u32,
+    /// Steps of the clock of internal steps in a cycle.
+    steps_per_cycle: u32,
+    /// Internal steps between a head's turn and its first VC allocation.
+    head_delay: u32,
+    /// Internal steps between a flit's turn and its first switch allocation.
+    switch_delay: u32,
+    /// Internal steps between a lost VC allocation and the next attempt, beyond the usual one.
+    retry_delay: u32,
+    delayed: bool,
+    grants: u64,
+}
+
+impl<const LOG: u32> Iq<LOG> {
+    /// The place of a VC among those of its port.
+    #[inline(always)]
+    fn vc(index: u16) -> u32 {
+        u32::from(index) & ((1 << LOG) - 1)
+    }
+
+    #[inline(always)]
+    fn port(index: u16) -> u16 {
+        ((index as u32) >> LOG) as u16
+    }
+
+    #[inline(always)]
+    fn activate(&mut self, router: u32) {
+        let state = &mut self.routers[router as usize];
+        if !state.active {
+            state.active = true;
+            self.active.push(router);
+        }
+    }
+
+    /// A head has come to the front of input VC `index` (domain numbering): it asks for an output VC.
+    #[inline(always)]
+    fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
+        let vc = &mut self.inputs[index];
+        vc.ready = step + self.head_delay;
+        let state = &mut self.routers[router as usize];
+        let input = (index as u32 - (state.first_port << LOG)) as u16;
+        state.vc_requests.push(VcRequest { input, port: vc.front.out, class: vc.front.class });
+    }
+
+    /// VC allocation of one router in internal step `step`.
+    #[inline(always)]
+    fn allocate_vcs(&mut self, router: usize, step: u32) {
+        if self.routers[router].vc_requests.is_empty() {
+            return;
+        }
+        for iteration in 0..self.iterations {
+            let granted = match self.allocator {
+                Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
+                Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
+            };
+            if !granted {
+                break;
+            }
+            self.routers[router].vc_requests.retain(|request| request.input != NONE);
+        }
+        if self.delayed {
+            self.delay_losers(router, step);
+        }
+    }
+
+    /// Where VC allocation takes more than a cycle, a request that lost goes through all of it again.
+    fn delay_losers(&mut self, router: usize, step: u32) {
+        let state = &self.routers[router];
+        let vc_base = (state.first_port << LOG) as usize;
+        for request in &state.vc_requests {
+            let vc = &mut self.inputs[vc_base + request.input as usize];
+            if vc.ready <= step {
+                vc.ready = step + 1 + self.retry_delay;
+            }
+        }
+    }
+
+    /// The VC that an input VC's round-robin pointer picks among `free` ones of `port`: the first from the pointer on,
+    /// the lowest if the pointer is elsewhere.
+    #[inline(always)]
+    fn pick(free: u64, port: u16, pointer: u16) -> u32 {
+        if Self::port(pointer) == port {
+            let from = free & (u64::MAX << Self::vc(pointer));
+            if from != 0 {
+                return from.trailing_zeros();
+            }
+        }
+        free.trailing_zeros()
+    }
+
+    fn vcs_input_first(&mut self, router: usize, step: u32) -> bool {
+        let state = &self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        for (place, request) in state.vc_requests.iter().enumerate() {
+            let free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
+            let vc = &self.inputs[vc_base + request.input as usize];
+            if free == 0 || (self.delayed && vc.ready > step) {
+                continue;
+            }
+            let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
+            let pointer = self.outputs[vc_base + output as usize].pointer;
+            self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+        }
+        let winners = self.by_vc.touched.len();
+        for i in 0..winners {
+            let (output, place) = self.by_vc.take(i);
+            self.grant_vc(router, place, output, true, step);
+        }
+        self.by_vc.touched.clear();
+        winners > 0
+    }
+
+    /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
+    fn vcs_islip(&mut self, router: usize, step: u32, first: bool) -> bool {
+        let state = &self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        for (place, request) in state.vc_requests.iter().enumerate() {
+            let mut free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
+            if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            while free != 0 {
+                let output = request.port << LOG | free.trailing_zeros() as u16;
+                free &= free - 1;
+                let pointer = self.outputs[vc_base + output as usize].pointer;
+                self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+            }
+        }
+        // The grants of an input VC compete by its own pointer; `granted` collects who has any.
+        let mut accepted: Vec<(usize, u16, u16)> = Vec::new();
+        for i in 0..self.by_vc.touched.len() {
+            let (output, place) = self.by_vc.take(i);
+            let request = self.routers[router].vc_requests[place];
+            let key = output.wrapping_sub(self.inputs[vc_base + request.input as usize].pointer);
+            match accepted.iter_mut().find(|(p, _, _)| *p == place) {
+                Some(best) if key < best.1 => *best = (place, key, output),
+                Some(_) => {}
+                None => accepted.push((place, key, output)),
+            }
+        }
+        self.by_vc.touched.clear();
+        for &(place, _, output) in &accepted {
+            self.grant_vc(router, place, output, first, step);
+        }
+        !accepted.is_empty()
+    }
+
+    /// Gives output VC `output` to the request at `place`, which is marked for removal.
+    #[inline(always)]
+    fn grant_vc(&mut self, router: usize, place: usize, output: u16, move_pointers: bool, step: u32) {
+        let state = &mut self.routers[router];
+        let input = std::mem::replace(&mut state.vc_requests[place].input, NONE);
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let vc = &mut self.inputs[vc_base + input as usize];
+        vc.output = output;
+        vc.ready = step + 1 + self.switch_delay;
+        let owned = &mut self.outputs[vc_base + output as usize];
+        owned.owner = input;
+        if move_pointers {
+            vc.pointer = output + 1;
+            owned.pointer = input + 1;
+        }
+        self.ports[port_base + Self::port(output) as usize].free &= !(1 << Self::vc(output));
+        state.switch_requests.push(SwitchRequest { input, output });
+    }
+
+    /// Switch allocation over the first `asking` requests of a router; winners leave at `departure` or later.
+    #[inline(always)]
+    fn allocate_switch(&mut self, router: usize, asking: usize, now: u32, departure: u32, step: u32, wires: &mut Wires) {
+        if asking == 0 {
+            return;
+        }
+        let mut changed = false;
+        for iteration in 0..self.iterations {
+            let matched = match self.allocator {
+                Allocator::SeparableInputFirst => self.switch_input_first(router, asking, step),
+                Allocator::Islip => self.switch_islip(router, asking, step),
+            };
+            changed |= matched.1;
+            if matched.0 == 0 {
+                break;
+            }
+            for i in 0..matched.0 {
+                let (_, place) = self.by_output.take(i);
+                let move_pointers = iteration == 0 || self.allocator == Allocator::SeparableInputFirst;
+                changed |= self.grant_switch(router, place, move_pointers, now, departure, step, wires);
+            }
+            self.by_output.touched.clear();
+        }
+        self.granted.clear();
+        if changed {
+            self.routers[router].switch_requests.retain(|request| request.input != NONE);
+        }
+    }
+
+    /// True if a request can be served in this step; one without a credit is taken off the list until a credit comes.
+    #[inline(always)]
+    fn eligible(&mut self, router: usize, place: usize, step: u32, parked: &mut bool) -> Option<SwitchRequest> {
+        let state = &mut self.routers[router];
+        let request = state.switch_requests[place];
+        if request.input == NONE {
+            return None;
+        }
+        let vc_base = (state.first_port << LOG) as usize;
+        if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
+            return None;
+        }
+        let output = &mut self.outputs[vc_base + request.output as usize];
+        if output.occupancy >= self.buffer {
+            output.starved = true;
+            state.switch_requests[place].input = NONE;
+            *parked = true;
+            return None;
+        }
+        if self.iterations > 1 {
+            let taken = |port: u16| self.granted.contains(&port);
+            if taken(Self::port(request.input) << 1) || taken(Self::port(request.output) << 1 | 1) {
+                return None;
+            }
+        }
+        Some(request)
+    }
+
+    /// Inputs choose, then outputs. Leaves the winners in `by_output`; returns their number, and whether any request
+    /// was taken off the list.
+    #[inline(always)]
+    fn switch_input_first(&mut self, router: usize, asking: usize, step: u32) -> (usize, bool) {
+        let port_base = self.routers[router].first_port as usize;
+        let mut parked = false;
+        for place in 0..asking {
+            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let port = Self::port(request.input);
+            let arbiters = &self.ports[port_base + port as usize];
+            let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
+            let vc = (Self::vc(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
+            self.by_input.offer(port, output << 8 | vc, place);
+        }
+        for i in 0..self.by_input.touched.len() {
+            let (input, place) = self.by_input.take(i);
+            let output = Self::port(self.routers[router].switch_requests[place].output);
+            let pointer = self.ports[port_base + output as usize].output;
+            self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
+        }
+        self.by_input.touched.clear();
+        (self.by_output.touched.len(), parked)
+    }
+
+    /// Outputs grant, then inputs accept. As [`Iq::switch_input_first`]; the winners stand by input in `by_output`.
+    fn switch_islip(&mut self, router: usize, asking: usize, step: u32) -> (usize, bool) {
+        let port_base = self.routers[router].first_port as usize;
+        let mut parked = false;
+        for place in 0..asking {
+            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let (input, output) = (Self::port(request.input), Self::port(request.output));
+            let key = u32::from(input.wrapping_sub(self.ports[port_base + output as usize].output));
+            let offset = self.ports[port_base + input as usize].offset;
+            let vc = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
+            self.by_input.offer(output, key << 8 | vc, place);
+        }
+        for i in 0..self.by_input.touched.len() {
+            let (output, place) = self.by_input.take(i);
+            let input = Self::port(self.routers[router].switch_requests[place].input);
+            let pointer = self.ports[port_base + input as usize].input;
+            self.by_output.offer(input, u32::from(output.wrapping_sub(pointer)), place);
+        }
+        self.by_input.touched.clear();
+        (self.by_output.touched.len(), parked)
+    }
+
+    /// The request at `place` has won the switch: its flit leaves. Returns true if the request is done.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn grant_switch(
+        &mut self,
+        router: usize,
+        place: usize,
+        move_pointers: bool,
+        now: u32,
+        departure: u32,
+        step: u32,
+        wires: &mut Wires,
+    ) -> bool {
+        let first_port = self.routers[router].first_port;
+        let request = self.routers[router].switch_requests[place];
+        let (input, output) = (Self::port(request.input), Self::port(request.output));
+        let vc_base = first_port << LOG;
+        let (in_port, out_port) = (first_port + u32::from(input), first_port + u32::from(output));
+        let arbiters = &mut self.ports[in_port as usize];
+        arbiters.offset = Self::vc(request.input) as u16 + 1;
+        if move_pointers {
+            arbiters.input = output + 1;
+            self.ports[out_port as usize].output = input + 1;
+        }
+        if self.iterations > 1 {
+            self.granted.extend([input << 1, output << 1 | 1]);
+        }
+        self.grants += 1;
+        let index = (vc_base + u32::from(request.input)) as usize;
+        let flit = self.pop(index);
+        let out_index = vc_base + u32::from(request.output);
+        self.outputs[out_index as usize].occupancy += 1;
+        wires.send_flit(PortId(out_port), out_index, Self::vc(request.output), departure, flit);
+        wires.send_credit(PortId(in_port), Self::vc(request.input), now);
+        let empty = self.inputs[index].flits == 0;
+        if flit.is_tail() {
+            self.inputs[index].output = NONE;
+            self.outputs[out_index as usize].owner = NONE;
+            self.ports[out_port as usize].free |= 1 << Self::vc(request.output);
+            if !empty {
+                self.ask_vc(router as u32, index, step + 1);
+            }
+        } else if !empty {
+            self.inputs[index].ready = step + 1 + self.switch_delay;
+            return false;
+        }
+        self.routers[router].switch_requests[place].input = NONE;
+        true
+    }
+
+    /// Takes the front flit of an input VC.
+    #[inline(always)]
+    fn pop(&mut self, index: usize) -> Flit {
+        let vc = &mut self.inputs[index];
+        let flit = vc.front;
+        vc.flits -= 1;
+        if vc.flits > 0 {
+            (vc.front, vc.next) = self.pool.remove(vc.next);
+        }
+        flit
+    }
+}
+
+impl<const LOG: u32> RouterModel for Iq<LOG> {
+    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
+        let nowhere = Flit {
+            dst: 0,
+            state: crate::routing::PacketState::direct(0),
+            created: 0,
+            injected: 0,
+            eject: 0,
+            out: 0,
+            hops: 0,
+            class: 0,
+            kind: 0,
+        };
+        let input = InputVc { front: nowhere, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
+        let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
+        let all = setup.class_masks[setup.classes as usize];
+        let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
+        let router = |w: &[u32]| Router {
+            first_port: w[0],
+            vc_requests: Vec::new(),
+            switch_requests: Vec::new(),
+            active: false,
+        };
+        let config = &setup.config;
+        let steps = config.speedup.ceil() as u32;
+        Self {
+            routers: first_ports.windows(2).map(router).collect(),
+            inputs: vec![input; ports << LOG],
+            outputs: vec![output; ports << LOG],
+            ports: vec![PortArbiters { free: all, input: 0, output: 0, offset: 0 }; ports],
+            router_of: first_ports
+                .windows(2)
+                .enumerate()
+                .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))
+                .collect(),
+            class_masks: setup.class_masks.clone(),
+            pool: Pool::new(),
+            active: Vec::new(),
+            by_input: Choices::new(radix),
+            by_output: Choices::new(radix),
+            by_vc: Choices::new(radix << LOG),
+            granted: Vec::new(),
+            buffer: config.buffer as u16,
+            allocator: config.allocator,
+            iterations: config.iterations,
+            steps_per_cycle: steps,
+            head_delay: match config.routing_delay {
+                0 => steps * (config.vc_alloc_delay - 1),
+                routing => 1 + steps * (routing - 1 + config.vc_alloc_delay - 1),
+            },
+            switch_delay: steps * (config.sw_alloc_delay - 1),
+            retry_delay: steps * (config.vc_alloc_delay - 1),
+            delayed: config.routing_delay > 0 || config.vc_alloc_delay > 1 || config.sw_alloc_delay > 1,
+            grants: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn router_of(&self, vc: u32) -> u32 {
+        self.router_of[(vc >> LOG) as usize]
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, vc: u32, flit: Flit, now: u32) {
+        let index = vc as usize;
+        let state = &mut self.inputs[index];
+        state.flits += 1;
+        if state.flits == 1 {
+            state.front = flit;
+            let router = self.router_of[(vc >> LOG) as usize];
+            if flit.is_head() {
+                self.ask_vc(router, index, now * self.steps_per_cycle);
+            } else {
+                let output = state.output;
+                state.ready = now * self.steps_per_cycle + self.switch_delay;
+                let state = &mut self.routers[router as usize];
+                let input = (vc - (state.first_port << LOG)) as u16;
+                state.switch_requests.push(SwitchRequest { input, output });
+            }
+            self.activate(router);
+            return;
+        }
+        let place = self.pool.insert(flit);
+        if state.flits == 2 {
+            state.next = place;
+        } else {
+            self.pool.link(state.last, place);
+        }
+        state.last = place;
+    }
+
+    #[inline(always)]
+    fn credit(&mut self, vc: u32, flits: u16) {
+        let output = &mut self.outputs[vc as usize];
+        debug_assert!(output.occupancy >= flits, "a credit that nobody has spent");
+        output.occupancy -= flits;
+        if !output.starved {
+            return;
+        }
+        output.starved = false;
+        let input = output.owner;
+        let router = self.router_of[(vc >> LOG) as usize];
+        let state = &mut self.routers[router as usize];
+        let output = (vc - (state.first_port << LOG)) as u16;
+        state.switch_requests.push(SwitchRequest { input, output });
+        self.activate(router);
+    }
+
+    #[inline(always)]
+    fn step(&mut self, now: u32, substeps: u32, wires: &mut Wires) {
+        let mut place = 0;
+        while place < self.active.len() {
+            let router = self.active[place] as usize;
+            for substep in 0..substeps {
+                let departure = if substep + 1 < substeps { now } else { now + 1 };
+                let step = now * self.steps_per_cycle + substep;
+                let asking = self.routers[router].switch_requests.len();
+                self.allocate_vcs(router, step);
+                self.allocate_switch(router, asking, now, departure, step, wires);
+            }
+            let state = &mut self.routers[router];
+            if state.vc_requests.is_empty() && state.switch_requests.is_empty() {
+                state.active = false;
+                self.active.swap_remove(place);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn occupancy(&self, port: u32) -> u32 {
+        let first = (port << LOG) as usize;
+        self.outputs[first..first + (1 << LOG)].iter().map(|vc| u32::from(vc.occupancy)).sum()
+    }
+
+    fn grants(&self) -> u64 {
+        self.grants
+    }
+
+    fn buffered(&self) -> u64 {
+        self.inputs.iter().map(|vc| u64::from(vc.flits)).sum()
+    }
+
+    fn flits(&self, vc: u32) -> u32 {
+        self.inputs[vc as usize].flits
+    }
+
+    fn waits_for(&self, vc: u32) -> Wait {
+        let state = &self.inputs[vc as usize];
+        let first_port = self.routers[self.router_of(vc) as usize].first_port;
+        let vc_base = first_port << LOG;
+        if state.output != NONE {
+            let output = vc_base + u32::from(state.output);
+            return match state.flits {
+                0 => Wait::Flit,
+                _ if self.outputs[output as usize].starved => Wait::Credit(output),
+                _ => Wait::Nothing,
+            };
+        }
+        if state.flits == 0 {
+            return Wait::Nothing;
+        }
+        let port = first_port + u32::from(state.front.out);
+        let class = self.class_masks[state.front.class as usize];
+        if self.ports[port as usize].free & class != 0 {
+            return Wait::Nothing;
+        }
+        Wait::Vcs((0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v).collect())
+    }
+
+    fn owner(&self, vc: u32) -> Option<u32> {
+        let owner = self.outputs[vc as usize].owner;
+        let first_port = self.routers[self.router_of(vc) as usize].first_port;
+        (owner != NONE).then(|| (first_port << LOG) + u32::from(owner))
+    }
+}

@@ -1,0 +1,250 @@
+//! The cycle engine: flit by flit, cost following the flits. See docs/cycle-model.md for its semantics.
+//!
+//! The engine owns channels, time wheels, credits, terminals and statistics; a [`RouterModel`] owns buffers and
+//! arbitration. Routers are split into domains, one a thread, that exchange what crosses between them once a window.
+
+mod config;
+mod control;
+mod deadlock;
+mod domain;
+mod engine;
+mod flit;
+mod iq;
+mod stats;
+mod terminals;
+mod wires;
+
+pub use config::{Allocator, Config, Injection, Latencies, MAX_VCS, Model};
+pub use control::{Control, Point, Uncontrolled};
+pub use deadlock::Deadlock;
+
+use crate::error::{Error, Result};
+use crate::network::Network;
+use crate::routing::{AnyRouting, with_routing};
+use crate::topology::available_memory;
+use crate::traffic::Traffic;
+use crate::{routing, traffic};
+use flit::Flit;
+use iq::Iq;
+use wires::Wires;
+
+/// What an input VC that cannot move waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// A credit for the output VC that it holds.
+    Credit(u32),
+    /// Any of these output VCs, all held by others.
+    Vcs(Vec<u32>),
+    /// The next flit of the packet whose output VC it holds.
+    Flit,
+    /// Nothing: it can move.
+    Nothing,
+}
+
+/// Buffers and arbitration of all routers of a domain. VCs are numbered `port * stride + vc`.
+pub trait RouterModel: Send {
+    /// Empty routers: the first port of each, and behind them the number of ports.
+    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self;
+
+    /// The router of an input VC.
+    fn router_of(&self, vc: u32) -> u32;
+
+    /// A flit has arrived at input VC `vc`, its output decided.
+    fn accept(&mut self, vc: u32, flit: Flit, now: u32);
+
+    /// Credits have come back for output VC `vc`.
+    fn credit(&mut self, vc: u32, flits: u16);
+
+    /// Runs the internal steps of cycle `now` of all routers that have work.
+    fn step(&mut self, now: u32, substeps: u32, wires: &mut Wires);
+
+    /// Flits sent through output `port` whose credits have not come back.
+    fn occupancy(&self, port: u32) -> u32;
+
+    /// Flits that have crossed a switch so far.
+    fn grants(&self) -> u64;
+
+    /// Flits in input buffers.
+    fn buffered(&self) -> u64;
+
+    /// Flits in one input VC.
+    fn flits(&self, vc: u32) -> u32;
+
+    /// What input VC `vc` waits for.
+    fn waits_for(&self, vc: u32) -> Wait;
+
+    /// The input VC that holds output VC `vc`, if any.
+    fn owner(&self, vc: u32) -> Option<u32>;
+}
+
+/// A checked configuration for one network and routing.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The options.
+    pub config: Config,
+    /// Virtual channels a port.
+    pub vcs: u32,
+    /// VC classes of the routing.
+    pub classes: u32,
+    /// Places a port has for its VCs: a power of two.
+    pub stride: u32,
+    /// VCs of each class; behind them all VCs.
+    pub class_masks: Vec<u64>,
+}
+
+impl Setup {
+    /// Checks `config` against a network and the VC classes of its routing.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for an option out of range, [`Error::Routing`] for too few VCs, [`Error::TooLarge`] for a run
+    /// that does not fit in memory.
+    pub fn new(network: &Network, routing: &str, classes: u32, config: &Config) -> Result<Self> {
+        config.check()?;
+        let vcs = config.vcs.unwrap_or(classes.max(4));
+        if vcs < classes && !config.run_unsafe {
+            return Err(Error::Routing(format!(
+                "{routing} on {} needs {classes} VCs to be free of deadlock, but vcs is {vcs}; give vcs={classes} or \
+                 more, or --unsafe to run it all the same",
+                network.spec()
+            )));
+        }
+        if vcs > MAX_VCS {
+            return Err(Error::Routing(format!(
+                "{routing} on {} needs {classes} VCs; at most {MAX_VCS} are possible",
+                network.spec()
+            )));
+        }
+        // Strides for which the engine is compiled: a power of two near the number of VCs.
+        let stride = [1, 2, 4, 8, 16, MAX_VCS].into_iter().find(|s| *s >= vcs).unwrap_or(MAX_VCS);
+        let all = if vcs == 64 { u64::MAX } else { (1 << vcs) - 1 };
+        let mask = |class: u32| {
+            let (first, end) = (class * vcs / classes, (class + 1) * vcs / classes);
+            // Fewer VCs than classes (only if asked for): classes share VCs.
+            let end = end.max(first + 1);
+            all & !((1u64 << first) - 1) & if end >= 64 { u64::MAX } else { (1 << end) - 1 }
+        };
+        let class_masks = (0..classes).map(mask).chain([all]).collect();
+        let setup = Self { config: Config { vcs: Some(vcs), ..config.clone() }, vcs, classes, stride, class_masks };
+        setup.check_size(network)?;
+        Ok(setup)
+    }
+
+    fn check_size(&self, network: &Network) -> Result<()> {
+        let per_port = u64::from(self.vcs) * u64::from(self.config.buffer);
+        if per_port > 1 << 20 {
+            return Err(Error::Config(format!(
+                "{} VCs of {} flits are {per_port} flits a port; at most {} are possible",
+                self.vcs,
+                self.config.buffer,
+                1 << 20
+            )));
+        }
+        let radix = network.radix() as u64;
+        if radix * u64::from(self.stride) > u64::from(u16::MAX) {
+            return Err(Error::TooLarge(format!(
+                "{}: routers of {radix} ports with {} VCs; at most {} ports are possible with so many",
+                network.spec(),
+                self.vcs,
+                u64::from(u16::MAX) / u64::from(self.stride)
+            )));
+        }
+        let ports = network.ports().len() as u128;
+        let bytes = ports * (u128::from(self.stride) * 80 + 64) + network.num_terminals() as u128 * 256;
+        let available = available_memory();
+        if bytes > available {
+            return Err(Error::TooLarge(format!(
+                "a run on {} needs about {} GB; {} GB are available",
+                network.spec(),
+                bytes.div_ceil(1_000_000_000),
+                available / 1_000_000_000
+            )));
+        }
+        Ok(())
+    }
+
+    /// The farthest that a flit or credit can be ahead of its sending: the link, and the queue for it, which credits
+    /// bound.
+    fn horizon(&self, network: &Network) -> u32 {
+        let config = &self.config;
+        let longest = network.ports().iter().map(|p| config.links.of(p.class)).max().unwrap_or(1);
+        longest + config.credit_delay + self.vcs * config.buffer + 4
+    }
+}
+
+/// A run that has been checked but not started.
+pub struct Run {
+    routing: AnyRouting,
+    traffic: Traffic,
+    setup: Setup,
+    load: f64,
+    names: (String, String),
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Run({}, {}, load {})", self.names.0, self.names.1, self.load)
+    }
+}
+
+impl Run {
+    /// Checks everything that can be checked before running. `load` is in flits per active terminal per cycle.
+    ///
+    /// # Errors
+    /// Whatever is wrong with routing, traffic, load or options, in a sentence.
+    pub fn new(network: &Network, routing: &str, traffic: &str, load: f64, config: &Config) -> Result<Self> {
+        if !(0.0..=1.0).contains(&load) {
+            return Err(Error::Config(format!("the load is {load}; it must be from 0 to 1 flits per terminal per cycle")));
+        }
+        let pattern = traffic::build(network, traffic)?;
+        let algorithm = routing::build(network, routing)?;
+        let setup = Setup::new(network, routing, routing::classes(&algorithm), config)?;
+        if let Injection::OnOff { alpha, beta } = config.injection {
+            let rate = load / f64::from(config.packet) * (alpha + beta) / alpha;
+            if rate > 1.0 {
+                return Err(Error::Config(format!(
+                    "on-off with alpha={alpha}, beta={beta} cannot reach load {load}: a terminal that is on would have \
+                     to create {rate:.3} packets a cycle; at most 1 is possible"
+                )));
+            }
+        }
+        let names = (routing.to_owned(), traffic.to_owned());
+        Ok(Self { routing: algorithm, traffic: pattern, setup, load, names })
+    }
+
+    /// The options with everything filled in.
+    pub fn config(&self) -> &Config {
+        &self.setup.config
+    }
+
+    /// Runs.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a fixed-length run would last longer than time does.
+    pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
+        macro_rules! with_stride {
+            ($routing:ident, $($stride:literal => $log:literal),*) => {
+                match self.setup.stride {
+                    $($stride => control::run::<Iq<$log>, _>(
+                        network, $routing, &self.traffic, &self.setup, self.load, control),)*
+                    other => unreachable!("no engine for a stride of {other}"),
+                }
+            };
+        }
+        with_routing!(&self.routing, r => with_stride!(r, 1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6))
+    }
+}
+
+/// Simulates one point: [`Run::new`], then [`Run::run`].
+///
+/// # Errors
+/// Those of the two.
+pub fn simulate(
+    network: &Network,
+    routing: &str,
+    traffic: &str,
+    load: f64,
+    config: &Config,
+    control: &dyn Control,
+) -> Result<Point> {
+    Run::new(network, routing, traffic, load, config)?.run(network, control)
+}

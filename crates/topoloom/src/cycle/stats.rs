@@ -1,0 +1,235 @@
+//! What a domain counts. All sums are of whole numbers, so merging domains gives the same in any order.
+
+/// Cycles in a slot: the grain of warm-up detection and of batch means.
+pub const SLOT: u32 = 32;
+
+/// Packets and flits counted in one slot of time.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Slot {
+    /// Packets created in the slot, by now injected.
+    pub created: u64,
+    /// Of those, packets that have arrived.
+    pub arrived: u64,
+    /// Their summed latency.
+    pub latency: u64,
+    /// Flits that arrived at terminals in the slot, whenever created.
+    pub flits: u64,
+    /// Packets that arrived in the slot, whenever created.
+    pub packets: u64,
+    /// Their summed latency.
+    pub latency_of_packets: u64,
+}
+
+impl Slot {
+    fn add(&mut self, other: &Slot) {
+        self.created += other.created;
+        self.arrived += other.arrived;
+        self.latency += other.latency;
+        self.flits += other.flits;
+        self.packets += other.packets;
+        self.latency_of_packets += other.latency_of_packets;
+    }
+}
+
+/// Latencies counted exactly up to [`Histogram::EXACT`], then in 32 steps an octave.
+#[derive(Debug, Clone, Default)]
+pub struct Histogram {
+    counts: Vec<u64>,
+}
+
+impl Histogram {
+    /// Latencies below this have a bin of their own.
+    const EXACT: u32 = 4096;
+
+    fn bin(latency: u32) -> usize {
+        if latency < Self::EXACT {
+            return latency as usize;
+        }
+        let octave = latency.ilog2();
+        let step = latency >> (octave - 5) & 31;
+        (Self::EXACT + (octave - 12) * 32 + step) as usize
+    }
+
+    /// The least latency of a bin.
+    fn floor(bin: usize) -> u32 {
+        let bin = bin as u32;
+        if bin < Self::EXACT {
+            return bin;
+        }
+        let (octave, step) = ((bin - Self::EXACT) / 32 + 12, (bin - Self::EXACT) % 32);
+        (32 + step) << (octave - 5)
+    }
+
+    /// Counts one latency.
+    #[inline(always)]
+    pub fn insert(&mut self, latency: u32) {
+        let bin = Self::bin(latency);
+        if bin >= self.counts.len() {
+            self.counts.resize(bin + 1, 0);
+        }
+        self.counts[bin] += 1;
+    }
+
+    fn add(&mut self, other: &Histogram) {
+        self.counts.resize(self.counts.len().max(other.counts.len()), 0);
+        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
+    }
+
+    /// The least latency that at least the share `q` of all packets do not exceed; `None` if there are none.
+    pub fn quantile(&self, q: f64) -> Option<u32> {
+        let total: u64 = self.counts.iter().sum();
+        let wanted = ((q * total as f64).ceil() as u64).max(1);
+        let mut sum = 0;
+        self.counts.iter().position(|count| {
+            sum += count;
+            sum >= wanted && total > 0
+        })
+        .map(Self::floor)
+    }
+}
+
+/// The counts of one domain, or of all.
+#[derive(Debug, Clone)]
+pub struct Stats {
+    /// Packets created from this cycle on are measured.
+    pub from: u32,
+    /// Packets created from this cycle on are not.
+    pub until: u32,
+    /// Counts by slot of time.
+    pub slots: Vec<Slot>,
+    /// Measured packets that were injected.
+    pub created: u64,
+    /// Measured packets that arrived.
+    pub arrived: u64,
+    /// Their summed latency, from creation to the tail's arrival.
+    pub latency: u64,
+    /// Their summed latency from injection on.
+    pub network_latency: u64,
+    /// Their summed routers visited.
+    pub hops: u64,
+    /// Flits that arrived at terminals within the window.
+    pub accepted: u64,
+    /// Flits that left terminals, ever.
+    pub injected_flits: u64,
+    /// Flits that arrived at terminals, ever.
+    pub ejected_flits: u64,
+    /// Latencies of measured packets.
+    pub histogram: Histogram,
+}
+
+impl Default for Stats {
+    fn default() -> Self {
+        Self {
+            from: u32::MAX,
+            until: u32::MAX,
+            slots: Vec::new(),
+            created: 0,
+            arrived: 0,
+            latency: 0,
+            network_latency: 0,
+            hops: 0,
+            accepted: 0,
+            injected_flits: 0,
+            ejected_flits: 0,
+            histogram: Histogram::default(),
+        }
+    }
+}
+
+impl Stats {
+    #[inline(always)]
+    fn slot(&mut self, time: u32) -> &mut Slot {
+        let index = (time / SLOT) as usize;
+        if index >= self.slots.len() {
+            self.slots.resize(index + 1, Slot::default());
+        }
+        &mut self.slots[index]
+    }
+
+    #[inline(always)]
+    fn measured(&self, created: u32) -> bool {
+        created >= self.from && created < self.until
+    }
+
+    /// A packet created at `created` has left its terminal.
+    #[inline(always)]
+    pub fn injected(&mut self, created: u32) {
+        self.slot(created).created += 1;
+        if self.measured(created) {
+            self.created += 1;
+        }
+    }
+
+    /// A flit has arrived at its terminal.
+    #[inline(always)]
+    pub fn ejected(&mut self, now: u32) {
+        self.ejected_flits += 1;
+        self.slot(now).flits += 1;
+        if now >= self.from && now < self.until {
+            self.accepted += 1;
+        }
+    }
+
+    /// A packet's tail has arrived at its terminal.
+    #[inline(always)]
+    pub fn delivered(&mut self, created: u32, injected: u32, hops: u16, now: u32) {
+        let latency = now - created;
+        let slot = self.slot(now);
+        slot.packets += 1;
+        slot.latency_of_packets += u64::from(latency);
+        let slot = self.slot(created);
+        slot.arrived += 1;
+        slot.latency += u64::from(latency);
+        if self.measured(created) {
+            self.arrived += 1;
+            self.latency += u64::from(latency);
+            self.network_latency += u64::from(now - injected);
+            self.hops += u64::from(hops);
+            self.histogram.insert(latency);
+        }
+    }
+
+    /// Adds another domain's counts.
+    pub fn add(&mut self, other: &Stats) {
+        self.slots.resize(self.slots.len().max(other.slots.len()), Slot::default());
+        self.slots.iter_mut().zip(&other.slots).for_each(|(a, b)| a.add(b));
+        self.created += other.created;
+        self.arrived += other.arrived;
+        self.latency += other.latency;
+        self.network_latency += other.network_latency;
+        self.hops += other.hops;
+        self.accepted += other.accepted;
+        self.injected_flits += other.injected_flits;
+        self.ejected_flits += other.ejected_flits;
+        self.histogram.add(&other.histogram);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Histogram;
+
+    #[test]
+    fn bins_cover_all_latencies_in_order_and_within_a_thirty_second() {
+        let mut previous = 0;
+        for latency in (0..9000).chain((0..200_000_000).step_by(99_991)) {
+            let bin = Histogram::bin(latency);
+            let floor = Histogram::floor(bin);
+            assert!(floor <= latency && latency - floor <= latency / 32, "{latency} in bin {bin} from {floor}");
+            if latency > 0 && latency < 9000 {
+                assert!(bin == previous || bin == previous + 1);
+            }
+            previous = bin;
+        }
+    }
+
+    #[test]
+    fn quantiles_are_the_order_statistics() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.quantile(0.5), None);
+        (1..=100).for_each(|latency| histogram.insert(latency));
+        assert_eq!(histogram.quantile(0.5), Some(50));
+        assert_eq!(histogram.quantile(0.99), Some(99));
+        assert_eq!(histogram.quantile(1.0), Some(100));
+    }
+}

@@ -1,0 +1,282 @@
+//! Terminals: infinite source queues that create packets ahead of time and send at most one flit a cycle.
+//!
+//! A source draws the creation time of its next packet, not a trial a cycle; while it is backlogged its own clock lags,
+//! which equals an infinite queue at no cost in memory.
+
+use super::config::Injection;
+use super::flit::{FRESH, Flit, HEAD, TAIL};
+use super::{Setup, wires::Wheel};
+use crate::network::TerminalId;
+use crate::rng::Rng;
+use crate::routing::PacketState;
+use crate::traffic::Traffic;
+
+/// Never: the creation time of a silent source's next packet.
+pub const NEVER: u32 = u32::MAX;
+
+/// One source.
+#[derive(Debug, Clone, Copy)]
+struct Source {
+    rng: Rng,
+    /// Creation time of the next packet.
+    next: u32,
+    /// When it next tries to send; meaningless while it is blocked.
+    wake: u32,
+    /// The input VC that it fills: VC 0 of its port.
+    target: u32,
+    /// The terminal's id in the network.
+    id: u32,
+    /// The flit that follows, while a packet is being sent.
+    flit: Flit,
+    /// Flits of the packet still to be sent.
+    left: u32,
+    /// The VC of the packet being sent, or last used.
+    vc: u8,
+    /// Waits for a credit.
+    blocked: bool,
+    /// The on-off process is on.
+    on: bool,
+}
+
+/// What a terminal does in a cycle in which it is awake.
+pub enum Sent {
+    /// It sends this flit into that input VC.
+    Flit(u32, Flit),
+    /// It sends nothing.
+    Nothing,
+}
+
+/// The sources of one domain.
+#[derive(Debug)]
+pub struct Terminals {
+    sources: Vec<Source>,
+    /// Flits in the router's injection buffers, `stride` to a terminal.
+    occupancy: Vec<u16>,
+    stride: usize,
+    vcs: u32,
+    buffer: u16,
+    packet: u32,
+    latency: u32,
+    wheel: Wheel<u32>,
+    process: Process,
+}
+
+/// The injection process with its probabilities a cycle.
+#[derive(Debug, Clone, Copy)]
+enum Process {
+    Never,
+    /// ln(1 - p), for geometric gaps.
+    Bernoulli(f64),
+    OnOff { alpha: f64, beta: f64, rate: f64 },
+}
+
+/// How far ahead a source is put into the wheel at the most; a later one goes round again.
+const HORIZON: u32 = 1023;
+
+impl Terminals {
+    /// The sources with these (terminal, input VC 0 of its port).
+    pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], traffic: &Traffic, load: f64) -> Self {
+        let config = &setup.config;
+        let rate = load / f64::from(config.packet);
+        let process = match config.injection {
+            _ if rate == 0.0 => Process::Never,
+            Injection::Bernoulli => Process::Bernoulli((-rate).ln_1p()),
+            Injection::OnOff { alpha, beta } => {
+                Process::OnOff { alpha, beta, rate: rate * (alpha + beta) / alpha }
+            }
+        };
+        let nothing = Flit {
+            dst: 0,
+            state: PacketState::direct(0),
+            created: 0,
+            injected: 0,
+            eject: 0,
+            out: 0,
+            hops: 0,
+            class: 0,
+            kind: 0,
+        };
+        let source = |&(id, target): &(TerminalId, u32)| Source {
+            rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
+            next: NEVER,
+            wake: NEVER,
+            target,
+            id: id.0,
+            flit: nothing,
+            left: 0,
+            vc: setup.vcs as u8 - 1,
+            blocked: false,
+            on: false,
+        };
+        let mut this = Self {
+            sources: terminals.iter().map(source).collect(),
+            occupancy: vec![0; terminals.len() * setup.stride as usize],
+            stride: setup.stride as usize,
+            vcs: setup.vcs,
+            buffer: config.buffer as u16,
+            packet: config.packet,
+            latency: config.links.terminal + 1,
+            wheel: Wheel::new(HORIZON),
+            process,
+        };
+        for place in 0..this.sources.len() {
+            let source = &mut this.sources[place];
+            if traffic.is_active(TerminalId(source.id)) {
+                source.on = process.starts_on(&mut source.rng);
+                source.next = process.next(source, None);
+                this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
+            }
+        }
+        this
+    }
+
+    #[inline(always)]
+    fn schedule(&mut self, place: u32, wake: u32, now: u32) {
+        self.sources[place as usize].wake = wake;
+        if wake != NEVER {
+            self.wheel.push(wake.min(now + HORIZON), place);
+        }
+    }
+
+    /// A credit has come back for VC `index` (`stride` to a terminal).
+    #[inline(always)]
+    pub fn credit(&mut self, index: u32, now: u32) {
+        self.occupancy[index as usize] -= 1;
+        let place = index / self.stride as u32;
+        if self.sources[place as usize].blocked {
+            self.sources[place as usize].blocked = false;
+            self.schedule(place, now, now);
+        }
+    }
+
+    /// The sources that may send in this cycle; give the vector back with [`Terminals::recycle`].
+    #[inline(always)]
+    pub fn awake(&mut self, now: u32) -> Vec<u32> {
+        self.wheel.take(now)
+    }
+
+    /// Gives the memory back.
+    #[inline(always)]
+    pub fn recycle(&mut self, awake: Vec<u32>) {
+        self.wheel.recycle(awake);
+    }
+
+    /// Lets the source at `place` send.
+    #[inline(always)]
+    pub fn send(&mut self, place: u32, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Sent {
+        let wake = self.sources[place as usize].wake;
+        if wake > now {
+            self.schedule(place, wake, now);
+            return Sent::Nothing;
+        }
+        let Some(vc) = self.choose_vc(place) else {
+            self.sources[place as usize].blocked = true;
+            return Sent::Nothing;
+        };
+        let source = &mut self.sources[place as usize];
+        if source.left == 0 {
+            let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+            let (dst, eject) = targets[terminal.index()];
+            source.flit = Flit { dst, eject, created: source.next, injected: now, kind: HEAD | FRESH, ..source.flit };
+            source.left = self.packet;
+            source.vc = vc as u8;
+            source.next = self.process.next(source, Some(source.next));
+        }
+        source.left -= 1;
+        let mut flit = source.flit;
+        source.flit.kind = 0;
+        if source.left == 0 {
+            flit.kind |= TAIL;
+        }
+        let target = source.target + vc;
+        self.occupancy[place as usize * self.stride + vc as usize] += 1;
+        let wake = source_wake(&self.sources[place as usize], now + 1);
+        self.schedule(place, wake, now);
+        Sent::Flit(target, flit)
+    }
+
+    /// The VC for the next flit: the packet's own, or the next one after the last used that is not full.
+    #[inline(always)]
+    fn choose_vc(&self, place: u32) -> Option<u32> {
+        let source = &self.sources[place as usize];
+        let occupancy = &self.occupancy[place as usize * self.stride..][..self.vcs as usize];
+        let last = u32::from(source.vc);
+        if source.left > 0 {
+            return (occupancy[last as usize] < self.buffer).then_some(last);
+        }
+        let mut vc = last;
+        for _ in 0..self.vcs {
+            vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
+            if occupancy[vc as usize] < self.buffer {
+                return Some(vc);
+            }
+        }
+        None
+    }
+
+    /// Cycles from sending a flit to its being at hand in the router.
+    pub fn latency(&self) -> u32 {
+        self.latency
+    }
+
+    /// Sources that still have a packet created before `time` to send, or one half sent.
+    pub fn behind(&self, time: u32) -> usize {
+        self.sources.iter().filter(|s| s.next < time || (s.left > 0 && s.flit.created < time)).count()
+    }
+}
+
+/// When a source next has something to send, from `earliest` on.
+#[inline(always)]
+fn source_wake(source: &Source, earliest: u32) -> u32 {
+    if source.left > 0 { earliest } else { source.next.max(earliest) }
+}
+
+impl Process {
+    fn starts_on(&self, rng: &mut Rng) -> bool {
+        match self {
+            Process::OnOff { alpha, beta, .. } => rng.unit() <= alpha / (alpha + beta),
+            _ => true,
+        }
+    }
+
+    /// The creation time of the packet after one created at `last`; the first one if `None`.
+    #[inline(always)]
+    fn next(&self, source: &mut Source, last: Option<u32>) -> u32 {
+        let from = last.map_or(0, |cycle| cycle.saturating_add(1));
+        match *self {
+            Process::Never => NEVER,
+            Process::Bernoulli(log) => later(from, source.rng.unit().ln() / log),
+            Process::OnOff { alpha, beta, rate } => source.on_off(from, alpha, beta, rate),
+        }
+    }
+}
+
+/// `from` plus a number of failures, as a cycle that is not past the end of time.
+#[inline(always)]
+fn later(from: u32, failures: f64) -> u32 {
+    (f64::from(from) + failures.min(4e9)).min(f64::from(NEVER)) as u32
+}
+
+impl Source {
+    /// Runs the Markov process from cycle `from` on to the next cycle that creates a packet. In each cycle the state
+    /// changes first, then an on source creates with probability `rate`.
+    fn on_off(&mut self, from: u32, alpha: f64, beta: f64, rate: f64) -> u32 {
+        let mut cycle = from;
+        while cycle < NEVER {
+            if !self.on {
+                // Geometric: cycles that it stays off.
+                cycle = later(cycle, if alpha < 1.0 { self.rng.unit().ln() / (-alpha).ln_1p() } else { 0.0 });
+                self.on = true;
+            } else if self.rng.unit() <= beta {
+                self.on = false;
+                cycle = cycle.saturating_add(1);
+                continue;
+            }
+            if self.rng.unit() <= rate {
+                return cycle;
+            }
+            cycle = cycle.saturating_add(1);
+        }
+        NEVER
+    }
+}

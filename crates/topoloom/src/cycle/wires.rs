@@ -1,0 +1,150 @@
+//! Channels: time wheels that carry flits and credits over links of any latency.
+
+use super::flit::Flit;
+use crate::network::PortId;
+
+/// Marks the address of a terminal.
+pub const TERMINAL: u32 = 1 << 31;
+
+/// A flit on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct FlitEvent {
+    /// The input VC it arrives at, or [`TERMINAL`] with the output VC that it was ejected by.
+    pub to: u32,
+    /// The flit.
+    pub flit: Flit,
+}
+
+/// Events by the cycle in which they are due, at most `horizon` cycles ahead.
+#[derive(Debug)]
+pub struct Wheel<T> {
+    slots: Vec<Vec<T>>,
+    /// Emptied slots' memory, used again last in, first out.
+    spare: Vec<Vec<T>>,
+    mask: u32,
+}
+
+impl<T> Wheel<T> {
+    /// A wheel for events up to `horizon` cycles ahead.
+    pub fn new(horizon: u32) -> Self {
+        let slots = (horizon + 1).next_power_of_two();
+        Self { slots: (0..slots).map(|_| Vec::new()).collect(), spare: Vec::new(), mask: slots - 1 }
+    }
+
+    /// Adds an event due at `time`.
+    #[inline(always)]
+    pub fn push(&mut self, time: u32, event: T) {
+        let slot = &mut self.slots[(time & self.mask) as usize];
+        if slot.capacity() == 0 {
+            *slot = self.spare.pop().unwrap_or_default();
+        }
+        slot.push(event);
+    }
+
+    /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
+    #[inline(always)]
+    pub fn take(&mut self, time: u32) -> Vec<T> {
+        std::mem::take(&mut self.slots[(time & self.mask) as usize])
+    }
+
+    /// Gives the memory of a taken slot back.
+    #[inline(always)]
+    pub fn recycle(&mut self, mut slot: Vec<T>) {
+        if slot.capacity() > 0 {
+            slot.clear();
+            self.spare.push(slot);
+        }
+    }
+
+    /// The number of events under way.
+    pub fn len(&self) -> usize {
+        self.slots.iter().map(Vec::len).sum()
+    }
+
+    /// All events under way.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().flatten()
+    }
+}
+
+/// Both directions of a link as seen from one port: flits out, credits back for flits that came in.
+#[derive(Debug, Clone, Copy)]
+pub struct Channel {
+    /// VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with the terminal's VC 0.
+    pub peer: u32,
+    /// Cycles from sending to being at hand: the link's latency + 1.
+    pub latency: u32,
+    /// The domain of the other end.
+    pub domain: u32,
+    /// The first cycle in which no flit has been sent yet.
+    pub free: u32,
+    /// The first cycle in which no credit has been sent yet.
+    pub credit_free: u32,
+    /// Flits sent since the count was last cleared.
+    pub sent: u32,
+}
+
+/// What crosses into another domain, with its time.
+#[derive(Debug, Default)]
+pub struct Outbox {
+    /// Flits.
+    pub flits: Vec<(u32, FlitEvent)>,
+    /// Credits: the output VC each is for.
+    pub credits: Vec<(u32, u32)>,
+}
+
+/// All channels that leave the routers of one domain.
+#[derive(Debug)]
+pub struct Wires {
+    /// One for each local port.
+    pub channels: Vec<Channel>,
+    /// Flits that arrive in this domain.
+    pub flits: Wheel<FlitEvent>,
+    /// Credits that arrive at routers and terminals of this domain.
+    pub credits: Wheel<u32>,
+    /// What leaves for each other domain.
+    pub outboxes: Vec<Outbox>,
+    /// This domain.
+    pub domain: u32,
+    /// Cycles between the arrival of a credit at a router and its use.
+    pub credit_delay: u32,
+}
+
+impl Wires {
+    /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
+    #[inline(always)]
+    pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: Flit) {
+        let channel = &mut self.channels[port.index()];
+        let departure = earliest.max(channel.free);
+        channel.free = departure + 1;
+        channel.sent += 1;
+        let time = departure + channel.latency;
+        if channel.peer & TERMINAL != 0 {
+            self.flits.push(time, FlitEvent { to: TERMINAL | vc, flit });
+            return;
+        }
+        let event = FlitEvent { to: channel.peer + vc_in_port, flit };
+        if channel.domain == self.domain {
+            self.flits.push(time, event);
+        } else {
+            self.outboxes[channel.domain as usize].flits.push((time, event));
+        }
+    }
+
+    /// Returns a credit for VC `vc_in_port` of input `port` to whoever sends into it.
+    #[inline(always)]
+    pub fn send_credit(&mut self, port: PortId, vc_in_port: u32, now: u32) {
+        let channel = &mut self.channels[port.index()];
+        let departure = now.max(channel.credit_free);
+        channel.credit_free = departure + 1;
+        let time = departure + channel.latency;
+        let to = channel.peer + vc_in_port;
+        if channel.peer & TERMINAL != 0 {
+            self.credits.push(time, to);
+        } else if channel.domain == self.domain {
+            self.credits.push(time + self.credit_delay, to);
+        } else {
+            self.outboxes[channel.domain as usize].credits.push((time + self.credit_delay, to));
+        }
+    }
+}

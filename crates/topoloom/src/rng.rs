@@ -1,0 +1,82 @@
+//! Counter-based random streams: one per terminal, one per (router input, cycle). No stream is shared, so results do
+//! not depend on the order in which routers are visited, nor on the number of threads.
+
+/// Mixes 64 bits so that every input bit reaches every output bit: Pelle Evensen's `moremur` constants.
+#[inline(always)]
+pub fn mix(mut x: u64) -> u64 {
+    x ^= x >> 27;
+    x = x.wrapping_mul(0x3C79_AC49_2BA7_B653);
+    x ^= x >> 33;
+    x = x.wrapping_mul(0x1C69_B3F7_4AC4_AE35);
+    x ^ (x >> 27)
+}
+
+/// The odd step between the counters of a stream (2^64 over the golden ratio).
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A random stream: the mixed values of a counter.
+#[derive(Debug, Clone, Copy)]
+pub struct Rng {
+    counter: u64,
+}
+
+impl Rng {
+    /// The stream number `id` of `seed`. Streams of different ids are independent.
+    #[inline(always)]
+    pub fn stream(seed: u64, id: u64) -> Self {
+        Self { counter: mix(seed ^ mix(id.wrapping_add(STEP))) }
+    }
+
+    /// The next 64 random bits.
+    #[inline(always)]
+    pub fn bits(&mut self) -> u64 {
+        self.counter = self.counter.wrapping_add(STEP);
+        mix(self.counter)
+    }
+
+    /// A uniform whole number below `n` (bias below n / 2^32).
+    #[inline(always)]
+    pub fn below(&mut self, n: u32) -> u32 {
+        (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
+    }
+
+    /// A uniform real in (0, 1].
+    #[inline(always)]
+    pub fn unit(&mut self) -> f64 {
+        ((self.bits() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// True with probability one half.
+    #[inline(always)]
+    pub fn coin(&mut self) -> bool {
+        self.bits() >> 63 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rng;
+
+    #[test]
+    fn streams_of_consecutive_ids_are_uniform_and_uncorrelated() {
+        // The first draw of many consecutive streams is what routing uses; chi-squared over 64 cells and over pairs.
+        let draws: Vec<usize> = (0..64_000u64).map(|id| Rng::stream(1, id).below(64) as usize).collect();
+        let mut cells = [0f64; 64];
+        draws.iter().for_each(|&d| cells[d] += 1.0);
+        let chi: f64 = cells.iter().map(|c| (c - 1000.0).powi(2) / 1000.0).sum();
+        assert!(chi < 120.0, "chi squared {chi} over 63 degrees of freedom");
+        let mut pairs = vec![0f64; 64 * 64];
+        draws.windows(2).for_each(|w| pairs[w[0] * 64 + w[1]] += 1.0);
+        let expected = 63_999.0 / 4096.0;
+        let chi: f64 = pairs.iter().map(|c| (c - expected).powi(2) / expected).sum();
+        assert!((3600.0..4600.0).contains(&chi), "chi squared {chi} over 4095 degrees of freedom");
+    }
+
+    #[test]
+    fn below_is_uniform_for_odd_moduli() {
+        let mut rng = Rng::stream(7, 7);
+        let mut cells = [0u32; 13];
+        (0..130_000).for_each(|_| cells[rng.below(13) as usize] += 1);
+        assert!(cells.iter().all(|&c| (9_500..10_500).contains(&c)), "{cells:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Dimension-order routing on meshes and tori: dimensions in order, the shorter way round, ties by coin.
+//!
+//! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
+//! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.
+
+use super::{Minimal, Step};
+use crate::network::{Network, RouterId};
+use crate::rng::Rng;
+
+/// Marks a missing port: the edge of a mesh.
+const NO_PORT: u16 = u16::MAX;
+/// The bits of a packet that has not entered a dimension yet.
+const FRESH: u32 = u32::MAX;
+
+/// Dimension order on a grid with neighbour links; `WRAP` on a torus.
+pub struct DimensionOrder<const WRAP: bool> {
+    sides: Vec<u32>,
+    /// Coordinates, router by router.
+    coordinates: Vec<u16>,
+    /// The output towards +1 and -1, router by router, dimension by dimension.
+    ports: Vec<[u16; 2]>,
+}
+
+impl<const WRAP: bool> DimensionOrder<WRAP> {
+    /// For a network with grid coordinates and links between neighbours; `None` if it has no grid.
+    pub fn new(network: &Network) -> Option<Self> {
+        let grid = network.any_structure().grid()?;
+        let dims = grid.sides.len();
+        let coordinates: Vec<u16> =
+            network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
+        let mut ports = vec![[NO_PORT; 2]; network.num_routers() * dims];
+        for router in network.routers() {
+            let own = &coordinates[router.index() * dims..][..dims];
+            for (port, peer) in network.neighbors(router) {
+                let other = &coordinates[peer.index() * dims..][..dims];
+                let dim = (0..dims).find(|&d| own[d] != other[d])?;
+                let up = (u32::from(own[dim]) + 1) % grid.sides[dim] == u32::from(other[dim]);
+                let pair = &mut ports[router.index() * dims + dim];
+                // A dimension of size 2: its only link serves both ways, the second of two serves -.
+                let way = if up && pair[0] == NO_PORT { 0 } else { 1 };
+                pair[way] = port as u16;
+                if grid.sides[dim] == 2 && pair[1] == NO_PORT {
+                    pair[1] = port as u16;
+                }
+            }
+        }
+        Some(Self { sides: grid.sides.clone(), coordinates, ports })
+    }
+
+    #[inline(always)]
+    fn place(&self, router: RouterId) -> &[u16] {
+        let dims = self.sides.len();
+        &self.coordinates[router.index() * dims..][..dims]
+    }
+
+    /// The first dimension in which two routers differ.
+    #[inline(always)]
+    fn dimension(&self, at: RouterId, target: RouterId) -> usize {
+        let pairs = self.place(at).iter().zip(self.place(target));
+        pairs.take_while(|(a, b)| a == b).count()
+    }
+
+    /// The ways into a dimension: (up, down) allowed; both on a tie.
+    #[inline(always)]
+    fn ways(&self, dim: usize, from: u32, to: u32) -> (bool, bool) {
+        if !WRAP {
+            return (to > from, to < from);
+        }
+        let side = self.sides[dim];
+        let up = if to >= from { to - from } else { to + side - from };
+        (2 * up <= side, 2 * up >= side)
+    }
+
+    /// The bits of a packet that goes through `dim` in direction `down`: both are kept until the dimension is done.
+    #[inline(always)]
+    fn entered(dim: usize, down: bool, from: u32, to: u32) -> u32 {
+        let crosses = if down { to > from } else { to < from };
+        (dim as u32) << 2 | u32::from(down) << 1 | u32::from(crosses)
+    }
+
+    #[inline(always)]
+    fn go(&self, at: RouterId, dim: usize, bits: u32) -> Step {
+        let port = self.ports[at.index() * self.sides.len() + dim][(bits >> 1 & 1) as usize];
+        Step { port, class: if WRAP { (bits & 1) as u8 } else { 0 }, bits }
+    }
+}
+
+impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
+    fn classes(&self) -> u32 {
+        if WRAP { 2 } else { 1 }
+    }
+
+    fn begins(&self) -> Vec<u32> {
+        vec![FRESH]
+    }
+
+    #[inline(always)]
+    fn begin(&self, _rng: &mut Rng) -> u32 {
+        FRESH
+    }
+
+    fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
+        let dim = self.dimension(at, target);
+        if bits >> 2 == dim as u32 {
+            out.push(self.go(at, dim, bits));
+            return;
+        }
+        let (from, to) = (u32::from(self.place(at)[dim]), u32::from(self.place(target)[dim]));
+        let (up, down) = self.ways(dim, from, to);
+        let ways = [(false, up), (true, down)].into_iter().filter(|way| way.1);
+        out.extend(ways.map(|(way, _)| self.go(at, dim, Self::entered(dim, way, from, to))));
+    }
+
+    #[inline(always)]
+    fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
+        let dim = self.dimension(at, target);
+        if bits >> 2 == dim as u32 {
+            return self.go(at, dim, bits);
+        }
+        let (from, to) = (u32::from(self.place(at)[dim]), u32::from(self.place(target)[dim]));
+        let down = match self.ways(dim, from, to) {
+            (true, true) => rng.coin(),
+            (_, down) => down,
+        };
+        self.go(at, dim, Self::entered(dim, down, from, to))
+    }
+
+    fn hops(&self, from: RouterId, to: RouterId) -> u32 {
+        let pairs = self.place(from).iter().zip(self.place(to));
+        pairs
+            .zip(&self.sides)
+            .map(|((&a, &b), &side)| {
+                let gap = u32::from(a.abs_diff(b));
+                if WRAP { gap.min(side - gap) } else { gap }
+            })
+            .sum()
+    }
+}

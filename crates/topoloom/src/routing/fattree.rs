@@ -1,0 +1,129 @@
+//! Routing on trees: up to a nearest common ancestor, then down. One VC class; up*/down* cannot deadlock.
+//!
+//! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie).
+
+use super::{Move, PacketState, Routing, View};
+use crate::network::{Network, RouterId};
+use crate::rng::Rng;
+
+/// Marks a leaf that is not below a router.
+const NOT_BELOW: u16 = u16::MAX;
+
+/// Nearest-common-ancestor routing on any tree whose terminals hang on its lowest level.
+pub struct NearestAncestor<const ADAPTIVE: bool> {
+    leaves: usize,
+    /// The place of a leaf router among the leaves.
+    leaf: Vec<u32>,
+    /// The output down to each leaf, router by router, or [`NOT_BELOW`].
+    down: Vec<u16>,
+    /// First output up and number of them, router by router: they are consecutive.
+    up: Vec<(u16, u16)>,
+}
+
+impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
+    /// `None` unless the routers with terminals are the lowest level of a tree with consecutive outputs up.
+    pub fn new(network: &Network) -> Option<Self> {
+        let level = levels(network)?;
+        let leaves: Vec<RouterId> = network.routers().filter(|r| level[r.index()] == 0).collect();
+        let mut leaf = vec![u32::MAX; network.num_routers()];
+        leaves.iter().enumerate().for_each(|(place, router)| leaf[router.index()] = place as u32);
+        let mut order: Vec<RouterId> = network.routers().collect();
+        order.sort_by_key(|r| level[r.index()]);
+        let mut down = vec![NOT_BELOW; network.num_routers() * leaves.len()];
+        let mut up = vec![(0u16, 0u16); network.num_routers()];
+        for router in order {
+            let (own, width) = (router.index() * leaves.len(), leaves.len());
+            for (port, peer) in network.neighbors(router) {
+                if level[peer.index()] > level[router.index()] {
+                    let (first, count) = &mut up[router.index()];
+                    if *count == 0 {
+                        *first = port as u16;
+                    } else if *first + *count != port as u16 {
+                        return None;
+                    }
+                    *count += 1;
+                    continue;
+                }
+                for place in 0..width {
+                    let reaches = leaf[peer.index()] == place as u32 || down[peer.index() * width + place] != NOT_BELOW;
+                    if reaches && down[own + place] == NOT_BELOW {
+                        down[own + place] = port as u16;
+                    }
+                }
+            }
+        }
+        Some(Self { leaves: leaves.len(), leaf, down, up })
+    }
+
+    #[inline(always)]
+    fn down(&self, at: RouterId, dst: RouterId) -> Option<u16> {
+        let port = self.down[at.index() * self.leaves + self.leaf[dst.index()] as usize];
+        (port != NOT_BELOW).then_some(port)
+    }
+}
+
+/// The level of each router: hops from the nearest terminal. `None` if two neighbours stand on one level.
+fn levels(network: &Network) -> Option<Vec<u32>> {
+    let mut level = vec![u32::MAX; network.num_routers()];
+    let mut queue: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+    queue.iter().for_each(|r| level[r.index()] = 0);
+    let mut next = 0;
+    while next < queue.len() {
+        let at = queue[next];
+        next += 1;
+        for (_, peer) in network.neighbors(at) {
+            if level[peer.index()] == u32::MAX {
+                level[peer.index()] = level[at.index()] + 1;
+                queue.push(peer);
+            } else if level[peer.index()] == level[at.index()] {
+                return None;
+            }
+        }
+    }
+    (queue.len() == network.num_routers()).then_some(level)
+}
+
+#[inline(always)]
+fn hop(port: u16) -> Move {
+    Move { port, class: 0, next: PacketState::direct(0) }
+}
+
+impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
+    fn classes(&self) -> u32 {
+        1
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.push(PacketState::direct(0));
+    }
+
+    fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        match self.down(at, dst) {
+            Some(port) => out.push(hop(port)),
+            None => {
+                let (first, count) = self.up[at.index()];
+                out.extend((first..first + count).map(hop));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+        PacketState::direct(0)
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        if let Some(port) = self.down(at, dst) {
+            return hop(port);
+        }
+        let (first, count) = self.up[at.index()];
+        let one = first + rng.below(u32::from(count)) as u16;
+        if !ADAPTIVE {
+            return hop(one);
+        }
+        let other = first + rng.below(u32::from(count)) as u16;
+        let better = view.occupancy(u32::from(other)) < view.occupancy(u32::from(one));
+        hop(if better { other } else { one })
+    }
+}

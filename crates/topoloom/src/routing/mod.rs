@@ -1,0 +1,178 @@
+//! Routing: one algorithm, three readers.
+//!
+//! A routing is written once over a small packet state. The cycle engine calls the *hot* pair `start`, `choose`; the
+//! deadlock verifier walks the *cold* pair `starts`, `moves`, which enumerates everything that the hot pair could ever
+//! do. A move depends on the destination only through the packet's *target*: the intermediate router while there is
+//! one, the destination after. A proof therefore costs routers squared, not cubed, and holds for any intermediate.
+
+mod dor;
+mod dragonfly;
+mod fattree;
+mod flex;
+mod hyperx;
+#[macro_use]
+mod registry;
+mod table;
+mod twophase;
+pub mod verify;
+
+pub(crate) use registry::with_routing;
+pub use registry::{AnyRouting, ROUTINGS, RoutingInfo, build, classes, offered};
+
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+/// No intermediate router: the packet heads for its destination.
+pub const NO_VIA: u32 = u32::MAX;
+/// In `starts` only: any router but source and destination may be the intermediate one.
+pub const ANY_VIA: u32 = u32::MAX - 1;
+
+/// What a packet carries for its routing: 8 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PacketState {
+    /// The intermediate router that the packet heads for, or [`NO_VIA`].
+    pub via: u32,
+    /// The algorithm's own: hops taken, dimension order, direction.
+    pub bits: u32,
+}
+
+impl PacketState {
+    /// A packet on its way to its destination.
+    pub const fn direct(bits: u32) -> Self {
+        Self { via: NO_VIA, bits }
+    }
+
+    /// The router the packet heads for now.
+    #[inline(always)]
+    pub fn target(self, dst: RouterId) -> RouterId {
+        if self.via == NO_VIA { dst } else { RouterId(self.via) }
+    }
+}
+
+/// One hop that a packet may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Move {
+    /// The output, counted within the router.
+    pub port: u16,
+    /// The VC class on the link.
+    pub class: u8,
+    /// The packet's state after the hop.
+    pub next: PacketState,
+}
+
+/// What a router at hand knows when it decides.
+pub trait View {
+    /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
+    fn occupancy(&self, port: u32) -> u32;
+}
+
+/// A view of an idle network.
+#[derive(Debug, Clone, Copy)]
+pub struct Idle;
+
+impl View for Idle {
+    fn occupancy(&self, _port: u32) -> u32 {
+        0
+    }
+}
+
+/// A routing algorithm on one network. The engine ejects a packet as soon as it meets its destination router.
+pub trait Routing: Send + Sync {
+    /// The number of VC classes it needs to be safe.
+    fn classes(&self) -> u32;
+
+    /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`].
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>);
+
+    /// Every hop that a packet in `state` at router `at` could take. `at` is not the destination; it may be the
+    /// intermediate router, where the packet turns to its destination.
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>);
+
+    /// Decides how a packet starts, when its head arrives at its source router.
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState;
+
+    /// Decides the next hop, when the head arrives at router `at`.
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move;
+
+    /// The VC class of the ejection channel, or `None` if all VCs may be used.
+    #[inline(always)]
+    fn eject_class(&self, _state: PacketState) -> Option<u8> {
+        None
+    }
+}
+
+/// A hop of a minimal algorithm towards a target: output, class, and the algorithm's bits after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Step {
+    /// The output, counted within the router.
+    pub port: u16,
+    /// The VC class within the phase.
+    pub class: u8,
+    /// The bits after the hop.
+    pub bits: u32,
+}
+
+/// A way to a target: what `min` takes to the destination, and Valiant's algorithm in each of its two phases.
+pub trait Minimal: Send + Sync {
+    /// VC classes of one phase.
+    fn classes(&self) -> u32;
+
+    /// Every initial value of the bits.
+    fn begins(&self) -> Vec<u32> {
+        vec![0]
+    }
+
+    /// Draws the initial bits of a packet.
+    #[inline(always)]
+    fn begin(&self, _rng: &mut Rng) -> u32 {
+        0
+    }
+
+    /// Every hop that could be taken at `at` towards another router `target`.
+    fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>);
+
+    /// Decides the hop.
+    fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
+
+    /// Links on the way from `from` to `to`.
+    fn hops(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// The VC class, within the phase, of the ejection channel; `None` if all VCs may be used.
+    #[inline(always)]
+    fn eject_class(&self, _bits: u32) -> Option<u8> {
+        None
+    }
+
+    /// An intermediate router for Valiant's algorithm: neither source nor destination, `None` where there is none.
+    #[inline(always)]
+    fn intermediate(&self, src: RouterId, dst: RouterId, routers: u32, rng: &mut Rng) -> Option<RouterId> {
+        if routers < 3 {
+            return None;
+        }
+        let (low, high) = if src < dst { (src.0, dst.0) } else { (dst.0, src.0) };
+        let mut draw = rng.below(routers - 2);
+        draw += u32::from(draw >= low);
+        draw += u32::from(draw >= high);
+        Some(RouterId(draw))
+    }
+
+    /// How UGAL weighs this family's candidates, and which intermediates it considers.
+    fn ugal(&self) -> UgalRule {
+        UgalRule { weights: None, bias: 0 }
+    }
+
+    /// The intermediate router of UGAL's non-minimal candidate; `None` sends the packet minimally.
+    #[inline(always)]
+    fn candidate(&self, src: RouterId, dst: RouterId, routers: u32, rng: &mut Rng) -> Option<RouterId> {
+        self.intermediate(src, dst, routers, rng)
+    }
+}
+
+/// UGAL takes the minimal path if w_min q_min <= w_non q_non + bias.
+#[derive(Debug, Clone, Copy)]
+pub struct UgalRule {
+    /// Fixed weights (w_min, w_non); hop counts where `None`.
+    pub weights: Option<(u32, u32)>,
+    /// The bias towards the minimal path, in flits.
+    pub bias: u32,
+}

@@ -1,0 +1,163 @@
+//! `min`, `val` and `ugal-l` over any minimal algorithm.
+//!
+//! `val` (Valiant and Brebner, 1981): minimally to a random intermediate router, then minimally to the destination.
+//! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output is more
+//! occupied. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
+
+use super::{ANY_VIA, Minimal, Move, NO_VIA, PacketState, Routing, Step, UgalRule, View};
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+/// `min`: the minimal algorithm by itself.
+pub struct Min<M>(pub M);
+
+impl<M: Minimal> Routing for Min<M> {
+    fn classes(&self) -> u32 {
+        self.0.classes()
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.extend(self.0.begins().into_iter().map(PacketState::direct));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let mut steps = Vec::new();
+        self.0.steps(at, state.bits, dst, &mut steps);
+        out.extend(steps.into_iter().map(|step| hop(step, 0, NO_VIA)));
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        PacketState::direct(self.0.begin(rng))
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
+        hop(self.0.step(at, state.bits, dst, rng), 0, NO_VIA)
+    }
+
+    #[inline(always)]
+    fn eject_class(&self, state: PacketState) -> Option<u8> {
+        self.0.eject_class(state.bits)
+    }
+}
+
+/// The two phases that `val` and `ugal-l` share: classes [0, C) on the way to the intermediate router, [C, 2C) after.
+pub struct TwoPhase<M, const ADAPTIVE: bool> {
+    minimal: M,
+    classes: u32,
+    routers: u32,
+    rule: UgalRule,
+}
+
+/// `val`.
+pub type Valiant<M> = TwoPhase<M, false>;
+/// `ugal-l`.
+pub type Ugal<M> = TwoPhase<M, true>;
+
+impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
+    /// Over `minimal`, on a network of `routers` routers; `bias` overrides the family's.
+    pub fn new(minimal: M, routers: u32, bias: Option<u32>) -> Self {
+        let mut rule = minimal.ugal();
+        rule.bias = bias.unwrap_or(rule.bias);
+        Self { classes: minimal.classes(), rule, minimal, routers }
+    }
+
+    /// The packet's state once it has met its intermediate router.
+    #[inline(always)]
+    fn turned(&self, at: RouterId, state: PacketState, rng: &mut Rng) -> PacketState {
+        if state.via == at.0 { PacketState::direct(self.minimal.begin(rng)) } else { state }
+    }
+
+    #[inline(always)]
+    fn hop(&self, step: Step, via: u32) -> Move {
+        hop(step, if via == NO_VIA { self.classes } else { 0 }, via)
+    }
+
+    /// Draws the first hop towards `target`; returns the packet's bits, the output's occupancy, and the stream as it
+    /// stood before the hop was drawn: `choose`, continuing from there, draws the very same hop.
+    #[inline(always)]
+    fn probe<V: View>(&self, src: RouterId, target: RouterId, view: &V, rng: &mut Rng) -> (u32, u32, Rng) {
+        let bits = self.minimal.begin(rng);
+        let before = *rng;
+        let step = self.minimal.step(src, bits, target, rng);
+        (bits, view.occupancy(u32::from(step.port)), before)
+    }
+
+    /// UGAL's decision between the minimal path and the one over `via`.
+    #[inline(always)]
+    fn decide<V: View>(&self, src: RouterId, dst: RouterId, via: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        let (bits_min, q_min, stream_min) = self.probe(src, dst, view, rng);
+        let (bits_non, q_non, stream_non) = self.probe(src, via, view, rng);
+        let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
+            (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
+        });
+        if w_min * q_min <= w_non * q_non + self.rule.bias {
+            *rng = stream_min;
+            PacketState::direct(bits_min)
+        } else {
+            *rng = stream_non;
+            PacketState { via: via.0, bits: bits_non }
+        }
+    }
+}
+
+impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
+    fn classes(&self) -> u32 {
+        2 * self.classes
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        for bits in self.minimal.begins() {
+            if ADAPTIVE || self.routers < 3 {
+                out.push(PacketState::direct(bits));
+            }
+            if self.routers >= 3 {
+                out.push(PacketState { via: ANY_VIA, bits });
+            }
+        }
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let mut steps = Vec::new();
+        if state.via == at.0 {
+            for bits in self.minimal.begins() {
+                self.minimal.steps(at, bits, dst, &mut steps);
+            }
+            out.extend(steps.into_iter().map(|step| self.hop(step, NO_VIA)));
+        } else {
+            self.minimal.steps(at, state.bits, state.target(dst), &mut steps);
+            out.extend(steps.into_iter().map(|step| self.hop(step, state.via)));
+        }
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        if ADAPTIVE {
+            if let Some(via) = self.minimal.candidate(src, dst, self.routers, rng) {
+                return self.decide(src, dst, via, view, rng);
+            }
+            return PacketState::direct(self.minimal.begin(rng));
+        }
+        let via = self.minimal.intermediate(src, dst, self.routers, rng);
+        PacketState { via: via.map_or(NO_VIA, |v| v.0), bits: self.minimal.begin(rng) }
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
+        let state = self.turned(at, state, rng);
+        let step = self.minimal.step(at, state.bits, state.target(dst), rng);
+        self.hop(step, state.via)
+    }
+
+    #[inline(always)]
+    fn eject_class(&self, state: PacketState) -> Option<u8> {
+        let offset = if state.via == NO_VIA { self.classes as u8 } else { 0 };
+        self.minimal.eject_class(state.bits).map(|class| class + offset)
+    }
+}
+
+#[inline(always)]
+fn hop(step: Step, offset: u32, via: u32) -> Move {
+    Move { port: step.port, class: step.class + offset as u8, next: PacketState { via, bits: step.bits } }
+}
