@@ -257,6 +257,7 @@ impl<M: RouterModel, R: Routing> Run<'_, '_, M, R> {
     fn past_saturation(&mut self, from: u32) -> Verdict {
         let until = from + (from / 2).clamp(2_000, 10_000);
         self.engine.measure(from, until);
+        self.engine.domains.iter_mut().for_each(|domain| domain.stats.by_arrival = true);
         self.advance(until);
         self.sent = self.engine.sent();
         Verdict { from, until: self.engine.now, converged: false, saturated: true }
@@ -267,7 +268,9 @@ impl<M: RouterModel, R: Routing> Run<'_, '_, M, R> {
         let packets: u64 = stats.slots.iter().map(|s| s.packets).sum();
         let latency: u64 = stats.slots.iter().map(|s| s.latency_of_packets).sum();
         let mean = latency as f64 / packets.max(1) as f64;
-        ((mean / f64::from(SLOT)).ceil() as usize).next_power_of_two().max(2)
+        let wanted = ((mean / f64::from(SLOT)).ceil() as usize).next_power_of_two().max(2);
+        // Past saturation the mean latency grows with time; the series must not shrink with it.
+        wanted.min(stats.slots.len() / 16).max(1)
     }
 
     /// Returns whether the end of the warm-up was found, and whether the network is past saturation.

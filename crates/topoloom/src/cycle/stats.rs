@@ -95,6 +95,8 @@ pub struct Stats {
     pub from: u32,
     /// Packets created from this cycle on are not.
     pub until: u32,
+    /// Measures packets by when they arrive instead: past saturation those created in the window may be far behind.
+    pub by_arrival: bool,
     /// Counts by slot of time.
     pub slots: Vec<Slot>,
     /// Measured packets that were injected.
@@ -122,6 +124,7 @@ impl Default for Stats {
         Self {
             from: u32::MAX,
             until: u32::MAX,
+            by_arrival: false,
             slots: Vec::new(),
             created: 0,
             arrived: 0,
@@ -147,15 +150,16 @@ impl Stats {
     }
 
     #[inline(always)]
-    fn measured(&self, created: u32) -> bool {
-        created >= self.from && created < self.until
+    fn measured(&self, created: u32, now: u32) -> bool {
+        let time = if self.by_arrival { now } else { created };
+        time >= self.from && time < self.until
     }
 
     /// A packet created at `created` has left its terminal.
     #[inline(always)]
     pub fn injected(&mut self, created: u32) {
         self.slot(created).created += 1;
-        if self.measured(created) {
+        if self.measured(created, created) {
             self.created += 1;
         }
     }
@@ -180,7 +184,7 @@ impl Stats {
         let slot = self.slot(created);
         slot.arrived += 1;
         slot.latency += u64::from(latency);
-        if self.measured(created) {
+        if self.measured(created, now) {
             self.arrived += 1;
             self.latency += u64::from(latency);
             self.network_latency += u64::from(now - injected);
