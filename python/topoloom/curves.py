@@ -7,6 +7,7 @@ see nothing but their own curve, so that the points do not depend on how many wo
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -209,7 +210,9 @@ def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
 class Simulator:
     """A network, a routing, a traffic and a configuration that go together: what turns loads into points."""
 
-    def __init__(self, network: _core.Network, role: str, traffic: str, options: EngineOptions) -> None:
+    def __init__(
+        self, network: _core.Network, role: str, traffic: str, options: EngineOptions, most_load: float = 1.0
+    ) -> None:
         config = options.engine_json()
         routing = resolve_routing(role, network.family)
         self.curve = Curve(
@@ -217,7 +220,7 @@ class Simulator:
             routing=routing,
             role=role,
             traffic=traffic,
-            config=json.loads(_core.check(network, routing, traffic, config)),
+            config=json.loads(_core.check(network, routing, traffic, most_load, config)),
         )
         self._network = network
         self._config = config
@@ -295,8 +298,11 @@ class _Run:
         for batch in plan:
             new = [load for load in batch if load not in simulator.curve.points]
             for load in new:
-                self._workers.submit(lambda load=load: (which, load, simulator.point(load, self._cancel)))
+                self._workers.submit(partial(self._simulate, which, load))
             if new:
                 self._missing[which] = len(new)
                 return
         simulator.curve.finished = True
+
+    def _simulate(self, which: int, load: float) -> tuple[int, float, Point | None]:
+        return which, load, self._plans[which][0].point(load, self._cancel)

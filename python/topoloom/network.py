@@ -97,7 +97,7 @@ class Network:
         True
         """
         loads = parse_loads(load)
-        simulator = self.simulator(routing, traffic, **options)
+        simulator = self.simulator(routing, traffic, max(loads), **options)
         run_plans([(simulator, fixed_plan(loads))])
         return simulator.curve
 
@@ -111,9 +111,9 @@ class Network:
         run_plans([(simulator, search_plan(simulator.curve))])
         return simulator.curve
 
-    def simulator(self, routing: str, traffic: str, **options: Any) -> Simulator:
-        """Return a checked simulator, for plans of one's own; see :mod:`topoloom.curves`."""
-        return Simulator(self.core, routing, traffic, make_options(options))
+    def simulator(self, routing: str, traffic: str, most_load: float = 1.0, **options: Any) -> Simulator:
+        """Return a simulator, checked for loads up to `most_load`, for plans of one's own: :mod:`topoloom.curves`."""
+        return Simulator(self.core, routing, traffic, make_options(options), most_load)
 
     def verify(self, routing: str = "minimal") -> dict[str, Any]:
         """Prove that `routing` cannot deadlock here, or find a cycle of channels.

@@ -1,1 +1,24 @@
-//! Python bindings.
+//! Python bindings: thin, without logic of their own. Whatever has structure crosses as JSON.
+
+mod error;
+mod lists;
+mod network;
+mod run;
+
+use pyo3::prelude::*;
+
+/// The module `topoloom._core`.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
+    module.add_class::<network::Network>()?;
+    module.add_class::<run::CancelToken>()?;
+    module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(run::check, module)?)?;
+    module.add_function(wrap_pyfunction!(run::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)
+}

@@ -1,11 +1,11 @@
 """``topoloom list``: what topologies, routings and traffic patterns there are."""
 
 import json as json_module
+import textwrap
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from topoloom import _core
@@ -41,21 +41,18 @@ def _print(what: str, items: list[dict[str, Any]]) -> None:
     """Print every item as a paragraph: its name and what it is, then its details, each on lines of their own."""
     output = console()
     for item in items:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        table.add_column(width=INDENT, no_wrap=True)
-        table.add_column(overflow="fold")
-        table.add_row(Text(item["name"], style="bold"), Text(item["summary"]))
+        name = f"{item['name']:<{INDENT}}"
+        output.print(Text.assemble((name, "bold"), _folded(item["summary"], output.width)))
         for label, value in details(what, item):
-            table.add_row("", Text(f"{label}  {value}", style="dim"))
-        output.print(table)
+            output.print(Text(" " * INDENT + _folded(f"{label}  {value}", output.width), style="dim"))
+
+
+def _folded(text: str, width: int) -> str:
+    """Return `text` in lines that fit beside the names."""
+    return ("\n" + " " * INDENT).join(textwrap.wrap(text, max(width - INDENT, INDENT)))
 
 
 def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what is told of an item besides its summary."""
-    heads = {
-        "topologies": ("example", "source"),
-        "routings": ("networks", "classes"),
-        "traffic": ("networks",),
-    }[what]
-    told = [(head, str(item[head])) for head in heads if item.get(head)]
-    return told + [(f"{key['name']}=", key["doc"]) for key in item["keys"]]
+    heads = {"topologies": ("example", "source"), "routings": ("networks", "classes"), "traffic": ()}[what]
+    return [(head, item[head]) for head in heads] + [(f"{key['name']}=", key["doc"]) for key in item["keys"]]

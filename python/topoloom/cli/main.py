@@ -36,12 +36,14 @@ def run(arguments: list[str]) -> int:
         return status.INTERRUPTED
     except BrokenPipeError:
         return _leave_pipe()
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of the engine is no Exception
         return _failure(error)
     return code if isinstance(code, int) else status.DONE
 
 
-def _failure(error: Exception) -> int:
+def _failure(error: BaseException) -> int:
     """Say what went wrong: a mistake of the user's, or of ours."""
     if isinstance(error, TopoloomError):
         return _mistake(str(error))
@@ -57,7 +59,7 @@ def _mistake(message: str) -> int:
     return status.MISTAKE
 
 
-def _usage(error: Exception, message: str) -> str:
+def _usage(error: BaseException, message: str) -> str:
     """Return Typer's message about a usage error in our own words, with the nearest name."""
     context = getattr(error, "ctx", None)
     option = getattr(error, "option_name", None)
@@ -67,7 +69,7 @@ def _usage(error: Exception, message: str) -> str:
     return message[:1].lower() + message[1:].rstrip(".")
 
 
-def _bug(error: Exception) -> int:
+def _bug(error: BaseException) -> int:
     if os.environ.get("TOPOLOOM_DEBUG") == "1":
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,0 +1,83 @@
+//! Networks.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use topoloom::metrics::{bisection, facts};
+
+use crate::error::{TopoloomError, raise};
+
+type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
+
+/// An interconnection network, immutable.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct Network(pub topoloom::Network);
+
+#[pymethods]
+impl Network {
+    #[new]
+    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+        raise(py.detach(|| topoloom::topology::build(spec))).map(Self)
+    }
+
+    #[getter]
+    fn spec(&self) -> &str {
+        self.0.spec()
+    }
+
+    #[getter]
+    fn family(&self) -> &str {
+        self.0.family()
+    }
+
+    #[getter]
+    fn num_routers(&self) -> usize {
+        self.0.num_routers()
+    }
+
+    #[getter]
+    fn num_terminals(&self) -> usize {
+        self.0.num_terminals()
+    }
+
+    /// The facts that need no partitioner, as a JSON object.
+    fn facts_json(&self, py: Python<'_>) -> String {
+        json(&py.detach(|| facts(&self.0)))
+    }
+
+    /// (router, port, router, port, class) of every link between routers.
+    fn edges(&self) -> Vec<(u32, u32, u32, u32, &'static str)> {
+        let ends = |link: &topoloom::network::Link| {
+            let [(a, port_a), (b, port_b)] = link.ends.map(|port| self.0.local_port(port));
+            (a.0, port_a, b.0, port_b, link.class.name())
+        };
+        self.0.links().iter().map(ends).collect()
+    }
+
+    /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
+    fn metis_graph<'py>(&self, py: Python<'py>) -> [MetisArray<'py>; 4] {
+        let graph = bisection::metis_graph(&self.0);
+        [graph.xadj, graph.adjncy, graph.vwgt, graph.adjwgt].map(|values| {
+            let values: Vec<i32> = values.into_iter().map(|value| value as i32).collect();
+            values.into_pyarray(py)
+        })
+    }
+
+    /// The best bisection that can be had from partitions (an array of 0 and 1 for the routers each), as JSON.
+    fn best_bisection(&self, py: Python<'_>, partitions: Vec<PyReadonlyArray1<'_, i32>>) -> PyResult<String> {
+        let sides = |partition: &PyReadonlyArray1<'_, i32>| -> PyResult<Vec<u8>> {
+            let sides: Vec<u8> = partition.as_slice()?.iter().map(|&side| u8::from(side != 0)).collect();
+            if sides.len() == self.0.num_routers() {
+                return Ok(sides);
+            }
+            let (given, routers) = (sides.len(), self.0.num_routers());
+            Err(TopoloomError::new_err(format!("a partition has {given} entries for {routers} routers")))
+        };
+        let partitions = partitions.iter().map(sides).collect::<PyResult<Vec<_>>>()?;
+        Ok(json(&py.detach(|| bisection::best(&self.0, partitions))))
+    }
+}
+
+/// JSON of something that has no maps with keys other than strings, and so always serialises.
+pub fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("plain data serialises")
+}

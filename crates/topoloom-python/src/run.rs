@@ -1,0 +1,86 @@
+//! Simulations and proofs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::prelude::*;
+use topoloom::cycle::{self, Config, Control};
+use topoloom::routing;
+
+use crate::error::raise;
+use crate::network::{Network, json};
+
+/// Stops the simulations that it was given to, from any thread.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct CancelToken(Arc<AtomicBool>);
+
+#[pymethods]
+impl CancelToken {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(false)))
+    }
+
+    /// Asks for a stop.
+    fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+struct Flag(Arc<AtomicBool>);
+
+impl Control for Flag {
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Simulates one point without the interpreter's lock; returns its JSON.
+#[pyfunction]
+pub fn simulate(
+    py: Python<'_>,
+    network: &Network,
+    routing: &str,
+    traffic: &str,
+    load: f64,
+    config_json: &str,
+    cancel: &CancelToken,
+) -> PyResult<String> {
+    let config = raise(read(config_json))?;
+    let flag = Flag(Arc::clone(&cancel.0));
+    let point = py.detach(|| cycle::simulate(&network.0, routing, traffic, load, &config, &flag));
+    raise(point).map(|point| json(&point))
+}
+
+/// Checks all that can be checked before a run at `load`; returns the options with everything filled in, as JSON.
+#[pyfunction]
+pub fn check(
+    py: Python<'_>,
+    network: &Network,
+    routing: &str,
+    traffic: &str,
+    load: f64,
+    config_json: &str,
+) -> PyResult<String> {
+    let config = raise(read(config_json))?;
+    let run = py.detach(|| cycle::Run::new(&network.0, routing, traffic, load, &config));
+    raise(run).map(|run| json(run.config()))
+}
+
+/// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.
+#[pyfunction]
+pub fn verify(py: Python<'_>, network: &Network, routing: &str) -> PyResult<String> {
+    let proof = py.detach(|| {
+        let algorithm = routing::build(&network.0, routing)?;
+        Ok(routing::verify::verify(&network.0, routing, &algorithm))
+    });
+    raise(proof).map(|proof| json(&proof))
+}
+
+/// Reads options; what is wrong with them is said without the place in the JSON, which nobody typed.
+fn read(config: &str) -> topoloom::Result<Config> {
+    serde_json::from_str(config).map_err(|error| {
+        let text = error.to_string();
+        topoloom::Error::Config(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned())
+    })
+}
