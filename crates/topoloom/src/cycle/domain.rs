@@ -90,7 +90,7 @@ impl<M: RouterModel> Domain<M> {
         }
         let horizon = setup.horizon(network);
         let wires = Wires {
-            channels,
+            channels: channels.into_iter().collect(),
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),

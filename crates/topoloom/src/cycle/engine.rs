@@ -116,12 +116,12 @@ impl<'a, M: RouterModel, R: Routing> Engine<'a, M, R> {
 
     /// Clears the flits counted on channels.
     pub fn clear_channels(&mut self) {
-        self.domains.iter_mut().flat_map(|d| &mut d.wires.channels).for_each(|channel| channel.sent = 0);
+        self.domains.iter_mut().flat_map(|d| d.wires.channels.iter_mut()).for_each(|channel| channel.sent = 0);
     }
 
     /// Flits sent through each port of the network since they were cleared.
     pub fn sent(&self) -> Vec<u32> {
-        self.domains.iter().flat_map(|domain| &domain.wires.channels).map(|channel| channel.sent).collect()
+        self.domains.iter().flat_map(|domain| domain.wires.channels.iter()).map(|channel| channel.sent).collect()
     }
 }
 

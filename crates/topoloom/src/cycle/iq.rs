@@ -4,7 +4,10 @@
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
+use std::ops::Range;
+
 use super::flit::{Flit, NIL, Pool};
+use super::table::Table;
 use super::wires::Wires;
 use super::{Allocator, RouterModel, Setup, Wait};
 use crate::network::PortId;
@@ -72,24 +75,28 @@ struct SwitchRequest {
     output: u16,
 }
 
-#[derive(Debug)]
+/// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
+#[derive(Debug, Clone, Copy)]
 struct Router {
     first_port: u32,
-    vc_requests: Vec<VcRequest>,
-    switch_requests: Vec<SwitchRequest>,
+    /// Input VCs that ask for an output VC.
+    asking_vc: u16,
+    /// Input VCs that ask for the switch.
+    asking_switch: u16,
     active: bool,
 }
 
 /// Round-robin choices in the making: the best (key, request) for each place, and the places that have one.
 #[derive(Debug)]
 struct Choices {
-    best: Vec<u64>,
-    touched: Vec<u16>,
+    best: Table<u64>,
+    touched: Table<u16>,
+    len: usize,
 }
 
 impl Choices {
     fn new(places: usize) -> Self {
-        Self { best: vec![UNSET; places], touched: Vec::with_capacity(places) }
+        Self { best: Table::filled(UNSET, places), touched: Table::filled(0, places), len: 0 }
     }
 
     /// Offers a request with a round-robin key to a place; the lowest key wins.
@@ -97,7 +104,8 @@ impl Choices {
     fn offer(&mut self, place: u16, key: u32, request: usize) {
         let best = &mut self.best[place as usize];
         if *best == UNSET {
-            self.touched.push(place);
+            self.touched[self.len] = place;
+            self.len += 1;
         }
         *best = (*best).min(u64::from(key) << 32 | request as u64);
     }
@@ -114,14 +122,17 @@ impl Choices {
 /// All input-queued routers of a domain; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
 pub struct Iq<const LOG: u32> {
-    routers: Vec<Router>,
-    inputs: Vec<InputVc>,
-    outputs: Vec<OutputVc>,
-    ports: Vec<PortArbiters>,
+    routers: Table<Router>,
+    inputs: Table<InputVc>,
+    outputs: Table<OutputVc>,
+    ports: Table<PortArbiters>,
+    /// The lists of requests: an input VC stands in one of them at most, and once.
+    vc_requests: Table<VcRequest>,
+    switch_requests: Table<SwitchRequest>,
     /// The router of each port.
-    router_of: Vec<u32>,
+    router_of: Table<u32>,
     /// VCs of each class; behind them all VCs.
-    class_masks: Vec<u64>,
+    class_masks: Table<u64>,
     pool: Pool,
     active: Vec<u32>,
     by_input: Choices,
@@ -171,37 +182,81 @@ impl<const LOG: u32> Iq<LOG> {
         let vc = &mut self.inputs[index];
         vc.ready = step + self.head_delay;
         let state = &mut self.routers[router as usize];
-        let input = (index as u32 - (state.first_port << LOG)) as u16;
-        state.vc_requests.push(VcRequest { input, port: vc.front.out, class: vc.front.class });
+        let vc_base = state.first_port << LOG;
+        let place = vc_base as usize + state.asking_vc as usize;
+        state.asking_vc += 1;
+        let input = (index as u32 - vc_base) as u16;
+        self.vc_requests[place] = VcRequest { input, port: vc.front.out, class: vc.front.class };
+    }
+
+    /// Input VC `input` (router numbering), which holds `output`, asks for the switch.
+    #[inline(always)]
+    fn ask_switch(&mut self, router: usize, input: u16, output: u16) {
+        let state = &mut self.routers[router];
+        let place = (state.first_port << LOG) as usize + state.asking_switch as usize;
+        state.asking_switch += 1;
+        self.switch_requests[place] = SwitchRequest { input, output };
     }
 
     /// VC allocation of one router in internal step `step`.
     #[inline(always)]
     fn allocate_vcs(&mut self, router: usize, step: u32) {
-        if self.routers[router].vc_requests.is_empty() {
-            return;
-        }
         for iteration in 0..self.iterations {
+            if self.routers[router].asking_vc == 0 {
+                return;
+            }
             let granted = match self.allocator {
                 Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
                 Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
             };
-            if !granted {
+            if granted == 0 {
                 break;
             }
-            self.routers[router].vc_requests.retain(|request| request.input != NONE);
+            self.drop_vc_requests(router, granted);
         }
         if self.delayed {
             self.delay_losers(router, step);
         }
     }
 
+    /// Takes the `granted` requests that are marked off the list.
+    #[inline(always)]
+    fn drop_vc_requests(&mut self, router: usize, granted: usize) {
+        let state = &mut self.routers[router];
+        let base = (state.first_port << LOG) as usize;
+        let asking = state.asking_vc as usize;
+        state.asking_vc = (asking - granted) as u16;
+        if granted == asking {
+            return;
+        }
+        let mut kept = base;
+        for place in base..base + asking {
+            let request = self.vc_requests[place];
+            self.vc_requests[kept] = request;
+            kept += usize::from(request.input != NONE);
+        }
+    }
+
+    /// Takes the requests for the switch that are marked off the list.
+    #[inline(always)]
+    fn drop_switch_requests(&mut self, router: usize) {
+        let state = &mut self.routers[router];
+        let base = (state.first_port << LOG) as usize;
+        let mut kept = base;
+        for place in base..base + state.asking_switch as usize {
+            let request = self.switch_requests[place];
+            self.switch_requests[kept] = request;
+            kept += usize::from(request.input != NONE);
+        }
+        state.asking_switch = (kept - base) as u16;
+    }
+
     /// Where VC allocation takes more than a cycle, a request that lost goes through all of it again.
     fn delay_losers(&mut self, router: usize, step: u32) {
-        let state = &self.routers[router];
+        let state = self.routers[router];
         let vc_base = (state.first_port << LOG) as usize;
-        for request in &state.vc_requests {
-            let vc = &mut self.inputs[vc_base + request.input as usize];
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let vc = &mut self.inputs[vc_base + self.vc_requests[place].input as usize];
             if vc.ready <= step {
                 vc.ready = step + 1 + self.retry_delay;
             }
@@ -221,33 +276,40 @@ impl<const LOG: u32> Iq<LOG> {
         free.trailing_zeros()
     }
 
-    fn vcs_input_first(&mut self, router: usize, step: u32) -> bool {
-        let state = &self.routers[router];
+    /// Inputs choose, then output VCs. Returns the number of grants.
+    #[inline(always)]
+    fn vcs_input_first(&mut self, router: usize, step: u32) -> usize {
+        let state = self.routers[router];
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
-        for (place, request) in state.vc_requests.iter().enumerate() {
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
             let free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
             let vc = &self.inputs[vc_base + request.input as usize];
             if free == 0 || (self.delayed && vc.ready > step) {
                 continue;
             }
             let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
+            if state.asking_vc == 1 {
+                self.grant_vc(router, place, output, true, step);
+                return 1;
+            }
             let pointer = self.outputs[vc_base + output as usize].pointer;
             self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
         }
-        let winners = self.by_vc.touched.len();
+        let winners = std::mem::take(&mut self.by_vc.len);
         for i in 0..winners {
             let (output, place) = self.by_vc.take(i);
             self.grant_vc(router, place, output, true, step);
         }
-        self.by_vc.touched.clear();
-        winners > 0
+        winners
     }
 
     /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
-    fn vcs_islip(&mut self, router: usize, step: u32, first: bool) -> bool {
-        let state = &self.routers[router];
+    fn vcs_islip(&mut self, router: usize, step: u32, first: bool) -> usize {
+        let state = self.routers[router];
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
-        for (place, request) in state.vc_requests.iter().enumerate() {
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
             let mut free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
             if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
                 continue;
@@ -259,11 +321,11 @@ impl<const LOG: u32> Iq<LOG> {
                 self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
             }
         }
-        // The grants of an input VC compete by its own pointer; `granted` collects who has any.
+        // The grants of an input VC compete by its own pointer.
         let mut accepted: Vec<(usize, u16, u16)> = Vec::new();
-        for i in 0..self.by_vc.touched.len() {
+        for i in 0..std::mem::take(&mut self.by_vc.len) {
             let (output, place) = self.by_vc.take(i);
-            let request = self.routers[router].vc_requests[place];
+            let request = self.vc_requests[place];
             let key = output.wrapping_sub(self.inputs[vc_base + request.input as usize].pointer);
             match accepted.iter_mut().find(|(p, _, _)| *p == place) {
                 Some(best) if key < best.1 => *best = (place, key, output),
@@ -271,18 +333,17 @@ impl<const LOG: u32> Iq<LOG> {
                 None => accepted.push((place, key, output)),
             }
         }
-        self.by_vc.touched.clear();
         for &(place, _, output) in &accepted {
             self.grant_vc(router, place, output, first, step);
         }
-        !accepted.is_empty()
+        accepted.len()
     }
 
     /// Gives output VC `output` to the request at `place`, which is marked for removal.
     #[inline(always)]
     fn grant_vc(&mut self, router: usize, place: usize, output: u16, move_pointers: bool, step: u32) {
-        let state = &mut self.routers[router];
-        let input = std::mem::replace(&mut state.vc_requests[place].input, NONE);
+        let state = self.routers[router];
+        let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
@@ -294,7 +355,7 @@ impl<const LOG: u32> Iq<LOG> {
             owned.pointer = input + 1;
         }
         self.ports[port_base + Self::port(output) as usize].free &= !(1 << Self::vc(output));
-        state.switch_requests.push(SwitchRequest { input, output });
+        self.ask_switch(router, input, output);
     }
 
     /// Switch allocation over the first `asking` requests of a router; winners leave at `departure` or later.
@@ -303,45 +364,46 @@ impl<const LOG: u32> Iq<LOG> {
         if asking == 0 {
             return;
         }
-        let mut changed = false;
-        for iteration in 0..self.iterations {
-            let matched = match self.allocator {
-                Allocator::SeparableInputFirst => self.switch_input_first(router, asking, step),
-                Allocator::Islip => self.switch_islip(router, asking, step),
-            };
-            changed |= matched.1;
-            if matched.0 == 0 {
-                break;
+        let base = (self.routers[router].first_port << LOG) as usize;
+        let mut dropped = false;
+        if asking == 1 {
+            if self.eligible(router, base, step, &mut dropped).is_some() {
+                dropped |= self.grant_switch(router, base, true, now, departure, step, wires);
             }
-            for i in 0..matched.0 {
-                let (_, place) = self.by_output.take(i);
+        } else {
+            for iteration in 0..self.iterations {
+                dropped |= match self.allocator {
+                    Allocator::SeparableInputFirst => self.switch_input_first(router, base..base + asking, step),
+                    Allocator::Islip => self.switch_islip(router, base..base + asking, step),
+                };
                 let move_pointers = iteration == 0 || self.allocator == Allocator::SeparableInputFirst;
-                changed |= self.grant_switch(router, place, move_pointers, now, departure, step, wires);
+                for i in 0..std::mem::take(&mut self.by_output.len) {
+                    let (_, place) = self.by_output.take(i);
+                    dropped |= self.grant_switch(router, place, move_pointers, now, departure, step, wires);
+                }
             }
-            self.by_output.touched.clear();
         }
         self.granted.clear();
-        if changed {
-            self.routers[router].switch_requests.retain(|request| request.input != NONE);
+        if dropped {
+            self.drop_switch_requests(router);
         }
     }
 
     /// True if a request can be served in this step; one without a credit is taken off the list until a credit comes.
     #[inline(always)]
     fn eligible(&mut self, router: usize, place: usize, step: u32, parked: &mut bool) -> Option<SwitchRequest> {
-        let state = &mut self.routers[router];
-        let request = state.switch_requests[place];
-        if request.input == NONE {
+        let request = self.switch_requests[place];
+        if self.iterations > 1 && request.input == NONE {
             return None;
         }
-        let vc_base = (state.first_port << LOG) as usize;
+        let vc_base = (self.routers[router].first_port << LOG) as usize;
         if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
             return None;
         }
         let output = &mut self.outputs[vc_base + request.output as usize];
         if output.occupancy >= self.buffer {
             output.starved = true;
-            state.switch_requests[place].input = NONE;
+            self.switch_requests[place].input = NONE;
             *parked = true;
             return None;
         }
@@ -354,13 +416,13 @@ impl<const LOG: u32> Iq<LOG> {
         Some(request)
     }
 
-    /// Inputs choose, then outputs. Leaves the winners in `by_output`; returns their number, and whether any request
-    /// was taken off the list.
+    /// Inputs choose, then outputs. Leaves the winners in `by_output`; returns whether any request was marked to be
+    /// taken off the list.
     #[inline(always)]
-    fn switch_input_first(&mut self, router: usize, asking: usize, step: u32) -> (usize, bool) {
+    fn switch_input_first(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let mut parked = false;
-        for place in 0..asking {
+        for place in asking {
             let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
             let port = Self::port(request.input);
             let arbiters = &self.ports[port_base + port as usize];
@@ -368,21 +430,20 @@ impl<const LOG: u32> Iq<LOG> {
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
             self.by_input.offer(port, output << 8 | vc, place);
         }
-        for i in 0..self.by_input.touched.len() {
+        for i in 0..std::mem::take(&mut self.by_input.len) {
             let (input, place) = self.by_input.take(i);
-            let output = Self::port(self.routers[router].switch_requests[place].output);
+            let output = Self::port(self.switch_requests[place].output);
             let pointer = self.ports[port_base + output as usize].output;
             self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
         }
-        self.by_input.touched.clear();
-        (self.by_output.touched.len(), parked)
+        parked
     }
 
     /// Outputs grant, then inputs accept. As [`Iq::switch_input_first`]; the winners stand by input in `by_output`.
-    fn switch_islip(&mut self, router: usize, asking: usize, step: u32) -> (usize, bool) {
+    fn switch_islip(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let mut parked = false;
-        for place in 0..asking {
+        for place in asking {
             let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
             let (input, output) = (Self::port(request.input), Self::port(request.output));
             let key = u32::from(input.wrapping_sub(self.ports[port_base + output as usize].output));
@@ -390,14 +451,13 @@ impl<const LOG: u32> Iq<LOG> {
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
             self.by_input.offer(output, key << 8 | vc, place);
         }
-        for i in 0..self.by_input.touched.len() {
+        for i in 0..std::mem::take(&mut self.by_input.len) {
             let (output, place) = self.by_input.take(i);
-            let input = Self::port(self.routers[router].switch_requests[place].input);
+            let input = Self::port(self.switch_requests[place].input);
             let pointer = self.ports[port_base + input as usize].input;
             self.by_output.offer(input, u32::from(output.wrapping_sub(pointer)), place);
         }
-        self.by_input.touched.clear();
-        (self.by_output.touched.len(), parked)
+        parked
     }
 
     /// The request at `place` has won the switch: its flit leaves. Returns true if the request is done.
@@ -414,7 +474,7 @@ impl<const LOG: u32> Iq<LOG> {
         wires: &mut Wires,
     ) -> bool {
         let first_port = self.routers[router].first_port;
-        let request = self.routers[router].switch_requests[place];
+        let request = self.switch_requests[place];
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         let vc_base = first_port << LOG;
         let (in_port, out_port) = (first_port + u32::from(input), first_port + u32::from(output));
@@ -446,7 +506,7 @@ impl<const LOG: u32> Iq<LOG> {
             self.inputs[index].ready = step + 1 + self.switch_delay;
             return false;
         }
-        self.routers[router].switch_requests[place].input = NONE;
+        self.switch_requests[place].input = NONE;
         true
     }
 
@@ -482,23 +542,25 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router = |w: &[u32]| Router {
             first_port: w[0],
-            vc_requests: Vec::new(),
-            switch_requests: Vec::new(),
+            asking_vc: 0,
+            asking_switch: 0,
             active: false,
         };
         let config = &setup.config;
         let steps = config.speedup.ceil() as u32;
         Self {
             routers: first_ports.windows(2).map(router).collect(),
-            inputs: vec![input; ports << LOG],
-            outputs: vec![output; ports << LOG],
-            ports: vec![PortArbiters { free: all, input: 0, output: 0, offset: 0 }; ports],
+            inputs: Table::filled(input, ports << LOG),
+            outputs: Table::filled(output, ports << LOG),
+            ports: Table::filled(PortArbiters { free: all, input: 0, output: 0, offset: 0 }, ports),
+            vc_requests: Table::filled(VcRequest { input: NONE, port: 0, class: 0 }, ports << LOG),
+            switch_requests: Table::filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             router_of: first_ports
                 .windows(2)
                 .enumerate()
                 .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))
                 .collect(),
-            class_masks: setup.class_masks.clone(),
+            class_masks: setup.class_masks.iter().copied().collect(),
             pool: Pool::new(),
             active: Vec::new(),
             by_input: Choices::new(radix),
@@ -538,9 +600,8 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             } else {
                 let output = state.output;
                 state.ready = now * self.steps_per_cycle + self.switch_delay;
-                let state = &mut self.routers[router as usize];
-                let input = (vc - (state.first_port << LOG)) as u16;
-                state.switch_requests.push(SwitchRequest { input, output });
+                let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
+                self.ask_switch(router as usize, input, output);
             }
             self.activate(router);
             return;
@@ -565,9 +626,8 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         output.starved = false;
         let input = output.owner;
         let router = self.router_of[(vc >> LOG) as usize];
-        let state = &mut self.routers[router as usize];
-        let output = (vc - (state.first_port << LOG)) as u16;
-        state.switch_requests.push(SwitchRequest { input, output });
+        let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
+        self.ask_switch(router as usize, input, output);
         self.activate(router);
     }
 
@@ -579,12 +639,12 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             for substep in 0..substeps {
                 let departure = if substep + 1 < substeps { now } else { now + 1 };
                 let step = now * self.steps_per_cycle + substep;
-                let asking = self.routers[router].switch_requests.len();
+                let asking = self.routers[router].asking_switch as usize;
                 self.allocate_vcs(router, step);
                 self.allocate_switch(router, asking, now, departure, step, wires);
             }
             let state = &mut self.routers[router];
-            if state.vc_requests.is_empty() && state.switch_requests.is_empty() {
+            if state.asking_vc == 0 && state.asking_switch == 0 {
                 state.active = false;
                 self.active.swap_remove(place);
             } else {
@@ -596,7 +656,7 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         let first = (port << LOG) as usize;
-        self.outputs[first..first + (1 << LOG)].iter().map(|vc| u32::from(vc.occupancy)).sum()
+        (first..first + (1 << LOG)).map(|vc| u32::from(self.outputs[vc].occupancy)).sum()
     }
 
     fn grants(&self) -> u64 {

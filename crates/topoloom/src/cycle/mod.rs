@@ -11,6 +11,7 @@ mod engine;
 mod flit;
 mod iq;
 mod stats;
+mod table;
 mod terminals;
 mod wires;
 

@@ -5,7 +5,9 @@
 
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
-use super::{Setup, wires::Wheel};
+use super::Setup;
+use super::table::Table;
+use super::wires::Wheel;
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use crate::routing::PacketState;
@@ -49,9 +51,9 @@ pub enum Sent {
 /// The sources of one domain.
 #[derive(Debug)]
 pub struct Terminals {
-    sources: Vec<Source>,
+    sources: Table<Source>,
     /// Flits in the router's injection buffers, `stride` to a terminal.
-    occupancy: Vec<u16>,
+    occupancy: Table<u16>,
     stride: usize,
     vcs: u32,
     buffer: u16,
@@ -110,7 +112,7 @@ impl Terminals {
         };
         let mut this = Self {
             sources: terminals.iter().map(source).collect(),
-            occupancy: vec![0; terminals.len() * setup.stride as usize],
+            occupancy: Table::filled(0, terminals.len() * setup.stride as usize),
             stride: setup.stride as usize,
             vcs: setup.vcs,
             buffer: config.buffer as u16,
@@ -119,7 +121,7 @@ impl Terminals {
             wheel: Wheel::new(HORIZON),
             process,
         };
-        for place in 0..this.sources.len() {
+        for place in 0..terminals.len() {
             let source = &mut this.sources[place];
             if traffic.is_active(TerminalId(source.id)) {
                 source.on = process.starts_on(&mut source.rng);
@@ -199,15 +201,16 @@ impl Terminals {
     #[inline(always)]
     fn choose_vc(&self, place: u32) -> Option<u32> {
         let source = &self.sources[place as usize];
-        let occupancy = &self.occupancy[place as usize * self.stride..][..self.vcs as usize];
+        let base = place as usize * self.stride;
+        let room = |vc: u32| self.occupancy[base + vc as usize] < self.buffer;
         let last = u32::from(source.vc);
         if source.left > 0 {
-            return (occupancy[last as usize] < self.buffer).then_some(last);
+            return room(last).then_some(last);
         }
         let mut vc = last;
         for _ in 0..self.vcs {
             vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
-            if occupancy[vc as usize] < self.buffer {
+            if room(vc) {
                 return Some(vc);
             }
         }

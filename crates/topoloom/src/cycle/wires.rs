@@ -1,6 +1,7 @@
 //! Channels: time wheels that carry flits and credits over links of any latency.
 
 use super::flit::Flit;
+use super::table::Table;
 use crate::network::PortId;
 
 /// Marks the address of a terminal.
@@ -18,7 +19,7 @@ pub struct FlitEvent {
 /// Events by the cycle in which they are due, at most `horizon` cycles ahead.
 #[derive(Debug)]
 pub struct Wheel<T> {
-    slots: Vec<Vec<T>>,
+    slots: Table<Vec<T>>,
     /// Emptied slots' memory, used again last in, first out.
     spare: Vec<Vec<T>>,
     mask: u32,
@@ -97,7 +98,7 @@ pub struct Outbox {
 #[derive(Debug)]
 pub struct Wires {
     /// One for each local port.
-    pub channels: Vec<Channel>,
+    pub channels: Table<Channel>,
     /// Flits that arrive in this domain.
     pub flits: Wheel<FlitEvent>,
     /// Credits that arrive at routers and terminals of this domain.
