@@ -6,7 +6,7 @@ use super::fattree::NearestAncestor;
 use super::flex::FlexMinimal;
 use super::hyperx::HyperXMinimal;
 use super::table::TableMinimal;
-use super::twophase::{Min, Ugal, Valiant};
+use super::twophase::{Min, Options, Ugal, Valiant};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -27,6 +27,9 @@ pub struct RoutingInfo {
 
 const BIAS: &[(&str, &str)] =
     &[("bias", "flits by which the detour must be better (default: HyperX 2, dragonfly 30, else 0)")];
+
+const VIA: &[(&str, &str)] =
+    &[("via", "other: neither source nor destination (default); any: any router, as in BookSim")];
 
 /// Every routing, in the order in which users see them.
 pub static ROUTINGS: &[RoutingInfo] = &[
@@ -57,7 +60,7 @@ pub static ROUTINGS: &[RoutingInfo] = &[
         summary: "Valiant: minimally to a random intermediate router, then minimally",
         networks: "any",
         classes: "twice those of one phase; HyperX 2",
-        keys: &[],
+        keys: VIA,
     },
     RoutingInfo {
         name: "ugal-l",
@@ -141,7 +144,7 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
         .iter()
         .find(|r| r.name == name)
         .ok_or_else(|| Error::Routing(unknown("routing", name, ROUTINGS.iter().map(|r| r.name))))?;
-    let bias = read_bias(info, rest)?;
+    let options = read_options(info, rest)?;
     let routers = network.num_routers() as u32;
     let refuse = || not_offered(network, name);
     Ok(match (name, network.family()) {
@@ -155,32 +158,32 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
             None => AnyRouting::MinTable(Min(TableMinimal::new(network)?)),
         },
         ("min", _) | ("min-spread", "flex") => AnyRouting::MinTable(Min(TableMinimal::new(network)?)),
-        ("val", "mesh") => AnyRouting::ValMesh(two_phase(DimensionOrder::new(network), routers, bias).ok_or_else(refuse)?),
-        ("val", "torus") => AnyRouting::ValTorus(two_phase(DimensionOrder::new(network), routers, bias).ok_or_else(refuse)?),
-        ("val", "hyperx") => AnyRouting::ValHyperX(two_phase(HyperXMinimal::new(network), routers, bias).ok_or_else(refuse)?),
+        ("val", "mesh") => AnyRouting::ValMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
+        ("val", "torus") => AnyRouting::ValTorus(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
+        ("val", "hyperx") => AnyRouting::ValHyperX(two_phase(HyperXMinimal::new(network), routers, options).ok_or_else(refuse)?),
         ("val", "dragonfly") => {
-            AnyRouting::ValDragonfly(two_phase(DragonflyMinimal::new(network), routers, bias).ok_or_else(refuse)?)
+            AnyRouting::ValDragonfly(two_phase(DragonflyMinimal::new(network), routers, options).ok_or_else(refuse)?)
         }
-        ("val", "flex") => match two_phase(FlexMinimal::new(network), routers, bias) {
+        ("val", "flex") => match two_phase(FlexMinimal::new(network), routers, options) {
             Some(valiant) => AnyRouting::ValFlex(valiant),
-            None => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, bias)),
+            None => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, options)),
         },
-        ("val", _) => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, bias)),
-        ("ugal-l", "mesh") => AnyRouting::UgalMesh(two_phase(DimensionOrder::new(network), routers, bias).ok_or_else(refuse)?),
+        ("val", _) => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, options)),
+        ("ugal-l", "mesh") => AnyRouting::UgalMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
         ("ugal-l", "torus") => {
-            AnyRouting::UgalTorus(two_phase(DimensionOrder::new(network), routers, bias).ok_or_else(refuse)?)
+            AnyRouting::UgalTorus(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?)
         }
         ("ugal-l", "hyperx") => {
-            AnyRouting::UgalHyperX(two_phase(HyperXMinimal::new(network), routers, bias).ok_or_else(refuse)?)
+            AnyRouting::UgalHyperX(two_phase(HyperXMinimal::new(network), routers, options).ok_or_else(refuse)?)
         }
         ("ugal-l", "dragonfly") => {
-            AnyRouting::UgalDragonfly(two_phase(DragonflyMinimal::new(network), routers, bias).ok_or_else(refuse)?)
+            AnyRouting::UgalDragonfly(two_phase(DragonflyMinimal::new(network), routers, options).ok_or_else(refuse)?)
         }
-        ("ugal-l", "flex") => match two_phase(FlexMinimal::new(network), routers, bias) {
+        ("ugal-l", "flex") => match two_phase(FlexMinimal::new(network), routers, options) {
             Some(ugal) => AnyRouting::UgalFlex(ugal),
-            None => AnyRouting::UgalTable(Ugal::new(TableMinimal::new(network)?, routers, bias)),
+            None => AnyRouting::UgalTable(Ugal::new(TableMinimal::new(network)?, routers, options)),
         },
-        ("ugal-l", _) => AnyRouting::UgalTable(Ugal::new(TableMinimal::new(network)?, routers, bias)),
+        ("ugal-l", _) => AnyRouting::UgalTable(Ugal::new(TableMinimal::new(network)?, routers, options)),
         ("nca", "fattree") => AnyRouting::Nca(NearestAncestor::new(network).ok_or_else(refuse)?),
         ("anca", "fattree") => AnyRouting::Anca(NearestAncestor::new(network).ok_or_else(refuse)?),
         _ => return Err(refuse()),
@@ -190,9 +193,9 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
 fn two_phase<M: super::Minimal, const ADAPTIVE: bool>(
     minimal: Option<M>,
     routers: u32,
-    bias: Option<u32>,
+    options: Options,
 ) -> Option<super::twophase::TwoPhase<M, ADAPTIVE>> {
-    minimal.map(|m| super::twophase::TwoPhase::new(m, routers, bias))
+    minimal.map(|m| super::twophase::TwoPhase::new(m, routers, options))
 }
 
 /// The names of the routings that `network` offers.
@@ -209,21 +212,33 @@ fn not_offered(network: &Network, name: &str) -> Error {
     ))
 }
 
-fn read_bias(info: &RoutingInfo, rest: &str) -> Result<Option<u32>> {
-    let mut bias = None;
+fn read_options(info: &RoutingInfo, rest: &str) -> Result<Options> {
+    let mut options = Options::default();
     for item in rest.split(',').filter(|item| !item.is_empty()) {
         let (key, value) = item.split_once('=').unwrap_or((item, ""));
-        if !info.keys.iter().any(|(known, _)| *known == key) {
-            if info.keys.is_empty() {
-                return Err(Error::Routing(format!("the routing '{}' takes no keys, but '{key}' is given", info.name)));
-            }
-            let known = info.keys.iter().map(|(known, _)| *known);
-            return Err(Error::Routing(unknown(format_args!("key of {}", info.name), key, known)));
+        if info.keys.is_empty() {
+            return Err(Error::Routing(format!("the routing '{}' takes no keys, but '{key}' is given", info.name)));
         }
-        let read = value.parse::<u32>().ok().filter(|b| *b <= 1_000_000);
-        bias = Some(read.ok_or_else(|| {
-            Error::Routing(format!("{}: bias is '{value}'; it must be a whole number from 0 to 1000000", info.name))
-        })?);
+        let known = || info.keys.iter().map(|(known, _)| *known);
+        if !known().any(|k| k == key) {
+            return Err(Error::Routing(unknown(format_args!("key of {}", info.name), key, known())));
+        }
+        match (key, value) {
+            ("via", "any") => options.any_via = true,
+            ("via", "other") => options.any_via = false,
+            ("via", _) => {
+                let choices = unknown("value of via", value, ["other", "any"]);
+                return Err(Error::Routing(format!("{}: {choices}", info.name)));
+            }
+            _ => options.bias = Some(read_bias(info, value)?),
+        }
     }
-    Ok(bias)
+    Ok(options)
+}
+
+fn read_bias(info: &RoutingInfo, value: &str) -> Result<u32> {
+    let read = value.parse::<u32>().ok().filter(|b| *b <= 1_000_000);
+    read.ok_or_else(|| {
+        Error::Routing(format!("{}: bias is '{value}'; it must be a whole number from 0 to 1000000", info.name))
+    })
 }

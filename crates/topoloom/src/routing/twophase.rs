@@ -42,12 +42,23 @@ impl<M: Minimal> Routing for Min<M> {
     }
 }
 
+/// What users may choose about `val` and `ugal-l`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// UGAL's bias towards the minimal path in flits, instead of the family's.
+    pub bias: Option<u32>,
+    /// Valiant: any router may be the intermediate one, source and destination included (as in BookSim).
+    pub any_via: bool,
+}
+
 /// The two phases that `val` and `ugal-l` share: classes [0, C) on the way to the intermediate router, [C, 2C) after.
 pub struct TwoPhase<M, const ADAPTIVE: bool> {
     minimal: M,
     classes: u32,
     routers: u32,
     rule: UgalRule,
+    /// The intermediate router may be the source or the destination: the packet then goes minimally.
+    any_via: bool,
 }
 
 /// `val`.
@@ -56,11 +67,21 @@ pub type Valiant<M> = TwoPhase<M, false>;
 pub type Ugal<M> = TwoPhase<M, true>;
 
 impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
-    /// Over `minimal`, on a network of `routers` routers; `bias` overrides the family's.
-    pub fn new(minimal: M, routers: u32, bias: Option<u32>) -> Self {
+    /// Over `minimal`, on a network of `routers` routers.
+    pub fn new(minimal: M, routers: u32, options: Options) -> Self {
         let mut rule = minimal.ugal();
-        rule.bias = bias.unwrap_or(rule.bias);
-        Self { classes: minimal.classes(), rule, minimal, routers }
+        rule.bias = options.bias.unwrap_or(rule.bias);
+        Self { classes: minimal.classes(), rule, minimal, routers, any_via: options.any_via }
+    }
+
+    /// Valiant's intermediate router; `None` sends the packet minimally.
+    #[inline(always)]
+    fn draw_via(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<RouterId> {
+        if self.any_via {
+            let via = RouterId(rng.below(self.routers));
+            return (via != src && via != dst).then_some(via);
+        }
+        self.minimal.intermediate(src, dst, self.routers, rng)
     }
 
     /// The packet's state once it has met its intermediate router.
@@ -109,7 +130,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
         for bits in self.minimal.begins() {
-            if ADAPTIVE || self.routers < 3 {
+            if ADAPTIVE || self.any_via || self.routers < 3 {
                 out.push(PacketState::direct(bits));
             }
             if self.routers >= 3 {
@@ -139,7 +160,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
             }
             return PacketState::direct(self.minimal.begin(rng));
         }
-        let via = self.minimal.intermediate(src, dst, self.routers, rng);
+        let via = self.draw_via(src, dst, rng);
         PacketState { via: via.map_or(NO_VIA, |v| v.0), bits: self.minimal.begin(rng) }
     }
 
