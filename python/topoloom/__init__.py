@@ -8,6 +8,6 @@
 from topoloom._core import TopoloomError, __version__
 from topoloom.comparison import Comparison, compare
 from topoloom.curves import Curve, Point
-from topoloom.network import Network, network
+from topoloom.networks import Network, network
 
 __all__ = ["Comparison", "Curve", "Network", "Point", "TopoloomError", "__version__", "compare", "network"]

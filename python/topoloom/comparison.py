@@ -8,7 +8,7 @@ from typing import Any
 from topoloom import _core
 from topoloom.curves import Curve, OnPoint, Simulator, knee_plan, run_plans
 from topoloom.loads import Loads, parse_loads
-from topoloom.network import Network, as_networks
+from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
 from topoloom.workers import interruptible
 

@@ -47,9 +47,9 @@ pub fn routings_json() -> String {
 /// A list of {name, summary, keys}.
 #[pyfunction]
 pub fn traffic_json() -> String {
-    let patterns = PATTERNS.iter().map(|pattern| {
-        json!({"name": pattern.name, "summary": pattern.summary, "keys": keys(pattern.keys)})
-    });
+    let patterns = PATTERNS
+        .iter()
+        .map(|pattern| json!({"name": pattern.name, "summary": pattern.summary, "keys": keys(pattern.keys)}));
     patterns.collect::<Value>().to_string()
 }
 

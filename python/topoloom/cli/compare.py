@@ -13,7 +13,7 @@ from topoloom.cli.simulate import exit_status
 from topoloom.comparison import CompareJob, Comparison
 from topoloom.curves import Curve, Point
 from topoloom.loads import parse_loads
-from topoloom.network import as_networks
+from topoloom.networks import as_networks
 from topoloom.options import EngineOptions
 from topoloom.workers import interruptible
 

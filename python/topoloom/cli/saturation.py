@@ -4,7 +4,7 @@ from topoloom.cli.console import print_json, progress
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.simulate import exit_status
 from topoloom.curves import Curve, Point, Simulator, run_plans, search_plan
-from topoloom.network import Network
+from topoloom.networks import Network
 from topoloom.options import EngineOptions
 from topoloom.workers import interruptible
 

@@ -10,7 +10,7 @@ from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
 from topoloom.cli.parameters import Json, Specs
 from topoloom.facts import FACTS, bound
-from topoloom.network import Network
+from topoloom.networks import Network
 from topoloom.options import LinkLatencies
 from topoloom.workers import interruptible
 

@@ -6,7 +6,7 @@ from topoloom.cli.parameters import Json, Load, Routing, Spec, Traffic, takes_en
 from topoloom.cli.points import PointTable, warn_of_deadlocks
 from topoloom.curves import Curve, Point, Simulator, fixed_plan, run_plans
 from topoloom.loads import parse_loads
-from topoloom.network import Network
+from topoloom.networks import Network
 from topoloom.options import EngineOptions
 from topoloom.workers import interruptible
 
@@ -54,7 +54,7 @@ def exit_status(curves: list[Curve], finished: bool) -> int:
     warn_of_deadlocks(curves)
     points = [point for curve in curves for point in curve.points.values()]
     if not finished:
-        say(f"interrupted; {len(points)} points were done")
+        say(f"interrupted; {len(points)} {'point was' if len(points) == 1 else 'points were'} done")
         return status.INTERRUPTED
     if any(point.deadlocked for point in points) or not any(point.has_answer for point in points):
         return status.NO_ANSWER

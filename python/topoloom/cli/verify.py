@@ -5,7 +5,7 @@ from typing import Any
 from topoloom.cli import status
 from topoloom.cli.console import print_json
 from topoloom.cli.parameters import Json, Routing, Spec
-from topoloom.network import Network
+from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 METHODS = {

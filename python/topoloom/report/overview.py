@@ -88,7 +88,7 @@ def contests(comparison: Comparison) -> list[Contest]:
     found = [
         Contest(
             f"Zero-load latency, {first}",
-            "the lowest latency",
+            "the lowest zero-load latency",
             "cycles",
             1,
             "low",

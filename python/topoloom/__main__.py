@@ -1,0 +1,5 @@
+"""``python -m topoloom``: the command line."""
+
+from topoloom.cli import main
+
+main()

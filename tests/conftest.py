@@ -1,0 +1,32 @@
+"""What the tests of the command line share."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from topoloom.cli.main import run
+
+
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def topoloom(capfd: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run the command line within this process."""
+
+    def call(*arguments: str) -> Outcome:
+        status = run(list(arguments))
+        captured = capfd.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call

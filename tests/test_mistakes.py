@@ -1,0 +1,125 @@
+"""A user's mistake is one sentence on stderr and exit status 2, never a traceback."""
+
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+MISTAKES = [
+    # what there is not
+    ("show tours:4x4", "did you mean 'torus'"),
+    ("show xyzzy", "unknown topology 'xyzzy'"),
+    ("simulate mesh:4x4 --routing drr", "did you mean 'dor'"),
+    ("simulate mesh:4x4 --traffic unifrom", "did you mean 'uniform'"),
+    ("simulate mesh:4x4 --model extol", "model"),
+    ("shwo mesh:4x4", "did you mean 'show'"),
+    ("simulate mesh:4x4 --laod 0.1", "did you mean '--load'"),
+    ("list routing", "did you mean 'routings'"),
+    ("list", "missing argument"),
+    ("show", "missing argument"),
+    ("simulate mesh:4x4 extra", "extra"),
+    ("simulate mesh:4x4 --load", "--load"),
+    # specs
+    ("show mesh", "sizes are missing"),
+    ("show mesh:", "sizes are missing"),
+    ("show mesh:4x0", "whole number from 1"),
+    ("show mesh:-4x4", "whole number from 1"),
+    ("show mesh:4x4,q=3", "unknown key of mesh 'q'"),
+    ("show mesh:4x4,p=2,p=3", "twice"),
+    ("show mesh:4x4,p=", "no value"),
+    ("show mesh:4x4,p=1.5", "whole number"),
+    ("show mesh:4xa", "'a'"),
+    ("show slimfly:q=6", "prime power"),
+    ("show slimfly:q=2", "prime power"),
+    ("show dragonfly:a=8", "h"),
+    ("show dragonfly:a=8,h=4,g=99", "g"),
+    ("show fattree:k=1,levels=3", "k"),
+    ("show torus:100000x100000", "GB"),
+    ("show mesh:99999999999x2", "99999999999"),
+    ("show hyperx:100000,p=100000", "GB"),
+    # routing and traffic that do not go with the network
+    ("simulate slimfly:q=5,p=3 --routing dor", "does not offer"),
+    ("simulate mesh:4x4 --routing nca", "does not offer"),
+    ("verify mesh:4x4 --routing anca", "does not offer"),
+    ("simulate dragonfly:a=4,h=2,p=2 --routing min --router vcs=1", "needs 2 VCs"),
+    ("simulate torus:4x4 --routing dor --router vcs=1", "needs 2 VCs"),
+    ("simulate mesh:4x4 --traffic next-group", "next-group"),
+    ("simulate mesh:4x4 --traffic uniform:bits=3", "unknown key of uniform"),
+    ("simulate mesh:2x4 --traffic transpose", "even number of bits"),
+    # loads
+    ("simulate mesh:4x4 --load 1.5", "between 0 and 1"),
+    ("simulate mesh:4x4 --load -0.1", "between 0 and 1"),
+    ("simulate mesh:4x4 --load much", "not a number"),
+    ("simulate mesh:4x4 --load nan", "not a number"),
+    ("simulate mesh:4x4 --load 0.1:0.9", "first:last:step"),
+    ("simulate mesh:4x4 --load 0.1:0.9:0", "step"),
+    ("simulate mesh:4x4 --load 0.9:0.1:0.1", "ends before it begins"),
+    ("simulate mesh:4x4 --load 0:1:0.0000001", "at most"),
+    ("simulate mesh:4x4 --load ''", "not a number"),
+    # options of the engine
+    ("simulate mesh:4x4 --router vc=4", "did you mean 'vcs'"),
+    ("simulate mesh:4x4 --router vcs", "not key=value"),
+    ("simulate mesh:4x4 --router vcs=4,vcs=2", "twice"),
+    ("simulate mesh:4x4 --router vcs=0", "vcs is 0"),
+    ("simulate mesh:4x4 --router vcs=1000", "vcs is 1000"),
+    ("simulate mesh:4x4 --router vcs=2.5", "integer"),
+    ("simulate mesh:4x4 --router buffer=-1", "buffer is '-1'"),
+    ("simulate mesh:4x4 --router speedup=0.5", "speedup is 0.5"),
+    ("simulate mesh:4x4 --router speedup=inf", "finite"),
+    ("simulate mesh:4x4 --router allocator=wavefront", "islip"),
+    ("simulate mesh:4x4 --router buffers=shared:5", "private"),
+    ("simulate mesh:4x4 --links lokal=3", "did you mean 'local'"),
+    ("simulate mesh:4x4 --links local=0", "local"),
+    ("simulate mesh:4x4 --packet 1-32", "range"),
+    ("simulate mesh:4x4 --packet 0", "packet is 0"),
+    ("simulate mesh:4x4 --injection poisson", "unknown injection"),
+    ("simulate mesh:4x4 --injection on-off:alpha=2,beta=0.1", "alpha is '2'"),
+    ("simulate mesh:4x4 --injection on-off:alpha=0.1", "both"),
+    ("simulate mesh:4x4 --load 0.9 --injection on-off:alpha=0.1,beta=0.9", "cannot reach"),
+    ("simulate mesh:4x4 --threads 0", "threads is 0"),
+    ("simulate mesh:4x4 --seed one", "seed"),
+    ("simulate mesh:4x4 --seed -1", "seed"),
+    ("simulate mesh:4x4 --warmup 100", "both or neither"),
+    ("simulate mesh:4x4 --measure 100", "both or neither"),
+    # commands' own
+    ("compare mesh:4x4 --traffic uniform,", "commas"),
+    ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),
+    ("compare mesh:4x4 mesh:4xx4", "mesh:4xx4"),
+    ("show mesh:4x4 mesh:5x5 --edges links.csv", "one network"),
+    ("show mesh:4x4 --edges /nonexistent/links.csv", "/nonexistent/links.csv"),
+]
+
+
+@pytest.mark.parametrize(("line", "told"), MISTAKES, ids=[line for line, _ in MISTAKES])
+def test_a_mistake_is_one_sentence_and_status_2(topoloom, line, told):
+    outcome = topoloom(*shlex.split(line))
+    assert outcome.status == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("topoloom: error: ")
+    assert outcome.err.count("\n") == 1
+    assert told in outcome.err
+
+
+def test_there_is_no_traceback_from_a_process_of_its_own():
+    done = subprocess.run(
+        [sys.executable, "-m", "topoloom", "simulate", "mesh:4x4", "--threads", "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "topoloom: error: threads is 0; it must be from 1 to 1024\n"
+
+
+def test_a_bug_of_ours_is_one_line_and_status_70(topoloom, monkeypatch):
+    def broken(self):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr("topoloom.networks.Network.facts", broken)
+    outcome = topoloom("show", "mesh:4x4")
+    assert outcome.status == 70
+    assert outcome.err.count("\n") == 1
+    assert "RuntimeError: two lines" in outcome.err
+    assert "report" in outcome.err

@@ -1,0 +1,57 @@
+"""The options of the engine, from the command line and from Python."""
+
+import json
+
+import pytest
+
+from topoloom import TopoloomError
+from topoloom.cli.parameters import split_names
+from topoloom.options import ROUTER_KEYS, EngineOptions, make_options, parse_pairs
+
+
+def test_the_defaults_are_the_documented_ones():
+    text = (
+        "vcs=4,buffer=64,speedup=2,routing-delay=0,vc-alloc-delay=1,sw-alloc-delay=1,credit-delay=2,"
+        "allocator=separable-input-first,iterations=1,buffers=private,flow=wormhole"
+    )
+    assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4)
+
+
+def test_an_integer_will_do_for_a_real_and_an_integral_real_for_an_integer():
+    assert make_options({"speedup": "2", "vcs": "4.0", "seed": 7.0}) == EngineOptions(speedup=2.0, vcs=4, seed=7)
+
+
+def test_the_engine_reads_its_own_names():
+    options = make_options({"links": {"global": 100}, "unsafe": True})
+    read = json.loads(options.engine_json())
+    assert read["links"] == {"terminal": 1, "local": 1, "global": 100, "up": 1}
+    assert read["unsafe"] is True
+    assert "buffers" not in read
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"bufer": 3}, "did you mean 'buffer'"),
+        ({"links": {"globl": 3}}, "did you mean 'global'"),
+        ({"links": {"global": "far"}}, "links global is 'far'"),
+        ({"packet": "1-32"}, "packet is a range"),
+        ({"unsafe": "perhaps"}, "unsafe is 'perhaps'"),
+    ],
+)
+def test_a_mistake_names_the_option(values, told):
+    with pytest.raises(TopoloomError, match=told):
+        make_options(values)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("uniform", ["uniform"]),
+        ("uniform, transpose,uniform", ["uniform", "transpose"]),
+        ("transpose:bits=4,bit-complement:bits=3", ["transpose:bits=4", "bit-complement:bits=3"]),
+        ("hotspot:nodes=1,share=2,uniform", ["hotspot:nodes=1,share=2", "uniform"]),
+    ],
+)
+def test_names_between_commas(text, names):
+    assert split_names("--traffic", text) == names
