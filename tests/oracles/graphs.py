@@ -1,0 +1,229 @@
+"""Every family of networks, written from its definition: who is linked to whom, in the order of the ports."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+
+import networkx as nx
+import numpy as np
+
+from oracles.fields import Field
+
+# The links of a router in the order of its ports: (peer, class).
+Links = list[tuple[int, str]]
+
+
+@dataclass
+class Graph:
+    """A network: for each router its terminals, and its links in the order of its ports."""
+
+    links: list[Links]
+    p: list[int]
+    sides: tuple[int, ...] = ()
+    extra: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def routers(self) -> int:
+        return len(self.links)
+
+    @property
+    def homes(self) -> list[int]:
+        """The router of each terminal, for families that number terminals router by router."""
+        return [r for r, p in enumerate(self.p) for _ in range(p)]
+
+    def port(self, router: int, place: int) -> int:
+        """The port of a router's link: its terminals stand first."""
+        return self.p[router] + place
+
+    def ports_to(self, router: int, peer: int) -> list[int]:
+        return [self.port(router, i) for i, (to, _) in enumerate(self.links[router]) if to == peer]
+
+    def coordinates(self, router: int) -> tuple[int, ...]:
+        return coordinates(self.sides, router)
+
+    def router(self, coordinates: tuple[int, ...]) -> int:
+        return number(self.sides, coordinates)
+
+    def networkx(self) -> nx.MultiGraph:
+        graph = nx.MultiGraph()
+        graph.add_nodes_from(range(self.routers))
+        # Both ends list a link: every second mention of a pair is the other end.
+        for router, links in enumerate(self.links):
+            graph.add_edges_from((router, peer) for peer, _ in links if router < peer)
+        return graph
+
+
+def coordinates(sides: tuple[int, ...], router: int) -> tuple[int, ...]:
+    """The first dimension varies fastest."""
+    return tuple(router // prod(sides[:d]) % side for d, side in enumerate(sides))
+
+
+def number(sides: tuple[int, ...], place: tuple[int, ...]) -> int:
+    return sum(c * prod(sides[:d]) for d, c in enumerate(place))
+
+
+def moved(place: tuple[int, ...], d: int, to: int) -> tuple[int, ...]:
+    return (*place[:d], to, *place[d + 1 :])
+
+
+def mesh(sides: tuple[int, ...], p: int = 1) -> Graph:
+    def links(router: int) -> Links:
+        here = coordinates(sides, router)
+        steps = [(d, here[d] + way) for d in range(len(sides)) for way in (1, -1)]
+        return [(number(sides, moved(here, d, to)), "local") for d, to in steps if 0 <= to < sides[d]]
+
+    n = prod(sides)
+    return Graph([links(r) for r in range(n)], [p] * n, sides)
+
+
+def torus(sides: tuple[int, ...], p: int = 1, *, double: bool = False) -> Graph:
+    def links(router: int) -> Links:
+        here = coordinates(sides, router)
+        found: Links = []
+        for d, side in enumerate(sides):
+            ways = (1, -1) if side > 2 or (side == 2 and double) else (1,) if side == 2 else ()
+            found += [(number(sides, moved(here, d, (here[d] + way) % side)), "local") for way in ways]
+        return found
+
+    n = prod(sides)
+    return Graph([links(r) for r in range(n)], [p] * n, sides)
+
+
+def hyperx(sides: tuple[int, ...], p: int = 1, trunk: int = 1) -> Graph:
+    def links(router: int) -> Links:
+        here = coordinates(sides, router)
+        return [
+            (number(sides, moved(here, d, to)), "local")
+            for d, side in enumerate(sides)
+            for to in range(side)
+            if to != here[d]
+            for _ in range(trunk)
+        ]
+
+    n = prod(sides)
+    return Graph([links(r) for r in range(n)], [p] * n, sides, {"trunk": trunk})
+
+
+def tile_homes(sides: tuple[int, ...], tile: tuple[int, ...]) -> list[int]:
+    """The router of each terminal of a HyperX whose terminals are numbered over the grid of all of them."""
+    whole = tuple(s * t for s, t in zip(sides, tile, strict=True))
+    places = (coordinates(whole, terminal) for terminal in range(prod(whole)))
+    return [number(sides, tuple(c // t for c, t in zip(place, tile, strict=True))) for place in places]
+
+
+def fattree(k: int, levels: int) -> Graph:
+    """A router is (level, word of levels-1 digits in base k); one step up sets the digit of the level."""
+    width = k ** (levels - 1)
+    words = (k,) * (levels - 1)
+
+    def links(router: int) -> Links:
+        level, word = divmod(router, width)
+        digits = coordinates(words, word)
+        found: Links = []
+        if level > 0:
+            found += [((level - 1) * width + number(words, moved(digits, level - 1, d)), "up") for d in range(k)]
+        if level < levels - 1:
+            found += [((level + 1) * width + number(words, moved(digits, level, d)), "up") for d in range(k)]
+        return found
+
+    n = levels * width
+    terminals = [k if r < width else 0 for r in range(n)]
+    return Graph([links(r) for r in range(n)], terminals, extra={"k": k, "width": width})
+
+
+def dragonfly(a: int, h: int, p: int = 1, g: int | None = None) -> Graph:
+    """The absolute arrangement; with fewer than a*h+1 groups, leftover ports only where a circulant graph takes all."""
+    g = a * h + 1 if g is None else g
+    rounds, rest = divmod(a * h, g - 1) if g > 1 else (0, 0)
+    assert rest % 2 == 0 or g % 2 == 0, "which port stays unused is the engine's own choice"
+
+    def near(i: int, j: int) -> bool:
+        step = min((i - j) % g, (j - i) % g)
+        return step <= rest // 2 or (rest % 2 == 1 and 2 * step == g)
+
+    def targets(group: int) -> list[int]:
+        others = [j for j in range(g) if j != group]
+        return others * rounds + [j for j in others if near(group, j)]
+
+    def peer(group: int, index: int) -> int:
+        """The router at the other end: the n-th port to a group meets the n-th port back."""
+        to = targets(group)[index]
+        nth = targets(group)[:index].count(to)
+        back = [i for i, j in enumerate(targets(to)) if j == group][nth]
+        return to * a + back // h
+
+    def links(router: int) -> Links:
+        group, own = divmod(router, a)
+        local: Links = [(group * a + r, "local") for r in range(a) if r != own]
+        used = range(own * h, min((own + 1) * h, len(targets(group))))
+        return local + [(peer(group, index), "global") for index in used]
+
+    return Graph([links(r) for r in range(a * g)], [p] * (a * g), extra={"a": a})
+
+
+def slimfly(q: int, p: int = 1) -> Graph:
+    field_ = Field(q)
+    sets = field_.generator_sets()
+
+    def links(router: int) -> Links:
+        side, x, y = router // (q * q), router // q % q, router % q
+        found: Links = [(router - y + field_.add(y, g), "local") for g in sets[side]]
+        for other in range(q):
+            # (0, x, y) - (1, m, c) if y = m x + c
+            slope = field_.mul(x, other)
+            there = field_.add(y, field_.neg(slope)) if side == 0 else field_.add(slope, y)
+            found.append(((1 - side) * q * q + other * q + there, "local"))
+        return found
+
+    n = 2 * q * q
+    return Graph([links(r) for r in range(n)], [p] * n)
+
+
+def flex(nx_: int, ny: int, layers: int, p: int = 1) -> Graph:
+    sides = (nx_, ny, layers)
+
+    def links(router: int) -> Links:
+        x, y, z = coordinates(sides, router)
+        found: Links = []
+        for layer in [(z + 1) % layers] if layers == 2 else [(z + 1) % layers, (z - 1) % layers]:
+            found += [(number(sides, (u, y, layer)), "local") for u in range(nx_) if u != x]
+            found += [(number(sides, (x, v, layer)), "local") for v in range(ny) if v != y]
+        return found
+
+    n = prod(sides)
+    return Graph([links(r) for r in range(n)], [p] * n, sides)
+
+
+def build(spec: str) -> Graph:
+    """The graph of a spec of the engine, read naively."""
+    family, _, rest = spec.partition(":")
+    sizes: tuple[int, ...] = ()
+    keys: dict[str, str] = {}
+    for item in rest.split(","):
+        key, equals, value = item.partition("=")
+        if equals:
+            keys[key] = value
+        else:
+            sizes = tuple(int(side) for side in item.split("x"))
+    p, double = int(keys.get("p", 1)), keys.get("double") == "true"
+    tile = tuple(int(t) for t in keys.get("tile", str(p)).split("x"))
+    number_of = {key: int(value) for key, value in keys.items() if value.isdigit()}
+    makers: dict[str, Callable[[], Graph]] = {
+        "mesh": lambda: mesh(sizes, p),
+        "torus": lambda: torus(sizes, p, double=double),
+        "hyperx": lambda: hyperx(sizes, prod(tile), number_of.get("trunk", 1)),
+        "fattree": lambda: fattree(number_of["k"], number_of["levels"]),
+        "dragonfly": lambda: dragonfly(number_of["a"], number_of["h"], p, number_of.get("g")),
+        "slimfly": lambda: slimfly(number_of["q"], p),
+        "flex": lambda: flex(*sizes, p),
+    }
+    return makers[family]()
+
+
+def bisection(graph: Graph) -> int:
+    """The fewest links between two halves of the routers (of equal concentration), by trying all halves at once."""
+    n = graph.routers
+    halves = np.arange(2 ** (n - 1), dtype=np.uint32)  # router n-1 stands on side 0
+    sizes = sum(halves >> r & 1 for r in range(n))
+    halves = halves[abs(2 * sizes.astype(int) - n) <= 1]
+    return int(sum((halves >> a ^ halves >> b) & 1 for a, b in graph.networkx().edges()).min())

@@ -1,0 +1,206 @@
+"""Every family, link by link, against definitions written a second time (tests/oracles/graphs.py, fields.py)."""
+
+import json
+from collections import Counter
+from functools import cache
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import graphs
+from oracles.fields import Field, prime_power
+from topoloom import _core
+
+
+def ports(network: _core.Network) -> list[dict[int, tuple[int, str]]]:
+    """For each router, by port: the peer and the class of each link. Checks that every link has two ends."""
+    found: list[dict[int, tuple[int, str]]] = [{} for _ in range(network.num_routers)]
+    for a, port_a, b, port_b, kind in network.edges():
+        assert a < b, "the end with the smaller id stands first"
+        for router, port, peer in ((a, port_a, b), (b, port_b, a)):
+            assert port not in found[router], f"port {port} of router {router} has two links"
+            found[router][port] = (peer, kind)
+    return found
+
+
+def check(spec: str) -> None:
+    """The engine's network has the oracle's links at the oracle's ports; terminals stand on the first ports."""
+    network, oracle = _core.Network(spec), graphs.build(spec)
+    assert network.num_routers == oracle.routers
+    assert network.num_terminals == sum(oracle.p)
+    for router, links in enumerate(ports(network)):
+        wanted = {oracle.port(router, place): link for place, link in enumerate(oracle.links[router])}
+        assert links == wanted, f"{spec}: router {router}"
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "mesh:1",
+        "mesh:7,p=3",
+        "mesh:8x8",
+        "mesh:4x3x2,p=2",
+        "mesh:2x2x2x2",
+        "mesh:3x1x4",
+        "torus:8x8",
+        "torus:5",
+        "torus:2",
+        "torus:2x2x2",
+        "torus:4x3x1x2,p=2",
+        "torus:2,double=true",
+        "torus:2x3,double=true",
+        "torus:2x2x3,double=true,p=3",
+        "torus:16x8x8",
+        "hyperx:10x10,p=10",
+        "hyperx:6",
+        "hyperx:4x3x2",
+        "hyperx:4x3x2,trunk=2",
+        "hyperx:3x1x2,trunk=3,p=2",
+        "hyperx:4x4,tile=2x2",
+        "hyperx:3x2,tile=2x4",
+        "fattree:k=2,levels=2",
+        "fattree:k=2,levels=5",
+        "fattree:k=3,levels=4",
+        "fattree:k=4,levels=3",
+        "fattree:k=10,levels=3",
+        "dragonfly:a=8,h=4,p=4",
+        "dragonfly:a=4,h=2,p=2",
+        "dragonfly:a=1,h=5",
+        "dragonfly:a=5,h=1,p=3",
+        "dragonfly:a=4,h=2,g=1",
+        "dragonfly:a=4,h=2,g=2",
+        "dragonfly:a=4,h=2,g=3",
+        "dragonfly:a=4,h=2,g=5",
+        "dragonfly:a=4,h=2,g=6",
+        "dragonfly:a=4,h=2,g=8",
+        "dragonfly:a=3,h=3,g=4",
+        "dragonfly:a=3,h=2,g=6",
+        "slimfly:q=9,p=6",
+        "flex:6x6x3,p=10",
+        "flex:4x3x2",
+        "flex:2x2x3",
+        "flex:1x4x3",
+        "flex:3x4x4",
+        *(f"flex:3x4x{layers},p=2" for layers in range(5, 13)),
+    ],
+)
+def test_links_and_ports(spec):
+    check(spec)
+
+
+sides = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(lambda sides: "x".join(map(str, sides)))
+concentrations = st.integers(1, 3)
+
+
+@settings(max_examples=40, deadline=None)
+@given(family=st.sampled_from(["mesh", "torus", "hyperx"]), sides=sides, p=concentrations)
+def test_grids_of_any_sides(family, sides, p):
+    check(f"{family}:{sides},p={p}")
+
+
+@settings(max_examples=25, deadline=None)
+@given(sides=sides, trunk=st.integers(1, 3))
+def test_trunks_of_any_width(sides, trunk):
+    check(f"hyperx:{sides},trunk={trunk}")
+
+
+@settings(max_examples=30, deadline=None)
+@given(a=st.integers(1, 6), h=st.integers(1, 4), data=st.data(), p=concentrations)
+def test_dragonflies_of_any_number_of_groups(a, h, data, p):
+    g = data.draw(st.integers(1, a * h + 1))
+    rest = a * h % (g - 1) if g > 1 else 0
+    spec = f"dragonfly:a={a},h={h},g={g},p={p}"
+    if rest % 2 == 0 or g % 2 == 0:
+        check(spec)
+        return
+    # Which port stays unused is the engine's choice: all groups but one have all their links, pairs nearly as many.
+    network = _core.Network(spec)
+    between = Counter((i // a, j // a) for i, _, j, _, kind in network.edges() if kind == "global")
+    degrees = Counter(group for pair in between.elements() for group in pair)
+    assert sorted(degrees.values()) == [a * h - 1] + [a * h] * (g - 1)
+    shares = [between[i, j] for i in range(g) for j in range(i + 1, g)]
+    assert set(shares) <= {a * h // (g - 1), a * h // (g - 1) + 1}
+
+
+@pytest.mark.parametrize("arrangement", ["relative", "palmtree", "circulant"])
+def test_arrangements_lead_where_they_say(arrangement):
+    a, h, g = 4, 2, 9
+    orders = {
+        "relative": list(range(1, g)),
+        "palmtree": list(range(-1, -g, -1)),
+        "circulant": [way * step for step in range(1, g // 2 + 1) for way in (1, -1)],
+    }
+    network = _core.Network(f"dragonfly:a={a},h={h},p=2,arrangement={arrangement}")
+    for router, links in enumerate(ports(network)):
+        group, own = divmod(router, a)
+        to = [peer // a for _, (peer, kind) in sorted(links.items()) if kind == "global"]
+        assert to == [(group + step) % g for step in orders[arrangement][own * h : (own + 1) * h]]
+
+
+PRIME_POWERS = [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27]
+
+
+@pytest.mark.parametrize("q", PRIME_POWERS)
+def test_slim_fly_edge_for_edge(q):
+    check(f"slimfly:q={q}")
+
+
+@pytest.mark.parametrize("q", [3, 4, 5, 8, 9, 11, 16, 25, 27, 32])
+def test_slim_fly_by_degree_and_diameter(q):
+    delta = {1: 1, 3: -1, 0: 0}[q % 4]
+    facts = json.loads(_core.Network(f"slimfly:q={q}").facts_json())
+    assert facts["routers"] == 2 * q * q
+    assert facts["network_radix"] == facts["min_degree"] == (3 * q - delta) // 2
+    assert facts["diameter"] == 2
+
+
+def test_orders_that_are_no_prime_power_are_refused():
+    for q in range(1, 60):
+        if prime_power(q) and q != 2:
+            assert _core.Network(f"slimfly:q={q}").num_routers == 2 * q * q
+        else:
+            with pytest.raises(_core.TopoloomError, match=f"q is {q}; it must be a prime power but 2"):
+                _core.Network(f"slimfly:q={q}")
+
+
+@cache
+def library():
+    return pytest.importorskip("galois", reason="the library of finite fields is not installed")
+
+
+@pytest.mark.parametrize("q", [4, 8, 9, 16])
+def test_the_oracles_fields_are_those_of_a_library(q):
+    galois, ours = library(), Field(q)
+    polynomial = galois.Poly([1, *reversed(ours.modulus)], field=galois.GF(ours.p, compile="python-calculate"))
+    assert polynomial.is_primitive()
+    theirs = galois.GF(q, irreducible_poly=polynomial, compile="python-calculate")
+    elements = theirs(np.arange(q))
+    assert np.array_equal(np.add.outer(elements, elements), [[ours.add(a, b) for b in range(q)] for a in range(q)])
+    assert np.array_equal(np.multiply.outer(elements, elements), [[ours.mul(a, b) for b in range(q)] for a in range(q)])
+
+
+@pytest.mark.parametrize("q", [5, 8, 9])
+def test_slim_fly_over_the_librarys_own_field(q):
+    """Another polynomial and root give another labelling: the same degrees, distances, triangles and bipartite core."""
+    field = library().GF(q, compile="python-calculate")
+    root, elements = field.primitive_element, field.elements
+    delta = {1: 1, 3: -1, 0: 0}[q % 4]
+    generators = [root ** (2 * i) for i in range((q - delta) // 2)]
+    graph = nx.Graph()
+    for side, scale in ((0, field(1)), (1, root)):
+        for x in range(q):
+            graph.add_edges_from(
+                ((side, x, int(y)), (side, x, int(y + g * scale))) for y in elements for g in generators
+            )
+    graph.add_edges_from(
+        ((0, int(x), int(m * x + c)), (1, int(m), int(c))) for x in elements for m in elements for c in elements
+    )
+    ours = graphs.build(f"slimfly:q={q}").networkx()
+    assert sorted(d for _, d in graph.degree()) == sorted(d for _, d in ours.degree())
+    assert nx.diameter(graph) == 2
+    assert sum(nx.triangles(graph).values()) == sum(nx.triangles(nx.Graph(ours)).values())
+    spectra = [np.linalg.eigvalsh(nx.to_numpy_array(g)) for g in (graph, nx.Graph(ours))]
+    assert np.allclose(*spectra, atol=1e-8)
