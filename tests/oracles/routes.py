@@ -1,0 +1,272 @@
+"""All paths of every routing, with their probabilities, written from the rules: no state, no tables, only paths.
+
+A hop is (router, port, VC class). `minimal(graph, name)` gives a function from two routers to a list of
+(probability, path); everything else - Valiant's paths, dependencies, expected loads and hops - follows from it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import pairwise, product
+from math import prod
+
+import networkx as nx
+
+from oracles.graphs import Graph, moved
+
+Hop = tuple[int, int, int]
+Path = tuple[Hop, ...]
+Choice = list[tuple[float, Path]]
+Paths = Callable[[int, int], Choice]
+
+
+def end_of(graph: Graph, hop: Hop) -> int:
+    """The router that a hop leads to."""
+    router, port, _ = hop
+    return graph.links[router][port - graph.p[router]][0]
+
+
+def through(graph: Graph, routers: Iterable[int], classes: Iterable[int]) -> Choice:
+    """The paths through these routers: parallel links are equally likely."""
+    hops = [
+        [(a, port, c) for port in graph.ports_to(a, b)] for (a, b), c in zip(pairwise(routers), classes, strict=True)
+    ]
+    return [(1 / prod(map(len, hops)), path) for path in product(*hops)]
+
+
+def evenly(choices: list[Choice]) -> Choice:
+    return [(p / len(choices), path) for choice in choices for p, path in choice]
+
+
+def dor_mesh(graph: Graph) -> Paths:
+    def paths(src: int, dst: int) -> Choice:
+        here, to, route = graph.coordinates(src), graph.coordinates(dst), [src]
+        for d in range(len(here)):
+            while here[d] != to[d]:
+                here = moved(here, d, here[d] + (1 if to[d] > here[d] else -1))
+                route.append(graph.router(here))
+        return through(graph, route, [0] * (len(route) - 1))
+
+    return paths
+
+
+def dor_torus(graph: Graph, *, dateline: bool = True) -> Paths:
+    """The shorter way round each dimension, either on a tie; class 1 all the way if it crosses the wrap-around."""
+
+    def ways(src: int, dst: int, d: int) -> list[Path]:
+        here, side = graph.coordinates(src), graph.sides[d]
+        a, b = here[d], graph.coordinates(dst)[d]
+        up = (b - a) % side
+        found = []
+        for way, length in ((1, up), (-1, side - up)):
+            if up == 0 or length > side - length:
+                continue
+            crosses = b < a if way == 1 else b > a
+            route = [graph.router(moved(here, d, (a + way * i) % side)) for i in range(length + 1)]
+            # Both links of a doubled ring of two lead to the same router: + is the first of them.
+            hops = [(r, graph.ports_to(r, s)[0 if way == 1 else -1]) for r, s in pairwise(route)]
+            found.append(tuple((r, port, int(crosses and dateline)) for r, port in hops))
+        return found or [()]
+
+    def paths(src: int, dst: int) -> Choice:
+        corner, legs = graph.coordinates(src), []
+        for d, c in enumerate(graph.coordinates(dst)):
+            start, corner = corner, moved(corner, d, c)
+            legs.append(ways(graph.router(start), graph.router(corner), d))
+        return evenly([[(1.0, sum(parts, ()))] for parts in product(*legs)])
+
+    return paths
+
+
+def hyperx(graph: Graph, orders: int) -> Paths:
+    """One hop for each dimension that differs: in ascending order, or (two orders) descending in class 1."""
+
+    def paths(src: int, dst: int) -> Choice:
+        choices = []
+        for order in range(orders):
+            here, to, route = graph.coordinates(src), graph.coordinates(dst), [src]
+            dims = range(len(here))
+            for d in reversed(dims) if order else dims:
+                if here[d] != to[d]:
+                    here = moved(here, d, to[d])
+                    route.append(graph.router(here))
+            choices.append(through(graph, route, [order] * (len(route) - 1)))
+        return evenly(choices)
+
+    return paths
+
+
+def dragonfly(graph: Graph) -> Paths:
+    """Local, global, local over a shortest of the pair's links; class = global hops taken."""
+    a = graph.extra["a"]
+
+    def paths(src: int, dst: int) -> Choice:
+        if src == dst:
+            return [(1.0, ())]
+        if src // a == dst // a:
+            return through(graph, [src, dst], [0])
+        found = []
+        for gate in range(src // a * a, src // a * a + a):
+            for place, (peer, kind) in enumerate(graph.links[gate]):
+                if kind == "global" and peer // a == dst // a:
+                    local = through(graph, [src, gate], [0]) if src != gate else [(1.0, ())]
+                    last = through(graph, [peer, dst], [1]) if peer != dst else [(1.0, ())]
+                    found.append((*local[0][1], (gate, graph.port(gate, place), 0), *last[0][1]))
+        shortest = [path for path in found if len(path) == min(map(len, found))]
+        return [(1 / len(shortest), path) for path in shortest]
+
+    return paths
+
+
+def flex(graph: Graph, *, classes: bool = True) -> Paths:
+    """Algorithm 1 of the FleX paper, for three layers; class = hop."""
+
+    def nexts(at: int, dst: int) -> list[tuple[int, ...]]:
+        (x, y, z), (u, v, w) = graph.coordinates(at), graph.coordinates(dst)
+        third = next(iter({0, 1, 2} - {z, w}))
+        if z == w:
+            if x == u:
+                return [(x, j, (z - 1) % 3) for j in range(graph.sides[1]) if j not in (y, v)]
+            if y == v:
+                return [(i, y, (z - 1) % 3) for i in range(graph.sides[0]) if i not in (x, u)]
+            return [(x, v, (z - 1) % 3)]
+        if (x, y) == (u, v):
+            return [(i, y, third) for i in range(graph.sides[0]) if i != x]
+        return [(u, v, w)] if x == u or y == v else [(x, v, third)]
+
+    def walk(at: int, dst: int, hop: int) -> Choice:
+        if at == dst:
+            return [(1.0, ())]
+        assert hop < 2, "Algorithm 1 takes two hops at most"
+        tos = [graph.router(place) for place in nexts(at, dst)]
+        first = [(at, graph.ports_to(at, to)[0], hop if classes else 0) for to in tos]
+        return [
+            (p / len(tos), (step, *rest))
+            for step, to in zip(first, tos, strict=True)
+            for p, rest in walk(to, dst, hop + 1)
+        ]
+
+    return lambda src, dst: walk(src, dst, 0)
+
+
+def nca(graph: Graph) -> Paths:
+    """Up by any port until above the destination, then down."""
+    k, width = graph.extra["k"], graph.extra["width"]
+
+    def above(router: int, leaf: int) -> bool:
+        level, word = divmod(router, width)
+        return word // k**level == leaf // k**level
+
+    def walk(at: int, leaf: int) -> Choice:
+        if at == leaf:
+            return [(1.0, ())]
+        level = at // width
+        peers = [(graph.port(at, place), peer) for place, (peer, _) in enumerate(graph.links[at])]
+        if above(at, leaf):
+            fit = [(port, peer) for port, peer in peers if peer // width < level and above(peer, leaf)]
+        else:
+            fit = [(port, peer) for port, peer in peers if peer // width > level]
+        return [(p / len(fit), ((at, port, 0), *rest)) for port, peer in fit for p, rest in walk(peer, leaf)]
+
+    return walk
+
+
+def table(graph: Graph) -> Paths:
+    """Any minimal next link, all equally likely; class = hop."""
+    distance = dict(nx.all_pairs_shortest_path_length(nx.Graph(graph.networkx())))
+
+    def walk(at: int, dst: int, hop: int) -> Choice:
+        if at == dst:
+            return [(1.0, ())]
+        closer = [
+            (graph.port(at, place), peer)
+            for place, (peer, _) in enumerate(graph.links[at])
+            if distance[peer][dst] < distance[at][dst]
+        ]
+        return [
+            (p / len(closer), ((at, port, hop), *rest)) for port, peer in closer for p, rest in walk(peer, dst, hop + 1)
+        ]
+
+    return cache(lambda src, dst: walk(src, dst, 0))
+
+
+def sources(graph: Graph) -> list[int]:
+    """Routers with terminals."""
+    return [router for router, p in enumerate(graph.p) if p]
+
+
+def shifted(path: Path, classes: int) -> Path:
+    return tuple((router, port, c + classes) for router, port, c in path)
+
+
+def valiant(graph: Graph, minimal: Paths, classes: int) -> Paths:
+    """Minimally to any router but the two ends, then minimally in classes of its own; a packet that meets its
+    destination on the way is there."""
+
+    def paths(src: int, dst: int) -> Choice:
+        if src == dst:
+            return [(1.0, ())]
+        vias = [via for via in range(graph.routers) if via not in (src, dst)]
+        found = []
+        for via in vias:
+            for p, first in minimal(src, via):
+                met = [i for i, hop in enumerate(first) if end_of(graph, hop) == dst]
+                if met:
+                    found.append((p / len(vias), first[: met[0] + 1]))
+                else:
+                    second = minimal(via, dst)
+                    found += [(p * q / len(vias), first + shifted(rest, classes)) for q, rest in second]
+        return found
+
+    return paths
+
+
+def dependencies(graph: Graph, paths: Paths) -> nx.DiGraph:
+    """The channel dependency graph of all packets: who may hold which channel while it waits for which."""
+    waits = nx.DiGraph()
+    for src, dst in product(sources(graph), repeat=2):
+        for _, path in paths(src, dst):
+            waits.add_nodes_from(path)
+            waits.add_edges_from(pairwise(path))
+    return waits
+
+
+def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGraph:
+    """The same for Valiant's two phases over *any* intermediate router, whoever is the destination: what arrives at a
+    router in the first phase may wait for whatever leaves it in the second."""
+    waits = nx.DiGraph()
+    ends = sources(graph)
+    last, first = defaultdict(set), defaultdict(set)
+    for src, via in product(ends, range(graph.routers)):
+        for _, path in minimal(src, via) if src != via else []:
+            waits.add_nodes_from(path)
+            waits.add_edges_from(pairwise(path))
+            last[via].add(path[-1])
+    for via, dst in product(range(graph.routers), ends):
+        for _, path in minimal(via, dst) if via != dst else []:
+            path = shifted(path, classes)  # noqa: PLW2901
+            waits.add_nodes_from(path)
+            waits.add_edges_from(pairwise(path))
+            first[via].add(path[0])
+    for via in range(graph.routers):
+        waits.add_edges_from(product(last[via], first[via]))
+    return waits
+
+
+def mean_hops(graph: Graph, paths: Paths) -> float:
+    """The mean number of routers visited under uniform traffic, the source itself included."""
+    total = sum(
+        graph.p[src] * graph.p[dst] * (1 + sum(p * len(path) for p, path in paths(src, dst) if src != dst))
+        for src, dst in product(sources(graph), repeat=2)
+    )
+    return total / sum(graph.p) ** 2
+
+
+def loads(graph: Graph, paths: Paths, flows: Iterable[tuple[int, int, float]]) -> dict[tuple[int, int], float]:
+    """Expected flits a cycle on each (router, port), for flows (source router, destination router, flits a cycle)."""
+    load: dict[tuple[int, int], float] = defaultdict(float)
+    for src, dst, rate in flows:
+        for p, path in paths(src, dst) if src != dst else []:
+            for router, port, _ in path:
+                load[router, port] += p * rate
+    return load

@@ -1,0 +1,127 @@
+"""Routings as the engine runs them: mean hops, loads of links, and who offers what. Paths are those of the oracle."""
+
+import json
+
+import pytest
+
+from oracles import graphs, routes
+from topoloom import _core
+
+# Network, routing, its paths; val over the paths of one phase.
+HOPS = [
+    ("mesh:8x8", "dor", routes.dor_mesh),
+    ("mesh:4x3x2,p=2", "dor", routes.dor_mesh),
+    ("mesh:6x6", "min", routes.table),
+    ("torus:8x8", "dor", routes.dor_torus),
+    ("torus:5x4x3", "dor", routes.dor_torus),
+    ("torus:2x2x5,double=true", "dor", routes.dor_torus),
+    ("hyperx:4x4,tile=2x2", "dor", lambda g: routes.hyperx(g, 1)),
+    ("hyperx:4x3x2,p=3", "min", lambda g: routes.hyperx(g, 2)),
+    ("hyperx:4x3,trunk=2,p=4", "dor", lambda g: routes.hyperx(g, 1)),
+    ("fattree:k=4,levels=3", "nca", routes.nca),
+    ("fattree:k=3,levels=3", "anca", routes.nca),
+    ("dragonfly:a=4,h=2,p=2", "min", routes.dragonfly),
+    ("dragonfly:a=4,h=2,p=2,g=4", "min", routes.dragonfly),
+    ("slimfly:q=5,p=2", "min", routes.table),
+    ("slimfly:q=4,p=3", "min", routes.table),
+    ("flex:4x4x3,p=2", "min", routes.flex),
+    ("flex:4x4x3,p=2", "min-spread", routes.table),
+    ("flex:3x3x5,p=2", "min", routes.table),
+]
+DETOURS = [
+    ("mesh:5x4", routes.dor_mesh, 1),
+    ("torus:4x4", routes.dor_torus, 2),
+    ("hyperx:4x4,p=2", lambda g: routes.hyperx(g, 1), 1),
+    ("dragonfly:a=4,h=2", routes.dragonfly, 2),
+    ("slimfly:q=3,p=2", routes.table, 2),
+    ("flex:3x3x3,p=2", routes.flex, 2),
+    ("fattree:k=2,levels=3", routes.table, 4),
+]
+
+
+def run(spec: str, routing: str, load: float, traffic: str = "uniform", measure: int = 0, **options) -> dict:
+    """A run long enough for some 100,000 packets."""
+    network = _core.Network(spec)
+    cycles = measure or int(100_000 / network.num_terminals / load)
+    config = {"warmup": 500, "measure": cycles, **options}
+    return json.loads(_core.simulate(network, routing, traffic, load, json.dumps(config), _core.CancelToken()))
+
+
+@pytest.mark.parametrize(("spec", "routing", "paths"), HOPS, ids=[f"{spec} {name}" for spec, name, _ in HOPS])
+def test_mean_hops_are_those_of_the_paths(spec, routing, paths):
+    graph = graphs.build(spec)
+    point = run(spec, routing, 0.2)
+    assert point["hops"] == pytest.approx(routes.mean_hops(graph, paths(graph)), rel=0.005)
+    assert point["accepted"] == pytest.approx(0.2, rel=0.01)
+    assert point["converged"]
+
+
+@pytest.mark.parametrize(("spec", "paths", "classes"), DETOURS, ids=[spec for spec, *_ in DETOURS])
+def test_mean_hops_of_valiant(spec, paths, classes):
+    graph = graphs.build(spec)
+    exact = routes.mean_hops(graph, routes.valiant(graph, paths(graph), classes))
+    point = run(spec, "val", 0.1, vcs=max(4, 2 * classes))
+    assert point["hops"] == pytest.approx(exact, rel=0.005)
+    # Any router for an intermediate one: as often as not a detour less.
+    direct = routes.mean_hops(graph, paths(graph))
+    n = graph.routers
+    some = (exact - 1) * (n - 2) / n + (direct - 1) * 2 / n + 1
+    assert run(spec, "val:via=any", 0.1, vcs=max(4, 2 * classes))["hops"] == pytest.approx(some, rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("spec", "paths"),
+    [("mesh:5x4", routes.dor_mesh), ("dragonfly:a=4,h=2", routes.dragonfly)],
+    ids=["mesh", "dragonfly"],
+)
+def test_an_idle_ugal_goes_minimally(spec, paths):
+    graph = graphs.build(spec)
+    point = run(spec, "ugal-l:bias=1000", 0.1, vcs=4)
+    assert point["hops"] == pytest.approx(routes.mean_hops(graph, paths(graph)), rel=0.005)
+
+
+LOADED = [case for case in HOPS if case[1] != "anca"]
+
+
+@pytest.mark.parametrize(("spec", "routing", "paths"), LOADED, ids=[f"{spec} {name}" for spec, name, _ in LOADED])
+def test_the_busiest_link_and_the_mean_one(spec, routing, paths):
+    """Uniform traffic at 0.3 loads each link as the paths say; the busiest is found among them."""
+    graph = graphs.build(spec)
+    terminals = sum(graph.p)
+    ends = routes.sources(graph)
+    flows = [(src, dst, 0.3 * graph.p[src] * graph.p[dst] / terminals) for src in ends for dst in ends]
+    load = routes.loads(graph, paths(graph), flows)
+    channels = sum(map(len, graph.links))
+    point = run(spec, routing, 0.3, measure=20_000)
+    assert not point["saturated"]
+    assert point["link_utilisation_mean"] == pytest.approx(sum(load.values()) / channels, rel=0.01)
+    # The largest of many noisy counts stands above the largest expectation, by some standard deviations.
+    busiest, noise = max(load.values()), (max(load.values()) / 20_000) ** 0.5
+    assert busiest - 2 * noise <= point["link_utilisation_max"] <= busiest + 5 * noise
+
+
+def test_each_network_offers_its_own_routings():
+    offers = {
+        "mesh:4x4": {"dor", "min", "val", "ugal-l"},
+        "torus:4x4": {"dor", "min", "val", "ugal-l"},
+        "hyperx:4x4": {"dor", "min", "val", "ugal-l"},
+        "fattree:k=2,levels=3": {"min", "val", "ugal-l", "nca", "anca"},
+        "dragonfly:a=4,h=2": {"min", "val", "ugal-l"},
+        "slimfly:q=5": {"min", "val", "ugal-l"},
+        "flex:3x3x3": {"min", "min-spread", "val", "ugal-l"},
+        "flex:3x3x4": {"min", "min-spread", "val", "ugal-l"},
+    }
+    names = {routing["name"] for routing in json.loads(_core.routings_json())}
+    for spec, offered in offers.items():
+        network = _core.Network(spec)
+        for name in names:
+            if name in offered:
+                assert json.loads(_core.verify(network, name))["deadlock_free"]
+            else:
+                with pytest.raises(_core.TopoloomError, match=f"does not offer the routing '{name}'"):
+                    _core.verify(network, name)
+
+
+def test_a_disconnected_network_has_no_minimal_routing():
+    with pytest.raises(_core.TopoloomError, match="disconnected"):
+        _core.verify(_core.Network("flex:2x2x4"), "min")

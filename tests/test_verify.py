@@ -1,0 +1,155 @@
+"""`verify` against channel-dependency graphs built path by path (tests/oracles/routes.py)."""
+
+import json
+
+import networkx as nx
+import pytest
+
+from oracles import graphs, routes
+from oracles.graphs import Graph
+from topoloom import _core
+
+CASES = {
+    # routing of the engine: {network: (its paths, VC classes of one phase)}
+    "dor": {
+        "mesh:5": (routes.dor_mesh, 1),
+        "mesh:4x3x2,p=2": (routes.dor_mesh, 1),
+        "mesh:3x1x3": (routes.dor_mesh, 1),
+        "torus:8": (routes.dor_torus, 2),
+        "torus:7": (routes.dor_torus, 2),
+        "torus:4x4": (routes.dor_torus, 2),
+        "torus:5x3x2": (routes.dor_torus, 2),
+        "torus:2x2x3,double=true": (routes.dor_torus, 2),
+        "hyperx:4x3x2": (lambda g: routes.hyperx(g, 1), 1),
+        "hyperx:3x3,trunk=2": (lambda g: routes.hyperx(g, 1), 1),
+    },
+    "min": {
+        "mesh:4x3": (routes.table, 5),
+        "torus:4x4": (routes.table, 4),
+        "torus:2x3,double=true": (routes.table, 2),
+        "hyperx:4x3x2": (lambda g: routes.hyperx(g, 2), 2),
+        "hyperx:3x3,trunk=2,p=2": (lambda g: routes.hyperx(g, 2), 2),
+        "dragonfly:a=4,h=2": (routes.dragonfly, 2),
+        "dragonfly:a=4,h=2,g=4": (routes.dragonfly, 2),
+        "dragonfly:a=3,h=3,g=4,p=2": (routes.dragonfly, 2),
+        "dragonfly:a=1,h=4": (routes.dragonfly, 2),
+        "fattree:k=2,levels=3": (routes.table, 4),
+        "slimfly:q=3": (routes.table, 2),
+        "slimfly:q=4,p=2": (routes.table, 2),
+        "slimfly:q=5": (routes.table, 2),
+        "flex:3x4x3": (routes.flex, 2),
+        "flex:5x3x3,p=2": (routes.flex, 2),
+        "flex:3x3x4": (routes.table, 3),
+        "flex:2x3x3": (routes.table, 3),
+    },
+    "min-spread": {"flex:3x4x3": (routes.table, 2), "flex:3x3x5": (routes.table, 3)},
+    "nca": {
+        "fattree:k=2,levels=4": (routes.nca, 1),
+        "fattree:k=3,levels=3": (routes.nca, 1),
+        "fattree:k=4,levels=2": (routes.nca, 1),
+    },
+}
+CASES["anca"] = CASES["nca"]
+
+DETOURS = {
+    "mesh:4x3": (routes.dor_mesh, 1),
+    "torus:5x3": (routes.dor_torus, 2),
+    "torus:4x2,p=2": (routes.dor_torus, 2),
+    "hyperx:3x3": (lambda g: routes.hyperx(g, 1), 1),
+    "hyperx:2x3x2,trunk=2": (lambda g: routes.hyperx(g, 1), 1),
+    "dragonfly:a=4,h=2": (routes.dragonfly, 2),
+    "dragonfly:a=4,h=2,g=4": (routes.dragonfly, 2),
+    "fattree:k=2,levels=3": (routes.table, 4),
+    "slimfly:q=3": (routes.table, 2),
+    "flex:3x3x3": (routes.flex, 2),
+    "flex:3x3x4": (routes.table, 3),
+}
+
+
+def proof_of(spec: str, routing: str) -> dict:
+    return json.loads(_core.verify(_core.Network(spec), routing))
+
+
+def check(spec: str, routing: str, waits: nx.DiGraph, classes: int) -> None:
+    assert nx.is_directed_acyclic_graph(waits)
+    proof = proof_of(spec, routing)
+    assert proof["deadlock_free"]
+    assert proof["method"] == "acyclic"
+    assert proof["cycle"] == []
+    assert proof["vcs_needed"] == classes
+    assert proof["unserved_pairs"] == 0
+    assert proof["dependencies"] == waits.number_of_edges()
+    assert proof["channels"] == waits.number_of_nodes()
+
+
+@pytest.mark.parametrize(("spec", "routing"), [(spec, routing) for routing, specs in CASES.items() for spec in specs])
+def test_one_phase(spec, routing):
+    paths, classes = CASES[routing][spec]
+    graph = graphs.build(spec)
+    check(spec, routing, routes.dependencies(graph, paths(graph)), classes)
+
+
+@pytest.mark.parametrize("routing", ["val", "val:via=any", "ugal-l", "ugal-l:bias=5"])
+@pytest.mark.parametrize("spec", DETOURS)
+def test_two_phases(spec, routing):
+    paths, classes = DETOURS[spec]
+    graph = graphs.build(spec)
+    check(spec, routing, routes.valiant_dependencies(graph, paths(graph), classes), 2 * classes)
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x3", "torus:5x3", "dragonfly:a=4,h=2", "slimfly:q=3", "flex:3x3x3"])
+def test_the_two_phases_of_the_proof_cover_every_packet(spec):
+    """The proof joins phases at any router for any destination; here every (source, via, destination) by itself."""
+    paths, classes = DETOURS[spec]
+    graph = graphs.build(spec)
+    minimal = paths(graph)
+    real = routes.dependencies(graph, routes.valiant(graph, minimal, classes))
+    joined = routes.valiant_dependencies(graph, minimal, classes)
+    assert set(real.edges) <= set(joined.edges)
+    assert set(real.nodes) <= set(joined.nodes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing"),
+    [("mesh:2", "dor"), ("hyperx:5,p=2", "dor"), ("dragonfly:a=4,h=2,g=1", "min"), ("mesh:1", "dor")],
+)
+def test_channels_that_nothing_waits_for_count_as_well(spec, routing):
+    """All routers are neighbours: every link is used, no channel depends on another."""
+    proof = proof_of(spec, routing)
+    assert proof["deadlock_free"]
+    assert proof["channels"] == sum(map(len, graphs.build(spec).links))
+    assert proof["dependencies"] == 0
+
+
+def without_classes(paths: routes.Paths) -> routes.Paths:
+    return lambda src, dst: [(p, tuple((r, port, 0) for r, port, _ in path)) for p, path in paths(src, dst)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "paths"),
+    [
+        ("torus:4", lambda g: routes.dor_torus(g, dateline=False)),
+        ("torus:5x3", lambda g: routes.dor_torus(g, dateline=False)),
+        ("flex:3x3x3", lambda g: routes.flex(g, classes=False)),
+        ("flex:3x4x3", lambda g: without_classes(routes.table(g))),
+        ("hyperx:3x3", lambda g: without_classes(routes.hyperx(g, 2))),
+        ("dragonfly:a=4,h=2", lambda g: without_classes(routes.dragonfly(g))),
+        ("slimfly:q=5", lambda g: without_classes(routes.table(g))),
+    ],
+)
+def test_with_a_class_less_the_oracle_finds_a_cycle(spec, paths):
+    """What makes the classes necessary, and shows that the check above can fail."""
+    graph = graphs.build(spec)
+    assert not nx.is_directed_acyclic_graph(routes.dependencies(graph, paths(graph)))
+
+
+def test_a_ring_of_three_needs_no_dateline():
+    """All ways are one hop: a cycle needs longer ones."""
+    graph: Graph = graphs.build("torus:3")
+    assert nx.is_directed_acyclic_graph(routes.dependencies(graph, routes.dor_torus(graph, dateline=False)))
+
+
+def test_valiant_on_one_phase_of_classes_is_cyclic():
+    graph = graphs.build("mesh:3x3")
+    waits = routes.dependencies(graph, without_classes(routes.valiant(graph, routes.dor_mesh(graph), 1)))
+    assert not nx.is_directed_acyclic_graph(waits)
