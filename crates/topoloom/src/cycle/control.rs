@@ -8,11 +8,11 @@
 use serde::Serialize;
 
 use super::deadlock::{self, Deadlock};
+use super::domain::Arrivals;
 use super::engine::Engine;
 use super::stats::{SLOT, Slot, Stats};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer};
-use crate::routing::Routing;
 use crate::traffic::Traffic;
 
 /// Who watches a run.
@@ -102,15 +102,15 @@ const WATCH: u32 = 8192;
 const CARRIED: f64 = 0.98;
 
 /// Runs one point.
-pub fn run<M: RouterModel, R: Routing>(
+pub fn run<M: RouterModel>(
     network: &Network,
-    routing: &R,
+    routing: &dyn Arrivals<M>,
     traffic: &Traffic,
     setup: &Setup,
     load: f64,
     control: &dyn Control,
 ) -> crate::Result<Point> {
-    let engine = Engine::<M, R>::new(network, routing, traffic, setup, load);
+    let engine = Engine::<M>::new(network, routing, traffic, setup, load);
     let mut run = Run {
         engine,
         setup,
@@ -138,8 +138,8 @@ struct Verdict {
     saturated: bool,
 }
 
-struct Run<'a, 'c, M, R> {
-    engine: Engine<'a, M, R>,
+struct Run<'a, 'c, M> {
+    engine: Engine<'a, M>,
     setup: &'a Setup,
     load: f64,
     active: u32,
@@ -154,7 +154,7 @@ struct Run<'a, 'c, M, R> {
     sent: Vec<u32>,
 }
 
-impl<M: RouterModel, R: Routing> Run<'_, '_, M, R> {
+impl<M: RouterModel> Run<'_, '_, M> {
     /// Simulates up to cycle `until`, unless cancelled or deadlocked; returns false if so.
     fn advance(&mut self, until: u32) -> bool {
         while self.engine.now < until && !self.stopped {
@@ -190,10 +190,11 @@ impl<M: RouterModel, R: Routing> Run<'_, '_, M, R> {
         self.engine.clear_channels();
         self.advance(until);
         self.sent = self.engine.sent();
-        let limit = until.saturating_add(8 * (warmup + measure) + 20_000);
-        let drained = self.drain(until, limit);
-        let stats = self.engine.stats();
-        Verdict { from, until, converged: drained, saturated: !drained || self.is_short(stats.accepted, measure) }
+        let short = self.is_short(self.engine.stats().accepted, measure);
+        // Past saturation the packets of the window may take for ever; a few times its length tells enough.
+        let patience = if short { 2 * (warmup + measure) + 2_000 } else { 8 * (warmup + measure) + 20_000 };
+        let drained = self.drain(until, until.saturating_add(patience));
+        Verdict { from, until, converged: drained, saturated: short || !drained }
     }
 
     /// Goes on, with the load, until all packets created before `until` have arrived.

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::engine::Engine;
 use super::wires::TERMINAL;
 use super::{RouterModel, Wait};
-use crate::routing::Routing;
 
 /// Packets that wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,7 +23,7 @@ pub struct Deadlock {
 }
 
 /// Looks for a deadlock in the present state.
-pub fn find<M: RouterModel, R: Routing>(engine: &Engine<'_, M, R>, stride: u32, buffer: u32) -> Option<Deadlock> {
+pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, buffer: u32) -> Option<Deadlock> {
     let graph = Graph::new(engine, stride, buffer);
     let dead = graph.dead();
     if dead.is_empty() {
@@ -38,14 +37,14 @@ pub fn find<M: RouterModel, R: Routing>(engine: &Engine<'_, M, R>, stride: u32, 
 }
 
 /// Who waits for whom: VCs of the whole network, `port id * stride + vc`.
-struct Graph<'e, 'a, M, R> {
-    engine: &'e Engine<'a, M, R>,
+struct Graph<'e, 'a, M> {
+    engine: &'e Engine<'a, M>,
     stride: u32,
     buffer: u32,
 }
 
-impl<'e, 'a, M: RouterModel, R: Routing> Graph<'e, 'a, M, R> {
-    fn new(engine: &'e Engine<'a, M, R>, stride: u32, buffer: u32) -> Self {
+impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
+    fn new(engine: &'e Engine<'a, M>, stride: u32, buffer: u32) -> Self {
         Self { engine, stride, buffer }
     }
 

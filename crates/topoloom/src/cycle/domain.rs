@@ -10,10 +10,29 @@ use crate::rng::Rng;
 use crate::routing::{Routing, View};
 use crate::traffic::Traffic;
 
+/// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
+/// called through a reference, but once a cycle only.
+pub trait Arrivals<M>: Sync {
+    /// Takes in the flits that arrive at routers and terminals in cycle `now`.
+    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>);
+}
+
+impl<M: RouterModel, R: Routing> Arrivals<M> for R {
+    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>) {
+        for event in events {
+            if event.to & TERMINAL != 0 {
+                domain.eject(event, now);
+            } else {
+                domain.arrive(self, event, now, shared);
+            }
+        }
+    }
+}
+
 /// What all domains read.
-pub struct Shared<'a, R> {
+pub struct Shared<'a, M> {
     /// The routing.
-    pub routing: &'a R,
+    pub routing: &'a dyn Arrivals<M>,
     /// The traffic.
     pub traffic: &'a Traffic,
     /// Router and output of each terminal.
@@ -111,19 +130,12 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Simulates cycle `now`.
-    #[inline(always)]
-    pub fn cycle<R: Routing>(&mut self, now: u32, shared: &Shared<'_, R>) {
+    pub fn cycle(&mut self, now: u32, shared: &Shared<'_, M>) {
         let events = self.wires.flits.take(now);
-        for event in &events {
-            if event.to & TERMINAL != 0 {
-                self.eject(event, now);
-            } else {
-                self.arrive(event, now, shared);
-            }
-        }
+        shared.routing.take_in(self, &events, now, shared);
         self.wires.flits.recycle(events);
         self.take_credits(now);
-        self.inject(now, shared);
+        self.inject(now, shared.traffic, &shared.targets);
         let steps = |cycle: u32| (f64::from(cycle) * self.speedup).floor() as u32;
         let substeps = steps(now + 1) - steps(now);
         self.model.step(now, substeps, &mut self.wires);
@@ -144,22 +156,22 @@ impl<M: RouterModel> Domain<M> {
 
     /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
     #[inline(always)]
-    fn arrive<R: Routing>(&mut self, event: &FlitEvent, now: u32, shared: &Shared<'_, R>) {
+    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>) {
         let mut flit = event.flit;
         flit.hops += 1;
         if flit.is_head() {
-            self.route(event.to, &mut flit, now, shared);
+            self.route(routing, event.to, &mut flit, now, shared);
         }
         self.model.accept(event.to, flit, now);
     }
 
     #[inline(always)]
-    fn route<R: Routing>(&self, vc: u32, flit: &mut Flit, now: u32, shared: &Shared<'_, R>) {
+    fn route<R: Routing>(&self, routing: &R, vc: u32, flit: &mut Flit, now: u32, shared: &Shared<'_, M>) {
         let local = self.model.router_of(vc);
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
             flit.out = flit.eject;
-            flit.class = shared.routing.eject_class(flit.state).unwrap_or(shared.all_vcs);
+            flit.class = routing.eject_class(flit.state).unwrap_or(shared.all_vcs);
             return;
         }
         let dst = RouterId(flit.dst);
@@ -168,15 +180,15 @@ impl<M: RouterModel> Domain<M> {
         let mut rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
         if flit.kind & FRESH != 0 {
             flit.kind &= !FRESH;
-            flit.state = shared.routing.start(at, dst, &view, &mut rng);
+            flit.state = routing.start(at, dst, &view, &mut rng);
         }
-        let hop = shared.routing.choose(at, flit.state, dst, &view, &mut rng);
+        let hop = routing.choose(at, flit.state, dst, &view, &mut rng);
         flit.out = hop.port;
         flit.class = hop.class;
         flit.state = hop.next;
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let credits = self.wires.credits.take(now);
         for &credit in &credits {
@@ -189,11 +201,11 @@ impl<M: RouterModel> Domain<M> {
         self.wires.credits.recycle(credits);
     }
 
-    #[inline(always)]
-    fn inject<R: Routing>(&mut self, now: u32, shared: &Shared<'_, R>) {
+    #[inline(never)]
+    fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         let awake = self.terminals.awake(now);
         for &place in &awake {
-            if let Sent::Flit(to, flit) = self.terminals.send(place, now, shared.traffic, &shared.targets) {
+            if let Sent::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
                 self.stats.injected_flits += 1;
                 if flit.is_head() {
                     self.stats.injected(flit.created);

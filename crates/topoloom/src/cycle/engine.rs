@@ -4,20 +4,19 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-use super::domain::{Domain, Shared};
+use super::domain::{Arrivals, Domain, Shared};
 use super::stats::Stats;
 use super::wires::Outbox;
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer, TerminalId};
-use crate::routing::Routing;
 use crate::traffic::Traffic;
 
 /// A network being simulated.
-pub struct Engine<'a, M, R> {
+pub struct Engine<'a, M> {
     /// The network.
     pub network: &'a Network,
     /// What all domains read.
-    pub shared: Shared<'a, R>,
+    pub shared: Shared<'a, M>,
     /// The domains.
     pub domains: Vec<Domain<M>>,
     /// The next cycle.
@@ -30,9 +29,15 @@ pub struct Engine<'a, M, R> {
     window: u32,
 }
 
-impl<'a, M: RouterModel, R: Routing> Engine<'a, M, R> {
+impl<'a, M: RouterModel> Engine<'a, M> {
     /// An empty network at cycle 0.
-    pub fn new(network: &'a Network, routing: &'a R, traffic: &'a Traffic, setup: &Setup, load: f64) -> Self {
+    pub fn new(
+        network: &'a Network,
+        routing: &'a dyn Arrivals<M>,
+        traffic: &'a Traffic,
+        setup: &Setup,
+        load: f64,
+    ) -> Self {
         let bounds = bounds(network, setup.config.threads);
         let domain = |index| Domain::new(network, setup, traffic, load, &bounds, index);
         let targets = (0..network.num_terminals() as u32)
@@ -114,14 +119,19 @@ impl<'a, M: RouterModel, R: Routing> Engine<'a, M, R> {
         self.domains.iter().map(|domain| domain.model.grants()).sum()
     }
 
-    /// Clears the flits counted on channels.
+    /// Starts counting the flits that depart on channels from this cycle on.
     pub fn clear_channels(&mut self) {
-        self.domains.iter_mut().flat_map(|d| d.wires.channels.iter_mut()).for_each(|channel| channel.sent = 0);
+        let now = self.now;
+        for channel in self.domains.iter_mut().flat_map(|domain| domain.wires.channels.iter_mut()) {
+            channel.sent = channel.free.saturating_sub(now);
+        }
     }
 
-    /// Flits sent through each port of the network since they were cleared.
+    /// Flits that have departed through each port of the network since the count was started. What still queues for
+    /// its departure cycle is left out.
     pub fn sent(&self) -> Vec<u32> {
-        self.domains.iter().flat_map(|domain| domain.wires.channels.iter()).map(|channel| channel.sent).collect()
+        let channels = self.domains.iter().flat_map(|domain| domain.wires.channels.iter());
+        channels.map(|channel| channel.sent - channel.free.saturating_sub(self.now).min(channel.sent)).collect()
     }
 }
 
@@ -140,12 +150,12 @@ fn bounds(network: &Network, threads: u32) -> Vec<u32> {
     bounds
 }
 
-fn run_domain<M: RouterModel, R: Routing>(
+fn run_domain<M: RouterModel>(
     domain: &mut Domain<M>,
     from: u32,
     until: u32,
     window: u32,
-    shared: &Shared<'_, R>,
+    shared: &Shared<'_, M>,
     barrier: &SpinBarrier,
     mail: &[Mutex<Outbox>],
 ) -> f64 {

@@ -58,6 +58,8 @@ struct PortArbiters {
     output: u16,
     /// Input: the VC that is preferred when several want one output.
     offset: u16,
+    /// Output: input VCs that wait, off the list of requests, for a VC to be freed.
+    waiting: u16,
 }
 
 /// An input VC that asks for an output VC of a class.
@@ -129,6 +131,9 @@ pub struct Iq<const LOG: u32> {
     /// The lists of requests: an input VC stands in one of them at most, and once.
     vc_requests: Table<VcRequest>,
     switch_requests: Table<SwitchRequest>,
+    /// The input VCs that wait at each output, a bit each, `words` to a port.
+    waiting: Table<u64>,
+    words: usize,
     /// The router of each port.
     router_of: Table<u32>,
     /// VCs of each class; behind them all VCs.
@@ -181,6 +186,13 @@ impl<const LOG: u32> Iq<LOG> {
     fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
         let vc = &mut self.inputs[index];
         vc.ready = step + self.head_delay;
+        self.list_vc_request(router, index);
+    }
+
+    /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
+    #[inline(always)]
+    fn list_vc_request(&mut self, router: u32, index: usize) {
+        let vc = &self.inputs[index];
         let state = &mut self.routers[router as usize];
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
@@ -205,28 +217,28 @@ impl<const LOG: u32> Iq<LOG> {
             if self.routers[router].asking_vc == 0 {
                 return;
             }
-            let granted = match self.allocator {
+            let dropped = match self.allocator {
                 Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
                 Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
             };
-            if granted == 0 {
+            if dropped == 0 {
                 break;
             }
-            self.drop_vc_requests(router, granted);
+            self.drop_vc_requests(router, dropped);
         }
         if self.delayed {
             self.delay_losers(router, step);
         }
     }
 
-    /// Takes the `granted` requests that are marked off the list.
+    /// Takes the `dropped` requests that are marked off the list.
     #[inline(always)]
-    fn drop_vc_requests(&mut self, router: usize, granted: usize) {
+    fn drop_vc_requests(&mut self, router: usize, dropped: usize) {
         let state = &mut self.routers[router];
         let base = (state.first_port << LOG) as usize;
         let asking = state.asking_vc as usize;
-        state.asking_vc = (asking - granted) as u16;
-        if granted == asking {
+        state.asking_vc = (asking - dropped) as u16;
+        if dropped == asking {
             return;
         }
         let mut kept = base;
@@ -276,16 +288,71 @@ impl<const LOG: u32> Iq<LOG> {
         free.trailing_zeros()
     }
 
-    /// Inputs choose, then output VCs. Returns the number of grants.
+    /// Takes the request at `place` off the list until a VC of its output is freed.
+    #[inline(always)]
+    fn park(&mut self, port_base: usize, place: usize) {
+        let request = &mut self.vc_requests[place];
+        let input = std::mem::replace(&mut request.input, NONE) as usize;
+        let port = port_base + request.port as usize;
+        self.ports[port].waiting += 1;
+        self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+    }
+
+    /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
+    ///
+    /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
+    /// win: the others need not be looked at.
+    fn wake(&mut self, router: usize, port: usize) {
+        let free = self.ports[port].free;
+        let pointer = match free.count_ones() {
+            1 if !self.delayed => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
+            _ => 0,
+        };
+        let only_first = free.is_power_of_two() && !self.delayed;
+        let vc_base = (self.routers[router].first_port << LOG) as usize;
+        let (first, from) = ((pointer / 64) as usize, u64::MAX << (pointer % 64));
+        // From the pointer to the end, then from the start to the pointer.
+        for turn in 0..=self.words {
+            let word = (first + turn) % self.words;
+            let part = match turn {
+                0 => from,
+                _ if turn == self.words => !from,
+                _ => u64::MAX,
+            };
+            let mut bits = self.waiting[port * self.words + word] & part;
+            while bits != 0 {
+                let index = vc_base + word * 64 + bits.trailing_zeros() as usize;
+                let bit = bits & bits.wrapping_neg();
+                bits ^= bit;
+                if free & self.class_masks[self.inputs[index].front.class as usize] == 0 {
+                    continue;
+                }
+                self.waiting[port * self.words + word] ^= bit;
+                self.ports[port].waiting -= 1;
+                self.list_vc_request(router as u32, index);
+                if only_first {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Inputs choose, then output VCs. Returns the number of requests to be taken off the list.
     #[inline(always)]
     fn vcs_input_first(&mut self, router: usize, step: u32) -> usize {
         let state = self.routers[router];
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
             let free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
             let vc = &self.inputs[vc_base + request.input as usize];
-            if free == 0 || (self.delayed && vc.ready > step) {
+            if self.delayed && vc.ready > step {
+                continue;
+            }
+            if free == 0 {
+                self.park(port_base, place);
+                dropped += 1;
                 continue;
             }
             let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
@@ -301,17 +368,23 @@ impl<const LOG: u32> Iq<LOG> {
             let (output, place) = self.by_vc.take(i);
             self.grant_vc(router, place, output, true, step);
         }
-        winners
+        winners + dropped
     }
 
     /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
     fn vcs_islip(&mut self, router: usize, step: u32, first: bool) -> usize {
         let state = self.routers[router];
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
             let mut free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
             if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            if free == 0 {
+                self.park(port_base, place);
+                dropped += 1;
                 continue;
             }
             while free != 0 {
@@ -336,7 +409,7 @@ impl<const LOG: u32> Iq<LOG> {
         for &(place, _, output) in &accepted {
             self.grant_vc(router, place, output, first, step);
         }
-        accepted.len()
+        accepted.len() + dropped
     }
 
     /// Gives output VC `output` to the request at `place`, which is marked for removal.
@@ -422,8 +495,35 @@ impl<const LOG: u32> Iq<LOG> {
     fn switch_input_first(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let mut parked = false;
-        for place in asking {
+        // As long as no input has asked twice, inputs have nothing to choose: requests go straight to their outputs.
+        let mut asked = 0u64;
+        for place in asking.clone() {
             let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let input = Self::port(request.input);
+            let bit = 1u64.checked_shl(input.into()).unwrap_or(0);
+            if bit == 0 || asked & bit != 0 {
+                for i in 0..std::mem::take(&mut self.by_output.len) {
+                    self.by_output.take(i);
+                }
+                self.inputs_choose(router, asking, step, &mut parked);
+                return parked;
+            }
+            asked |= bit;
+            let output = Self::port(request.output);
+            let pointer = self.ports[port_base + output as usize].output;
+            self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
+        }
+        parked
+    }
+
+    /// The general case of [`Iq::switch_input_first`].
+    fn inputs_choose(&mut self, router: usize, asking: Range<usize>, step: u32, parked: &mut bool) {
+        let port_base = self.routers[router].first_port as usize;
+        for place in asking {
+            if self.switch_requests[place].input == NONE {
+                continue;
+            }
+            let Some(request) = self.eligible(router, place, step, parked) else { continue };
             let port = Self::port(request.input);
             let arbiters = &self.ports[port_base + port as usize];
             let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
@@ -436,7 +536,6 @@ impl<const LOG: u32> Iq<LOG> {
             let pointer = self.ports[port_base + output as usize].output;
             self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
         }
-        parked
     }
 
     /// Outputs grant, then inputs accept. As [`Iq::switch_input_first`]; the winners stand by input in `by_output`.
@@ -499,6 +598,9 @@ impl<const LOG: u32> Iq<LOG> {
             self.inputs[index].output = NONE;
             self.outputs[out_index as usize].owner = NONE;
             self.ports[out_port as usize].free |= 1 << Self::vc(request.output);
+            if self.ports[out_port as usize].waiting > 0 {
+                self.wake(router, out_port as usize);
+            }
             if !empty {
                 self.ask_vc(router as u32, index, step + 1);
             }
@@ -552,9 +654,11 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             routers: first_ports.windows(2).map(router).collect(),
             inputs: Table::filled(input, ports << LOG),
             outputs: Table::filled(output, ports << LOG),
-            ports: Table::filled(PortArbiters { free: all, input: 0, output: 0, offset: 0 }, ports),
+            ports: Table::filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
             vc_requests: Table::filled(VcRequest { input: NONE, port: 0, class: 0 }, ports << LOG),
             switch_requests: Table::filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
+            waiting: Table::filled(0, ports * (radix << LOG).div_ceil(64)),
+            words: (radix << LOG).div_ceil(64),
             router_of: first_ports
                 .windows(2)
                 .enumerate()
@@ -631,7 +735,8 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         self.activate(router);
     }
 
-    #[inline(always)]
+    // Not inlined: compiled once for each stride, not again for each routing.
+    #[inline(never)]
     fn step(&mut self, now: u32, substeps: u32, wires: &mut Wires) {
         let mut place = 0;
         while place < self.active.len() {

@@ -225,7 +225,7 @@ impl Run {
         macro_rules! with_stride {
             ($routing:ident, $($stride:literal => $log:literal),*) => {
                 match self.setup.stride {
-                    $($stride => control::run::<Iq<$log>, _>(
+                    $($stride => control::run::<Iq<$log>>(
                         network, $routing, &self.traffic, &self.setup, self.load, control),)*
                     other => unreachable!("no engine for a stride of {other}"),
                 }

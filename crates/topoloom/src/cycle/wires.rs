@@ -36,10 +36,23 @@ impl<T> Wheel<T> {
     #[inline(always)]
     pub fn push(&mut self, time: u32, event: T) {
         let slot = &mut self.slots[(time & self.mask) as usize];
-        if slot.capacity() == 0 {
-            *slot = self.spare.pop().unwrap_or_default();
+        if slot.len() == slot.capacity() {
+            Self::make_room(slot, &mut self.spare);
         }
         slot.push(event);
+    }
+
+    /// An empty slot takes memory that another has left, a full one grows.
+    #[cold]
+    fn make_room(slot: &mut Vec<T>, spare: &mut Vec<Vec<T>>) {
+        match spare.pop() {
+            Some(memory) if slot.capacity() == 0 => *slot = memory,
+            Some(memory) => {
+                spare.push(memory);
+                slot.reserve(slot.len().max(16));
+            }
+            None => slot.reserve(slot.len().max(16)),
+        }
     }
 
     /// Takes the events due at `time`; give the vector back with [`Wheel::recycle`].
