@@ -41,11 +41,8 @@ test: setup ## Run all tests, the engine's and Python's
 	$(BIN)/python -m pytest
 
 .PHONY: bench
-bench: ## Measure the engine: flit-hops per CPU second, instructions per flit-hop
-	cargo run --release -p topoloom --example bench
-	@if command -v valgrind >/dev/null; then \
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null target/release/examples/bench --instructions; \
-	else echo "valgrind is not installed: no instruction counts"; fi
+bench: ## Measure the engine beside BookSim2 and CAMINOS; with valgrind, instructions per flit-hop
+	cargo bench -p topoloom --bench cycle
 
 .PHONY: lint
 lint: setup ## Check format, lints and types, of Rust and of Python
