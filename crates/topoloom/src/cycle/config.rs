@@ -150,6 +150,8 @@ pub struct Config {
     pub warmup: Option<u64>,
     /// Cycles of measuring, or `None` to stop when the interval is narrow enough.
     pub measure: Option<u64>,
+    /// Mean latency past which the network counts as saturated and a run without a fixed length ends early, in cycles.
+    pub latency_limit: Option<f64>,
     /// Seed of all random streams.
     pub seed: u64,
     /// Threads of one run. Results do not depend on it.
@@ -177,6 +179,7 @@ impl Default for Config {
             injection: Injection::Bernoulli,
             warmup: None,
             measure: None,
+            latency_limit: None,
             seed: 1,
             threads: 1,
             run_unsafe: false,
@@ -209,6 +212,9 @@ impl Config {
         within("threads", self.threads.into(), 1, 1024)?;
         if !(1.0..=16.0).contains(&self.speedup) {
             return Err(Error::Config(format!("speedup is {}; it must be from 1 to 16", self.speedup)));
+        }
+        if self.latency_limit.is_some_and(|limit| !(limit > 0.0)) {
+            return Err(Error::Config("latency-limit must be a number of cycles above 0".to_owned()));
         }
         match (self.warmup, self.measure) {
             (None, None) => Ok(()),

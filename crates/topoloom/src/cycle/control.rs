@@ -287,7 +287,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
                 let recent = &stats.slots[(now / SLOT) as usize / 2..(now / SLOT) as usize];
                 let cycles = recent.len() as u32 * SLOT;
                 let short = self.is_short(recent.iter().map(|s| s.flits).sum(), cycles);
-                if short && self.is_growing(&series) && now >= 2048 {
+                let late = mean_latency(recent);
+                if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= 2048) {
                     return (false, true);
                 }
                 if start <= series.len() / 2 && !short {
@@ -299,6 +300,11 @@ impl<M: RouterModel> Run<'_, '_, M> {
             }
         }
         (false, true)
+    }
+
+    /// True if a mean latency is past the limit that the user has set.
+    fn is_hopeless(&self, latency: Option<f64>) -> bool {
+        latency.zip(self.setup.config.latency_limit).is_some_and(|(latency, limit)| latency > limit)
     }
 
     /// True if latency goes up through the thirds of a series.
@@ -318,7 +324,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
             }
             let now = self.engine.now;
             let stats = self.engine.stats();
-            if now - from >= 2048 && self.is_short(stats.accepted, now - from) {
+            let late = mean_latency(&stats.slots[(from / SLOT) as usize..(now / SLOT) as usize]);
+            if self.is_hopeless(late) || (now - from >= 2048 && self.is_short(stats.accepted, now - from)) {
                 return (false, true);
             }
             let batches = batches(&stats, from, now);
@@ -388,12 +395,14 @@ fn utilisation(network: &Network, by_port: &[f64]) -> (f64, f64) {
 
 /// Mean latencies of the packets that arrived in groups of `grain` slots; groups without packets are left out.
 fn arrivals(slots: &[Slot], grain: usize) -> Vec<f64> {
-    let group = |group: &[Slot]| {
-        let packets: u64 = group.iter().map(|s| s.packets).sum();
-        let latency: u64 = group.iter().map(|s| s.latency_of_packets).sum();
-        (packets > 0).then(|| latency as f64 / packets as f64)
-    };
-    slots.chunks_exact(grain).filter_map(group).collect()
+    slots.chunks_exact(grain).filter_map(mean_latency).collect()
+}
+
+/// Mean latency of the packets that arrived within some slots; `None` if there are none.
+fn mean_latency(slots: &[Slot]) -> Option<f64> {
+    let packets: u64 = slots.iter().map(|s| s.packets).sum();
+    let latency: u64 = slots.iter().map(|s| s.latency_of_packets).sum();
+    (packets > 0).then(|| latency as f64 / packets as f64)
 }
 
 /// MSER: the start of a series whose rest has the least variance over its squared length.
