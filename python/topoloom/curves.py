@@ -26,6 +26,9 @@ LEAST_ACCEPTED = 0.98
 MOST_LATENCY = 3.0
 """A stable point has at most this many times the latency of an empty network."""
 
+HOPELESS_LATENCY = 1.05 * MOST_LATENCY
+"""A search ends a simulation early once it has this many times the latency of an empty network."""
+
 RESOLUTION = 100
 """The saturation load is placed on a grid of this many parts of full load."""
 
@@ -185,7 +188,8 @@ def fixed_plan(loads: Sequence[float]) -> Plan:
 
 def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01."""
-    yield [ZERO_LOAD, 1.0]
+    yield [ZERO_LOAD]
+    yield [1.0]
     stable, unstable = 0.0, 1.0
     if curve.is_stable(1.0):
         return
@@ -208,29 +212,57 @@ def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
 
 
 class Simulator:
-    """A network, a routing, a traffic and a configuration that go together: what turns loads into points."""
+    """What turns loads into points: a network, a routing, a traffic and options that go together.
+
+    Args:
+        network: The network.
+        role: A routing, or a role.
+        traffic: A traffic pattern.
+        options: The engine's options.
+        most_load: The largest load that will be asked for.
+        searching: End simulations early that turn out to lie past saturation, once the latency of the empty network
+            is in the curve.
+
+    Raises:
+        TopoloomError: Arguments that do not go together.
+    """
 
     def __init__(
-        self, network: _core.Network, role: str, traffic: str, options: EngineOptions, most_load: float = 1.0
+        self,
+        network: _core.Network,
+        role: str,
+        traffic: str,
+        options: EngineOptions,
+        *,
+        most_load: float = 1.0,
+        searching: bool = True,
     ) -> None:
-        config = options.engine_json()
         routing = resolve_routing(role, network.family)
         self.curve = Curve(
             spec=network.spec,
             routing=routing,
             role=role,
             traffic=traffic,
-            config=json.loads(_core.check(network, routing, traffic, most_load, config)),
+            config=json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
         )
         self._network = network
-        self._config = config
+        self._options = options
+        self._searching = searching
 
     def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
         """Simulate one load; None if `cancel` stopped it."""
         curve = self.curve
-        text = _core.simulate(self._network, curve.routing, curve.traffic, load, self._config, cancel)
+        config = self._limited().engine_json()
+        text = _core.simulate(self._network, curve.routing, curve.traffic, load, config, cancel)
         values = json.loads(text)
         return None if values.pop("interrupted", False) else Point.model_validate(values)
+
+    def _limited(self) -> EngineOptions:
+        """Return the options, with a limit of latency if the search knows one."""
+        empty = self.curve.zero_load_latency
+        if not self._searching or empty is None or self._options.latency_limit is not None:
+            return self._options
+        return self._options.model_copy(update={"latency_limit": HOPELESS_LATENCY * empty})
 
 
 OnPoint = Callable[[Curve, Point], None]

@@ -97,7 +97,7 @@ class Network:
         True
         """
         loads = parse_loads(load)
-        simulator = self.simulator(routing, traffic, max(loads), **options)
+        simulator = Simulator(self.core, routing, traffic, make_options(options), most_load=max(loads), searching=False)
         run_plans([(simulator, fixed_plan(loads))])
         return simulator.curve
 
@@ -107,13 +107,9 @@ class Network:
         That is the largest offered load, to 0.01, of which at least 98 % is accepted with a mean latency of at
         most 3 times that of an empty network. Arguments and errors are those of :meth:`simulate`.
         """
-        simulator = self.simulator(routing, traffic, **options)
+        simulator = Simulator(self.core, routing, traffic, make_options(options))
         run_plans([(simulator, search_plan(simulator.curve))])
         return simulator.curve
-
-    def simulator(self, routing: str, traffic: str, most_load: float = 1.0, **options: Any) -> Simulator:
-        """Return a simulator, checked for loads up to `most_load`, for plans of one's own: :mod:`topoloom.curves`."""
-        return Simulator(self.core, routing, traffic, make_options(options), most_load)
 
     def verify(self, routing: str = "minimal") -> dict[str, Any]:
         """Prove that `routing` cannot deadlock here, or find a cycle of channels.

@@ -50,6 +50,8 @@ class EngineOptions(_Options):
         injection: The injection process.
         warmup: Cycles before measurement; None to detect the end of warm-up.
         measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
+        latency_limit: Mean latency past which a network counts as saturated and its simulation ends early; None for
+            no limit.
         seed: The seed of every random choice.
         threads: Threads within one simulation.
         unsafe: Run a routing that can deadlock.
@@ -72,6 +74,7 @@ class EngineOptions(_Options):
     injection: str = "bernoulli"
     warmup: U64 | None = None
     measure: U64 | None = None
+    latency_limit: float | None = None
     seed: U64 = 1
     threads: U32 = 1
     unsafe: bool = False

@@ -40,6 +40,9 @@ ENGINE: dict[str, Any] = {
     "injection": _engine("--injection", "bernoulli, or on-off:alpha=…,beta=….", "PROCESS"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
     "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
+    "latency_limit": _engine(
+        "--latency-limit", "End a simulation as saturated once its mean latency passes this.", "CYCLES"
+    ),
     "seed": _engine("--seed", "The seed of all random choices.", "N"),
     "threads": _engine("--threads", "Threads within one simulation.", "N"),
     "model": _engine("--model", "The router model.", "NAME"),

@@ -24,7 +24,7 @@ def simulate(
     """Simulate a network flit by flit at the loads asked for."""
     loads = parse_loads(load)
     network = interruptible(lambda: Network(spec))
-    simulator = Simulator(network.core, routing, traffic, options, max(loads))
+    simulator = Simulator(network.core, routing, traffic, options, most_load=max(loads), searching=False)
     finished = _run(simulator, loads, json)
     if json:
         print_json(simulator.curve.to_dict())
