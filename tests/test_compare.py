@@ -53,6 +53,7 @@ def test_compare_simulates_every_network_with_every_routing_under_every_traffic(
         for traffic in ("uniform", "bit-complement")
     }
     for curve in result["curves"]:
+        assert curve["deadlock_free"] is True
         assert 0 < curve["saturation_load"] <= 1
         loads = [point["offered"] for point in curve["points"]]
         assert loads == sorted(loads)
@@ -126,11 +127,13 @@ def test_the_overview_names_the_winners_and_ties():
     won = {contest.aim: [entry.spec for entry in contest.winners] for contest in contests(comparison)}
     assert won == {
         "the lowest zero-load latency": ["a"],
-        "the highest saturation load under uniform": ["b"],
+        "the highest saturation load under uniform traffic": ["b"],
         "the lowest cost per terminal": ["a"],
         "the lowest power per terminal": [],
     }
     assert dict(verdict(comparison))["a"] == "the lowest zero-load latency and the lowest cost per terminal"
+    tied = made(["a", "b"], [curve("a", 10, 0.5), curve("b", 10, 0.7)], traffics=["uniform"])
+    assert verdict(tied)[0] == ("a", "the lowest cost per terminal")
     assert headline(comparison) == "Two networks, side by side"
     assert join_words(["one"]) == "one"
 

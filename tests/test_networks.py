@@ -53,12 +53,12 @@ def test_the_bisection_of_a_square_mesh():
 
 def test_edges_are_written_once_with_their_ports(topoloom, tmp_path):
     path = tmp_path / "edges.csv"
-    assert topoloom("show", "dragonfly:a=4,h=2,p=2", "--edges", str(path)).status == 0
+    arguments = ["show", "dragonfly:a=4,h=2,p=2", "--edges", str(path), "--links", "global=100"]
+    assert topoloom(*arguments).status == 0
     rows = list(csv.DictReader(path.open()))
     assert list(rows[0]) == ["router_a", "port_a", "router_b", "port_b", "class", "latency"]
     assert len(rows) == 9 * 6 + 36
-    assert {row["class"] for row in rows} == {"local", "global"}
-    assert {row["latency"] for row in rows} == {"1"}
+    assert {(row["class"], row["latency"]) for row in rows} == {("local", "1"), ("global", "100")}
     ends = [(row[f"router_{end}"], row[f"port_{end}"]) for row in rows for end in "ab"]
     assert len(ends) == len(set(ends)), "a port has one link"
 

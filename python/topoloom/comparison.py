@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
 from topoloom.workers import interruptible
+
+PROVED_ROUTERS = 1024
+"""Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Comparison:
             "seed": self.options.seed,
             "interrupted": not self.finished,
             "networks": self.facts,
-            "curves": [curve.saturation_dict() for curve in self.curves],
+            "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
         }
 
     def write_report(self, path: str | Path) -> None:
@@ -110,6 +114,7 @@ class CompareJob:
     ) -> Comparison:
         """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison."""
         facts = [interruptible(network.facts) for network in self._networks]
+        self._prove()
         plans = [(simulator, knee_plan(simulator.curve, self._loads)) for simulator in self._simulators]
         finished = run_plans(plans, on_point)
         return Comparison(
@@ -121,6 +126,18 @@ class CompareJob:
             command=command,
             finished=finished,
         )
+
+    def _prove(self) -> None:
+        """Prove every routing of every network that is not too large, once for all traffics."""
+        for network in self._networks:
+            if network.num_routers > PROVED_ROUTERS:
+                continue
+            mine = [curve for curve in self.curves if curve.spec == network.spec]
+            for routing in {curve.routing for curve in mine}:
+                proof = interruptible(partial(network.verify, routing))
+                for curve in mine:
+                    if curve.routing == routing:
+                        curve.deadlock_free = proof["deadlock_free"] and curve.config["vcs"] >= proof["vcs_needed"]
 
 
 def _distinct(network: Network, roles: Sequence[str]) -> list[str]:

@@ -105,6 +105,7 @@ class Curve:
         role: The routing as it was asked for: a role, or the routing itself.
         traffic: The traffic pattern.
         config: The engine's configuration, as it runs.
+        deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if nobody tried.
         points: The points simulated so far, by offered load.
         finished: Whether every point that was asked for is there.
     """
@@ -116,6 +117,7 @@ class Curve:
     config: dict[str, Any]
     points: dict[float, Point] = field(default_factory=dict)
     finished: bool = False
+    deadlock_free: bool | None = None
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""

@@ -29,13 +29,15 @@ def _engine(name: str, help_: str, metavar: str | None = None) -> Any:
     ]
 
 
+Links = _engine("--links", f"Latency of links by class: {', '.join(link_classes())}.", "CLASS=CYCLES,…")
+
 ENGINE: dict[str, Any] = {
     "router": _engine(
         "--router",
         "The router: " + ", ".join(key.replace("_", "-") for key in ROUTER_KEYS) + ".",
         "KEY=VALUE,…",
     ),
-    "links": _engine("--links", f"Latency of links by class: {', '.join(link_classes())}.", "CLASS=CYCLES,…"),
+    "links": Links,
     "packet": _engine("--packet", "Flits of a packet.", "FLITS"),
     "injection": _engine("--injection", "bernoulli, or on-off:alpha=…,beta=….", "PROCESS"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
@@ -84,9 +86,12 @@ def _engine_options(values: dict[str, Any]) -> EngineOptions:
     router, links = values.pop("router"), values.pop("links")
     if router is not None:
         values |= parse_pairs("--router", router, ROUTER_KEYS)
-    if links is not None:
-        values["links"] = parse_pairs("--links", links, link_classes())
-    return make_options(values)
+    return make_options(values | link_options(links))
+
+
+def link_options(links: str | None) -> dict[str, Any]:
+    """Return the option `links` from the text of ``--links``."""
+    return {} if links is None else {"links": parse_pairs("--links", links, link_classes())}
 
 
 def split_names(option: str, text: str) -> list[str]:

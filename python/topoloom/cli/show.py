@@ -8,10 +8,10 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
-from topoloom.cli.parameters import Json, Specs
+from topoloom.cli.parameters import Json, Links, Specs, link_options
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
-from topoloom.options import LinkLatencies
+from topoloom.options import make_options
 from topoloom.workers import interruptible
 
 EDGE_COLUMNS = ("router_a", "port_a", "router_b", "port_b", "class", "latency")
@@ -23,13 +23,14 @@ def show(
     edges: Annotated[
         Path | None, typer.Option("--edges", metavar="FILE.csv", help="Write the links between routers.")
     ] = None,
+    links: Links = None,
 ) -> None:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
     networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
     if edges is not None:
-        _write_edges(networks[0], edges)
+        _write_edges(networks[0], edges, link_options(links))
     facts = [interruptible(network.facts) for network in networks]
     if json:
         print_json(facts)
@@ -45,8 +46,8 @@ def print_facts(facts: list[dict[str, Any]]) -> None:
     print_table(["", "", *(network["spec"] for network in facts)], rows, left=2)
 
 
-def _write_edges(network: Network, path: Path) -> None:
-    latencies = LinkLatencies().model_dump(by_alias=True)
+def _write_edges(network: Network, path: Path, links: dict[str, Any]) -> None:
+    latencies = make_options(links).links.model_dump(by_alias=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(EDGE_COLUMNS)

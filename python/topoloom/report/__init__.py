@@ -1,20 +1,21 @@
 """The report: one HTML file that opens offline, in light and dark, on a phone and on paper."""
 
+import re
 import shlex
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from topoloom import _core
-from topoloom.comparison import Comparison
+from topoloom.comparison import PROVED_ROUTERS, Comparison
 from topoloom.curves import ZERO_LOAD
 from topoloom.facts import FACTS, bound
 from topoloom.report.charts import chart_data
 from topoloom.report.overview import contests, headline, verdict
-from topoloom.report.settings import active_terminals, settings, vcs_by_routing
+from topoloom.report.settings import active_terminals, safety, settings
 
 
 @cache
@@ -27,12 +28,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["fixed"] = fixed
+    environment.filters["breakable"] = breakable
     return environment
 
 
 def fixed(value: float | None, decimals: int) -> str:
     """Return a number with thousands separators, or a dash where there is none."""
     return "–" if value is None else f"{value:,.{decimals}f}"
+
+
+def breakable(spec: str) -> Markup:
+    """Return a spec that a narrow column may break behind its colon and commas."""
+    return Markup(re.sub("([:,])", r"\1<wbr>", str(escape(spec))))
 
 
 def render_report(comparison: Comparison) -> str:
@@ -52,11 +59,12 @@ def render_report(comparison: Comparison) -> str:
             bound=bound,
             charts=chart_data(comparison),
             settings=settings(comparison.options),
-            vcs=vcs_by_routing(comparison),
+            safety=safety(comparison),
             active=active_terminals(comparison),
             command=shlex.join(comparison.command),
             simulations=sum(len(curve.points) for curve in comparison.curves),
             zero_load=ZERO_LOAD,
+            proved_routers=PROVED_ROUTERS,
             version=_core.__version__,
             style=Markup(_text("style.css")),
             script=Markup(_text("page.js")),

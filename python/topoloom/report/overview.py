@@ -98,7 +98,7 @@ def contests(comparison: Comparison) -> list[Contest]:
     found += [
         Contest(
             f"Saturation load, {traffic}",
-            f"the highest saturation load under {traffic}",
+            f"the highest saturation load under {traffic} traffic",
             "flits/cycle/terminal",
             2,
             "high",
@@ -147,11 +147,12 @@ def headline(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return who wins on what: (network, the contests it wins), most wins first."""
+    """Return who wins on what: (network, the contests it wins), most wins first; a shared win says so."""
     wins: dict[str, list[str]] = {}
     for contest in contests(comparison):
+        shared = " (tied)" if len(contest.winners) > 1 else ""
         for winner in contest.winners:
-            wins.setdefault(winner.spec, []).append(contest.aim)
+            wins.setdefault(winner.spec, []).append(contest.aim + shared)
     ranked = sorted(wins.items(), key=lambda item: -len(item[1]))
     return [(spec, join_words(aims)) for spec, aims in ranked]
 

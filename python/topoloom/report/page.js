@@ -2,6 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const charts = [...document.querySelectorAll(".chart")];
+  let size = { autosize: true };
   const hidden = { network: new Set(), role: new Set() };
   const dashes = ["solid", "dash", "dot", "dashdot"];
   const marks = ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"];
@@ -54,6 +55,7 @@
   });
 
   const layout = (kind, traffic) => ({
+    ...size,
     margin: { l: 52, r: 8, t: 10, b: 46 },
     paper_bgcolor: color("--paper"),
     plot_bgcolor: color("--paper"),
@@ -100,10 +102,8 @@
 
   const print = (printing) => {
     document.documentElement.classList.toggle("printing", printing);
-    for (const details of document.querySelectorAll("details")) details.open = printing;
-    for (const chart of charts) chart.style.width = printing ? "660px" : "";
+    size = printing ? { width: 640, height: 340 } : { autosize: true };
     draw();
-    charts.forEach((chart) => Plotly.Plots.resize(chart));
   };
 
   for (const button of document.querySelectorAll(".legend button")) button.addEventListener("click", () => toggle(button));

@@ -34,10 +34,13 @@ def settings(options: EngineOptions) -> list[tuple[str, str]]:
     ]
 
 
-def vcs_by_routing(comparison: Comparison) -> list[tuple[str, str, int]]:
-    """Return (network, routing, VCs a port) as they ran."""
-    rows = dict.fromkeys((curve.spec, curve.routing, int(curve.config["vcs"])) for curve in comparison.curves)
-    return list(rows)
+def safety(comparison: Comparison) -> list[tuple[str, str, int, str]]:
+    """Return (network, routing, VCs a port as they ran, what is known of deadlock)."""
+    known = {True: "proved free", False: "possible", None: "not proved"}
+    rows = [
+        (curve.spec, curve.routing, int(curve.config["vcs"]), known[curve.deadlock_free]) for curve in comparison.curves
+    ]
+    return list(dict.fromkeys(rows))
 
 
 def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:
