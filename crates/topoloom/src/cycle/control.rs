@@ -94,6 +94,8 @@ pub struct Point {
 const PRECISION: f64 = 0.01;
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
+/// Packets for the sake of which a run at a very low load goes on for longer.
+const ENOUGH_PACKETS: u64 = 20_000;
 /// Cycles within which the end of the warm-up must be found.
 const LONGEST_WARMUP: u32 = 60_000;
 /// Cycles between two exact searches for a deadlock.
@@ -237,6 +239,11 @@ impl<M: RouterModel> Run<'_, '_, M> {
     }
 
     fn adaptive(&mut self) -> Verdict {
+        if self.load == 0.0 {
+            // Nothing will ever be sent.
+            self.advance(SLOT);
+            return Verdict { from: 0, until: SLOT, converged: true, saturated: false };
+        }
         let (warm, saturated) = self.warm_up();
         let from = self.engine.now;
         self.engine.measure(from, u32::MAX);
@@ -299,7 +306,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
                 return (false, false);
             }
         }
-        (false, true)
+        // Too few packets, or too slow a drift, to tell: what is measured from here on shows it.
+        (true, false)
     }
 
     /// True if a mean latency is past the limit that the user has set.
@@ -333,7 +341,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
             if narrow && batches.len() >= 16 {
                 return (true, false);
             }
-            if now - from >= LONGEST {
+            let few = stats.arrived < ENOUGH_PACKETS && now - from < 64 * LONGEST;
+            if now - from >= LONGEST && !few {
                 let offered = self.offered(now - from);
                 let short = (stats.accepted as f64) < CARRIED * offered;
                 return (false, short || self.is_growing(&batches));

@@ -102,9 +102,10 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         }
     }
 
-    /// The counts of all domains.
+    /// The counts of all domains, with a slot for all time up to now.
     pub fn stats(&self) -> Stats {
         let mut all = Stats::default();
+        all.cover(self.now);
         self.domains.iter().for_each(|domain| all.add(&domain.stats));
         all
     }

@@ -193,6 +193,14 @@ impl Stats {
         }
     }
 
+    /// Makes sure that there are slots for all time before `now`, even if nothing happened.
+    pub fn cover(&mut self, now: u32) {
+        let slots = now.div_ceil(SLOT) as usize;
+        if self.slots.len() < slots {
+            self.slots.resize(slots, Slot::default());
+        }
+    }
+
     /// Adds another domain's counts.
     pub fn add(&mut self, other: &Stats) {
         self.slots.resize(self.slots.len().max(other.slots.len()), Slot::default());

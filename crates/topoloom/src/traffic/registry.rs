@@ -173,8 +173,8 @@ fn bits_pattern(name: &str, terminals: u32, bits: Option<u64>) -> Result<Pattern
     };
     if name == "transpose" && bits % 2 == 1 {
         return Err(Error::Traffic(format!(
-            "transpose needs an even number of bits; {terminals} terminals have {bits}: give it, as in transpose:bits={}",
-            bits - 1
+            "transpose needs an even number of bits; {terminals} terminals have {bits}: give one, as in transpose:bits={}",
+            (bits - 1).max(2)
         )));
     }
     let all = (1u32 << bits) - 1;
