@@ -315,12 +315,12 @@ impl<M: RouterModel> Run<'_, '_, M> {
         latency.zip(self.setup.config.latency_limit).is_some_and(|(latency, limit)| latency > limit)
     }
 
-    /// True if latency goes up through the thirds of a series.
+    /// True if latency goes up through the thirds of a series, by a tenth at least in all.
     fn is_growing(&self, series: &[f64]) -> bool {
         let third = series.len() / 3;
         let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
         let (a, b, c) = (mean(&series[..third]), mean(&series[third..2 * third]), mean(&series[2 * third..]));
-        a < b && b < c
+        a < b && b < c && 1.1 * a < c
     }
 
     /// Measures until the interval is narrow enough. Returns whether it is, and whether the network is saturated.
@@ -343,9 +343,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
             }
             let few = stats.arrived < ENOUGH_PACKETS && now - from < 64 * LONGEST;
             if now - from >= LONGEST && !few {
-                let offered = self.offered(now - from);
-                let short = (stats.accepted as f64) < CARRIED * offered;
-                return (false, short || self.is_growing(&batches));
+                return (false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
             }
             next = now + ((now - from) / 4).max(256);
         }
