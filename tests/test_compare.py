@@ -132,8 +132,10 @@ def test_the_overview_names_the_winners_and_ties():
         "the lowest power per terminal": [],
     }
     assert dict(verdict(comparison))["a"] == "the lowest zero-load latency and the lowest cost per terminal"
-    tied = made(["a", "b"], [curve("a", 10, 0.5), curve("b", 10, 0.7)], traffics=["uniform"])
-    assert verdict(tied)[0] == ("a", "the lowest cost per terminal")
+    tied = made(["a", "b", "c"], [curve("a", 10, 0.5), curve("b", 10, 0.5), curve("c", 12, 0.4)])
+    assert dict(verdict(tied))["b"] == (
+        "the lowest zero-load latency (tied) and the highest saturation load under uniform traffic (tied)"
+    )
     assert headline(comparison) == "Two networks, side by side"
     assert join_words(["one"]) == "one"
 

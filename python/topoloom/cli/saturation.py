@@ -41,12 +41,12 @@ def _run(simulator: Simulator) -> bool:
 
 
 def _print(curve: Curve) -> None:
-    def load(value: float | None) -> str:
-        return "–" if value is None else f"{value:.3f} flits per active terminal per cycle"
+    def number(value: float | None, decimals: int, unit: str) -> str:
+        return "–" if value is None else f"{value:.{decimals}f} {unit}"
 
-    latency = curve.zero_load_latency
+    load = "flits per active terminal per cycle"
     print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
-    print(f"saturation load       {load(curve.saturation_load)}")
-    print(f"largest accepted load {load(curve.accepted_max)}")
-    print(f"accepted at load 1    {load(curve.accepted_at_1)}")
-    print("latency at zero load  " + ("–" if latency is None else f"{latency:.2f} cycles"))
+    print(f"saturation load       {number(curve.saturation_load, 2, load)}")
+    print(f"largest accepted load {number(curve.accepted_max, 3, load)}")
+    print(f"accepted at load 1    {number(curve.accepted_at_1, 3, load)}")
+    print(f"latency at zero load  {number(curve.zero_load_latency, 2, 'cycles')}")

@@ -1,0 +1,16 @@
+"""Which network carries the most traffic for its price? Prints a small table, best first."""
+
+import topoloom
+
+SPECS = ["torus:4x4x4", "hyperx:4x4,p=4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5,p=2"]
+
+
+def dollars_per_load(spec: str) -> float:
+    """Return the price of one flit per cycle that the network carries under uniform traffic."""
+    network = topoloom.network(spec)
+    load = network.saturation(routing="adaptive", traffic="uniform").saturation_load or 0.0
+    return network.facts()["cost_usd"] / (load * network.num_terminals)
+
+
+for price, spec in sorted((dollars_per_load(spec), spec) for spec in SPECS):
+    print(f"{spec:<24}{price:>10,.0f} $ for a flit per cycle")
