@@ -1,0 +1,342 @@
+"""The input-queued router, cycle by cycle over plain lists: slow, and written from the model's description alone.
+
+Every cycle: flits and credits arrive, terminals inject, routers run their internal steps. In a step all stages see the
+state at its start; VC allocation and switch allocation are decided first and take effect after.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import floor
+
+from oracles.graphs import Graph
+from oracles.routes import Paths
+from oracles.sources import Source
+
+
+@dataclass
+class Options:
+    vcs: int = 4
+    buffer: int = 64
+    speedup: float = 2.0
+    routing_delay: int = 0
+    credit_delay: int = 2
+    islip: bool = False
+    packet: int = 1
+    classes: int = 1
+    latency: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up"), 1))
+
+
+@dataclass
+class Packet:
+    created: int
+    injected: int
+    routers: int
+    hops: list[tuple[int, range]]
+    """The output and the VCs to choose from, router by router."""
+
+
+@dataclass
+class Flit:
+    packet: Packet
+    head: bool
+    tail: bool
+    visited: int = -1
+    """Routers before the one that it is at or goes to."""
+
+
+@dataclass
+class Input:
+    """An input VC."""
+
+    queue: deque[Flit] = field(default_factory=deque)
+    output: tuple[int, int] | None = None
+    """The output VC that the packet at the front holds."""
+    ready: int = 0
+    """The step from which the head at the front may ask for an output VC."""
+    pointer: int = 0
+
+
+@dataclass
+class Output:
+    """An output VC."""
+
+    owner: tuple[int, int] | None = None
+    used: int = 0
+    pointer: int = 0
+
+
+@dataclass
+class Port:
+    """What is kept for a port as input (offset, accept) and as output (grant)."""
+
+    accept: int = 0
+    grant: int = 0
+    offset: int = 0
+    flit_free: int = 0
+    credit_free: int = 0
+
+
+@dataclass
+class Router:
+    inputs: list[list[Input]]
+    outputs: list[list[Output]]
+    ports: list[Port]
+
+
+@dataclass
+class Result:
+    packets: int = 0
+    latency: int = 0
+    network_latency: int = 0
+    hops: int = 0
+    flits: int = 0
+    injected: int = 0
+    ejected: int = 0
+
+
+def around(candidates: list[int], pointer: int) -> int:
+    """Round robin: the first candidate from the pointer on, else the lowest."""
+    return min((c for c in candidates if c >= pointer), default=min(candidates))
+
+
+class Simulation:
+    def __init__(self, graph: Graph, paths: Paths, options: Options, sources: list[Source]) -> None:
+        self.graph, self.paths, self.options, self.sources = graph, paths, options, sources
+        v = options.vcs
+        self.routers = [
+            Router(
+                [[Input() for _ in range(v)] for _ in range(ports)],
+                [[Output() for _ in range(v)] for _ in range(ports)],
+                [Port() for _ in range(ports)],
+            )
+            for ports in (p + len(links) for p, links in zip(graph.p, graph.links, strict=True))
+        ]
+        self.homes = graph.homes
+        self.first = [self.homes.index(home) for home in self.homes]
+        # Of each terminal: flits in the injection buffers, the last VC, flits of the packet still to be sent.
+        self.held = [[0] * v for _ in sources]
+        self.last_vc = [v - 1] * len(sources)
+        self.sending: list[deque[Flit]] = [deque() for _ in sources]
+        self.flits: defaultdict[int, list[tuple[int, int, int, Flit]]] = defaultdict(list)
+        self.credits: defaultdict[int, list[Output]] = defaultdict(list)
+        self.home_credits: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self.result = Result()
+        self.window = (0, 0)
+        self.waiting = 0
+
+    def run(self, warmup: int, measure: int) -> Result:
+        """Measures packets created in the window, and goes on until all of them have arrived."""
+        self.window = (warmup, warmup + measure)
+        now = 0
+        while now < warmup + measure or self.waiting or any(s.next < warmup + measure for s in self.sources):
+            self.cycle(now)
+            now += 1
+            assert now < 50 * (warmup + measure), "packets of the window never arrive"
+        return self.result
+
+    def cycle(self, now: int) -> None:
+        for router, port, vc, flit in self.flits.pop(now, []):
+            if port < 0:
+                self.eject(now, flit)
+            else:
+                self.arrive(now, router, port, vc, flit)
+        for output in self.credits.pop(now, []):
+            output.used -= 1
+        for terminal, vc in self.home_credits.pop(now, []):
+            self.held[terminal][vc] -= 1
+        for terminal in range(len(self.sources)):
+            self.inject(now, terminal)
+        steps = range(self.first_step(now), self.first_step(now + 1))
+        for router in range(len(self.routers)):
+            for step in steps:
+                # The switch is crossed in the step after the grant: in the next cycle if this is the last one.
+                self.step(now, router, step, now if step < steps[-1] else now + 1)
+
+    def first_step(self, cycle: int) -> int:
+        """Internal steps are numbered from the start of time."""
+        return floor(cycle * self.options.speedup)
+
+    # Terminals
+
+    def inject(self, now: int, terminal: int) -> None:
+        source, options = self.sources[terminal], self.options
+        sending, held = self.sending[terminal], self.held[terminal]
+        if not sending and source.next > now:
+            return
+        last, v = self.last_vc[terminal], options.vcs
+        choices = [last] if sending else [(last + 1 + i) % v for i in range(v)]
+        vc = next((c for c in choices if held[c] < options.buffer), None)
+        if vc is None:
+            return
+        if not sending:
+            created = source.next
+            to = source.take()
+            packet = self.packet(terminal, to, created, now)
+            self.waiting += self.window[0] <= created < self.window[1]
+            sending.extend(Flit(packet, i == 0, i == options.packet - 1) for i in range(options.packet))
+        self.last_vc[terminal] = vc
+        held[vc] += 1
+        self.result.injected += 1
+        port = terminal - self.first[terminal]
+        self.flits[now + options.latency["terminal"] + 1].append((self.homes[terminal], port, vc, sending.popleft()))
+
+    def packet(self, terminal: int, to: int, created: int, now: int) -> Packet:
+        here, there, v, c = self.homes[terminal], self.homes[to], self.options.vcs, self.options.classes
+        [(_, path)] = self.paths(here, there) if here != there else [(1.0, ())]
+        hops = [(port, range(k * v // c, (k + 1) * v // c)) for _, port, k in path]
+        hops.append((to - self.first[to], range(v)))
+        return Packet(created, now, len(hops), hops)
+
+    def eject(self, now: int, flit: Flit) -> None:
+        self.result.ejected += 1
+        packet, (start, end) = flit.packet, self.window
+        self.result.flits += start <= now < end
+        if flit.tail and start <= packet.created < end:
+            self.waiting -= 1
+            self.result.packets += 1
+            self.result.latency += now - packet.created
+            self.result.network_latency += now - packet.injected
+            self.result.hops += packet.routers
+
+    # Routers
+
+    def arrive(self, now: int, router: int, port: int, vc: int, flit: Flit) -> None:
+        flit.visited += 1
+        state = self.routers[router].inputs[port][vc]
+        state.queue.append(flit)
+        if len(state.queue) == 1 and flit.head:
+            state.ready = self.first_step(now) + self.options.routing_delay
+
+    def step(self, now: int, index: int, step: int, departure: int) -> None:
+        router = self.routers[index]
+        asking = list(self.vc_requests(router, step))
+        crossing = list(self.switch_requests(router))
+        vcs = (self.vcs_islip if self.options.islip else self.vcs_input_first)(router, asking)
+        grants = (self.switch_islip if self.options.islip else self.switch_input_first)(router, crossing)
+        for (port, vc), (out, out_vc) in grants:
+            self.cross(now, index, port, vc, out, out_vc, departure, step)
+        for (port, vc), (out, out_vc) in vcs:
+            state, output = router.inputs[port][vc], router.outputs[out][out_vc]
+            state.output, output.owner = (out, out_vc), (port, vc)
+            state.pointer, output.pointer = self.number(out, out_vc) + 1, self.number(port, vc) + 1
+
+    def number(self, port: int, vc: int) -> int:
+        return port * self.options.vcs + vc
+
+    def vc_requests(self, router: Router, step: int) -> Iterator[tuple[tuple[int, int], list[tuple[int, int]]]]:
+        """Each head that waits for an output VC, with the free ones that it may have."""
+        for port, vcs in enumerate(router.inputs):
+            for vc, state in enumerate(vcs):
+                if state.queue and state.output is None and state.ready <= step:
+                    flit = state.queue[0]
+                    out, allowed = flit.packet.hops[flit.visited]
+                    free = [(out, o) for o in allowed if router.outputs[out][o].owner is None]
+                    if free:
+                        yield (port, vc), free
+
+    def vcs_input_first(self, router, asking):
+        """Each input VC picks a free output VC, each output VC one of those that picked it."""
+        picked = defaultdict(list)
+        for (port, vc), free in asking:
+            pointer = router.inputs[port][vc].pointer
+            out = free[0][0]
+            if pointer // self.options.vcs != out:
+                pointer = 0  # outside the output's range: the lowest free VC
+            number = around([self.number(*f) for f in free], pointer)
+            picked[divmod(number, self.options.vcs)].append(self.number(port, vc))
+        for (out, out_vc), inputs in picked.items():
+            yield divmod(around(inputs, router.outputs[out][out_vc].pointer), self.options.vcs), (out, out_vc)
+
+    def vcs_islip(self, router, asking):
+        """Each free output VC grants one input VC, each input VC accepts one grant."""
+        wanted, granted = defaultdict(list), defaultdict(list)
+        for (port, vc), free in asking:
+            for output in free:
+                wanted[output].append(self.number(port, vc))
+        for (out, out_vc), inputs in wanted.items():
+            granted[around(inputs, router.outputs[out][out_vc].pointer)].append(self.number(out, out_vc))
+        for number, outputs in granted.items():
+            port, vc = divmod(number, self.options.vcs)
+            yield (port, vc), divmod(around(outputs, router.inputs[port][vc].pointer), self.options.vcs)
+
+    def switch_requests(self, router: Router) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+        """Each input VC with a flit and a credit; of those of one input for one output, only one."""
+        for port, vcs in enumerate(router.inputs):
+            by_output = defaultdict(list)
+            for vc, state in enumerate(vcs):
+                if state.queue and state.output is not None:
+                    out, out_vc = state.output
+                    if router.outputs[out][out_vc].used < self.options.buffer:
+                        by_output[out].append(vc)
+            for candidates in by_output.values():
+                vc = around(candidates, router.ports[port].offset)
+                yield (port, vc), vcs[vc].output
+
+    def switch_input_first(self, router, crossing):
+        """Each input picks an output, each output one of those that picked it."""
+        by_input, by_output = defaultdict(dict), defaultdict(dict)
+        for (port, vc), (out, out_vc) in crossing:
+            by_input[port][out] = (vc, out_vc)
+        for port, outputs in by_input.items():
+            out = around(list(outputs), router.ports[port].accept)
+            by_output[out][port] = outputs[out]
+        for out, inputs in by_output.items():
+            port = around(list(inputs), router.ports[out].grant)
+            vc, out_vc = inputs[port]
+            yield (port, vc), (out, out_vc)
+
+    def switch_islip(self, router, crossing):
+        """Each output grants one input, each input accepts one output."""
+        by_output, by_input = defaultdict(dict), defaultdict(dict)
+        for (port, vc), (out, out_vc) in crossing:
+            by_output[out][port] = (vc, out_vc)
+        for out, inputs in by_output.items():
+            port = around(list(inputs), router.ports[out].grant)
+            by_input[port][out] = inputs[port]
+        for port, outputs in by_input.items():
+            out = around(list(outputs), router.ports[port].accept)
+            vc, out_vc = outputs[out]
+            yield (port, vc), (out, out_vc)
+
+    def cross(self, now, index, port, vc, out, out_vc, departure, step):
+        """A flit crosses the switch: it takes a credit, frees its place, and leaves when the link is free."""
+        router, graph, latency = self.routers[index], self.graph, self.options.latency
+        router.ports[port].offset = vc + 1
+        router.ports[port].accept = out + 1
+        router.ports[out].grant = port + 1
+        state, output = router.inputs[port][vc], router.outputs[out][out_vc]
+        flit = state.queue.popleft()
+        output.used += 1
+        if flit.tail:
+            state.output = output.owner = None
+            if state.queue:
+                state.ready = step + 1 + self.options.routing_delay
+        # The flit.
+        leaves = max(departure, router.ports[out].flit_free)
+        router.ports[out].flit_free = leaves + 1
+        if out < graph.p[index]:
+            arrives = leaves + latency["terminal"] + 1
+            self.flits[arrives].append((index, -1, 0, flit))
+            back = arrives + latency["terminal"] + 1 + self.options.credit_delay
+            self.credits[back].append(output)
+        else:
+            peer, kind = graph.links[index][out - graph.p[index]]
+            there = self.other_end(index, out)
+            self.flits[leaves + latency[kind] + 1].append((peer, there, out_vc, flit))
+        # The credit.
+        leaves = max(now, router.ports[port].credit_free)
+        router.ports[port].credit_free = leaves + 1
+        if port < graph.p[index]:
+            terminal = self.homes.index(index) + port
+            self.home_credits[leaves + latency["terminal"] + 1].append((terminal, vc))
+        else:
+            peer, kind = graph.links[index][port - graph.p[index]]
+            upstream = self.routers[peer].outputs[self.other_end(index, port)][vc]
+            self.credits[leaves + latency[kind] + 1 + self.options.credit_delay].append(upstream)
+
+    def other_end(self, router: int, port: int) -> int:
+        """The port at the other end of a link (there are no parallel ones here)."""
+        peer, _ = self.graph.links[router][port - self.graph.p[router]]
+        [there] = self.graph.ports_to(peer, router)
+        return there
