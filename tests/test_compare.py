@@ -1,6 +1,9 @@
 """The main job: its JSON, and a report that stands alone."""
 
 import re
+import signal
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -59,6 +62,26 @@ def test_compare_simulates_every_network_with_every_routing_under_every_traffic(
         assert loads == sorted(loads)
         assert {load for load in (0.2, 0.4, 0.6, 0.8) if load < curve["saturation_load"]} <= set(loads)
     assert (tmp_path / "r.html").stat().st_size > 1_000_000
+
+
+def test_a_line_tells_of_every_curve_where_stderr_is_no_terminal(topoloom):
+    err = topoloom("compare", "mesh:3x3", "hyperx:3x3", "--routing", "minimal", "--load", "0.2").err
+    assert re.fullmatch(r"(topoloom: [12] of 2: \w+:3x3, (dor|min), uniform saturates at [01]\.\d\d\n){2}", err)
+
+
+def test_ctrl_c_leaves_a_report_of_what_is_done(tmp_path):
+    out = tmp_path / "report.html"
+    command = ["compare", "mesh:3x3", "mesh:16x16", "--routing", "minimal", "--out", str(out)]
+    lengthy = ["--warmup", "200", "--measure", "400000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "topoloom", *command, *lengthy], stderr=subprocess.PIPE, text=True
+    )
+    assert "1 of 2: mesh:3x3" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=10)
+    assert process.returncode == 130
+    assert "interrupted" in err
+    assert "1 of 2 curves are complete" in out.read_text()
 
 
 def test_without_json_people_get_tables(topoloom):

@@ -275,7 +275,7 @@ def run_plans(plans: Sequence[tuple[Simulator, Plan]], on_point: OnPoint | None 
 
     Args:
         plans: Each simulator with the plan for its curve.
-        on_point: Called in this thread for every point, in the order in which they come.
+        on_point: Called in this thread for every point, in the order in which they come; the point is in its curve.
 
     Returns:
         True when all is done; False when Ctrl-C came first. The points done until then are in the curves.
@@ -321,10 +321,10 @@ class _Run:
                 continue
             curve = self._plans[which][0].curve
             curve.points[load] = point
-            on_point(curve, point)
             self._missing[which] -= 1
             if not self._missing[which]:
                 self._advance(which)
+            on_point(curve, point)
 
     def _advance(self, which: int) -> None:
         """Submit the next batch of a plan that has points left to run."""

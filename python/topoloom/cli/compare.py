@@ -1,6 +1,6 @@
 """``topoloom compare``: several networks in one report."""
 
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from topoloom.workers import interruptible
 
 @takes_engine_options
 def compare(
+    context: typer.Context,
     specs: Specs,
     routing: Annotated[
         str, typer.Option("--routing", help="Routings, or the roles minimal and adaptive.")
@@ -39,7 +40,7 @@ def compare(
     if out is not None:
         out.touch()
     job = CompareJob(interruptible(lambda: as_networks(specs)), routings, traffics, loads, options)
-    comparison = _run(job)
+    comparison = _run(job, context.obj)
     if out is not None:
         comparison.write_report(out)
         say(f"the report is in {out}")
@@ -51,20 +52,24 @@ def compare(
     return exit_status(comparison.curves, comparison.finished)
 
 
-def command_line() -> list[str]:
-    """Return the command that was typed."""
-    return ["topoloom", *sys.argv[1:]]
-
-
-def _run(job: CompareJob) -> Comparison:
+def _run(job: CompareJob, command: Sequence[str]) -> Comparison:
+    """Run the comparison; stderr tells how far it is, in a bar or, if it is no terminal, in a line a curve."""
+    told: set[int] = set()
     with progress() as bar:
-        curves = bar.add_task("curves", total=len(job.curves), now="")
+        task = bar.add_task("curves", total=len(job.curves), now="")
 
         def on_point(curve: Curve, point: Point) -> None:
-            done = sum(curve.finished for curve in job.curves)
-            bar.update(curves, completed=done, now=f"{curve.spec} {curve.routing} {curve.traffic} {point.offered:g}")
+            finished = {place for place, curve in enumerate(job.curves) if curve.finished}
+            bar.update(task, completed=len(finished), now=f"{curve.spec} {point.offered:g}")
+            for place in sorted(finished - told) if bar.disable else ():
+                told.add(place)
+                say(f"{len(told)} of {len(job.curves)}: {_saturates(job.curves[place])}")
 
-        return job.run(command_line(), on_point)
+        return job.run(command, on_point)
+
+
+def _saturates(curve: Curve) -> str:
+    return f"{curve.spec}, {curve.routing}, {curve.traffic} saturates at {curve.saturation_load:.2f}"
 
 
 def _print_saturation(comparison: Comparison) -> None:

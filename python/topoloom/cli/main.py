@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status."""
     try:
-        code = typer.main.get_command(app).main(arguments, prog_name="topoloom", standalone_mode=False)
+        code = typer.main.get_command(app).main(
+            arguments, prog_name="topoloom", standalone_mode=False, obj=["topoloom", *arguments]
+        )
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         return status.INTERRUPTED
