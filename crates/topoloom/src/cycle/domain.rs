@@ -43,7 +43,8 @@ pub struct Shared<'a, M> {
     pub all_vcs: u8,
 }
 
-/// The routers `first..first + n` with all that arrives at them.
+/// The routers `first..first + n` with all that arrives at them. Aligned so that threads share no cache line.
+#[repr(align(128))]
 pub struct Domain<M> {
     /// The first router.
     pub first_router: u32,
