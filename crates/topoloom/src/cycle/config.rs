@@ -213,7 +213,7 @@ impl Config {
         if !(1.0..=16.0).contains(&self.speedup) {
             return Err(Error::Config(format!("speedup is {}; it must be from 1 to 16", self.speedup)));
         }
-        if self.latency_limit.is_some_and(|limit| !(limit > 0.0)) {
+        if self.latency_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
             return Err(Error::Config("latency-limit must be a number of cycles above 0".to_owned()));
         }
         match (self.warmup, self.measure) {

@@ -96,7 +96,7 @@ impl<M: RouterModel> Domain<M> {
                 Peer::Terminal(terminal) => {
                     let place = terminals.len() as u32;
                     terminals.push((terminal, (port.0 - first_port) * setup.stride));
-                    (TERMINAL | place * setup.stride, index)
+                    (TERMINAL | (place * setup.stride), index)
                 }
                 Peer::Port(peer) => {
                     let router = network.ports()[peer.index()].router.0;
@@ -227,4 +227,3 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 }
-

@@ -52,13 +52,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         Self {
             network,
             domains: (0..bounds.len() - 1).map(domain).collect(),
-            shared: Shared {
-                routing,
-                traffic,
-                targets,
-                seed: setup.config.seed,
-                all_vcs: setup.classes as u8,
-            },
+            shared: Shared { routing, traffic, targets, seed: setup.config.seed, all_vcs: setup.classes as u8 },
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,

@@ -378,7 +378,8 @@ impl<const LOG: u32> Iq<LOG> {
         let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
-            let mut free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
+            let mut free =
+                self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
             if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
                 continue;
             }
@@ -433,7 +434,15 @@ impl<const LOG: u32> Iq<LOG> {
 
     /// Switch allocation over the first `asking` requests of a router; winners leave at `departure` or later.
     #[inline(always)]
-    fn allocate_switch(&mut self, router: usize, asking: usize, now: u32, departure: u32, step: u32, wires: &mut Wires) {
+    fn allocate_switch(
+        &mut self,
+        router: usize,
+        asking: usize,
+        now: u32,
+        departure: u32,
+        step: u32,
+        wires: &mut Wires,
+    ) {
         if asking == 0 {
             return;
         }
@@ -642,12 +651,7 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
-        let router = |w: &[u32]| Router {
-            first_port: w[0],
-            asking_vc: 0,
-            asking_switch: 0,
-            active: false,
-        };
+        let router = |w: &[u32]| Router { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false };
         let config = &setup.config;
         let steps = config.speedup.ceil() as u32;
         Self {

@@ -194,7 +194,9 @@ impl Run {
     /// Whatever is wrong with routing, traffic, load or options, in a sentence.
     pub fn new(network: &Network, routing: &str, traffic: &str, load: f64, config: &Config) -> Result<Self> {
         if !(0.0..=1.0).contains(&load) {
-            return Err(Error::Config(format!("the load is {load}; it must be from 0 to 1 flits per terminal per cycle")));
+            return Err(Error::Config(format!(
+                "the load is {load}; it must be from 0 to 1 flits per terminal per cycle"
+            )));
         }
         let pattern = traffic::build(network, traffic)?;
         let algorithm = routing::build(network, routing)?;

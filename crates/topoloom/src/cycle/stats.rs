@@ -80,11 +80,13 @@ impl Histogram {
         let total: u64 = self.counts.iter().sum();
         let wanted = ((q * total as f64).ceil() as u64).max(1);
         let mut sum = 0;
-        self.counts.iter().position(|count| {
-            sum += count;
-            sum >= wanted && total > 0
-        })
-        .map(Self::floor)
+        self.counts
+            .iter()
+            .position(|count| {
+                sum += count;
+                sum >= wanted && total > 0
+            })
+            .map(Self::floor)
     }
 }
 

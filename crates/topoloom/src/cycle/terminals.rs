@@ -3,9 +3,9 @@
 //! A source draws the creation time of its next packet, not a trial a cycle; while it is backlogged its own clock lags,
 //! which equals an infinite queue at no cost in memory.
 
+use super::Setup;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
-use super::Setup;
 use super::table::Table;
 use super::wires::Wheel;
 use crate::network::TerminalId;
@@ -69,7 +69,11 @@ enum Process {
     Never,
     /// ln(1 - p), for geometric gaps.
     Bernoulli(f64),
-    OnOff { alpha: f64, beta: f64, rate: f64 },
+    OnOff {
+        alpha: f64,
+        beta: f64,
+        rate: f64,
+    },
 }
 
 /// How far ahead a source is put into the wheel at the most; a later one goes round again.
@@ -83,9 +87,7 @@ impl Terminals {
         let process = match config.injection {
             _ if rate == 0.0 => Process::Never,
             Injection::Bernoulli => Process::Bernoulli((-rate).ln_1p()),
-            Injection::OnOff { alpha, beta } => {
-                Process::OnOff { alpha, beta, rate: rate * (alpha + beta) / alpha }
-            }
+            Injection::OnOff { alpha, beta } => Process::OnOff { alpha, beta, rate: rate * (alpha + beta) / alpha },
         };
         let nothing = Flit {
             dst: 0,

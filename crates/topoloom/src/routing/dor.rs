@@ -26,8 +26,7 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     pub fn new(network: &Network) -> Option<Self> {
         let grid = network.any_structure().grid()?;
         let dims = grid.sides.len();
-        let coordinates: Vec<u16> =
-            network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
+        let coordinates: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
         let mut ports = vec![[NO_PORT; 2]; network.num_routers() * dims];
         for router in network.routers() {
             let own = &coordinates[router.index() * dims..][..dims];

@@ -70,7 +70,7 @@ impl DragonflyMinimal {
     }
 
     /// The exits that are on a shortest way.
-    fn best<'a>(&'a self, at: RouterId, to: RouterId) -> impl Iterator<Item = &'a Exit> + Clone {
+    fn best(&self, at: RouterId, to: RouterId) -> impl Iterator<Item = &Exit> + Clone {
         let exits = self.exits(at, to);
         let least = exits.iter().map(|exit| Self::cost(exit, at, to)).min().unwrap_or(0);
         exits.iter().filter(move |exit| Self::cost(exit, at, to) == least)

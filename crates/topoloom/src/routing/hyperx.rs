@@ -25,13 +25,12 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     pub fn new(network: &Network) -> Option<Self> {
         let grid = network.any_structure().grid()?;
         let dims = grid.sides.len();
-        let coordinates: Vec<u16> =
-            network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
+        let coordinates: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
         let offsets: Vec<u32> =
             grid.sides.iter().scan(0, |sum, side| Some(std::mem::replace(sum, *sum + side))).collect();
         let row: u32 = grid.sides.iter().sum();
         let pairs: u32 = grid.sides.iter().map(|side| side - 1).sum();
-        let trunk = if pairs == 0 { 1 } else { network.network_radix() as u32 / pairs };
+        let trunk = (network.network_radix() as u32).checked_div(pairs).unwrap_or(1);
         let mut ports = vec![u16::MAX; network.num_routers() * (row * trunk) as usize];
         for router in network.routers() {
             let own = &coordinates[router.index() * dims..][..dims];

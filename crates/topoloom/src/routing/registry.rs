@@ -158,9 +158,15 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
             None => AnyRouting::MinTable(Min(TableMinimal::new(network)?)),
         },
         ("min", _) | ("min-spread", "flex") => AnyRouting::MinTable(Min(TableMinimal::new(network)?)),
-        ("val", "mesh") => AnyRouting::ValMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
-        ("val", "torus") => AnyRouting::ValTorus(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
-        ("val", "hyperx") => AnyRouting::ValHyperX(two_phase(HyperXMinimal::new(network), routers, options).ok_or_else(refuse)?),
+        ("val", "mesh") => {
+            AnyRouting::ValMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?)
+        }
+        ("val", "torus") => {
+            AnyRouting::ValTorus(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?)
+        }
+        ("val", "hyperx") => {
+            AnyRouting::ValHyperX(two_phase(HyperXMinimal::new(network), routers, options).ok_or_else(refuse)?)
+        }
         ("val", "dragonfly") => {
             AnyRouting::ValDragonfly(two_phase(DragonflyMinimal::new(network), routers, options).ok_or_else(refuse)?)
         }
@@ -169,7 +175,9 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
             None => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, options)),
         },
         ("val", _) => AnyRouting::ValTable(Valiant::new(TableMinimal::new(network)?, routers, options)),
-        ("ugal-l", "mesh") => AnyRouting::UgalMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?),
+        ("ugal-l", "mesh") => {
+            AnyRouting::UgalMesh(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?)
+        }
         ("ugal-l", "torus") => {
             AnyRouting::UgalTorus(two_phase(DimensionOrder::new(network), routers, options).ok_or_else(refuse)?)
         }

@@ -62,8 +62,7 @@ fn prove<R: Routing>(network: &Network, name: &str, routing: &R) -> Proof {
     let graph = Graph::new(network, routing.classes() as usize);
     let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     let arrivals = first_phase(&graph, routing, &ends);
-    let turns: Vec<Vec<Row>> =
-        arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
+    let turns: Vec<Vec<Row>> = arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
     let stuck = last_phase(&graph, routing, &ends, &arrivals, &turns);
     graph.join(&arrivals, &turns);
     let cycle = graph.cycle();
@@ -310,10 +309,13 @@ struct Walk<'g, 'n> {
     graph: &'g Graph<'n>,
     target: RouterId,
     /// Router, state and hops (with the index of the state each leads to) of every state found.
-    states: Vec<(RouterId, PacketState, Vec<(Move, u32)>)>,
+    states: Vec<Found>,
     /// (state, index) of the states found at each router.
     found: Vec<Vec<(PacketState, u32)>>,
 }
+
+/// A state at a router, with the hops that may follow and the state that each leads to.
+type Found = (RouterId, PacketState, Vec<(Move, u32)>);
 
 /// Stands for the target, where the phase ends.
 const ENDED: u32 = u32::MAX;
@@ -349,8 +351,9 @@ impl<'g, 'n> Walk<'g, 'n> {
     }
 
     fn follow(&mut self, at: RouterId, hop: &Move) -> u32 {
-        let to = self.graph.head(self.graph.network.port_base(at) as usize * self.graph.classes
-            + hop.port as usize * self.graph.classes);
+        let to = self.graph.head(
+            self.graph.network.port_base(at) as usize * self.graph.classes + hop.port as usize * self.graph.classes,
+        );
         if to == self.target { ENDED } else { self.reach(to, hop.next) as u32 }
     }
 
