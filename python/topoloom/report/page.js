@@ -14,7 +14,7 @@
   const hover = (series, point) =>
     `<b>${escape(series.spec)}</b>  ${escape(series.routing)}<br>` +
     `offered ${point.offered}, accepted ${number(point.accepted, 3)}<br>` +
-    `latency ${number(point.latency_cycles, 1)} ± ${number(point.latency_ci95, 1)} cycles<br>` +
+    `latency ${number(point.latency_cycles, 2)} ± ${number(point.latency_ci95, 2)} cycles<br>` +
     `p50 ${number(point.p50, 0)}, p99 ${number(point.p99, 0)} cycles, ${number(point.hops, 2)} routers visited` +
     (point.stable ? "" : "<br>past saturation") +
     (point.converged ? "" : "<br>not converged");
