@@ -33,6 +33,19 @@ pub const TAIL: u8 = 2;
 pub const FRESH: u8 = 4;
 
 impl Flit {
+    /// What stands in a buffer before anything has arrived.
+    pub const NONE: Self = Self {
+        dst: 0,
+        state: PacketState::direct(0),
+        created: 0,
+        injected: 0,
+        eject: 0,
+        out: 0,
+        hops: 0,
+        class: 0,
+        kind: 0,
+    };
+
     /// True for a packet's first flit.
     #[inline(always)]
     pub fn is_head(&self) -> bool {

@@ -636,18 +636,7 @@ impl<const LOG: u32> Iq<LOG> {
 
 impl<const LOG: u32> RouterModel for Iq<LOG> {
     fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
-        let nowhere = Flit {
-            dst: 0,
-            state: crate::routing::PacketState::direct(0),
-            created: 0,
-            injected: 0,
-            eject: 0,
-            out: 0,
-            hops: 0,
-            class: 0,
-            kind: 0,
-        };
-        let input = InputVc { front: nowhere, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
+        let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;

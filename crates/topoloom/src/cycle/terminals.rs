@@ -10,7 +10,6 @@ use super::table::Table;
 use super::wires::Wheel;
 use crate::network::TerminalId;
 use crate::rng::Rng;
-use crate::routing::PacketState;
 use crate::traffic::Traffic;
 
 /// Never: the creation time of a silent source's next packet.
@@ -89,24 +88,13 @@ impl Terminals {
             Injection::Bernoulli => Process::Bernoulli((-rate).ln_1p()),
             Injection::OnOff { alpha, beta } => Process::OnOff { alpha, beta, rate: rate * (alpha + beta) / alpha },
         };
-        let nothing = Flit {
-            dst: 0,
-            state: PacketState::direct(0),
-            created: 0,
-            injected: 0,
-            eject: 0,
-            out: 0,
-            hops: 0,
-            class: 0,
-            kind: 0,
-        };
         let source = |&(id, target): &(TerminalId, u32)| Source {
             rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
             next: NEVER,
             wake: NEVER,
             target,
             id: id.0,
-            flit: nothing,
+            flit: Flit::NONE,
             left: 0,
             vc: setup.vcs as u8 - 1,
             blocked: false,

@@ -452,7 +452,7 @@ mod tests {
 
     #[test]
     fn any_partition_is_balanced_and_improved() {
-        let mut random = crate::topology::Random::new(5);
+        let mut random = crate::rng::Rng::stream(5, 0);
         for spec in ["slimfly:q=5,p=3", "dragonfly:a=4,h=2,p=2", "fattree:k=3,levels=3", "mesh:5x5", "flex:3x3x3,p=4"] {
             let network = network(spec);
             let largest =

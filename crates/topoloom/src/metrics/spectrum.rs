@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::graph::Graph;
-use crate::topology::Random;
+use crate::rng::Rng;
 
 /// The algebraic connectivity as iteration finds it: never below the true one but for rounding.
 pub(super) struct Fiedler {
@@ -17,7 +17,7 @@ pub(super) struct Fiedler {
 pub(super) fn fiedler(graph: &Graph) -> Fiedler {
     /// Iterations; a pair that is not there by then is still good enough to cut along.
     const LIMIT: usize = 2000;
-    let mut random = Random::new(1);
+    let mut random = Rng::stream(1, 0);
     let mut vector: Vec<f64> =
         (0..graph.len()).map(|_| f64::from(random.below(1 << 30)) - f64::from(1 << 29)).collect();
     orthonormalise(&mut vector, &[]);

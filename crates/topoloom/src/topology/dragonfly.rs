@@ -20,9 +20,9 @@
 
 use super::Family;
 use super::params::{Key, P, Params, product};
-use super::random::Random;
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
+use crate::rng::Rng;
 
 pub(super) const FAMILY: Family = Family {
     name: "dragonfly",
@@ -127,7 +127,7 @@ impl Dragonfly {
         let mut peers: Vec<Option<u32>> = order.repeat(rounds).iter().chain(rest).map(|&peer| Some(peer)).collect();
         peers.resize(ports as usize, None);
         if let Arrangement::Random(seed) = self.arrangement {
-            Random::new(u64::from(seed) << 32 | u64::from(own)).shuffle(&mut peers);
+            Rng::stream(u64::from(seed), u64::from(own)).shuffle(&mut peers);
         }
         peers
     }

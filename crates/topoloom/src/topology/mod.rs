@@ -10,7 +10,6 @@ mod flex;
 mod hyperx;
 mod mesh;
 mod params;
-mod random;
 mod slimfly;
 #[cfg(test)]
 mod tests;
@@ -24,8 +23,6 @@ pub use mesh::Mesh;
 pub use params::{Key, Params, available_memory};
 pub use slimfly::SlimFly;
 pub use torus::Torus;
-
-pub(crate) use random::Random;
 
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;

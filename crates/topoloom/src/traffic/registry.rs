@@ -160,7 +160,7 @@ fn next_group(network: &Network) -> Result<Pattern> {
 fn permutation(terminals: u32, seed: u64) -> Vec<u32> {
     let mut rng = Rng::stream(seed, 0);
     let mut to: Vec<u32> = (0..terminals).collect();
-    (1..terminals).rev().for_each(|last| to.swap(last as usize, rng.below(last + 1) as usize));
+    rng.shuffle(&mut to);
     to
 }
 
