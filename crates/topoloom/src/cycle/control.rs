@@ -94,8 +94,8 @@ pub struct Point {
 const PRECISION: f64 = 0.01;
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
-/// Packets for the sake of which a run at a very low load goes on for longer.
-const ENOUGH_PACKETS: u64 = 20_000;
+/// Packets for the sake of which a run goes on: chance alone moves the accepted load by a third of a percent.
+const ENOUGH_PACKETS: u64 = 100_000;
 /// Cycles within which the end of the warm-up must be found.
 const LONGEST_WARMUP: u32 = 60_000;
 /// Cycles between two exact searches for a deadlock.
@@ -338,7 +338,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
             }
             let batches = batches(&stats, from, now);
             let narrow = interval(&batches).is_some_and(|(mean, half)| half <= PRECISION * mean);
-            if narrow && batches.len() >= 16 {
+            let counted = stats.arrived >= ENOUGH_PACKETS || now - from >= 4 * LONGEST;
+            if narrow && counted && batches.len() >= 16 {
                 return (true, false);
             }
             let few = stats.arrived < ENOUGH_PACKETS && now - from < 64 * LONGEST;
