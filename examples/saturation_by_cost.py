@@ -2,7 +2,7 @@
 
 import topoloom
 
-SPECS = ["torus:4x4x4", "hyperx:4x4,p=4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5,p=2"]
+SPECS = ["mesh:4x4", "torus:4x4", "hyperx:4x4,p=2", "dragonfly:a=4,h=2,p=2"]
 
 
 def dollars_per_load(spec: str) -> float:

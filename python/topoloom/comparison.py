@@ -25,7 +25,6 @@ class Comparison:
         facts: The facts of each network, in the order in which they were named.
         curves: One curve for each network, routing and traffic.
         options: The engine's options, common to all.
-        loads: The loads that every curve shows below its saturation.
         traffics: The traffic patterns, in the order in which they were named.
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.
@@ -34,7 +33,6 @@ class Comparison:
     facts: list[dict[str, Any]]
     curves: list[Curve]
     options: EngineOptions
-    loads: list[float]
     traffics: list[str]
     command: Sequence[str]
     finished: bool
@@ -121,7 +119,6 @@ class CompareJob:
             facts=facts,
             curves=self.curves,
             options=self._options,
-            loads=self._loads,
             traffics=self._traffics,
             command=command,
             finished=finished,

@@ -39,11 +39,9 @@ def say(message: str) -> None:
     print(f"topoloom: {message}", file=sys.stderr)
 
 
-def print_table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, title: str | None = None
-) -> None:
+def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Print a table; its first `left` columns are set left, the others right."""
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, header in enumerate(headers):
         table.add_column(Text(header), justify="left" if place < left else "right", overflow="fold")
     for row in rows:

@@ -62,11 +62,6 @@ class Contest:
         best = [entry for entry in ranking if self.text(entry.value) == self.text(ranking[0].value)]
         return best if len(best) < len(ranking) else []
 
-    @property
-    def runner_up(self) -> Entry | None:
-        """The best entry that does not win."""
-        return next((entry for entry in self.ranking if entry not in self.winners), None)
-
     def margin(self, entry: Entry) -> str:
         """Return how far `entry` is from the best, in percent of the best."""
         best = self.ranking[0].value
