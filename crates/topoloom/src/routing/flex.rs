@@ -53,7 +53,7 @@ impl FlexMinimal {
     #[inline(always)]
     fn choice(&self, at: RouterId, to: RouterId) -> (u32, Choice) {
         let ((xc, yc, zc), (xd, yd, zd)) = (self.place(at), self.place(to));
-        let third = 3 - zc - zd;
+        let third = (6 - zc - zd) % 3;
         let previous = (zc + 2) % 3;
         match (zc == zd, xc == xd, yc == yd) {
             (true, true, _) => (previous, Choice::AnyY([yc, yd])),
