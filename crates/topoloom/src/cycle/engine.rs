@@ -1,7 +1,7 @@
 //! All domains together: advances them, on one thread or one thread a domain.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::domain::{Arrivals, Domain, Shared};
@@ -155,6 +155,7 @@ fn run_domain<M: RouterModel>(
     mail: &[Mutex<Outbox>],
 ) -> f64 {
     let cpu = thread_cpu_s();
+    let _guard = BreakOnPanic(barrier);
     let threads = domain.wires.outboxes.len();
     let own = domain.wires.domain as usize;
     let mut start = from;
@@ -180,15 +181,29 @@ fn run_domain<M: RouterModel>(
 }
 
 /// A barrier for short waits: spins, then gives the processor away.
+///
+/// A thread that panics breaks it, so that the others do not wait for ever.
 struct SpinBarrier {
     threads: u32,
     arrived: AtomicU32,
     round: AtomicU32,
+    broken: AtomicBool,
+}
+
+/// Breaks the barrier if its thread panics.
+struct BreakOnPanic<'b>(&'b SpinBarrier);
+
+impl Drop for BreakOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Release);
+        }
+    }
 }
 
 impl SpinBarrier {
     fn new(threads: u32) -> Self {
-        Self { threads, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
+        Self { threads, arrived: AtomicU32::new(0), round: AtomicU32::new(0), broken: AtomicBool::new(false) }
     }
 
     fn wait(&self) {
@@ -201,6 +216,7 @@ impl SpinBarrier {
         let mut spins = 0;
         while self.round.load(Ordering::Acquire) == round {
             spins += 1;
+            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the run has panicked");
             if spins < 20_000 { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
