@@ -2,7 +2,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use topoloom::cycle::{Config, Control, Uncontrolled, simulate};
+use proptest::prelude::*;
+use proptest::sample::select;
+use topoloom::Error;
+use topoloom::cycle::{Allocator, Config, Control, Injection, Latencies, Run, Uncontrolled, simulate};
 use topoloom::network::{Network, Peer};
 use topoloom::topology;
 
@@ -97,4 +100,100 @@ fn a_run_is_watched_and_can_be_stopped() {
     let point = simulate(&network, "dor", "uniform", 0.2, &Config::default(), &watch).expect("a run");
     assert!(point.converged && !point.interrupted);
     assert_eq!(watch.cycles.into_inner(), point.cycles);
+}
+
+fn configs() -> impl Strategy<Value = Config> {
+    let router = (1u32..10, 1u32..12, select(vec![1.0, 1.5, 2.0, 2.5, 3.0, 16.0]), any::<bool>(), 1u32..4);
+    let delays = (0u32..4, 1u32..4, 1u32..4, 0u32..6);
+    let links = (1u32..6, 1u32..12, 1u32..30, 1u32..6);
+    let run = (1u32..9, 0u64..300, 1u64..400, any::<u64>(), select(vec![1, 1, 1, 1, 1, 1, 2]), any::<bool>());
+    (router, delays, links, run).prop_map(|(router, delays, links, run)| {
+        let (vcs, buffer, speedup, islip, iterations) = router;
+        let (routing_delay, vc_alloc_delay, sw_alloc_delay, credit_delay) = delays;
+        let (terminal, local, global, up) = links;
+        let (packet, warmup, measure, seed, threads, bursts) = run;
+        Config {
+            vcs: Some(vcs),
+            buffer,
+            speedup,
+            routing_delay,
+            vc_alloc_delay,
+            sw_alloc_delay,
+            credit_delay,
+            allocator: if islip { Allocator::Islip } else { Allocator::SeparableInputFirst },
+            iterations,
+            links: Latencies { terminal, local, global, up },
+            packet,
+            injection: if bursts { Injection::OnOff { alpha: 0.5, beta: 0.4 } } else { Injection::Bernoulli },
+            warmup: Some(warmup),
+            measure: Some(measure),
+            seed,
+            threads,
+            run_unsafe: true,
+            ..Config::default()
+        }
+    })
+}
+
+/// A network and a routing that it offers.
+fn routed() -> impl Strategy<Value = (&'static str, &'static str)> {
+    select(vec![
+        ("mesh:4x3,p=2", "dor"),
+        ("mesh:1,p=3", "dor"),
+        ("mesh:3x3", "val"),
+        ("torus:5x2", "dor"),
+        ("torus:4x4", "ugal-l"),
+        ("torus:2x2,double=true,p=2", "dor"),
+        ("hyperx:3x3,trunk=2,p=2", "min"),
+        ("hyperx:4x4,tile=2x2", "ugal-l"),
+        ("fattree:k=2,levels=3", "anca"),
+        ("fattree:k=3,levels=2", "ugal-l"),
+        ("dragonfly:a=3,h=1,p=2", "min"),
+        ("dragonfly:a=4,h=2,g=4", "ugal-l"),
+        ("slimfly:q=3,p=2", "val:via=any"),
+        ("flex:3x3x3", "min"),
+        ("flex:3x3x2,p=2", "ugal-l"),
+    ])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Any options that are allowed run, with the array bounds and the arithmetic that debug builds check; what comes
+    /// out can be true of what went in.
+    #[test]
+    fn any_options_run(
+        (spec, routing) in routed(),
+        traffic in select(vec!["uniform", "uniform:exclude-self", "bit-complement:bits=3", "neighbor", "random-permutation"]),
+        load in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0],
+        config in configs(),
+    ) {
+        let network = topology::build(spec).expect(spec);
+        let run = match Run::new(&network, routing, traffic, load, &config) {
+            Ok(run) => run,
+            // Bursts cannot reach every load; uniform:exclude-self needs two terminals.
+            Err(Error::Config(_) | Error::Traffic(_)) => return Ok(()),
+            Err(other) => panic!("{other}"),
+        };
+        let point = run.run(&network, &Uncontrolled).expect("a checked run");
+        prop_assert!(point.accepted >= 0.0);
+        prop_assert!(!point.interrupted);
+        prop_assert!(point.link_utilisation.iter().all(|share| (0.0..=1.0).contains(share)));
+        if let (Some(latency), Some(network_latency), Some(hops)) =
+            (point.latency_cycles, point.network_latency_cycles, point.hops)
+        {
+            let links = &config.links;
+            let least = 2.0 * f64::from(links.terminal + 1) + f64::from(config.packet - 1);
+            prop_assert!(latency >= network_latency && network_latency >= least, "{latency} {network_latency}");
+            prop_assert!(hops >= 1.0 && f64::from(point.p50.expect("packets")) >= least);
+        }
+        if load == 0.0 {
+            prop_assert_eq!((point.packets, point.saturated), (0, false));
+        }
+        // Only a routing with a class too few can be stuck for ever.
+        let classes = topoloom::routing::classes(&topoloom::routing::build(&network, routing).expect(routing));
+        if config.vcs.is_some_and(|vcs| vcs >= classes) {
+            prop_assert!(!point.deadlocked, "{:?}", point.deadlock);
+        }
+    }
 }
