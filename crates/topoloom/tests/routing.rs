@@ -1,12 +1,14 @@
 //! One routing, three readers: whatever the hot pair `start`, `choose` decides, for any view and any random numbers,
 //! the cold pair `starts`, `moves` has enumerated; and every packet arrives, in as many hops as it may take.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Network;
 use topoloom::network::{Peer, RouterId};
 use topoloom::rng::Rng;
-use topoloom::routing::{ANY_VIA, AnyRouting, NO_VIA, PacketState, Routing, View, build, offered, verify};
+use topoloom::routing::{ANY_VIA, AnyRouting, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
 use topoloom::topology;
 
 /// Evaluates an expression with the routing inside an [`AnyRouting`].
@@ -212,4 +214,99 @@ fn check_circle(network: &Network, proof: &verify::Proof) {
         let neighbor = network.neighbors(RouterId(hop.from)).find(|(port, _)| *port == hop.port);
         assert_eq!(neighbor.map(|(_, peer)| peer.0), Some(hop.to), "over links that exist");
     }
+}
+
+/// One output is occupied in one way, all others in another.
+struct Busy {
+    port: u32,
+    here: u32,
+    elsewhere: u32,
+}
+
+impl View for Busy {
+    fn occupancy(&self, port: u32) -> u32 {
+        if port == self.port { self.here } else { self.elsewhere }
+    }
+}
+
+/// The intermediate routers that UGAL takes from `src` to `dst`, over many draws, if the minimal output holds `q_min`
+/// flits and every other `q_non`.
+fn detours(spec: &str, name: &str, [src, dst]: [u32; 2], q_min: u32, q_non: u32) -> BTreeSet<u32> {
+    let network = topology::build(spec).expect(spec);
+    let (src, dst) = (RouterId(src), RouterId(dst));
+    let minimal = build(&network, if spec.starts_with("hyperx") { "dor" } else { "min" }).expect("a minimal routing");
+    let port = with!(&minimal, r => {
+        let mut rng = Rng::stream(1, 1);
+        let state = r.start(src, dst, &Idle, &mut rng);
+        r.choose(src, state, dst, &Idle, &mut rng).port
+    });
+    let view = Busy { port: port.into(), here: q_min, elsewhere: q_non };
+    let routing = build(&network, name).expect(name);
+    let start = |seed| with!(&routing, r => r.start(src, dst, &view, &mut Rng::stream(seed, 7)));
+    (0..600).map(start).map(|state| state.via).filter(|via| *via != NO_VIA).collect()
+}
+
+/// From (0, 0) to (1, 1) on a 4 x 4 HyperX: two hops, or by a router of the rectangle between, of 2 hops in all at its
+/// corners. Minimal if 2 q_min <= H q_non + 2.
+#[test]
+fn ugal_on_a_hyperx_weighs_hops_and_prefers_the_minimal_way_by_two() {
+    let taken = |q_min, q_non| detours("hyperx:4x4", "ugal-l", [0, 5], q_min, q_non);
+    let hops = |via: u32| {
+        [0, 5].map(|end: u32| u32::from(via % 4 != end % 4) + u32::from(via / 4 != end / 4)).iter().sum::<u32>()
+    };
+    assert!(taken(1, 0).is_empty());
+    assert!(!taken(2, 0).is_empty());
+    for (q_min, longest) in [(11, 0), (12, 2), (16, 2), (17, 3), (21, 3), (22, 4)] {
+        let found = taken(q_min, 10);
+        assert_eq!(found.iter().map(|&via| hops(via)).max().unwrap_or(0), longest, "q_min {q_min}: {found:?}");
+    }
+    // One dimension differs: the detour stays in it.
+    let line = detours("hyperx:4x4", "ugal-l", [0, 2], 50, 0);
+    assert_eq!(line, BTreeSet::from([1, 3]));
+}
+
+/// On a dragonfly minimal if q_min <= 2 q_non + 30, and only a third group is a detour.
+#[test]
+fn ugal_on_a_dragonfly_weighs_one_to_two_and_prefers_the_minimal_way_by_thirty() {
+    let taken = |ends, q_min, q_non| detours("dragonfly:a=4,h=2", "ugal-l", ends, q_min, q_non);
+    for q_non in [0, 1, 20, 300] {
+        assert!(taken([0, 20], 2 * q_non + 30, q_non).is_empty(), "{q_non}");
+        let found = taken([0, 20], 2 * q_non + 31, q_non);
+        assert!(!found.is_empty() && found.iter().all(|via| ![0, 5].contains(&(via / 4))), "{q_non}: {found:?}");
+    }
+    assert!(taken([0, 3], 5000, 0).is_empty(), "within a group there is no detour");
+    assert!(detours("dragonfly:a=4,h=2", "ugal-l:bias=0", [0, 20], 40, 20).is_empty());
+    assert!(!detours("dragonfly:a=4,h=2", "ugal-l:bias=0", [0, 20], 41, 20).is_empty());
+}
+
+/// Elsewhere hops weigh, without a bias. On this Slim Fly one path of two hops joins a pair of routers; a detour that
+/// leaves by another output has three or four.
+#[test]
+fn ugal_elsewhere_weighs_hops() {
+    let network = topology::build("slimfly:q=5").expect("a Slim Fly");
+    let far = distances_to(&network, RouterId(0));
+    let dst = (1..50).find(|&r| far[r as usize] == 2).expect("diameter 2");
+    let towards = distances_to(&network, RouterId(dst));
+    for (q_min, q_non, longest) in [(0, 0, 0), (1, 0, 4), (15, 10, 0), (16, 10, 3), (20, 10, 3), (21, 10, 4)] {
+        let found = detours("slimfly:q=5", "ugal-l", [0, dst], q_min, q_non);
+        let hops = |via: &u32| far[*via as usize] + towards[*via as usize];
+        assert_eq!(found.iter().map(hops).max().unwrap_or(0), longest, "{q_min}, {q_non}: {found:?}");
+    }
+}
+
+#[test]
+fn anca_takes_the_less_occupied_of_two() {
+    let network = topology::build("fattree:k=4,levels=2").expect("a tree");
+    let routing = build(&network, "anca").expect("its routing");
+    // Outputs up of a leaf are 4 to 7; 5 is taken only if it is drawn twice, once in sixteen.
+    let view = Busy { port: 5, here: 9, elsewhere: 3 };
+    let choose = |seed| {
+        with!(&routing, r => {
+            r.choose(RouterId(0), PacketState::direct(0), RouterId(3), &view, &mut Rng::stream(seed, 3)).port
+        })
+    };
+    let ports: Vec<u16> = (0..8000).map(choose).collect();
+    let share = |port: u16| ports.iter().filter(|p| **p == port).count() as f64 / 8000.0;
+    assert!((share(5) - 1.0 / 16.0).abs() < 0.012, "{}", share(5));
+    assert!([4, 6, 7].iter().all(|&port| (share(port) - 5.0 / 16.0).abs() < 0.025));
 }
