@@ -413,7 +413,7 @@ def test_a_cancelled_run_says_so_and_counts_only_what_it_ran():
     assert point["cycles"] < 100_000
     # Rates are over the cycles that were simulated.
     assert point["measured_cycles"] <= point["cycles"]
-    assert point["accepted"] == pytest.approx(0.2, rel=0.2)
+    assert 0.1 < point["accepted"] < 0.24  # the network fills up within them
 
 
 # Deadlock

@@ -190,7 +190,7 @@ impl Default for Config {
 /// The most VCs a port may have: what a 64-bit mask holds.
 pub const MAX_VCS: u32 = 64;
 /// The longest fixed-length run, in cycles.
-pub const MAX_CYCLES: u64 = 200_000_000;
+pub const MAX_CYCLES: u64 = 50_000_000;
 
 impl Config {
     /// Checks every option by itself.

@@ -129,6 +129,10 @@ pub fn run<M: RouterModel>(
         (Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
         _ => run.adaptive(),
     };
+    if !verdict.converged && !run.stopped {
+        // A run that ended for another reason must not hide that packets can never move again.
+        run.watch();
+    }
     Ok(run.point(verdict))
 }
 
@@ -194,7 +198,11 @@ impl<M: RouterModel> Run<'_, '_, M> {
         self.sent = self.engine.sent();
         let short = self.is_short(self.engine.stats().accepted, measure);
         // Past saturation the packets of the window may take for ever; a few times its length tells enough.
-        let patience = if short { 2 * (warmup + measure) + 2_000 } else { 8 * (warmup + measure) + 20_000 };
+        let patience = if short {
+            2 * (warmup + measure) + 2_000
+        } else {
+            (8 * (warmup + measure) + 20_000).min(measure + 2_000_000)
+        };
         let drained = self.drain(until, until.saturating_add(patience));
         Verdict { from, until, converged: drained, saturated: short || !drained }
     }
@@ -207,7 +215,6 @@ impl<M: RouterModel> Run<'_, '_, M> {
                 return true;
             }
             if self.engine.now >= limit || !self.advance(limit.min(self.engine.now + 16)) {
-                self.watch_if_stuck();
                 return false;
             }
             let now = self.engine.now;
@@ -215,14 +222,6 @@ impl<M: RouterModel> Run<'_, '_, M> {
             if !self.advance(limit.min(now + step)) {
                 return false;
             }
-        }
-    }
-
-    fn watch_if_stuck(&mut self) {
-        if self.deadlock.is_none() {
-            let stopped = self.stopped;
-            self.watch();
-            self.stopped |= stopped;
         }
     }
 
@@ -352,9 +351,11 @@ impl<M: RouterModel> Run<'_, '_, M> {
 
     fn point(self, verdict: Verdict) -> Point {
         let stats = self.engine.stats();
+        // A run that was stopped has not simulated all of its window.
+        let (from, until) = (verdict.from.min(self.engine.now), verdict.until.min(self.engine.now));
         let mean = |sum: u64| (stats.arrived > 0).then(|| sum as f64 / stats.arrived as f64);
-        let cycles = f64::from(verdict.until.saturating_sub(verdict.from).max(1));
-        let interval = interval(&batches(&stats, verdict.from, verdict.until));
+        let cycles = f64::from(until.saturating_sub(from).max(1));
+        let interval = interval(&batches(&stats, from, until));
         let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
         let deadlocked = self.deadlock.is_some();
@@ -373,8 +374,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
             deadlock: self.deadlock,
             interrupted: self.stopped && !deadlocked,
             cycles: u64::from(self.engine.now),
-            warmup_cycles: u64::from(verdict.from),
-            measured_cycles: u64::from(verdict.until.saturating_sub(verdict.from)),
+            warmup_cycles: u64::from(from),
+            measured_cycles: u64::from(until.saturating_sub(from)),
             packets: stats.arrived,
             active_terminals: self.active,
             flit_hops: self.engine.flit_hops(),

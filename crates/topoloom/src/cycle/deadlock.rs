@@ -128,6 +128,10 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
             if let Some(start) = path.iter().position(|&vc| vc == next) {
                 let mut routers: Vec<u32> = path[start..].iter().map(|&vc| self.router(vc)).collect();
                 routers.dedup();
+                // The circle closes: its first router need not stand at its end as well.
+                if routers.len() > 1 && routers.first() == routers.last() {
+                    routers.pop();
+                }
                 return routers;
             }
             path.push(next);

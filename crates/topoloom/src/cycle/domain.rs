@@ -61,7 +61,6 @@ pub struct Domain<M> {
     /// The counts.
     pub stats: Stats,
     stride: u32,
-    speedup: f64,
 }
 
 /// The state of one router, for its routing.
@@ -126,7 +125,6 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, traffic, load),
             stats: Stats::default(),
             stride: setup.stride,
-            speedup: setup.config.speedup,
         }
     }
 
@@ -137,9 +135,7 @@ impl<M: RouterModel> Domain<M> {
         self.wires.flits.recycle(events);
         self.take_credits(now);
         self.inject(now, shared.traffic, &shared.targets);
-        let steps = |cycle: u32| (f64::from(cycle) * self.speedup).floor() as u32;
-        let substeps = steps(now + 1) - steps(now);
-        self.model.step(now, substeps, &mut self.wires);
+        self.model.step(now, &mut self.wires);
     }
 
     /// A flit has reached its terminal: it is counted, and its credit goes back.

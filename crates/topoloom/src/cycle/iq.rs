@@ -121,6 +121,32 @@ impl Choices {
     }
 }
 
+/// Whole cycles that stages take beyond their step; `routing` is `None` if the router looks ahead.
+#[derive(Debug, Clone, Copy)]
+struct Delays {
+    routing: Option<u32>,
+    vc_alloc: u32,
+    sw_alloc: u32,
+}
+
+/// The first internal step of a cycle.
+#[inline(always)]
+fn first_step(speedup: f64, cycle: u32) -> u32 {
+    (f64::from(cycle) * speedup) as u32
+}
+
+/// The internal step at the same place of its cycle, `cycles` cycles after `step`.
+fn after(speedup: f64, step: u32, cycles: u32) -> u32 {
+    if cycles == 0 {
+        return step;
+    }
+    let mut cycle = (f64::from(step) / speedup) as u32;
+    while first_step(speedup, cycle + 1) <= step {
+        cycle += 1;
+    }
+    first_step(speedup, cycle + cycles) + step - first_step(speedup, cycle)
+}
+
 /// All input-queued routers of a domain; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
 pub struct Iq<const LOG: u32> {
@@ -148,14 +174,11 @@ pub struct Iq<const LOG: u32> {
     buffer: u16,
     allocator: Allocator,
     iterations: u32,
-    /// Steps of the clock of internal steps in a cycle.
-    steps_per_cycle: u32,
-    /// Internal steps between a head's turn and its first VC allocation.
-    head_delay: u32,
-    /// Internal steps between a flit's turn and its first switch allocation.
-    switch_delay: u32,
-    /// Internal steps between a lost VC allocation and the next attempt, beyond the usual one.
-    retry_delay: u32,
+    /// Internal steps a cycle; steps are counted from the first of cycle 0 on.
+    speedup: f64,
+    /// Whole cycles that the stages take beyond their step.
+    delays: Delays,
+    /// Some stage takes more than its step: requests have to look at when they are ready.
     delayed: bool,
     grants: u64,
 }
@@ -185,7 +208,10 @@ impl<const LOG: u32> Iq<LOG> {
     #[inline(always)]
     fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
         let vc = &mut self.inputs[index];
-        vc.ready = step + self.head_delay;
+        if self.delayed {
+            let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
+            vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
+        }
         self.list_vc_request(router, index);
     }
 
@@ -270,7 +296,7 @@ impl<const LOG: u32> Iq<LOG> {
         for place in vc_base..vc_base + state.asking_vc as usize {
             let vc = &mut self.inputs[vc_base + self.vc_requests[place].input as usize];
             if vc.ready <= step {
-                vc.ready = step + 1 + self.retry_delay;
+                vc.ready = after(self.speedup, step + 1, self.delays.vc_alloc);
             }
         }
     }
@@ -421,7 +447,9 @@ impl<const LOG: u32> Iq<LOG> {
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
-        vc.ready = step + 1 + self.switch_delay;
+        if self.delayed {
+            vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+        }
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
         if move_pointers {
@@ -614,7 +642,9 @@ impl<const LOG: u32> Iq<LOG> {
                 self.ask_vc(router as u32, index, step + 1);
             }
         } else if !empty {
-            self.inputs[index].ready = step + 1 + self.switch_delay;
+            if self.delayed {
+                self.inputs[index].ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+            }
             return false;
         }
         self.switch_requests[place].input = NONE;
@@ -642,7 +672,6 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router = |w: &[u32]| Router { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false };
         let config = &setup.config;
-        let steps = config.speedup.ceil() as u32;
         Self {
             routers: first_ports.windows(2).map(router).collect(),
             inputs: Table::filled(input, ports << LOG),
@@ -667,13 +696,12 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             buffer: config.buffer as u16,
             allocator: config.allocator,
             iterations: config.iterations,
-            steps_per_cycle: steps,
-            head_delay: match config.routing_delay {
-                0 => steps * (config.vc_alloc_delay - 1),
-                routing => 1 + steps * (routing - 1 + config.vc_alloc_delay - 1),
+            speedup: config.speedup,
+            delays: Delays {
+                routing: config.routing_delay.checked_sub(1),
+                vc_alloc: config.vc_alloc_delay - 1,
+                sw_alloc: config.sw_alloc_delay - 1,
             },
-            switch_delay: steps * (config.sw_alloc_delay - 1),
-            retry_delay: steps * (config.vc_alloc_delay - 1),
             delayed: config.routing_delay > 0 || config.vc_alloc_delay > 1 || config.sw_alloc_delay > 1,
             grants: 0,
         }
@@ -693,10 +721,13 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             state.front = flit;
             let router = self.router_of[(vc >> LOG) as usize];
             if flit.is_head() {
-                self.ask_vc(router, index, now * self.steps_per_cycle);
+                let step = if self.delayed { first_step(self.speedup, now) } else { 0 };
+                self.ask_vc(router, index, step);
             } else {
                 let output = state.output;
-                state.ready = now * self.steps_per_cycle + self.switch_delay;
+                if self.delayed {
+                    state.ready = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
+                }
                 let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
                 self.ask_switch(router as usize, input, output);
             }
@@ -730,13 +761,15 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
 
     // Not inlined: compiled once for each stride, not again for each routing.
     #[inline(never)]
-    fn step(&mut self, now: u32, substeps: u32, wires: &mut Wires) {
+    fn step(&mut self, now: u32, wires: &mut Wires) {
+        let first = first_step(self.speedup, now);
+        let substeps = first_step(self.speedup, now + 1) - first;
         let mut place = 0;
         while place < self.active.len() {
             let router = self.active[place] as usize;
             for substep in 0..substeps {
                 let departure = if substep + 1 < substeps { now } else { now + 1 };
-                let step = now * self.steps_per_cycle + substep;
+                let step = first + substep;
                 let asking = self.routers[router].asking_switch as usize;
                 self.allocate_vcs(router, step);
                 self.allocate_switch(router, asking, now, departure, step, wires);

@@ -57,7 +57,7 @@ pub trait RouterModel: Send {
     fn credit(&mut self, vc: u32, flits: u16);
 
     /// Runs the internal steps of cycle `now` of all routers that have work.
-    fn step(&mut self, now: u32, substeps: u32, wires: &mut Wires);
+    fn step(&mut self, now: u32, wires: &mut Wires);
 
     /// Flits sent through output `port` whose credits have not come back.
     fn occupancy(&self, port: u32) -> u32;

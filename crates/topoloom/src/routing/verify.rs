@@ -73,8 +73,8 @@ fn prove<R: Routing>(network: &Network, name: &str, routing: &R) -> Proof {
         routing: name.to_owned(),
         deadlock_free: cycle.is_empty(),
         method: "acyclic",
-        channels: graph.used().count(),
-        dependencies: graph.dependencies(),
+        channels: graph.used.len(),
+        dependencies: graph.rows.iter().map(Row::len).sum(),
         vcs_needed: routing.classes(),
         cycle,
         unserved_pairs: unserved,
@@ -94,6 +94,10 @@ struct Row(Vec<AtomicU64>);
 impl Row {
     fn new(words: usize) -> Self {
         Self((0..words).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    fn len(&self) -> usize {
+        self.0.iter().map(|word| word.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
     fn insert(&self, bit: usize) {
@@ -168,13 +172,16 @@ struct Graph<'a> {
     words: usize,
     /// For each node, the nodes at the receiving router that wait behind it.
     rows: Vec<Row>,
+    /// The nodes that some packet uses, whether or not anything waits behind them.
+    used: Row,
 }
 
 impl<'a> Graph<'a> {
     fn new(network: &'a Network, classes: usize) -> Self {
         let words = (network.radix() * classes).div_ceil(64);
-        let rows = (0..network.ports().len() * classes).map(|_| Row::new(words)).collect();
-        Self { network, classes, words, rows }
+        let rows: Vec<Row> = (0..network.ports().len() * classes).map(|_| Row::new(words)).collect();
+        let used = Row::new(rows.len().div_ceil(64));
+        Self { network, classes, words, rows, used }
     }
 
     fn bit(&self, hop: &Move) -> usize {
@@ -209,24 +216,9 @@ impl<'a> Graph<'a> {
         bits.map(move |bit| self.network.port_base(self.head(node)) as usize * self.classes + bit)
     }
 
-    fn used(&self) -> impl Iterator<Item = usize> + '_ {
-        let mut used = vec![false; self.rows.len()];
-        for node in 0..self.rows.len() {
-            for next in self.successors_if_any(node) {
-                used[node] = true;
-                used[next] = true;
-            }
-        }
-        used.into_iter().enumerate().filter(|(_, used)| *used).map(|(node, _)| node)
-    }
-
     fn successors_if_any(&self, node: usize) -> Vec<usize> {
         let empty = self.rows[node].0.iter().all(|w| w.load(Ordering::Relaxed) == 0);
         if empty { Vec::new() } else { self.successors(node).collect() }
-    }
-
-    fn dependencies(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.0).map(|w| w.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
     /// A shortest cycle through a node of the graph, empty if it is acyclic.
@@ -364,8 +356,13 @@ impl<'g, 'n> Walk<'g, 'n> {
     /// Enters the dependencies of this walk into the graph.
     fn record(&self) {
         for (at, _, hops) in &self.states {
-            for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
-                let row = &self.graph.rows[self.graph.node(*at, hop) as usize];
+            for (hop, next) in hops {
+                let node = self.graph.node(*at, hop) as usize;
+                self.graph.used.insert(node);
+                if *next == ENDED {
+                    continue;
+                }
+                let row = &self.graph.rows[node];
                 self.outs(*next as usize).for_each(|after| row.insert(self.graph.bit(after)));
             }
         }
