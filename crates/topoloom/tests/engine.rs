@@ -90,7 +90,7 @@ impl Control for Watch {
 #[test]
 fn a_run_is_watched_and_can_be_stopped() {
     let network = topology::build("mesh:4x4").expect("a mesh");
-    for config in [Config::default(), fixed(1_000_000, 100_000_000)] {
+    for config in [Config::default(), fixed(1_000_000, 40_000_000)] {
         let watch = Watch { cycles: AtomicU64::new(0), stop_at: 700 };
         let point = simulate(&network, "dor", "uniform", 0.2, &config, &watch).expect("a run");
         assert!(point.interrupted && !point.converged && !point.deadlocked);
