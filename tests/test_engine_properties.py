@@ -266,10 +266,16 @@ def test_the_slow_router_agrees_by_packets_of_its_own(load, options):
 
 REPEATED = [
     ("mesh:8x8", "dor", "uniform", 0.4, {"warmup": 100, "measure": 300}),
-    ("mesh:5x3", "dor", "uniform", 0.3, {}),
+    ("hyperx:3x3,p=8", "dor", "uniform", 0.7, {}),  # finds its own length
     ("torus:4x4,p=2", "val", "tornado", 0.3, {"warmup": 100, "measure": 300, "packet": 3, "buffer": 4, "speedup": 1}),
     ("hyperx:4x4,tile=2x2", "ugal-l", "transpose", 0.5, {"warmup": 100, "measure": 300}),
-    ("dragonfly:a=4,h=2", "ugal-l", "next-group", 0.2, {"links": LINKS | {"local": 10, "global": 100}, "buffer": 256}),
+    (
+        "dragonfly:a=4,h=2",
+        "ugal-l",
+        "next-group",
+        0.2,
+        {"links": LINKS | {"local": 10, "global": 100}, "buffer": 256, "warmup": 300, "measure": 500},
+    ),
     ("fattree:k=3,levels=3", "anca", "uniform", 0.9, {"warmup": 100, "measure": 300, "allocator": "islip"}),
     (
         "slimfly:q=3,p=3",
