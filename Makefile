@@ -14,7 +14,7 @@ NETWORKS := fattree:k=10,levels=3 dragonfly:a=8,h=4,p=4 hyperx:10x10,p=10 slimfl
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-8s\033[0m %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-9s\033[0m %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(STAMP) ## Make .venv with a release build of the engine and the topoloom command
@@ -39,6 +39,10 @@ demo: setup ## Compare five networks of about a thousand terminals: writes repor
 test: setup ## Run all tests, the engine's and Python's
 	cargo test -p topoloom
 	$(BIN)/python -m pytest
+
+.PHONY: test-long
+test-long: setup ## Compare every usable point of BookSim2's curves: minutes
+	$(BIN)/python -m pytest tests/long -m long
 
 .PHONY: bench
 bench: ## Measure the engine beside BookSim2 and CAMINOS; with valgrind, instructions per flit-hop
