@@ -83,21 +83,19 @@ impl Traffic {
         if !self.is_active(source) {
             return;
         }
-        let mut evenly = |ranges: &[Range<u32>]| {
-            let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-            let shares = ranges.iter().cloned().map(|destinations| Share { destinations, each: 1.0 / all as f64 });
-            out.extend(shares.filter(|share| !share.destinations.is_empty()));
-        };
-        match &self.pattern {
-            Pattern::Uniform => evenly(&[0..self.terminals]),
-            Pattern::UniformOthers => evenly(&[0..source.0, source.0 + 1..self.terminals]),
-            Pattern::Fixed(to) => evenly(&[to[source.index()]..to[source.index()] + 1]),
+        let ranges = match &self.pattern {
+            Pattern::Uniform => [0..self.terminals, 0..0],
+            Pattern::UniformOthers => [0..source.0, source.0 + 1..self.terminals],
+            Pattern::Fixed(to) => [to[source.index()]..to[source.index()] + 1, 0..0],
             Pattern::NextGroup { size } => {
                 let next = (source.0 / size + 1) * size;
                 let first = if next >= self.terminals { 0 } else { next };
-                evenly(&[first..first + size]);
+                [first..first + size, 0..0]
             }
-        }
+        };
+        let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
+        let shares = ranges.into_iter().map(|destinations| Share { destinations, each: 1.0 / all as f64 });
+        out.extend(shares.filter(|share| !share.destinations.is_empty()));
     }
 }
 
