@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Network;
-use topoloom::network::{Peer, RouterId};
+use topoloom::network::{Peer, PortId, RouterId};
 use topoloom::rng::Rng;
 use topoloom::routing::{ANY_VIA, AnyRouting, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
 use topoloom::topology;
@@ -34,6 +34,10 @@ impl View for Anything {
     fn occupancy(&self, port: u32) -> u32 {
         let draw = Rng::stream(self.0, port.into()).below(8);
         [0, 0, 1, 2, 7, 40, 300, 4000][draw as usize]
+    }
+
+    fn published(&self, port: PortId) -> u32 {
+        self.occupancy(port.0 ^ 0x5A5A)
     }
 }
 
@@ -226,6 +230,10 @@ struct Busy {
 impl View for Busy {
     fn occupancy(&self, port: u32) -> u32 {
         if port == self.port { self.here } else { self.elsewhere }
+    }
+
+    fn published(&self, _port: PortId) -> u32 {
+        panic!("none of the routings tested with this reads a snapshot")
     }
 }
 

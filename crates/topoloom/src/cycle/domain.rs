@@ -1,6 +1,7 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
 use super::flit::{FRESH, Flit};
+use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::terminals::{Sent, Terminals};
 use super::wires::{Channel, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
@@ -15,6 +16,9 @@ use crate::traffic::Traffic;
 pub trait Arrivals<M>: Sync {
     /// Takes in the flits that arrive at routers and terminals in cycle `now`.
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>);
+
+    /// Cycles between two snapshots that the routing asks for, or 0.
+    fn snapshot_period(&self) -> u32;
 }
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
@@ -26,6 +30,10 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
                 domain.arrive(self, event, now, shared);
             }
         }
+    }
+
+    fn snapshot_period(&self) -> u32 {
+        Routing::snapshot_period(self)
     }
 }
 
@@ -41,6 +49,8 @@ pub struct Shared<'a, M> {
     pub seed: u64,
     /// The class index that stands for all VCs.
     pub all_vcs: u8,
+    /// What routings may know about the whole network.
+    pub snapshot: Snapshot,
 }
 
 /// The routers `first..first + n` with all that arrives at them. Aligned so that threads share no cache line.
@@ -67,12 +77,18 @@ pub struct Domain<M> {
 struct RouterView<'a, M> {
     model: &'a M,
     first_port: u32,
+    snapshot: &'a Snapshot,
 }
 
 impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         self.model.occupancy(self.first_port + port)
+    }
+
+    #[inline(always)]
+    fn published(&self, port: PortId) -> u32 {
+        self.snapshot.occupancy(port)
     }
 }
 
@@ -138,6 +154,12 @@ impl<M: RouterModel> Domain<M> {
         self.model.step(now, &mut self.wires);
     }
 
+    /// Tells the whole network what the outputs of this domain hold.
+    pub fn publish(&self, snapshot: &Snapshot) {
+        let ports = self.first_ports[self.first_ports.len() - 1];
+        (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.occupancy(port)));
+    }
+
     /// A flit has reached its terminal: it is counted, and its credit goes back.
     #[inline(always)]
     fn eject(&mut self, event: &FlitEvent, now: u32) {
@@ -172,7 +194,8 @@ impl<M: RouterModel> Domain<M> {
             return;
         }
         let dst = RouterId(flit.dst);
-        let view = RouterView { model: &self.model, first_port: self.first_ports[local as usize] };
+        let first_port = self.first_ports[local as usize];
+        let view = RouterView { model: &self.model, first_port, snapshot: &shared.snapshot };
         let port = self.first_port + vc / self.stride;
         let mut rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
         if flit.kind & FRESH != 0 {

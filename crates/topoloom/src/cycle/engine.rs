@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::domain::{Arrivals, Domain, Shared};
+use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::wires::Outbox;
 use super::{RouterModel, Setup};
@@ -49,10 +50,18 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             .collect();
         let crossing = network.ports().iter().filter(|p| matches!(p.peer, Peer::Port(_)));
         let window = crossing.map(|p| setup.config.links.of(p.class) + 1).min().unwrap_or(1);
+        let snapshot = Snapshot::new(network, routing.snapshot_period());
         Self {
             network,
             domains: (0..bounds.len() - 1).map(domain).collect(),
-            shared: Shared { routing, traffic, targets, seed: setup.config.seed, all_vcs: setup.classes as u8 },
+            shared: Shared {
+                routing,
+                traffic,
+                targets,
+                seed: setup.config.seed,
+                all_vcs: setup.classes as u8,
+                snapshot,
+            },
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,
@@ -67,6 +76,9 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             let cpu = thread_cpu_s();
             for now in self.now..until {
                 self.domains[0].cycle(now, &self.shared);
+                if self.shared.snapshot.is_due(now + 1) {
+                    self.domains[0].publish(&self.shared.snapshot);
+                }
             }
             self.cpu_s += thread_cpu_s() - cpu;
         } else {
@@ -160,7 +172,7 @@ fn run_domain<M: RouterModel>(
     let own = domain.wires.domain as usize;
     let mut start = from;
     while start < until {
-        let end = until.min(start + window);
+        let end = shared.snapshot.next_due(start).min(until).min(start + window);
         for now in start..end {
             domain.cycle(now, shared);
         }
@@ -172,6 +184,10 @@ fn run_domain<M: RouterModel>(
         for other in (0..threads).filter(|other| *other != own) {
             let mut slot = mail[other * threads + own].lock().expect("no thread panics with the lock");
             domain.receive(&mut slot);
+        }
+        // Between the barriers nobody reads the snapshot.
+        if shared.snapshot.is_due(end) {
+            domain.publish(&shared.snapshot);
         }
         // A fast thread must not put its next mail where a slow one has not yet read the last.
         barrier.wait();

@@ -10,6 +10,7 @@ mod domain;
 mod engine;
 mod flit;
 mod iq;
+mod snapshot;
 mod stats;
 mod table;
 mod terminals;

@@ -19,7 +19,7 @@ pub mod verify;
 pub(crate) use registry::with_routing;
 pub use registry::{AnyRouting, ROUTINGS, RoutingInfo, build, classes, offered};
 
-use crate::network::RouterId;
+use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
 
 /// No intermediate router: the packet heads for its destination.
@@ -64,6 +64,10 @@ pub struct Move {
 pub trait View {
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
     fn occupancy(&self, port: u32) -> u32;
+
+    /// The same of any output in the network, as last published. Only for routings with a
+    /// [`Routing::snapshot_period`].
+    fn published(&self, port: PortId) -> u32;
 }
 
 /// A view of an idle network.
@@ -72,6 +76,10 @@ pub struct Idle;
 
 impl View for Idle {
     fn occupancy(&self, _port: u32) -> u32 {
+        0
+    }
+
+    fn published(&self, _port: PortId) -> u32 {
         0
     }
 }
@@ -98,6 +106,11 @@ pub trait Routing: Send + Sync {
     #[inline(always)]
     fn eject_class(&self, _state: PacketState) -> Option<u8> {
         None
+    }
+
+    /// Cycles between two snapshots of all occupancies in the network, for [`View::published`]; 0 if it reads none.
+    fn snapshot_period(&self) -> u32 {
+        0
     }
 }
 

@@ -1,0 +1,182 @@
+//! What routings may know about the whole network: the occupancy of every output, published every so many cycles.
+//!
+//! What is published before cycle t (t a multiple of the period) is the state at the end of cycle t - 1, the same that
+//! a router sees of its own outputs in t. It stands until the next time. Runs whose routing asks for none pay a
+//! comparison a cycle.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::network::{Network, PortId};
+
+/// The occupancies last published.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Cycles between two publications, or 0.
+    period: u32,
+    /// By port of the network. Domains write between two barriers, and read at other times: no order is needed.
+    occupancy: Vec<AtomicU32>,
+}
+
+impl Snapshot {
+    /// An idle network, published every `period` cycles; never if `period` is 0.
+    pub fn new(network: &Network, period: u32) -> Self {
+        let ports = if period > 0 { network.ports().len() } else { 0 };
+        Self { period, occupancy: (0..ports).map(|_| AtomicU32::new(0)).collect() }
+    }
+
+    /// True if the state at the beginning of cycle `now` is to be published.
+    #[inline(always)]
+    pub fn is_due(&self, now: u32) -> bool {
+        self.period > 0 && now % self.period == 0
+    }
+
+    /// The first cycle after `now` at whose beginning the state is to be published.
+    pub fn next_due(&self, now: u32) -> u32 {
+        match self.period {
+            0 => u32::MAX,
+            period => (now / period + 1).saturating_mul(period),
+        }
+    }
+
+    /// Sets the occupancy of an output.
+    #[inline(always)]
+    pub fn publish(&self, port: PortId, occupancy: u32) {
+        self.occupancy[port.index()].store(occupancy, Ordering::Relaxed);
+    }
+
+    /// The occupancy of an output.
+    #[inline(always)]
+    pub fn occupancy(&self, port: PortId) -> u32 {
+        self.occupancy[port.index()].load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::control::{self, Uncontrolled};
+    use super::super::engine::Engine;
+    use super::super::iq::Iq;
+    use super::super::{Config, RouterModel, Setup};
+    use super::*;
+    use crate::network::RouterId;
+    use crate::rng::{Rng, mix};
+    use crate::routing::{Move, PacketState, Routing, View};
+    use crate::traffic::Traffic;
+    use crate::{topology, traffic};
+
+    /// On a mesh, x first or y first, each in a class of its own, by a hash of all that is published: whatever is off
+    /// by one anywhere changes the way of a packet.
+    struct Gossip {
+        network: Network,
+        period: u32,
+    }
+
+    impl Gossip {
+        fn new(period: u32) -> Self {
+            Self { network: topology::build("mesh:4x4").expect("a mesh"), period }
+        }
+
+        fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, Iq<2>> {
+            let setup = Setup::new(&self.network, "gossip", 2, &config(threads)).expect("options that are allowed");
+            Engine::new(&self.network, self, traffic, &setup, 0.4)
+        }
+    }
+
+    fn config(threads: u32) -> Config {
+        Config { packet: 3, threads, warmup: Some(50), measure: Some(250), ..Config::default() }
+    }
+
+    impl Routing for Gossip {
+        fn classes(&self) -> u32 {
+            2
+        }
+
+        fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+            out.extend([0, 1].map(PacketState::direct));
+        }
+
+        fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+            let grid = self.network.any_structure().grid().expect("a mesh has coordinates");
+            let (here, there) = (grid.coordinates(at.0), grid.coordinates(dst.0));
+            let first = state.bits as usize;
+            let way = if here[first] == there[first] { 1 - first } else { first };
+            let towards = |peer: &RouterId| {
+                let next = grid.coordinates(peer.0);
+                next[1 - way] == here[1 - way] && next[way].abs_diff(there[way]) < here[way].abs_diff(there[way])
+            };
+            let (port, _) = self.network.neighbors(at).find(|(_, peer)| towards(peer)).expect("a neighbour");
+            out.push(Move { port: port as u16, class: state.bits as u8, next: state });
+        }
+
+        fn start<V: View>(&self, _src: RouterId, _dst: RouterId, view: &V, _rng: &mut Rng) -> PacketState {
+            let ports = (0..self.network.ports().len() as u32).map(PortId);
+            let hash = ports.fold(0, |hash, port| mix(hash ^ u64::from(view.published(port))));
+            PacketState::direct(hash as u32 & 1)
+        }
+
+        fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, _rng: &mut Rng) -> Move {
+            if self.period == 1 {
+                let base = self.network.port_base(at);
+                for port in 0..self.network.radix_of(at) as u32 {
+                    assert_eq!(view.published(PortId(base + port)), view.occupancy(port), "{at}, output {port}");
+                }
+            }
+            let mut moves = Vec::new();
+            self.moves(at, state, dst, &mut moves);
+            moves[0]
+        }
+
+        fn snapshot_period(&self) -> u32 {
+            self.period
+        }
+    }
+
+    /// The occupancy of every output now.
+    fn now(engine: &Engine<'_, Iq<2>>) -> Vec<u32> {
+        let of = |domain: &super::super::domain::Domain<Iq<2>>, ports: u32| {
+            (0..ports).map(|port| domain.model.occupancy(port)).collect::<Vec<_>>()
+        };
+        let ends = engine.domains.iter().skip(1).map(|d| d.first_port).chain([engine.network.ports().len() as u32]);
+        engine.domains.iter().zip(ends).flat_map(|(domain, end)| of(domain, end - domain.first_port)).collect()
+    }
+
+    #[test]
+    fn what_is_published_is_the_state_at_the_last_multiple_of_the_period() {
+        for (period, threads) in [(1, 1), (7, 1), (1, 2), (7, 3)] {
+            let gossip = Gossip::new(period);
+            let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
+            let mut engine = gossip.engine(&traffic, threads);
+            let mut expected = now(&engine);
+            for cycle in 0..60 {
+                if cycle % period == 0 {
+                    expected = now(&engine);
+                }
+                let ports = (0..expected.len() as u32).map(PortId);
+                let found: Vec<u32> = ports.map(|port| engine.shared.snapshot.occupancy(port)).collect();
+                assert_eq!(found, expected, "period {period}, cycle {cycle}");
+                engine.advance(cycle + 1);
+            }
+            assert!(expected.iter().any(|&flits| flits > 0));
+        }
+    }
+
+    #[test]
+    fn decisions_by_what_is_published_do_not_depend_on_threads() {
+        let mut latencies = Vec::new();
+        for period in [1, 4, 1000] {
+            let gossip = Gossip::new(period);
+            let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
+            let point = |threads| {
+                let setup = Setup::new(&gossip.network, "gossip", 2, &config(threads)).expect("allowed options");
+                let run = control::run::<Iq<2>>(&gossip.network, &gossip, &traffic, &setup, 0.4, &Uncontrolled);
+                let point = run.expect("a checked run");
+                (point.latency_cycles, point.network_latency_cycles, point.flit_hops, point.packets)
+            };
+            let one = point(1);
+            assert!([2, 3].iter().all(|&threads| point(threads) == one), "period {period}");
+            latencies.push(one);
+        }
+        latencies.dedup();
+        assert_eq!(latencies.len(), 3, "the period changes the ways of packets");
+    }
+}
