@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
 use topoloom::cycle::{self, Config, Control};
-use topoloom::routing;
+use topoloom::metrics::load;
+use topoloom::{routing, traffic};
 
 use crate::error::raise;
 use crate::network::{Network, json};
@@ -75,6 +76,32 @@ pub fn verify(py: Python<'_>, network: &Network, routing: &str) -> PyResult<Stri
         Ok(routing::verify::verify(&network.0, routing, &algorithm))
     });
     raise(proof).map(|proof| json(&proof))
+}
+
+/// The largest load that a routing can carry under a traffic pattern, as JSON.
+#[pyfunction]
+pub fn saturation_bound(py: Python<'_>, network: &Network, routing: &str, traffic: &str) -> PyResult<String> {
+    let bound = py.detach(|| {
+        let algorithm = routing::build(&network.0, routing)?;
+        load::saturation_bound(&network.0, &algorithm, &traffic::build(&network.0, traffic)?)
+    });
+    raise(bound).map(|bound| json(&bound))
+}
+
+/// (router, port, expected load) of every channel between routers; refused for routings that decide by congestion.
+#[pyfunction]
+pub fn channel_loads(
+    py: Python<'_>,
+    network: &Network,
+    routing: &str,
+    traffic: &str,
+) -> PyResult<Vec<(u32, u32, f64)>> {
+    let loads = py.detach(|| {
+        let algorithm = routing::build(&network.0, routing)?;
+        load::channel_load(&network.0, routing, &algorithm, &traffic::build(&network.0, traffic)?)
+    });
+    let loads = raise(loads)?;
+    Ok(loads.channels(&network.0).map(|(router, port, load)| (router.0, port, load)).collect())
 }
 
 /// Reads options; what is wrong with them is said without the place in the JSON, which nobody typed.

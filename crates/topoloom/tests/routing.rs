@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Network;
-use topoloom::network::{Peer, PortId, RouterId};
+use topoloom::metrics::load::channel_load;
+use topoloom::network::{Peer, PortId, RouterId, TerminalId};
 use topoloom::rng::Rng;
 use topoloom::routing::{ANY_VIA, AnyRouting, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
 use topoloom::topology;
@@ -317,4 +318,57 @@ fn anca_takes_the_less_occupied_of_two() {
     let share = |port: u16| ports.iter().filter(|p| **p == port).count() as f64 / 8000.0;
     assert!((share(5) - 1.0 / 16.0).abs() < 0.012, "{}", share(5));
     assert!([4, 6, 7].iter().all(|&port| (share(port) - 5.0 / 16.0).abs() < 0.025));
+}
+
+/// The expected load of each pair of neighbours, against packets that are sent one by one.
+#[test]
+fn expected_loads_are_those_of_many_packets() {
+    const PACKETS: u32 = 40_000;
+    for spec in [
+        "mesh:4x3",
+        "torus:4x2,p=2",
+        "hyperx:3x3,trunk=2",
+        "fattree:k=3,levels=3",
+        "dragonfly:a=4,h=2",
+        "dragonfly:a=4,h=2,g=3",
+        "slimfly:q=3,p=2",
+        "flex:3x3x3",
+        "flex:4x3x4",
+    ] {
+        let network = topology::build(spec).expect(spec);
+        let traffic = topoloom::traffic::build(&network, "uniform").expect("any network offers it");
+        for name in offered(&network).into_iter().chain(["val:via=any"]) {
+            let routing = build(&network, name).expect(name);
+            if !with!(&routing, r => r.oblivious()) {
+                continue;
+            }
+            let load = channel_load(&network, name, &routing, &traffic).expect("oblivious");
+            let mut expected = std::collections::BTreeMap::new();
+            for (from, port, load) in load.channels(&network) {
+                let (_, to) = network.neighbors(from).find(|&(other, _)| other as u32 == port).expect("a neighbour");
+                *expected.entry((from.0, to.0)).or_insert(0.0) += load;
+            }
+            let mut seen = std::collections::BTreeMap::new();
+            let mut dice = Rng::stream(11, 0);
+            for packet in 0..PACKETS {
+                let source = TerminalId(dice.below(network.num_terminals() as u32));
+                let to = network.router_of(traffic.destination(source, &mut dice));
+                let mut at = network.router_of(source);
+                let path = with!(&routing, r => send(&network, r, at, to, u64::from(packet) << 20));
+                for next in path {
+                    *seen.entry((at.0, next)).or_insert(0u32) += 1;
+                    at = RouterId(next);
+                }
+            }
+            let packets = f64::from(PACKETS) / network.num_terminals() as f64;
+            for (pair, load) in expected {
+                let (drawn, mean) = (f64::from(seen.remove(&pair).unwrap_or(0)), load * packets);
+                assert!(
+                    (drawn - mean).abs() <= 6.0 * (mean + 1.0).sqrt(),
+                    "{spec}, {name}: {drawn} packets over {pair:?}, {mean} expected"
+                );
+            }
+            assert!(seen.is_empty(), "{spec}, {name}");
+        }
+    }
 }

@@ -145,6 +145,15 @@ fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(u
     }
 }
 
+/// Links on a shortest way from `source` to each router; `u32::MAX` where there is none.
+pub(super) fn distances_from(graph: &Graph, source: u32) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; graph.len()];
+    search(graph, source, &mut vec![false; graph.len()], |distance, router| {
+        distances[router as usize] = distance as u32
+    });
+    distances
+}
+
 fn one_source(graph: &Graph, terminals: &[u32], source: u32) -> Levels {
     let mut levels = Levels::default();
     let own = u128::from(terminals[source as usize]);

@@ -4,6 +4,7 @@ pub mod bisection;
 pub mod distances;
 mod facts;
 mod graph;
+pub mod load;
 mod spectrum;
 
 pub use facts::{Facts, facts, facts_in, moore_bound};

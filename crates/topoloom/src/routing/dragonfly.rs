@@ -1,6 +1,6 @@
 //! Minimal routing on a dragonfly: local, global, local (Kim et al., 2008). VC class = global hops taken.
 
-use super::{Minimal, Step, UgalRule};
+use super::{Minimal, Step, UgalRule, evenly};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
 
@@ -108,6 +108,16 @@ impl Minimal for DragonflyMinimal {
                 out.push(step);
             }
         }
+    }
+
+    /// Every exit is as likely as the others; several may lie behind one output.
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<(f64, Step)>) {
+        if self.group[at.index()] == self.group[target.index()] {
+            out.push((1.0, self.local_step(at, target.0, bits)));
+            return;
+        }
+        let best = self.best(at, target).map(|exit| self.towards(at, exit, bits));
+        out.extend(evenly(best.collect()));
     }
 
     #[inline(always)]

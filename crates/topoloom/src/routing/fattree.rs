@@ -126,4 +126,8 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
         let better = view.occupancy(u32::from(other)) < view.occupancy(u32::from(one));
         hop(if better { other } else { one })
     }
+
+    fn oblivious(&self) -> bool {
+        !ADAPTIVE
+    }
 }

@@ -112,6 +112,34 @@ pub trait Routing: Send + Sync {
     fn snapshot_period(&self) -> u32 {
         0
     }
+
+    /// True if no decision looks at the view, so that every packet's way has a probability that can be computed:
+    /// `likely_starts` and `likely_moves` then say what `start` and `choose` draw from.
+    fn oblivious(&self) -> bool {
+        false
+    }
+
+    /// The states of `starts` with their probabilities, which add up to 1. `via` may be [`ANY_VIA`]: any router but
+    /// source and destination, all equally likely; no other router may be named.
+    fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
+        let mut starts = Vec::new();
+        self.starts(src, dst, &mut starts);
+        out.extend(evenly(starts));
+    }
+
+    /// The hops of `moves` with their probabilities, which add up to 1. What a packet does at its intermediate router
+    /// must not depend on how it came there.
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        let mut moves = Vec::new();
+        self.moves(at, state, dst, &mut moves);
+        out.extend(evenly(moves));
+    }
+}
+
+/// Gives equal probabilities.
+fn evenly<T>(choices: Vec<T>) -> impl Iterator<Item = (f64, T)> {
+    let each = 1.0 / choices.len() as f64;
+    choices.into_iter().map(move |choice| (each, choice))
 }
 
 /// A hop of a minimal algorithm towards a target: output, class, and the algorithm's bits after it.
@@ -130,7 +158,7 @@ pub trait Minimal: Send + Sync {
     /// VC classes of one phase.
     fn classes(&self) -> u32;
 
-    /// Every initial value of the bits.
+    /// Every initial value of the bits; all are equally likely.
     fn begins(&self) -> Vec<u32> {
         vec![0]
     }
@@ -143,6 +171,13 @@ pub trait Minimal: Send + Sync {
 
     /// Every hop that could be taken at `at` towards another router `target`.
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>);
+
+    /// The hops of `steps` with the probabilities by which `step` draws them.
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<(f64, Step)>) {
+        let mut steps = Vec::new();
+        self.steps(at, bits, target, &mut steps);
+        out.extend(evenly(steps));
+    }
 
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;

@@ -4,7 +4,7 @@
 //! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output is more
 //! occupied. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
 
-use super::{ANY_VIA, Minimal, Move, NO_VIA, PacketState, Routing, Step, UgalRule, View};
+use super::{ANY_VIA, Minimal, Move, NO_VIA, PacketState, Routing, Step, UgalRule, View, evenly};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -39,6 +39,16 @@ impl<M: Minimal> Routing for Min<M> {
     #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.0.eject_class(state.bits)
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        let mut steps = Vec::new();
+        self.0.likely_steps(at, state.bits, dst, &mut steps);
+        out.extend(steps.into_iter().map(|(likely, step)| (likely, hop(step, 0, NO_VIA))));
     }
 }
 
@@ -175,6 +185,39 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         let offset = if state.via == NO_VIA { self.classes as u8 } else { 0 };
         self.minimal.eject_class(state.bits).map(|class| class + offset)
+    }
+
+    fn oblivious(&self) -> bool {
+        !ADAPTIVE
+    }
+
+    fn likely_starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
+        // Of all routers, two make no detour: the source and the destination.
+        let direct = match (self.routers, self.any_via) {
+            (..3, _) => 1.0,
+            (routers, true) => 2.0 / f64::from(routers),
+            (_, false) => 0.0,
+        };
+        for (likely, bits) in evenly(self.minimal.begins()) {
+            let starts = [(direct, NO_VIA), (1.0 - direct, ANY_VIA)].map(|(p, via)| (p * likely, via));
+            let possible = starts.into_iter().filter(|(likely, _)| *likely > 0.0);
+            out.extend(possible.map(|(likely, via)| (likely, PacketState { via, bits })));
+        }
+    }
+
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        let mut steps = Vec::new();
+        if state.via == at.0 {
+            for (begins, bits) in evenly(self.minimal.begins()) {
+                let first = steps.len();
+                self.minimal.likely_steps(at, bits, dst, &mut steps);
+                steps[first..].iter_mut().for_each(|(likely, _)| *likely *= begins);
+            }
+            out.extend(steps.into_iter().map(|(likely, step)| (likely, self.hop(step, NO_VIA))));
+        } else {
+            self.minimal.likely_steps(at, state.bits, state.target(dst), &mut steps);
+            out.extend(steps.into_iter().map(|(likely, step)| (likely, self.hop(step, state.via))));
+        }
     }
 }
 

@@ -1,0 +1,494 @@
+//! The expected load of every channel, and the saturation load that follows from it.
+//!
+//! If every terminal that sends offers one flit a cycle, how many flits would each channel have to carry, on average
+//! over all that the routing and the pattern leave to chance? A channel carries one at most: at 1 / the largest load the
+//! network saturates, however good its routers are. For routings that do not look at congestion the expectation is
+//! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest way.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::distances::distances_from;
+use super::graph::Graph;
+use crate::error::{Error, Result};
+use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
+use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing, with_routing};
+use crate::topology::available_memory;
+use crate::traffic::{Share, Traffic};
+
+/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers. The names are the keys of the
+/// JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ChannelLoad {
+    /// The largest load of a channel between routers; 0 if there is none.
+    pub max_channel_load: f64,
+    /// The mean load of the channels between routers.
+    pub mean_channel_load: Option<f64>,
+    /// Channels between routers: two a link.
+    pub channels: usize,
+    /// The most loaded channel: the router that sends, its output, the router that receives.
+    pub busiest: Option<Channel>,
+    /// The largest load of a channel from or to a terminal.
+    pub max_terminal_load: f64,
+    /// The load of the channel that each port of the network sends into.
+    #[serde(skip)]
+    pub by_port: Vec<f64>,
+}
+
+/// A channel between routers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Channel {
+    /// The router that sends.
+    pub from: RouterId,
+    /// Its output, counted within the router.
+    pub port: u32,
+    /// The router that receives.
+    pub to: RouterId,
+}
+
+/// What a bound on the saturation load rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BoundIs {
+    /// The exact expected loads of this routing.
+    ExpectedLoad,
+    /// The shortest distances: holds for any routing, adaptive ones among them.
+    Distance,
+}
+
+/// An offered load that a network cannot carry more than. The names are the keys of the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SaturationBound {
+    /// Flits per active terminal per cycle; more than 1 if the terminals' own links saturate last, as they can offer 1.
+    pub saturation_bound: f64,
+    /// What it rests on.
+    pub saturation_bound_is: BoundIs,
+    /// The loads, where the routing does not look at congestion.
+    #[serde(flatten)]
+    pub load: Option<ChannelLoad>,
+}
+
+impl ChannelLoad {
+    /// (router, output counted within it, load) of every channel between routers.
+    pub fn channels<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (RouterId, u32, f64)> + 'a {
+        let between = |(port, _): &(u32, _)| matches!(network.ports()[*port as usize].peer, Peer::Port(_));
+        (0..).zip(&self.by_port).filter(between).map(|(port, &load)| {
+            let (router, port) = network.local_port(PortId(port));
+            (router, port, load)
+        })
+    }
+
+    /// 1 / the largest load, of links between routers and of terminals' links.
+    pub fn saturation_bound(&self) -> f64 {
+        1.0 / self.max_channel_load.max(self.max_terminal_load)
+    }
+}
+
+/// The largest load that `routing` can carry under `traffic` on `network`: from the expected loads, or for an adaptive
+/// routing from the distances.
+///
+/// # Errors
+/// As [`channel_load`], but for adaptive routings.
+pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traffic) -> Result<SaturationBound> {
+    if with_routing!(routing, r => r.oblivious()) {
+        let load = channel_load(network, "", routing, traffic)?;
+        let (saturation_bound, saturation_bound_is) = (load.saturation_bound(), BoundIs::ExpectedLoad);
+        return Ok(SaturationBound { saturation_bound, saturation_bound_is, load: Some(load) });
+    }
+    let demands = Demands::new(network, traffic)?;
+    let saturation_bound = 1.0 / demands.max_terminal_load.max(least_load(network, &demands));
+    Ok(SaturationBound { saturation_bound, saturation_bound_is: BoundIs::Distance, load: None })
+}
+
+/// The expected load of every channel under `routing`, which users call `name`, and `traffic`.
+///
+/// # Errors
+/// [`Error::Routing`] if what the routing does depends on congestion, or if it leads packets round in circles;
+/// [`Error::TooLarge`] if the demands between all routers do not fit in memory.
+pub fn channel_load(network: &Network, name: &str, routing: &AnyRouting, traffic: &Traffic) -> Result<ChannelLoad> {
+    let demands = Demands::new(network, traffic)?;
+    let by_port = with_routing!(routing, r => {
+        if !r.oblivious() {
+            return Err(Error::Routing(format!(
+                "{name} on {} decides by congestion, so that its expected channel load is not known before a simulation; \
+                 it is known of routings such as dor, min, val and nca",
+                network.spec()
+            )));
+        }
+        loads(network, r, &demands)?
+    });
+    Ok(summary(network, by_port, demands.max_terminal_load))
+}
+
+fn summary(network: &Network, by_port: Vec<f64>, max_terminal_load: f64) -> ChannelLoad {
+    let channels = 2 * network.links().len();
+    let busiest = (0..by_port.len()).max_by(|&a, &b| by_port[a].total_cmp(&by_port[b]).then(b.cmp(&a)));
+    let total: f64 = by_port.iter().sum();
+    ChannelLoad {
+        max_channel_load: busiest.map_or(0.0, |port| rounded(by_port[port])),
+        mean_channel_load: (channels > 0).then(|| rounded(total / channels as f64)),
+        channels,
+        busiest: busiest.filter(|&port| by_port[port] > 0.0).and_then(|port| {
+            let (from, port) = network.local_port(PortId(port as u32));
+            let Peer::Port(peer) = network.ports_of(from)[port as usize].peer else { return None };
+            Some(Channel { from, port, to: network.ports()[peer.index()].router })
+        }),
+        max_terminal_load,
+        by_port,
+    }
+}
+
+/// To 12 decimals: what is beyond them is rounding of many sums.
+fn rounded(value: f64) -> f64 {
+    (value * 1e12).round() / 1e12
+}
+
+/// Flits a cycle from routers to routers.
+struct Matrix {
+    routers: usize,
+    flits: Vec<f64>,
+}
+
+impl Matrix {
+    fn new(routers: usize) -> Self {
+        Self { routers, flits: vec![0.0; routers * routers] }
+    }
+
+    fn row(&mut self, source: RouterId) -> &mut [f64] {
+        &mut self.flits[source.index() * self.routers..][..self.routers]
+    }
+
+    fn at(&self, source: RouterId, target: RouterId) -> f64 {
+        self.flits[source.index() * self.routers + target.index()]
+    }
+
+    /// (target, flits) of what `source` sends to others.
+    fn of(&self, source: RouterId) -> impl Iterator<Item = (RouterId, f64)> + '_ {
+        let row = &self.flits[source.index() * self.routers..][..self.routers];
+        let all = (0..).map(RouterId).zip(row.iter().copied());
+        all.filter(move |&(target, flits)| target != source && flits > 0.0)
+    }
+
+    /// (source, flits) of what `target` gets from others.
+    fn column(&self, target: RouterId) -> impl Iterator<Item = (RouterId, f64)> + '_ {
+        let column = self.flits[target.index()..].iter().copied().step_by(self.routers);
+        (0..).map(RouterId).zip(column).filter(move |&(source, flits)| source != target && flits > 0.0)
+    }
+
+    /// (source, all that it sends to others), for those that send.
+    fn sources(&self) -> impl Iterator<Item = (RouterId, f64)> + '_ {
+        let all = (0..self.routers as u32).map(RouterId);
+        let sum = |source| self.of(source).map(|(_, flits)| flits).sum();
+        all.map(move |source| (source, sum(source))).filter(|(_, sum)| *sum > 0.0)
+    }
+
+    /// All that each router gets from others.
+    fn column_sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.routers];
+        for source in (0..self.routers as u32).map(RouterId) {
+            self.of(source).for_each(|(target, flits)| sums[target.index()] += flits);
+        }
+        sums
+    }
+}
+
+/// What routers send to routers if every active terminal offers a flit a cycle.
+struct Demands {
+    flits: Matrix,
+    max_terminal_load: f64,
+}
+
+impl Demands {
+    fn new(network: &Network, traffic: &Traffic) -> Result<Self> {
+        /// Matrices of routers by routers that are held at a time.
+        const MATRICES: u128 = 6;
+        let (routers, terminals) = (network.num_routers(), network.num_terminals());
+        let bytes = MATRICES * 8 * (routers as u128).pow(2);
+        if bytes > available_memory() / 2 {
+            return Err(Error::TooLarge(format!(
+                "{}: the loads that {routers} routers cause each other need about {} GB",
+                network.spec(),
+                bytes.div_ceil(1_000_000_000)
+            )));
+        }
+        let home: Vec<usize> = (0..terminals as u32).map(|t| network.router_of(TerminalId(t)).index()).collect();
+        let mut flits = Matrix::new(routers);
+        let mut received = vec![0.0; terminals];
+        let mut to = vec![0.0; terminals];
+        for router in network.routers() {
+            to.fill(0.0);
+            sum_shares(network, traffic, router, &mut to);
+            let row = flits.row(router);
+            for (terminal, &flits) in to.iter().enumerate() {
+                row[home[terminal]] += flits;
+                received[terminal] += flits;
+            }
+        }
+        let sent = if traffic.active() > 0 { 1.0 } else { 0.0 };
+        Ok(Self { flits, max_terminal_load: rounded(received.into_iter().fold(sent, f64::max)) })
+    }
+}
+
+/// Adds up what the terminals of a router send to each terminal. Shares that equal the one before, as those of uniform
+/// traffic do, are counted first.
+fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, to: &mut [f64]) {
+    let mut shares: Vec<Share> = Vec::new();
+    for terminal in network.terminals_of(router) {
+        traffic.weights(terminal, &mut shares);
+    }
+    for alike in shares.chunk_by(|a, b| a == b) {
+        let flits = alike.len() as f64 * alike[0].each;
+        let Range { start, end } = alike[0].destinations;
+        to[start as usize..end as usize].iter_mut().for_each(|sum| *sum += flits);
+    }
+}
+
+/// The largest of what the links at once, and those of each router, have to carry at least.
+fn least_load(network: &Network, demands: &Demands) -> f64 {
+    let graph = Graph::new(network);
+    let degree = |router: RouterId| f64::from(graph.degree(router.0));
+    let rows: Vec<(f64, f64)> = network
+        .routers()
+        .collect::<Vec<_>>()
+        .into_par_iter()
+        .map(|source| {
+            let distance = distances_from(&graph, source.0);
+            let hops = demands.flits.of(source).map(|(to, flits)| flits * f64::from(distance[to.index()])).sum::<f64>();
+            let out: f64 = demands.flits.of(source).map(|(_, flits)| flits).sum();
+            (hops, if out > 0.0 { out / degree(source) } else { 0.0 })
+        })
+        .collect();
+    let into = demands.flits.column_sums();
+    let into =
+        network.routers().zip(into).map(|(router, flits)| if flits > 0.0 { flits / degree(router) } else { 0.0 });
+    let hops: f64 = rows.iter().map(|(hops, _)| hops).sum();
+    let all = if hops > 0.0 { hops / (2 * network.links().len()) as f64 } else { 0.0 };
+    rows.iter().map(|&(_, out)| out).chain(into).fold(all, f64::max)
+}
+
+/// The load of the channel of every port.
+fn loads<R: Routing>(network: &Network, routing: &R, demands: &Demands) -> Result<Vec<f64>> {
+    let (direct, detours) = starts(routing, demands);
+    let second = Matrix::new(demands.flits.routers);
+    let (mut total, second) = if detours.is_empty() {
+        (vec![0.0; network.ports().len()], second)
+    } else {
+        first_phase(network, routing, &detours, second)?
+    };
+    let (last, _) = in_chunks(network, |targets, loads| {
+        let mut walk = Walk::new(network, routing);
+        for &target in targets {
+            for (&bits, flits) in &direct {
+                flits.column(target).for_each(|(src, flits)| walk.put(src, PacketState::direct(bits), flits));
+            }
+            // A packet at its intermediate router turns to its destination.
+            second.column(target).for_each(|(via, flits)| walk.put(via, PacketState { via: via.0, bits: 0 }, flits));
+            walk.run(target, |_, _, _, _| (), |port, flits| loads[port] += flits)?;
+        }
+        Ok(Vec::<()>::new())
+    })?;
+    total.iter_mut().zip(last).for_each(|(sum, load)| *sum += load);
+    Ok(total)
+}
+
+/// Flits a cycle between routers, by the bits that a packet starts with.
+type ByBits = BTreeMap<u32, Matrix>;
+
+/// The demands of packets that go to their destination, and of those that go over any intermediate router.
+fn starts<R: Routing>(routing: &R, demands: &Demands) -> (ByBits, ByBits) {
+    let (mut direct, mut detours) = (ByBits::new(), ByBits::new());
+    let mut states = Vec::new();
+    for src in (0..demands.flits.routers as u32).map(RouterId) {
+        for (dst, flits) in demands.flits.of(src) {
+            routing.likely_starts(src, dst, &mut states);
+            for (likely, state) in states.drain(..) {
+                debug_assert!(
+                    [NO_VIA, ANY_VIA].contains(&state.via),
+                    "the intermediate router is free or there is none"
+                );
+                let kind = if state.via == ANY_VIA { &mut detours } else { &mut direct };
+                let matrix = kind.entry(state.bits).or_insert_with(|| Matrix::new(demands.flits.routers));
+                matrix.row(src)[dst.index()] += likely * flits;
+            }
+        }
+    }
+    (direct, detours)
+}
+
+/// The loads on the way to the intermediate routers, and the demands from these to the destinations.
+///
+/// All packets that head for one intermediate router walk at once, whatever their destinations. Some meet their
+/// destination on the way and leave there: how many follows from walks from each source by itself.
+fn first_phase<R: Routing>(
+    network: &Network,
+    routing: &R,
+    detours: &ByBits,
+    mut second: Matrix,
+) -> Result<(Vec<f64>, Matrix)> {
+    let routers = network.num_routers();
+    let each = 1.0 / (routers - 2) as f64;
+    let sources: Vec<(u32, &Matrix, RouterId, f64)> = detours
+        .iter()
+        .flat_map(|(&bits, flits)| flits.sources().map(move |(src, sum)| (bits, flits, src, sum)))
+        .collect();
+    let (loads, met) = in_chunks(network, |vias, loads| {
+        let (mut alone, mut walk) = (Walk::new(network, routing), Walk::new(network, routing));
+        let mut all_met = Vec::new();
+        for &via in vias {
+            let mut met = vec![0.0; routers];
+            for &(bits, flits, src, sum) in sources.iter().filter(|&&(_, _, src, _)| src != via) {
+                let state = PacketState { via: via.0, bits };
+                walk.put(src, state, (sum - flits.at(src, via)) * each);
+                alone.put(src, state, each);
+                let leave = |hops, at: RouterId, state, likely: f64| {
+                    let leaving = likely * flits.at(src, at);
+                    if hops > 0 && at != via && leaving > 0.0 {
+                        met[at.index()] += leaving;
+                        walk.put(at, state, -leaving);
+                    }
+                };
+                alone.run(via, leave, |_, _| ())?;
+            }
+            walk.run(via, |_, _, _, _| (), |port, flits| loads[port] += flits)?;
+            all_met.push(met);
+        }
+        Ok(all_met)
+    })?;
+    for flits in detours.values() {
+        let to = flits.column_sums();
+        for via in network.routers() {
+            let row = second.row(via);
+            for (dst, to) in to.iter().enumerate().filter(|&(dst, _)| dst != via.index()) {
+                row[dst] += (to - flits.at(via, RouterId(dst as u32))) * each;
+            }
+        }
+    }
+    for (via, met) in network.routers().zip(met) {
+        second.row(via).iter_mut().zip(met).for_each(|(flits, met)| *flits = (*flits - met).max(0.0));
+    }
+    Ok((loads, second))
+}
+
+/// Works on all routers in chunks, in parallel. Returns the sum of the loads (by port) of the chunks, and the results in
+/// the order of the routers. Chunks and order of summation do not depend on the number of threads.
+fn in_chunks<T: Send>(
+    network: &Network,
+    work: impl Fn(&[RouterId], &mut [f64]) -> Result<Vec<T>> + Sync,
+) -> Result<(Vec<f64>, Vec<T>)> {
+    const CHUNKS: usize = 16;
+    let routers: Vec<RouterId> = network.routers().collect();
+    let chunks: Vec<_> = routers
+        .par_chunks(routers.len().div_ceil(CHUNKS).max(1))
+        .map(|chunk| {
+            let mut loads = vec![0.0; network.ports().len()];
+            work(chunk, &mut loads).map(|results| (loads, results))
+        })
+        .collect::<Result<_>>()?;
+    let (mut total, mut all) = (vec![0.0; network.ports().len()], Vec::new());
+    for (loads, results) in chunks {
+        total.iter_mut().zip(loads).for_each(|(sum, load)| *sum += load);
+        all.extend(results);
+    }
+    Ok((total, all))
+}
+
+/// Packets on their way to one router, hop by hop: not each by itself, but how many there are in which state where.
+struct Walk<'a, R> {
+    network: &'a Network,
+    routing: &'a R,
+    /// The states at each router, with the flits a cycle in each.
+    here: Vec<Vec<(PacketState, f64)>>,
+    /// The same after the hop at hand, or before the first.
+    next: Vec<Vec<(PacketState, f64)>>,
+    /// Routers where `next` has states.
+    touched: Vec<RouterId>,
+    moves: Vec<(f64, Move)>,
+}
+
+impl<'a, R: Routing> Walk<'a, R> {
+    fn new(network: &'a Network, routing: &'a R) -> Self {
+        let empty = || vec![Vec::new(); network.num_routers()];
+        Self { network, routing, here: empty(), next: empty(), touched: Vec::new(), moves: Vec::new() }
+    }
+
+    /// Adds packets; negative ones take away.
+    fn put(&mut self, at: RouterId, state: PacketState, flits: f64) {
+        let states = &mut self.next[at.index()];
+        if states.is_empty() {
+            self.touched.push(at);
+        }
+        match states.iter_mut().find(|(known, _)| *known == state) {
+            Some((_, sum)) => *sum += flits,
+            None => states.push((state, flits)),
+        }
+    }
+
+    /// Walks all packets to `target`. `visit(hops, at, state, flits)` sees them at every router, `hop(port, flits)` on
+    /// every channel.
+    fn run(
+        &mut self,
+        target: RouterId,
+        mut visit: impl FnMut(u32, RouterId, PacketState, f64),
+        mut hop: impl FnMut(usize, f64),
+    ) -> Result<()> {
+        let mut active = Vec::new();
+        for hops in 0.. {
+            std::mem::swap(&mut self.here, &mut self.next);
+            active.clear();
+            active.append(&mut self.touched);
+            if active.is_empty() {
+                return Ok(());
+            }
+            if hops as usize > 4 * self.network.num_routers() + 64 {
+                return Err(self.lost(active[0], target, "leads packets round in circles at"));
+            }
+            for &at in &active {
+                let mut states = std::mem::take(&mut self.here[at.index()]);
+                for (state, flits) in states.drain(..) {
+                    visit(hops, at, state, flits);
+                    if at != target {
+                        self.forward(at, state, flits, target, &mut hop)?;
+                    }
+                }
+                self.here[at.index()] = states;
+            }
+        }
+        unreachable!("the hops are limited")
+    }
+
+    fn forward(
+        &mut self,
+        at: RouterId,
+        state: PacketState,
+        flits: f64,
+        target: RouterId,
+        hop: &mut impl FnMut(usize, f64),
+    ) -> Result<()> {
+        let mut moves = std::mem::take(&mut self.moves);
+        self.routing.likely_moves(at, state, target, &mut moves);
+        if moves.is_empty() {
+            return Err(self.lost(at, target, "has no hop at"));
+        }
+        let first = self.network.port_base(at) as usize;
+        for (likely, step) in moves.drain(..) {
+            let port = first + usize::from(step.port);
+            let Peer::Port(peer) = self.network.ports()[port].peer else {
+                return Err(self.lost(at, target, "sends packets to a terminal at"));
+            };
+            hop(port, likely * flits);
+            self.put(self.network.ports()[peer.index()].router, step.next, likely * flits);
+        }
+        self.moves = moves;
+        Ok(())
+    }
+
+    fn lost(&self, at: RouterId, target: RouterId, what: &str) -> Error {
+        Error::Routing(format!(
+            "{}: the routing {what} router {at}, on the way to router {target}",
+            self.network.spec()
+        ))
+    }
+}
