@@ -345,7 +345,7 @@ fn expected_loads_are_those_of_many_packets() {
             let load = channel_load(&network, name, &routing, &traffic).expect("oblivious");
             let mut expected = std::collections::BTreeMap::new();
             for (from, port, load) in load.channels(&network) {
-                let (_, to) = network.neighbors(from).find(|&(other, _)| other as u32 == port).expect("a neighbour");
+                let (_, to) = network.neighbors(from).find(|&(other, _)| other == port).expect("a neighbour");
                 *expected.entry((from.0, to.0)).or_insert(0.0) += load;
             }
             let mut seen = std::collections::BTreeMap::new();
