@@ -32,3 +32,67 @@ def shifted(name: str, sides: Grid) -> list[int | None]:
     by = {"neighbor": lambda _: 1, "tornado": lambda side: (side + 1) // 2 - 1}[name]
     places = [coordinates(sides, terminal) for terminal in range(number(sides, tuple(s - 1 for s in sides)) + 1)]
     return [number(sides, tuple((c + by(s)) % s for c, s in zip(place, sides, strict=True))) for place in places]
+
+
+# Patterns that draw: for each source the probability of every destination; an empty one is silent.
+
+Chances = dict[int, float]
+
+
+def surely(to: list[int | None]) -> list[Chances]:
+    """A pattern of one destination each."""
+    return [{} if dst is None else {dst: 1.0} for dst in to]
+
+
+def mixed(*parts: tuple[float, list[int]]) -> Chances:
+    """With these probabilities, any of these terminals."""
+    chances: Chances = {}
+    for weight, ids in parts:
+        for id_ in ids if weight else []:
+            chances[id_] = chances.get(id_, 0.0) + weight / len(ids)
+    return chances
+
+
+def uniform(terminals: int, *, with_self: bool = True) -> list[Chances]:
+    everybody = range(terminals)
+    return [mixed((1.0, [d for d in everybody if with_self or d != s])) if terminals > 1 else {} for s in everybody]
+
+
+def asymmetric(terminals: int) -> list[Chances]:
+    half = terminals // 2
+    return [{s % half: 0.5, s % half + half: 0.5} for s in range(terminals)]
+
+
+def hotspot(terminals: int, hot: dict[int, float], share: float = 1.0) -> list[Chances]:
+    """`hot` are relative rates; what is not hot goes to anybody."""
+    chances = mixed((1 - share, list(range(terminals))))
+    for id_, rate in hot.items():
+        chances[id_] = chances.get(id_, 0.0) + share * rate / sum(hot.values())
+    return [{id_: chance for id_, chance in chances.items() if chance}] * terminals
+
+
+def spread(terminals: int, count: int) -> list[int]:
+    """`count` ids, evenly spread from 0 on."""
+    return [i * terminals // count for i in range(count)]
+
+
+def next_group(homes: list[int], size: int) -> list[Chances]:
+    """Terminals whose router is in the next group of `size` routers."""
+    groups = max(homes) // size + 1
+    members = [[t for t, home in enumerate(homes) if home // size == g] for g in range(groups)]
+    return [mixed((1.0, members[(home // size + 1) % groups])) for home in homes]
+
+
+def blended(terminals: int, io: int, share: float = 0.1) -> list[Chances]:
+    computing = list(range(terminals - io))
+    chances = mixed((1 - share, computing), (share, list(range(terminals - io, terminals))))
+    return [chances] * len(computing) + [{}] * io
+
+
+def pairs(terminals: int, flows: list[tuple[int, int, float]]) -> list[Chances]:
+    found: list[Chances] = [{} for _ in range(terminals)]
+    for src, dst, weight in flows:
+        found[src][dst] = found[src].get(dst, 0.0) + weight
+    return [
+        {dst: weight / sum(chances.values()) for dst, weight in chances.items() if weight} for chances in found
+    ]

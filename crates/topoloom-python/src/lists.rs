@@ -44,12 +44,17 @@ pub fn routings_json() -> String {
     routings.collect::<Value>().to_string()
 }
 
-/// A list of {name, summary, keys}.
+/// A list of {name, argument, summary, keys}; the argument, such as FILE, or null.
 #[pyfunction]
 pub fn traffic_json() -> String {
-    let patterns = PATTERNS
-        .iter()
-        .map(|pattern| json!({"name": pattern.name, "summary": pattern.summary, "keys": keys(pattern.keys)}));
+    let patterns = PATTERNS.iter().map(|pattern| {
+        json!({
+            "name": pattern.name,
+            "argument": pattern.argument,
+            "summary": pattern.summary,
+            "keys": keys(pattern.keys),
+        })
+    });
     patterns.collect::<Value>().to_string()
 }
 

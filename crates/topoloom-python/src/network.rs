@@ -53,6 +53,20 @@ impl Network {
         self.0.links().iter().map(ends).collect()
     }
 
+    /// What each terminal sends to whom under a traffic: (first, last + 1, weight of each) of ranges of destinations.
+    fn traffic_weights(&self, py: Python<'_>, traffic: &str) -> PyResult<Vec<Vec<(u32, u32, f64)>>> {
+        let of_terminals = py.detach(|| {
+            let traffic = topoloom::traffic::build(&self.0, traffic)?;
+            let weights = |source| {
+                let mut shares = Vec::new();
+                traffic.weights(topoloom::network::TerminalId(source), &mut shares);
+                shares.into_iter().map(|share| (share.destinations.start, share.destinations.end, share.each)).collect()
+            };
+            Ok((0..self.0.num_terminals() as u32).map(weights).collect())
+        });
+        raise(of_terminals)
+    }
+
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
     fn metis_graph<'py>(&self, py: Python<'py>) -> [MetisArray<'py>; 4] {
         let graph = bisection::metis_graph(&self.0);

@@ -41,7 +41,9 @@ def _print(what: str, items: list[dict[str, Any]]) -> None:
     """Print every item as a paragraph: its name and what it is, then its details, each on lines of their own."""
     output = console()
     for item in items:
-        name = f"{item['name']:<{INDENT}}"
+        argument = item.get("argument")
+        name = f"{item['name']}:{argument}" if argument else item["name"]
+        name = f"{name:<{INDENT}}"
         output.print(Text.assemble((name, "bold"), _folded(item["summary"], output.width)))
         for label, value in details(what, item):
             output.print(Text(" " * INDENT + _folded(f"{label}  {value}", output.width), style="dim"))

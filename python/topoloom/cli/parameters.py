@@ -95,12 +95,12 @@ def link_options(links: str | None) -> dict[str, Any]:
 
 
 def split_names(option: str, text: str) -> list[str]:
-    """Return the names in `text`; a comma also parts the parameters of one name.
+    """Return the names in `text`; a comma also parts the parameters of one name, and the numbers of one parameter.
 
-    >>> split_names("--traffic", "random-permutation:seed=1,bits=3,uniform")
-    ['random-permutation:seed=1,bits=3', 'uniform']
+    >>> split_names("--traffic", "random-permutation:seed=1,bits=3,hotspot:nodes=1,5,uniform")
+    ['random-permutation:seed=1,bits=3', 'hotspot:nodes=1,5', 'uniform']
     """
-    names = [name.strip() for name in re.split(r",(?![^,:]*=)", text)]
+    names = [name.strip() for name in re.split(r",(?![^,:]*=|\d)", text)]
     if not all(names):
         raise TopoloomError(f"{option} is '{text}'; it must be names with commas between them")
     return list(dict.fromkeys(names))

@@ -1,16 +1,28 @@
-//! Traffic patterns: who sends to whom.
+//! Traffic patterns: who sends to whom. One file a pattern (or a few that are alike); `registry` knows their names.
 //!
-//! A pattern is written once and has two readers: the cycle engine draws the `destination` of each packet, and whoever
-//! computes expectations reads the `weights` that those draws follow.
+//! A pattern is written once and has two readers: the cycle engine draws the [`Traffic::destination`] of each packet, and
+//! whoever computes expectations reads the [`Traffic::weights`] that those draws follow.
 
+mod asymmetric;
+mod bits;
+mod blended;
+mod csv;
+mod draw;
+mod hotspot;
+mod keys;
+mod next_group;
+mod pairs;
+mod permutation;
 mod registry;
+mod shift;
+mod uniform;
 
+pub use draw::Share;
 pub use registry::{PATTERNS, PatternInfo, build};
-
-use std::ops::Range;
 
 use crate::network::TerminalId;
 use crate::rng::Rng;
+use draw::Rows;
 
 /// Marks a terminal that sends nothing.
 const SILENT: u32 = u32::MAX;
@@ -24,6 +36,7 @@ pub struct Traffic {
     active: u32,
 }
 
+/// How destinations are drawn: what every pattern comes down to.
 #[derive(Debug, Clone)]
 enum Pattern {
     /// Any terminal, the source included.
@@ -32,20 +45,17 @@ enum Pattern {
     UniformOthers,
     /// The destination of each terminal, or [`SILENT`].
     Fixed(Vec<u32>),
-    /// Any terminal of the next block of terminals.
-    NextGroup { size: u32 },
-}
-
-/// A range of terminals that get equally much from a source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Share {
-    /// The ids of the terminals.
-    pub destinations: Range<u32>,
-    /// The flits that each of them is expected to get for a flit that the source sends.
-    pub each: f64,
+    /// A few ranges of terminals with a probability each, by source.
+    Drawn(Rows),
 }
 
 impl Traffic {
+    fn new(pattern: Pattern, terminals: u32) -> Self {
+        let mut traffic = Self { pattern, terminals, active: 0 };
+        traffic.active = (0..terminals).filter(|&t| traffic.is_active(TerminalId(t))).count() as u32;
+        traffic
+    }
+
     /// The number of terminals that send.
     pub fn active(&self) -> u32 {
         self.active
@@ -54,9 +64,10 @@ impl Traffic {
     /// True if `terminal` sends.
     pub fn is_active(&self, terminal: TerminalId) -> bool {
         match &self.pattern {
-            Pattern::Fixed(to) => to[terminal.index()] != SILENT,
+            Pattern::Uniform => true,
             Pattern::UniformOthers => self.terminals > 1,
-            _ => true,
+            Pattern::Fixed(to) => to[terminal.index()] != SILENT,
+            Pattern::Drawn(rows) => rows.of(terminal).is_some(),
         }
     }
 
@@ -70,32 +81,29 @@ impl Traffic {
                 draw + u32::from(draw >= source.0)
             }
             Pattern::Fixed(to) => to[source.index()],
-            Pattern::NextGroup { size } => {
-                let next = (source.0 / size + 1) * size;
-                (if next >= self.terminals { 0 } else { next }) + rng.below(*size)
-            }
+            Pattern::Drawn(rows) => rows.draw(source, rng),
         })
     }
 
     /// Appends what `source` sends to whom: the exact distribution that [`Traffic::destination`] draws from. Weights
     /// times sizes add up to 1, terminals that are in several ranges get the sum; a silent terminal has no shares.
     pub fn weights(&self, source: TerminalId, out: &mut Vec<Share>) {
-        if !self.is_active(source) {
-            return;
-        }
-        let ranges = match &self.pattern {
-            Pattern::Uniform => [0..self.terminals, 0..0],
-            Pattern::UniformOthers => [0..source.0, source.0 + 1..self.terminals],
-            Pattern::Fixed(to) => [to[source.index()]..to[source.index()] + 1, 0..0],
-            Pattern::NextGroup { size } => {
-                let next = (source.0 / size + 1) * size;
-                let first = if next >= self.terminals { 0 } else { next };
-                [first..first + size, 0..0]
+        match &self.pattern {
+            Pattern::Uniform => out.push(Share::evenly(0..self.terminals, 1.0)),
+            Pattern::UniformOthers if self.terminals > 1 => {
+                let each = 1.0 / f64::from(self.terminals - 1);
+                let ranges = [0..source.0, source.0 + 1..self.terminals];
+                out.extend(
+                    ranges.into_iter().filter(|r| !r.is_empty()).map(|destinations| Share { destinations, each }),
+                );
             }
-        };
-        let all: usize = ranges.iter().map(ExactSizeIterator::len).sum();
-        let shares = ranges.into_iter().map(|destinations| Share { destinations, each: 1.0 / all as f64 });
-        out.extend(shares.filter(|share| !share.destinations.is_empty()));
+            Pattern::UniformOthers => {}
+            Pattern::Fixed(to) => match to[source.index()] {
+                SILENT => {}
+                to => out.push(Share::evenly(to..to + 1, 1.0)),
+            },
+            Pattern::Drawn(rows) => out.extend(rows.shares(source)),
+        }
     }
 }
 
@@ -106,7 +114,14 @@ mod tests {
 
     /// Every pattern, with its keys as they are by default, and some with keys.
     fn patterns() -> impl Iterator<Item = String> {
-        let keyed = ["uniform:exclude-self", "random-permutation:seed=3", "transpose:bits=4"];
+        let keyed = [
+            "uniform:exclude-self",
+            "random-permutation:seed=3",
+            "transpose:bits=4",
+            "hotspot:nodes=0-1,rates=1",
+            "hotspot:nodes=1,0,rates=1,4,share=0.3",
+            "blended:io=1,share=0.4",
+        ];
         PATTERNS.iter().map(|info| info.name).chain(keyed).map(str::to_owned)
     }
 

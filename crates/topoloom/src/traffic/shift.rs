@@ -1,0 +1,62 @@
+//! `neighbor` and `tornado`: every coordinate of a terminal moves by 1, or by nearly half its side, ceil(k / 2) - 1,
+//! modulo the side. Terminals have coordinates of their own on a HyperX with a tile, else those of their router (mesh,
+//! torus, HyperX: the i-th terminal of a router sends to the i-th of another); on all other networks their ids are a ring.
+//!
+//! Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2.
+
+use super::keys::Request;
+use super::registry::PatternInfo;
+use super::{Pattern, SILENT};
+use crate::error::Result;
+use crate::network::{Grid, Network, RouterId};
+
+pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
+    name: "neighbor",
+    summary: "the next one in each coordinate (mesh, torus, HyperX), else on the ring of terminal ids",
+    keys: &[],
+    argument: None,
+    build: |request| shifted(request, |_| 1),
+};
+
+pub(super) const TORNADO: PatternInfo = PatternInfo {
+    name: "tornado",
+    summary: "nearly half way round in each coordinate (mesh, torus, HyperX), else on the ring of terminal ids",
+    keys: &[],
+    argument: None,
+    build: |request| shifted(request, |side| side.div_ceil(2) - 1),
+};
+
+/// Moves each coordinate of a terminal by `by(side)`.
+fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
+    let (network, terminals) = (request.network, request.terminals);
+    let structure = network.any_structure();
+    let on_terminals = |grid: &Grid| Pattern::Fixed((0..terminals).map(|t| moved(grid, t, by)).collect());
+    if let Some(grid) = structure.terminal_grid() {
+        let sides = grid.routers.sides.iter().zip(&grid.tile).map(|(side, tile)| side * tile).collect();
+        return Ok(on_terminals(&Grid { sides }));
+    }
+    Ok(match structure.grid() {
+        Some(grid) if ["mesh", "torus", "hyperx"].contains(&network.family()) => {
+            Pattern::Fixed(by_routers(network, |router| RouterId(moved(grid, router.0, by))))
+        }
+        _ => on_terminals(&Grid { sides: vec![terminals] }),
+    })
+}
+
+/// The place whose coordinates are those of `place`, each moved by `by(side)` modulo its side.
+fn moved(grid: &Grid, place: u32, by: fn(u32) -> u32) -> u32 {
+    let moved = grid.coordinates(place).into_iter().zip(&grid.sides).map(|(c, &side)| (c + by(side)) % side);
+    grid.id(&moved.collect::<Vec<_>>())
+}
+
+/// The destinations if the i-th terminal of a router sends to the i-th terminal of the router `to`; silent if there is
+/// none.
+pub(super) fn by_routers(network: &Network, to: impl Fn(RouterId) -> RouterId) -> Vec<u32> {
+    let mut destinations = vec![SILENT; network.num_terminals()];
+    for router in network.routers() {
+        for (here, there) in network.terminals_of(router).zip(network.terminals_of(to(router))) {
+            destinations[here.index()] = there.0;
+        }
+    }
+    destinations
+}
