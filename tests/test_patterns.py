@@ -42,7 +42,7 @@ def test_patterns_on_bits(terminals, bits, name):
     if any(expected):
         check(f"mesh:{terminals}", f"{name}:bits={bits}", expected)
     else:
-        with pytest.raises(TopoloomError, match="nobody|anybody"):
+        with pytest.raises(TopoloomError, match="anybody to send to"):
             chances(f"mesh:{terminals}", f"{name}:bits={bits}")
 
 

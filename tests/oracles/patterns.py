@@ -93,6 +93,4 @@ def pairs(terminals: int, flows: list[tuple[int, int, float]]) -> list[Chances]:
     found: list[Chances] = [{} for _ in range(terminals)]
     for src, dst, weight in flows:
         found[src][dst] = found[src].get(dst, 0.0) + weight
-    return [
-        {dst: weight / sum(chances.values()) for dst, weight in chances.items() if weight} for chances in found
-    ]
+    return [{dst: weight / sum(chances.values()) for dst, weight in chances.items() if weight} for chances in found]
