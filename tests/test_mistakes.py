@@ -88,6 +88,15 @@ MISTAKES = [
     ("compare mesh:4x4 mesh:4xx4", "mesh:4xx4"),
     ("show mesh:4x4 mesh:5x5 --edges links.csv", "one network"),
     ("show mesh:4x4 --edges /nonexistent/links.csv", "/nonexistent/links.csv"),
+    ("faults mesh:4x4 --fractions 0:1.5:0.1", "between 0 and 1"),
+    ("faults mesh:4x4 --fractions half", "not a number"),
+    ("faults mesh:4x4 --trials 0", "trials is '0'"),
+    ("faults mesh:4x4 --trials 1e3", "trials is '1e3'"),
+    ("faults mesh:4x4 --trials 1000000 --fractions 0:1:0.001", "too many"),
+    ("faults mesh:4x4 --seed -1", "seed is '-1'"),
+    ("faults mesh:4x4 --kind cables", "'links' or 'routers'"),
+    ("faults mesh:4x4 --plot curves.pdf", ".png or .svg"),
+    ("faults mesh:4x4 --plot /nonexistent/curves.svg", "/nonexistent/curves.svg"),
 ]
 
 

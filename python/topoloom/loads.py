@@ -1,4 +1,4 @@
-"""Offered loads as users write them: ``0.3``, ``0.1:0.9:0.1``, ``0.05,0.1:0.9:0.1,1``."""
+"""Offered loads and other parts of 1 as users write them: ``0.3``, ``0.1:0.9:0.1``, ``0.05,0.1:0.9:0.1,1``."""
 
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
@@ -25,42 +25,57 @@ def parse_loads(loads: Loads) -> list[float]:
     >>> parse_loads("0.1:0.3:0.1,1")
     [0.1, 0.2, 0.3, 1.0]
     """
-    if isinstance(loads, str):
-        items = [load for item in loads.split(",") for load in _item(item.strip(), loads)]
+    return _parse(loads, "load", " flits per terminal per cycle")
+
+
+def parse_fractions(fractions: Loads) -> list[float]:
+    """Return the fractions that `fractions` names, ascending, each once; written like loads, from 0 to 1, or ``none``.
+
+    >>> parse_fractions("0:0.1:0.05,1"), parse_fractions("none")
+    ([0.0, 0.05, 0.1, 1.0], [])
+    """
+    return [] if fractions == "none" else _parse(fractions, "fraction", "")
+
+
+def _parse(values: Loads, noun: str, unit: str) -> list[float]:
+    if isinstance(values, str):
+        items = [value for item in values.split(",") for value in _item(item.strip(), values, noun)]
     else:
-        items = [_number(str(load), "load") for load in ([loads] if isinstance(loads, (int, float)) else loads)]
+        items = [
+            _number(str(value), noun, noun) for value in ([values] if isinstance(values, (int, float)) else values)
+        ]
     if not items:
-        raise TopoloomError("no load is given; write it like 0.5 or 0.1:0.9:0.1")
-    for load in items:
-        if not 0 <= load <= 1:
-            raise TopoloomError(f"load is {load}; it must lie between 0 and 1 flits per terminal per cycle")
-    return sorted({float(load) for load in items})
+        raise TopoloomError(f"no {noun} is given; write it like 0.5 or 0.1:0.9:0.1")
+    for value in items:
+        if not 0 <= value <= 1:
+            raise TopoloomError(f"{noun} is {value}; it must lie between 0 and 1{unit}")
+    return sorted({float(value) for value in items})
 
 
-def _item(item: str, whole: str) -> list[Decimal]:
-    """Return the loads of one item between commas."""
-    parts = [_number(part.strip(), whole) for part in item.split(":")]
+def _item(item: str, whole: str, noun: str) -> list[Decimal]:
+    """Return the numbers of one item between commas."""
+    parts = [_number(part.strip(), whole, noun) for part in item.split(":")]
     if len(parts) == 1:
         return parts
     if len(parts) != 3:  # noqa: PLR2004 - first, last and step
-        raise TopoloomError(f"load range '{item}' is not first:last:step; write it like 0.1:0.9:0.1")
+        raise TopoloomError(f"{noun} range '{item}' is not first:last:step; write it like 0.1:0.9:0.1")
     first, last, step = parts
     if step <= 0:
-        raise TopoloomError(f"load range '{item}' has a step of {step}; it must be more than 0")
+        raise TopoloomError(f"{noun} range '{item}' has a step of {step}; it must be more than 0")
     if first > last:
-        raise TopoloomError(f"load range '{item}' ends before it begins")
+        raise TopoloomError(f"{noun} range '{item}' ends before it begins")
     steps = int((last - first) / step)
     if steps >= MOST_LOADS:
-        raise TopoloomError(f"load range '{item}' has {steps + 1} loads; at most {MOST_LOADS} are possible")
+        raise TopoloomError(f"{noun} range '{item}' has {steps + 1} {noun}s; at most {MOST_LOADS} are possible")
     return [first + place * step for place in range(steps + 1)] + [last]
 
 
-def _number(text: str, whole: str) -> Decimal:
+def _number(text: str, whole: str, noun: str) -> Decimal:
     """Return the finite number that `text` writes."""
     try:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
     if not number.is_finite():
-        raise TopoloomError(f"load '{text}' in '{whole}' is not a number; write it like 0.5 or 0.1:0.9:0.1")
+        raise TopoloomError(f"{noun} '{text}' in '{whole}' is not a number; write it like 0.5 or 0.1:0.9:0.1")
     return number

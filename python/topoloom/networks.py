@@ -9,6 +9,7 @@ import networkx as nx
 
 from topoloom import _core
 from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.faults import make_fault_options, try_faults
 from topoloom.loads import Loads, parse_loads
 from topoloom.options import make_options
 from topoloom.roles import resolve_routing
@@ -118,6 +119,24 @@ class Network:
         """
         result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing)))
         return result
+
+    def faults(self, **options: Any) -> dict[str, Any]:
+        """Try random failures of links or routers, many orders of failure in parallel.
+
+        Args:
+            **options: What :class:`topoloom.faults.FaultOptions` names, such as ``kind="routers"`` or ``trials=1000``.
+
+        Returns:
+            What is left at each failed fraction, the largest fraction that more than half of the trials survive, and
+            the exact fractions at which they fall apart, by the keys of ``topoloom faults --json``.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("hyperx:4x4").faults(trials=20)["survivable"]["fraction"] > 0.3
+        True
+        """
+        return try_faults(self.core, make_fault_options(options))
 
     def edges(self) -> list[tuple[int, int, int, int, str]]:
         """Return the links between routers: router and port at either end, and the class; parallel links each."""

@@ -5,7 +5,7 @@ types are checked here, ranges by the engine itself, in :func:`topoloom._core.ch
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -15,11 +15,16 @@ U32 = Annotated[int, Field(ge=0, lt=2**32)]
 U64 = Annotated[int, Field(ge=0, lt=2**64)]
 
 
-class _Options(BaseModel):
+class Options(BaseModel):
+    """Options that are checked once and never change."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class LinkLatencies(_Options):
+Model = TypeVar("Model", bound=Options)
+
+
+class LinkLatencies(Options):
     """Latency of a link in cycles, by its class."""
 
     terminal: U32 = 1
@@ -29,7 +34,7 @@ class LinkLatencies(_Options):
     up: U32 = 1
 
 
-class EngineOptions(_Options):
+class EngineOptions(Options):
     """How the cycle engine runs. Times are in cycles, sizes in flits.
 
     Attributes:
@@ -116,10 +121,19 @@ def make_options(values: Mapping[str, Any]) -> EngineOptions:
     >>> make_options({"vcs": "2", "speedup": 1}).speedup
     1.0
     """
+    return checked(EngineOptions, values)
+
+
+def checked(model: type[Model], values: Mapping[str, Any]) -> Model:
+    """Return `values` as a `model`; keys that stand for None are left at their defaults.
+
+    Raises:
+        TopoloomError: A key that the model does not have, or a value that it does not allow.
+    """
     try:
-        return EngineOptions.model_validate({key: value for key, value in values.items() if value is not None})
+        return model.model_validate({key: value for key, value in values.items() if value is not None})
     except ValidationError as error:
-        raise TopoloomError(_sentence(error)) from None
+        raise TopoloomError(_sentence(error, model)) from None
 
 
 def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]:
@@ -151,12 +165,12 @@ def link_classes() -> tuple[str, ...]:
     return tuple(field.alias or name for name, field in LinkLatencies.model_fields.items())
 
 
-def _sentence(error: ValidationError) -> str:
+def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     """Return the first mistake of `error` as one sentence."""
     mistake = error.errors(include_url=False)[0]
     where = " ".join(str(part) for part in mistake["loc"]).replace("_", "-").rstrip("-")
     if mistake["type"] == "extra_forbidden":
-        known = [*link_classes()] if where.startswith("links") else list(EngineOptions.model_fields)
+        known = [*link_classes()] if where.startswith("links") else list(model.model_fields)
         return unknown("option", str(mistake["loc"][-1]), known)
     if mistake["type"] == "value_error":
         return f"{where} {mistake['ctx']['error']}".strip()

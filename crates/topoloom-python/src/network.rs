@@ -2,6 +2,8 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
+use topoloom::faults::Kind;
+use topoloom::metrics::faults::{Sweep, resilience};
 use topoloom::metrics::{bisection, facts};
 
 use crate::error::{TopoloomError, raise};
@@ -42,6 +44,21 @@ impl Network {
     /// The facts that need no partitioner, as a JSON object.
     fn facts_json(&self, py: Python<'_>) -> String {
         json(&py.detach(|| facts(&self.0)))
+    }
+
+    /// What random failures of a kind leave of the network, as a JSON object.
+    fn resilience_json(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        fractions: Vec<f64>,
+        trials: u32,
+        seed: u64,
+        distances: bool,
+    ) -> PyResult<String> {
+        let kind = raise(Kind::named(kind))?;
+        let sweep = Sweep { kind, fractions, trials, seed, distances };
+        raise(py.detach(|| resilience(&self.0, &sweep))).map(|result| json(&result))
     }
 
     /// (router, port, router, port, class) of every link between routers.

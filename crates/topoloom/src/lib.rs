@@ -6,11 +6,13 @@
 
 pub mod cycle;
 pub mod error;
+pub mod faults;
 pub mod layout;
 pub mod metrics;
 pub mod network;
 pub mod rng;
 pub mod routing;
+mod statistics;
 pub mod topology;
 pub mod traffic;
 

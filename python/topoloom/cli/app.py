@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import compare, listing, saturation, show, simulate, verify
+from topoloom.cli import compare, faults, listing, saturation, show, simulate, verify
 
 
 class _Commands(typer.core.TyperGroup):
@@ -48,4 +48,5 @@ app.command()(simulate.simulate)
 app.command()(saturation.saturation)
 app.command()(compare.compare)
 app.command()(verify.verify)
+app.command()(faults.faults)
 app.command(name="list")(listing.list_)

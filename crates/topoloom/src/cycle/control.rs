@@ -13,6 +13,7 @@ use super::engine::Engine;
 use super::stats::{SLOT, Slot, Stats};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer};
+use crate::statistics::student_t;
 use crate::traffic::Traffic;
 
 /// Who watches a run.
@@ -461,17 +462,6 @@ fn lag1(batches: &[f64]) -> f64 {
     let variance: f64 = batches.iter().map(|x| (x - mean).powi(2)).sum();
     let covariance: f64 = batches.windows(2).map(|w| (w[0] - mean) * (w[1] - mean)).sum();
     if variance > 0.0 { covariance / variance } else { 0.0 }
-}
-
-/// The 97.5 % quantile of Student's t; beyond 30 degrees of freedom by its expansion about the normal quantile.
-fn student_t(degrees: usize) -> f64 {
-    const TABLE: [f64; 30] = [
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
-        2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-    ];
-    let normal = 1.959_964;
-    let expansion = normal + (normal * normal * normal + normal) / (4.0 * degrees as f64);
-    TABLE.get(degrees.wrapping_sub(1)).copied().unwrap_or(expansion)
 }
 
 fn peak_rss_bytes() -> u64 {

@@ -178,8 +178,16 @@ fn component_sizes(graph: &Graph) -> Vec<u32> {
 }
 
 fn all_pairs(graph: &Graph, terminals: &[u32]) -> Levels {
+    from_sources(graph, terminals, (0..graph.len() as u32).collect())
+}
+
+/// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on.
+pub(super) fn histogram_from(graph: &Graph, sources: Vec<u32>) -> Vec<u64> {
+    from_sources(graph, &vec![0; graph.len()], sources).0.iter().map(|level| level.pairs).collect()
+}
+
+fn from_sources(graph: &Graph, terminals: &[u32], mut sources: Vec<u32>) -> Levels {
     // The sources of a sweep have equally many terminals, so that counting bits is enough to weight the pairs.
-    let mut sources: Vec<u32> = (0..graph.len() as u32).collect();
     sources.sort_by_key(|&router| terminals[router as usize]);
     let alike = sources.chunk_by(|&a, &b| terminals[a as usize] == terminals[b as usize]);
     let batches: Vec<&[u32]> = alike.flat_map(|routers| routers.chunks(64 * WORDS)).collect();

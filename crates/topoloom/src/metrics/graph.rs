@@ -11,13 +11,18 @@ pub(super) struct Graph {
 
 impl Graph {
     pub fn new(network: &Network) -> Self {
+        Self::gather(network.num_routers(), |router, peers| {
+            peers.extend(network.neighbors(RouterId(router)).map(|(_, peer)| peer.0));
+        })
+    }
+
+    /// The graph of `routers` routers whose neighbours `list` appends, one for each link, in any order.
+    pub fn gather(routers: usize, list: impl Fn(u32, &mut Vec<u32>)) -> Self {
         let mut graph = Self { offsets: vec![0], neighbors: Vec::new(), weights: Vec::new() };
-        graph.neighbors.reserve(2 * network.links().len());
-        graph.weights.reserve(2 * network.links().len());
         let mut peers = Vec::new();
-        for router in network.routers() {
+        for router in 0..routers as u32 {
             peers.clear();
-            peers.extend(network.neighbors(router).map(|(_, peer)| peer.0));
+            list(router, &mut peers);
             peers.sort_unstable();
             for parallel in peers.chunk_by(|a, b| a == b) {
                 graph.neighbors.push(parallel[0]);

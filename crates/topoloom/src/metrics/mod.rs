@@ -3,6 +3,7 @@
 pub mod bisection;
 pub mod distances;
 mod facts;
+pub mod faults;
 mod graph;
 pub mod load;
 mod spectrum;

@@ -1,0 +1,147 @@
+"""``topoloom faults``: what random failures leave of networks, side by side."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.parameters import Json, Specs
+from topoloom.faults import FRACTIONS, make_fault_options, try_faults
+from topoloom.networks import Network
+from topoloom.workers import interruptible
+
+Result = dict[str, Any]
+
+ESTIMATES: tuple[tuple[str, str, int, bool], ...] = (
+    ("router_pairs", "pairs of routers that a path joins, of all pairs", 3, False),
+    ("terminal_pairs", "pairs of terminals that a path joins, of all pairs", 3, False),
+    ("diameter", "diameter, over the trials that are connected", 2, True),
+    ("average_distance", "average distance, over the trials that are connected", 3, True),
+    ("largest_diameter", "diameter of the largest component, over all trials", 2, True),
+    ("largest_average_distance", "average distance in the largest component, over all trials", 3, True),
+)
+"""Key, heading, decimals, and whether it is a distance."""
+
+
+def faults(
+    specs: Specs,
+    kind: Annotated[str, typer.Option("--kind", metavar="links|routers", help="What fails.")] = "links",
+    fractions: Annotated[
+        str,
+        typer.Option(
+            "--fractions", help="Failed fractions: 0.3 or first:last:step, commas mix; none: only the summary."
+        ),
+    ] = FRACTIONS,
+    trials: Annotated[str, typer.Option("--trials", metavar="N", help="Random orders of failure.")] = "100",
+    seed: Annotated[str, typer.Option("--seed", metavar="N", help="Their seed.")] = "1",
+    distances: Annotated[
+        bool, typer.Option("--distances", help="Measure diameter and average distance, too: takes longer.")
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.svg|png", help="Draw curves with their 95 % intervals.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Let random links or routers fail, and tell what is left of networks, side by side."""
+    options = make_fault_options(
+        {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
+    )
+    if plot is not None:
+        from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
+
+        check_format(plot)
+        plot.touch()
+    networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
+    results = [
+        interruptible(lambda network=network: try_faults(network.core, options))  # type: ignore[misc]
+        for network in networks
+    ]
+    if plot is not None:
+        from topoloom.fault_plots import write_plot  # noqa: PLC0415 - matplotlib loads slowly
+
+        write_plot(results, plot)
+        say(f"the curves are in {plot}")
+    if json:
+        print_json(results)
+    else:
+        _print(results, distances)
+
+
+def _print(results: list[Result], distances: bool) -> None:
+    """Print the summary of all networks, then a table for each thing that was measured."""
+    first = results[0]
+    print(f"random failures of {first['kind']}, {first['trials']} trials, seed {first['seed']}")
+    rows = [[result["spec"], *(text(result) for _, text in SUMMARY)] for result in results]
+    print_table(["", *(heading for heading, _ in SUMMARY)], rows)
+    if not first["points"]:
+        return
+    _print_points(
+        "share of trials in which all routers left are connected, with its 95 % interval", results, _connected
+    )
+    for key, heading, decimals, is_distance in ESTIMATES:
+        if distances or not is_distance:
+            _print_points(f"{heading}; mean ± 95 %", results, _estimate(key, decimals))
+
+
+def _print_points(heading: str, results: list[Result], text: Callable[[Result], str]) -> None:
+    """Print a table: failed fractions are rows, networks are columns."""
+    print(f"\n{heading}")
+    rows = [
+        [f"{points[0]['fraction']:g}", *(text(point) for point in points)]
+        for points in zip(*(result["points"] for result in results), strict=True)
+    ]
+    print_table(["failed", *(result["spec"] for result in results)], rows)
+
+
+def _connected(point: Result) -> str:
+    low, high = point["connected_ci95"]
+    return f"{point['connected']:.3f}  {low:.2f}–{high:.2f}"
+
+
+def _estimate(key: str, decimals: int) -> Callable[[Result], str]:
+    def text(point: Result) -> str:
+        estimate = point[key]
+        if estimate is None:
+            return "–"
+        width = "" if estimate["ci95"] is None else f" ± {estimate['ci95']:.{decimals}f}"
+        return f"{estimate['mean']:.{decimals}f}{width}"
+
+    return text
+
+
+def _percent(value: float | None, decimals: int = 0) -> str:
+    return "–" if value is None else f"{100 * value:.{decimals}f} %"
+
+
+def _survives(prefix: str) -> Callable[[Result], str]:
+    """Return what tells the share of trials that survive a step of 5 %."""
+
+    def text(result: Result) -> str:
+        survivable = result["survivable"]
+        fraction, share = survivable[f"{prefix}fraction"], survivable[f"{prefix}survive"]
+        return "–" if fraction is None else f"{_percent(share)} at {_percent(fraction)}"
+
+    return text
+
+
+def _critical(text: Callable[[Result], str]) -> Callable[[Result], str]:
+    return lambda result: "–" if result["critical"] is None else text(result["critical"])
+
+
+def _range(low: float, high: float) -> str:
+    return f"{100 * low:.1f}–{100 * high:.1f} %"
+
+
+SUMMARY: tuple[tuple[str, Callable[[Result], str]], ...] = (
+    ("routers", lambda result: f"{result['routers']:,}"),
+    ("links", lambda result: f"{result['links']:,}"),
+    ("survivable", lambda result: _percent(result["survivable"]["fraction"])),
+    ("survive it", _survives("")),
+    ("survive the next", _survives("next_")),
+    ("critical: median", _critical(lambda critical: _percent(critical["median"], 1))),
+    ("95 % interval", _critical(lambda critical: _range(*critical["median_ci95"]))),
+    ("of all trials", _critical(lambda critical: _range(critical["least"], critical["most"]))),
+)
+"""The columns of the summary."""
