@@ -36,7 +36,7 @@ pub fn routings_json() -> String {
         json!({
             "name": routing.name,
             "summary": routing.summary,
-            "networks": routing.networks,
+            "networks": routing.networks(),
             "classes": routing.classes,
             "keys": keys(routing.keys),
         })

@@ -7,6 +7,7 @@ use proptest::sample::select;
 use topoloom::Error;
 use topoloom::cycle::{Allocator, Config, Control, Injection, Latencies, Run, Uncontrolled, simulate};
 use topoloom::network::{Network, Peer};
+use topoloom::routing::Routing;
 use topoloom::topology;
 
 fn fixed(warmup: u64, measure: u64) -> Config {
@@ -191,7 +192,7 @@ proptest! {
             prop_assert_eq!((point.packets, point.saturated), (0, false));
         }
         // Only a routing with a class too few can be stuck for ever.
-        let classes = topoloom::routing::classes(&topoloom::routing::build(&network, routing).expect(routing));
+        let classes = topoloom::routing::build(&network, routing).expect(routing).classes();
         if config.vcs.is_some_and(|vcs| vcs >= classes) {
             prop_assert!(!point.deadlocked, "{:?}", point.deadlock);
         }

@@ -9,24 +9,8 @@ use topoloom::Network;
 use topoloom::metrics::load::channel_load;
 use topoloom::network::{Peer, PortId, RouterId, TerminalId};
 use topoloom::rng::Rng;
-use topoloom::routing::{ANY_VIA, AnyRouting, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
+use topoloom::routing::{ANY_VIA, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
 use topoloom::topology;
-
-/// Evaluates an expression with the routing inside an [`AnyRouting`].
-macro_rules! with {
-    ($any:expr, $routing:ident => $body:expr) => {
-        with!(@ $any, $routing => $body;
-            MinMesh MinTorus MinHyperXDor MinHyperX MinDragonfly MinFlex MinTable
-            ValMesh ValTorus ValHyperX ValDragonfly ValFlex ValTable
-            UgalMesh UgalTorus UgalHyperX UgalDragonfly UgalFlex UgalTable
-            Nca Anca)
-    };
-    (@ $any:expr, $routing:ident => $body:expr; $($variant:ident)*) => {
-        match $any {
-            $(AnyRouting::$variant($routing) => $body,)*
-        }
-    };
-}
 
 /// A congestion that changes whenever it is looked at.
 struct Anything(u64);
@@ -136,7 +120,7 @@ fn walk_all(spec: &str, packets: u64, seed: u64) {
     let names = offered(&network);
     for name in names.into_iter().chain(["val:via=any", "ugal-l:bias=0"]) {
         let routing = build(&network, name).expect(name);
-        with!(&routing, r => walk(&network, name, r, packets, seed));
+        walk(&network, name, &routing, packets, seed);
     }
 }
 
@@ -244,14 +228,12 @@ fn detours(spec: &str, name: &str, [src, dst]: [u32; 2], q_min: u32, q_non: u32)
     let network = topology::build(spec).expect(spec);
     let (src, dst) = (RouterId(src), RouterId(dst));
     let minimal = build(&network, if spec.starts_with("hyperx") { "dor" } else { "min" }).expect("a minimal routing");
-    let port = with!(&minimal, r => {
-        let mut rng = Rng::stream(1, 1);
-        let state = r.start(src, dst, &Idle, &mut rng);
-        r.choose(src, state, dst, &Idle, &mut rng).port
-    });
+    let mut rng = Rng::stream(1, 1);
+    let state = minimal.start(src, dst, &Idle, &mut rng);
+    let port = minimal.choose(src, state, dst, &Idle, &mut rng).port;
     let view = Busy { port: port.into(), here: q_min, elsewhere: q_non };
     let routing = build(&network, name).expect(name);
-    let start = |seed| with!(&routing, r => r.start(src, dst, &view, &mut Rng::stream(seed, 7)));
+    let start = |seed| routing.start(src, dst, &view, &mut Rng::stream(seed, 7));
     (0..600).map(start).map(|state| state.via).filter(|via| *via != NO_VIA).collect()
 }
 
@@ -309,11 +291,8 @@ fn anca_takes_the_less_occupied_of_two() {
     let routing = build(&network, "anca").expect("its routing");
     // Outputs up of a leaf are 4 to 7; 5 is taken only if it is drawn twice, once in sixteen.
     let view = Busy { port: 5, here: 9, elsewhere: 3 };
-    let choose = |seed| {
-        with!(&routing, r => {
-            r.choose(RouterId(0), PacketState::direct(0), RouterId(3), &view, &mut Rng::stream(seed, 3)).port
-        })
-    };
+    let choose =
+        |seed| routing.choose(RouterId(0), PacketState::direct(0), RouterId(3), &view, &mut Rng::stream(seed, 3)).port;
     let ports: Vec<u16> = (0..8000).map(choose).collect();
     let share = |port: u16| ports.iter().filter(|p| **p == port).count() as f64 / 8000.0;
     assert!((share(5) - 1.0 / 16.0).abs() < 0.012, "{}", share(5));

@@ -22,10 +22,11 @@ pub use deadlock::Deadlock;
 
 use crate::error::{Error, Result};
 use crate::network::Network;
-use crate::routing::{AnyRouting, with_routing};
+use crate::routing::{AnyRouting, DynRouting, Routing};
 use crate::topology::available_memory;
 use crate::traffic::Traffic;
 use crate::{routing, traffic};
+use domain::Arrivals;
 use flit::Flit;
 use iq::Iq;
 use wires::Wires;
@@ -173,6 +174,14 @@ impl Setup {
     }
 }
 
+/// A routing that is compiled with every model of a router: one for each stride of VCs.
+pub trait Compiled:
+    DynRouting + Arrivals<Iq<0>> + Arrivals<Iq<1>> + Arrivals<Iq<2>> + Arrivals<Iq<3>> + Arrivals<Iq<4>> + Arrivals<Iq<6>>
+{
+}
+
+impl<R: Routing> Compiled for R {}
+
 /// A run that has been checked but not started.
 pub struct Run {
     routing: AnyRouting,
@@ -201,7 +210,7 @@ impl Run {
         }
         let pattern = traffic::build(network, traffic)?;
         let algorithm = routing::build(network, routing)?;
-        let setup = Setup::new(network, routing, routing::classes(&algorithm), config)?;
+        let setup = Setup::new(network, routing, algorithm.classes(), config)?;
         if let Injection::OnOff { alpha, beta } = config.injection {
             let rate = load / f64::from(config.packet) * (alpha + beta) / alpha;
             if rate > 1.0 {
@@ -226,15 +235,15 @@ impl Run {
     /// [`Error::Config`] if a fixed-length run would last longer than time does.
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         macro_rules! with_stride {
-            ($routing:ident, $($stride:literal => $log:literal),*) => {
+            ($($stride:literal => $log:literal),*) => {
                 match self.setup.stride {
                     $($stride => control::run::<Iq<$log>>(
-                        network, $routing, &self.traffic, &self.setup, self.load, control),)*
+                        network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),)*
                     other => unreachable!("no engine for a stride of {other}"),
                 }
             };
         }
-        with_routing!(&self.routing, r => with_stride!(r, 1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6))
+        with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
     }
 }
 

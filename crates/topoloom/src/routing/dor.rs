@@ -3,9 +3,18 @@
 //! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
 //! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.
 
-use super::{Minimal, Step};
+use super::{Minimal, RoutingInfo, Step, min, minimal};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
+
+pub(super) const DOR: RoutingInfo = RoutingInfo {
+    name: "dor",
+    summary: "dimensions in order; on a torus the shorter way round, ties by coin",
+    families: &["mesh", "torus", "hypercube", "hyperx"],
+    classes: "1; torus 2 (dateline)",
+    keys: &[],
+    build: |network, _| minimal::phase(network).map(|minimal| Some(min::alone(minimal))),
+};
 
 /// Marks a missing port: the edge of a mesh.
 const NO_PORT: u16 = u16::MAX;

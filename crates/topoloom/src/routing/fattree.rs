@@ -2,9 +2,27 @@
 //!
 //! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie).
 
-use super::{Move, PacketState, Routing, View};
+use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
+
+pub(super) const NCA: RoutingInfo = RoutingInfo {
+    name: "nca",
+    summary: "up to a nearest common ancestor by random outputs, then down",
+    families: &["fattree"],
+    classes: "1",
+    keys: &[],
+    build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::hot)),
+};
+
+pub(super) const ANCA: RoutingInfo = RoutingInfo {
+    name: "anca",
+    summary: "as nca, by the less occupied of two random outputs",
+    families: &["fattree"],
+    classes: "1",
+    keys: &[],
+    build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::hot)),
+};
 
 /// Marks a leaf that is not below a router.
 const NOT_BELOW: u16 = u16::MAX;

@@ -5,19 +5,23 @@
 //! do. A move depends on the destination only through the packet's *target*: the intermediate router while there is
 //! one, the destination after. A proof therefore costs routers squared, not cubed, and holds for any intermediate.
 
+mod any;
 mod dor;
 mod dragonfly;
 mod fattree;
 mod flex;
 mod hyperx;
-#[macro_use]
+mod min;
+mod minimal;
+mod options;
 mod registry;
 mod table;
 mod twophase;
 pub mod verify;
 
-pub(crate) use registry::with_routing;
-pub use registry::{AnyRouting, ROUTINGS, RoutingInfo, build, classes, offered};
+pub use any::{AnyRouting, DynRouting};
+pub use options::Options;
+pub use registry::{ROUTINGS, RoutingInfo, build, offered};
 
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
@@ -70,6 +74,13 @@ pub trait View {
     fn published(&self, port: PortId) -> u32;
 }
 
+impl<V: View + ?Sized> View for &V {
+    #[inline(always)]
+    fn occupancy(&self, port: u32) -> u32 {
+        (**self).occupancy(port)
+    }
+}
+
 /// A view of an idle network.
 #[derive(Debug, Clone, Copy)]
 pub struct Idle;
@@ -97,10 +108,14 @@ pub trait Routing: Send + Sync {
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>);
 
     /// Decides how a packet starts, when its head arrives at its source router.
-    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState;
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState
+    where
+        Self: Sized;
 
     /// Decides the next hop, when the head arrives at router `at`.
-    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move;
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move
+    where
+        Self: Sized;
 
     /// The VC class of the ejection channel, or `None` if all VCs may be used.
     #[inline(always)]

@@ -1,55 +1,47 @@
-//! `min`, `val` and `ugal-l` over any minimal algorithm.
+//! `val` and `ugal-l` over any minimal algorithm.
 //!
 //! `val` (Valiant and Brebner, 1981): minimally to a random intermediate router, then minimally to the destination.
 //! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output is more
 //! occupied. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
 
-use super::{ANY_VIA, Minimal, Move, NO_VIA, PacketState, Routing, Step, UgalRule, View, evenly};
-use crate::network::RouterId;
+use super::min::hop;
+use super::minimal::{self, with_minimal};
+use super::{ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View, evenly};
+use crate::error::Result;
+use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
-/// `min`: the minimal algorithm by itself.
-pub struct Min<M>(pub M);
+pub(super) const VAL: RoutingInfo = RoutingInfo {
+    name: "val",
+    summary: "Valiant: minimally to a random intermediate router, then minimally",
+    families: &[],
+    classes: "twice those of one phase; HyperX 2",
+    keys: &[("via", "other: neither source nor destination (default); any: any router, as in BookSim")],
+    build: |network, given| {
+        let options = Options { any_via: given.choice("via", &["other", "any"])? == "any", bias: None };
+        over_phases::<false>(network, options)
+    },
+};
 
-impl<M: Minimal> Routing for Min<M> {
-    fn classes(&self) -> u32 {
-        self.0.classes()
-    }
+/// UGAL's one key.
+pub(super) const BIAS: (&str, &str) =
+    ("bias", "flits by which the detour must be better (default: HyperX 2, dragonfly 30, else 0)");
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.extend(self.0.begins().into_iter().map(PacketState::direct));
-    }
+pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
+    name: "ugal-l",
+    summary: "minimal if H_min q_min <= H_non q_non + bias at the source router, else the Valiant path",
+    families: &[],
+    classes: "as val",
+    keys: &[BIAS],
+    build: |network, given| {
+        let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };
+        over_phases::<true>(network, options)
+    },
+};
 
-    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        let mut steps = Vec::new();
-        self.0.steps(at, state.bits, dst, &mut steps);
-        out.extend(steps.into_iter().map(|step| hop(step, 0, NO_VIA)));
-    }
-
-    #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
-        PacketState::direct(self.0.begin(rng))
-    }
-
-    #[inline(always)]
-    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
-        hop(self.0.step(at, state.bits, dst, rng), 0, NO_VIA)
-    }
-
-    #[inline(always)]
-    fn eject_class(&self, state: PacketState) -> Option<u8> {
-        self.0.eject_class(state.bits)
-    }
-
-    fn oblivious(&self) -> bool {
-        true
-    }
-
-    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
-        let mut steps = Vec::new();
-        self.0.likely_steps(at, state.bits, dst, &mut steps);
-        out.extend(steps.into_iter().map(|(likely, step)| (likely, hop(step, 0, NO_VIA))));
-    }
+fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
+    let (phase, routers) = (minimal::phase(network)?, network.num_routers() as u32);
+    Ok(Some(with_minimal!(phase, m => AnyRouting::hot(TwoPhase::<_, ADAPTIVE>::new(m, routers, options)))))
 }
 
 /// What users may choose about `val` and `ugal-l`.
@@ -70,11 +62,6 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
     /// The intermediate router may be the source or the destination: the packet then goes minimally.
     any_via: bool,
 }
-
-/// `val`.
-pub type Valiant<M> = TwoPhase<M, false>;
-/// `ugal-l`.
-pub type Ugal<M> = TwoPhase<M, true>;
 
 impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     /// Over `minimal`, on a network of `routers` routers.
@@ -219,9 +206,4 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
             out.extend(steps.into_iter().map(|(likely, step)| (likely, self.hop(step, state.via))));
         }
     }
-}
-
-#[inline(always)]
-fn hop(step: Step, offset: u32, via: u32) -> Move {
-    Move { port: step.port, class: step.class + offset as u8, next: PacketState { via, bits: step.bits } }
 }

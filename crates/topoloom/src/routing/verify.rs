@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing};
+use super::{ANY_VIA, Move, PacketState, Routing};
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
 
 /// What `topoloom verify` prints.
@@ -54,11 +54,7 @@ pub struct CycleHop {
 }
 
 /// Verifies `routing` on `network`.
-pub fn verify(network: &Network, name: &str, routing: &AnyRouting) -> Proof {
-    with_routing!(routing, r => prove(network, name, r))
-}
-
-fn prove<R: Routing>(network: &Network, name: &str, routing: &R) -> Proof {
+pub fn verify(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
     let graph = Graph::new(network, routing.classes() as usize);
     let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     let arrivals = first_phase(&graph, routing, &ends);
@@ -106,7 +102,7 @@ impl Row {
 }
 
 /// Walks the way to every possible intermediate router.
-fn first_phase<R: Routing>(graph: &Graph, routing: &R, ends: &[RouterId]) -> Vec<Vec<Arrival>> {
+fn first_phase(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<Vec<Arrival>> {
     let walk = |via: RouterId| {
         let mut walk = Walk::new(graph, via);
         let mut starts = Vec::new();
@@ -129,9 +125,9 @@ fn first_phase<R: Routing>(graph: &Graph, routing: &R, ends: &[RouterId]) -> Vec
 
 /// Walks the way to every destination, from sources and from intermediate routers. Returns, by destination, the
 /// sources that are not served.
-fn last_phase<R: Routing>(
+fn last_phase(
     graph: &Graph,
-    routing: &R,
+    routing: &dyn Routing,
     ends: &[RouterId],
     arrivals: &[Vec<Arrival>],
     turns: &[Vec<Row>],
@@ -329,7 +325,7 @@ impl<'g, 'n> Walk<'g, 'n> {
         index
     }
 
-    fn run<R: Routing>(&mut self, routing: &R) {
+    fn run(&mut self, routing: &dyn Routing) {
         let mut moves = Vec::new();
         let mut place = 0;
         while place < self.states.len() {

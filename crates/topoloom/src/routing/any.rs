@@ -1,0 +1,91 @@
+//! Any routing behind one type: compiled with the engine (*hot*), or called by it through a reference (*dynamic*).
+
+use super::{Move, PacketState, Routing, View};
+use crate::cycle::Compiled;
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+/// Any routing that users can name.
+///
+/// A hot one is compiled with the arrival of flits, once for each stride of VCs; a dynamic one is compiled once, and
+/// costs the engine some 8 to 10 % of its speed. Hot is worth its build time for what users run most.
+pub struct AnyRouting(Box<dyn Compiled>);
+
+impl AnyRouting {
+    /// Compiles the engine for `routing`.
+    pub fn hot<R: Routing + 'static>(routing: R) -> Self {
+        Self(Box::new(routing))
+    }
+
+    /// Lets the engine call `routing` through a reference.
+    pub fn dynamic<R: Routing + 'static>(routing: R) -> Self {
+        Self(Box::new(Dynamic(Box::new(routing))))
+    }
+
+    /// For the engine.
+    pub(crate) fn compiled(&self) -> &dyn Compiled {
+        &*self.0
+    }
+}
+
+/// The face of a routing that can be called through a reference.
+pub trait DynRouting: Routing {
+    /// [`Routing::start`].
+    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> PacketState;
+
+    /// [`Routing::choose`].
+    fn choose_dyn(&self, at: RouterId, state: PacketState, dst: RouterId, view: &dyn View, rng: &mut Rng) -> Move;
+}
+
+impl<R: Routing> DynRouting for R {
+    fn start_dyn(&self, src: RouterId, dst: RouterId, view: &dyn View, rng: &mut Rng) -> PacketState {
+        self.start(src, dst, &view, rng)
+    }
+
+    fn choose_dyn(&self, at: RouterId, state: PacketState, dst: RouterId, view: &dyn View, rng: &mut Rng) -> Move {
+        self.choose(at, state, dst, &view, rng)
+    }
+}
+
+/// A routing that is called through a reference.
+struct Dynamic(Box<dyn DynRouting>);
+
+macro_rules! forward {
+    ($type:ty) => {
+        impl Routing for $type {
+            fn classes(&self) -> u32 {
+                self.0.classes()
+            }
+
+            fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+                self.0.starts(src, dst, out);
+            }
+
+            fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+                self.0.moves(at, state, dst, out);
+            }
+
+            fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+                self.0.start_dyn(src, dst, view, rng)
+            }
+
+            fn choose<V: View>(
+                &self,
+                at: RouterId,
+                state: PacketState,
+                dst: RouterId,
+                view: &V,
+                rng: &mut Rng,
+            ) -> Move {
+                self.0.choose_dyn(at, state, dst, view, rng)
+            }
+
+            fn eject_class(&self, state: PacketState) -> Option<u8> {
+                self.0.eject_class(state)
+            }
+        }
+    };
+}
+
+forward!(Dynamic);
+forward!(AnyRouting);

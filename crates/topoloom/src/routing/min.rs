@@ -1,0 +1,80 @@
+//! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
+
+use super::minimal::{self, AnyMinimal, with_minimal};
+use super::{AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+pub(super) const MIN: RoutingInfo = RoutingInfo {
+    name: "min",
+    summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, a random order of dimensions on a \
+              HyperX, Algorithm 1 of the paper on a 3-layer FleX",
+    families: &[],
+    classes: "diameter (by hop); dragonfly, HyperX, FleX 2",
+    keys: &[],
+    build: |network, _| minimal::direct(network).map(|minimal| Some(alone(minimal))),
+};
+
+pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
+    name: "min-spread",
+    summary: "uniformly over all minimal paths",
+    families: &["flex"],
+    classes: "diameter (by hop)",
+    keys: &[],
+    build: |network, _| minimal::table(network).map(|minimal| Some(alone(minimal))),
+};
+
+/// The routing that goes minimally, all the way.
+pub(super) fn alone(minimal: AnyMinimal) -> AnyRouting {
+    with_minimal!(minimal, minimal => AnyRouting::hot(Min(minimal)))
+}
+
+/// `min`: the minimal algorithm by itself.
+pub struct Min<M>(pub M);
+
+impl<M: Minimal> Routing for Min<M> {
+    fn classes(&self) -> u32 {
+        self.0.classes()
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.extend(self.0.begins().into_iter().map(PacketState::direct));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let mut steps = Vec::new();
+        self.0.steps(at, state.bits, dst, &mut steps);
+        out.extend(steps.into_iter().map(|step| hop(step, 0, NO_VIA)));
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        PacketState::direct(self.0.begin(rng))
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
+        hop(self.0.step(at, state.bits, dst, rng), 0, NO_VIA)
+    }
+
+    #[inline(always)]
+    fn eject_class(&self, state: PacketState) -> Option<u8> {
+        self.0.eject_class(state.bits)
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        let mut steps = Vec::new();
+        self.0.likely_steps(at, state.bits, dst, &mut steps);
+        out.extend(steps.into_iter().map(|(likely, step)| (likely, hop(step, 0, NO_VIA))));
+    }
+}
+
+/// A step as a hop, its class counted from `offset`.
+#[inline(always)]
+pub(super) fn hop(step: Step, offset: u32, via: u32) -> Move {
+    Move { port: step.port, class: step.class + offset as u8, next: PacketState { via, bits: step.bits } }
+}
