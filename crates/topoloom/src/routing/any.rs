@@ -83,6 +83,10 @@ macro_rules! forward {
             fn eject_class(&self, state: PacketState) -> Option<u8> {
                 self.0.eject_class(state)
             }
+
+            fn snapshot_period(&self) -> u32 {
+                Routing::snapshot_period(&*self.0)
+            }
         }
     };
 }

@@ -79,6 +79,11 @@ impl<V: View + ?Sized> View for &V {
     fn occupancy(&self, port: u32) -> u32 {
         (**self).occupancy(port)
     }
+
+    #[inline(always)]
+    fn published(&self, port: PortId) -> u32 {
+        (**self).published(port)
+    }
 }
 
 /// A view of an idle network.
