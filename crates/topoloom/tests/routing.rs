@@ -318,7 +318,7 @@ fn expected_loads_are_those_of_many_packets() {
         let traffic = topoloom::traffic::build(&network, "uniform").expect("any network offers it");
         for name in offered(&network).into_iter().chain(["val:via=any"]) {
             let routing = build(&network, name).expect(name);
-            if !with!(&routing, r => r.oblivious()) {
+            if !routing.oblivious() {
                 continue;
             }
             let load = channel_load(&network, name, &routing, &traffic).expect("oblivious");
@@ -333,7 +333,7 @@ fn expected_loads_are_those_of_many_packets() {
                 let source = TerminalId(dice.below(network.num_terminals() as u32));
                 let to = network.router_of(traffic.destination(source, &mut dice));
                 let mut at = network.router_of(source);
-                let path = with!(&routing, r => send(&network, r, at, to, u64::from(packet) << 20));
+                let path = send(&network, &routing, at, to, u64::from(packet) << 20);
                 for next in path {
                     *seen.entry((at.0, next)).or_insert(0u32) += 1;
                     at = RouterId(next);

@@ -15,7 +15,7 @@ use super::distances::distances_from;
 use super::graph::Graph;
 use crate::error::{Error, Result};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
-use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing, with_routing};
+use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};
 use crate::topology::available_memory;
 use crate::traffic::{Share, Traffic};
 
@@ -93,7 +93,7 @@ impl ChannelLoad {
 /// # Errors
 /// As [`channel_load`], but for adaptive routings.
 pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traffic) -> Result<SaturationBound> {
-    if with_routing!(routing, r => r.oblivious()) {
+    if routing.oblivious() {
         let load = channel_load(network, "", routing, traffic)?;
         let (saturation_bound, saturation_bound_is) = (load.saturation_bound(), BoundIs::ExpectedLoad);
         return Ok(SaturationBound { saturation_bound, saturation_bound_is, load: Some(load) });
@@ -110,16 +110,14 @@ pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traff
 /// [`Error::TooLarge`] if the demands between all routers do not fit in memory.
 pub fn channel_load(network: &Network, name: &str, routing: &AnyRouting, traffic: &Traffic) -> Result<ChannelLoad> {
     let demands = Demands::new(network, traffic)?;
-    let by_port = with_routing!(routing, r => {
-        if !r.oblivious() {
-            return Err(Error::Routing(format!(
-                "{name} on {} decides by congestion, so that its expected channel load is not known before a simulation; \
-                 it is known of routings such as dor, min, val and nca",
-                network.spec()
-            )));
-        }
-        loads(network, r, &demands)?
-    });
+    if !routing.oblivious() {
+        return Err(Error::Routing(format!(
+            "{name} on {} decides by congestion, so that its expected channel load is not known before a simulation; \
+             it is known of routings such as dor, min, val and nca",
+            network.spec()
+        )));
+    }
+    let by_port = loads(network, routing, &demands)?;
     Ok(summary(network, by_port, demands.max_terminal_load))
 }
 
@@ -270,7 +268,7 @@ fn least_load(network: &Network, demands: &Demands) -> f64 {
 }
 
 /// The load of the channel of every port.
-fn loads<R: Routing>(network: &Network, routing: &R, demands: &Demands) -> Result<Vec<f64>> {
+fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<Vec<f64>> {
     let (direct, detours) = starts(routing, demands);
     let second = Matrix::new(demands.flits.routers);
     let (mut total, second) = if detours.is_empty() {
@@ -298,7 +296,7 @@ fn loads<R: Routing>(network: &Network, routing: &R, demands: &Demands) -> Resul
 type ByBits = BTreeMap<u32, Matrix>;
 
 /// The demands of packets that go to their destination, and of those that go over any intermediate router.
-fn starts<R: Routing>(routing: &R, demands: &Demands) -> (ByBits, ByBits) {
+fn starts(routing: &AnyRouting, demands: &Demands) -> (ByBits, ByBits) {
     let (mut direct, mut detours) = (ByBits::new(), ByBits::new());
     let mut states = Vec::new();
     for src in (0..demands.flits.routers as u32).map(RouterId) {
@@ -322,9 +320,9 @@ fn starts<R: Routing>(routing: &R, demands: &Demands) -> (ByBits, ByBits) {
 ///
 /// All packets that head for one intermediate router walk at once, whatever their destinations. Some meet their
 /// destination on the way and leave there: how many follows from walks from each source by itself.
-fn first_phase<R: Routing>(
+fn first_phase(
     network: &Network,
-    routing: &R,
+    routing: &AnyRouting,
     detours: &ByBits,
     mut second: Matrix,
 ) -> Result<(Vec<f64>, Matrix)> {
@@ -396,9 +394,9 @@ fn in_chunks<T: Send>(
 }
 
 /// Packets on their way to one router, hop by hop: not each by itself, but how many there are in which state where.
-struct Walk<'a, R> {
+struct Walk<'a> {
     network: &'a Network,
-    routing: &'a R,
+    routing: &'a AnyRouting,
     /// The states at each router, with the flits a cycle in each.
     here: Vec<Vec<(PacketState, f64)>>,
     /// The same after the hop at hand, or before the first.
@@ -408,8 +406,8 @@ struct Walk<'a, R> {
     moves: Vec<(f64, Move)>,
 }
 
-impl<'a, R: Routing> Walk<'a, R> {
-    fn new(network: &'a Network, routing: &'a R) -> Self {
+impl<'a> Walk<'a> {
+    fn new(network: &'a Network, routing: &'a AnyRouting) -> Self {
         let empty = || vec![Vec::new(); network.num_routers()];
         Self { network, routing, here: empty(), next: empty(), touched: Vec::new(), moves: Vec::new() }
     }

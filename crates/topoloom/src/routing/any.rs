@@ -87,6 +87,18 @@ macro_rules! forward {
             fn snapshot_period(&self) -> u32 {
                 Routing::snapshot_period(&*self.0)
             }
+
+            fn oblivious(&self) -> bool {
+                self.0.oblivious()
+            }
+
+            fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
+                self.0.likely_starts(src, dst, out);
+            }
+
+            fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+                self.0.likely_moves(at, state, dst, out);
+            }
         }
     };
 }

@@ -6,7 +6,9 @@
 
 use super::min::hop;
 use super::minimal::{self, with_minimal};
-use super::{ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View, evenly};
+use super::{
+    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View, evenly,
+};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
