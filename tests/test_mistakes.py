@@ -82,6 +82,20 @@ MISTAKES = [
     ("simulate mesh:4x4 --seed -1", "seed"),
     ("simulate mesh:4x4 --warmup 100", "both or neither"),
     ("simulate mesh:4x4 --measure 100", "both or neither"),
+    # prices and layouts
+    ("show mesh:4x4 --prices edr-flx", "did you mean 'edr-flex'"),
+    ("layout mesh:4x4 --prices /nonexistent/mine.json", "/nonexistent/mine.json cannot be read"),
+    ("layout mesh:4x4 --layout cabnet=4", "did you mean 'cabinet'"),
+    ("layout mesh:4x4 --layout cabinet=0", "cabinet is 0"),
+    ("layout mesh:4x4 --layout cabinet", "not key=value"),
+    ("layout mesh:4x4 --layout width=wide", "width is wide"),
+    ("layout mesh:4x4 --layout cabinet=4,rows=1,columns=3", "4 cabinets do not fit"),
+    ("layout mesh:4x4 --layout rows=2", "by coordinates"),
+    ("layout mesh:4 --prices fdr10-slimfly", "would cost"),
+    ("layout mesh:4x4 mesh:5x5 --cables cables.csv", "one network"),
+    ("layout mesh:4x4 --cables /nonexistent/cables.csv", "/nonexistent/cables.csv"),
+    ("layout", "missing argument"),
+    ("list price", "did you mean 'prices'"),
     # commands' own
     ("compare mesh:4x4 --traffic uniform,", "commas"),
     ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),
@@ -123,7 +137,7 @@ def test_there_is_no_traceback_from_a_process_of_its_own():
 
 
 def test_a_bug_of_ours_is_one_line_and_status_70(topoloom, monkeypatch):
-    def broken(self):
+    def broken(self, layout, prices):
         raise RuntimeError("two\nlines")
 
     monkeypatch.setattr("topoloom.networks.Network.facts", broken)

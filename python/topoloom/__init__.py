@@ -8,6 +8,7 @@
 from topoloom._core import TopoloomError, __version__
 from topoloom.comparison import Comparison, compare
 from topoloom.curves import Curve, Point
+from topoloom.layouts import Layout
 from topoloom.networks import Network, network
 
-__all__ = ["Comparison", "Curve", "Network", "Point", "TopoloomError", "__version__", "compare", "network"]
+__all__ = ["Comparison", "Curve", "Layout", "Network", "Point", "TopoloomError", "__version__", "compare", "network"]

@@ -1,13 +1,14 @@
 """The main job: several networks side by side, under the same traffic, with the same routers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from topoloom import _core
 from topoloom.curves import Curve, OnPoint, Simulator, knee_plan, run_plans
+from topoloom.layouts import price_list
 from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
@@ -28,6 +29,8 @@ class Comparison:
         traffics: The traffic patterns, in the order in which they were named.
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.
+        layout: How routers are packed and placed, as it was asked for.
+        prices: The price list that cost and power follow, as in its file.
     """
 
     facts: list[dict[str, Any]]
@@ -36,6 +39,8 @@ class Comparison:
     traffics: list[str]
     command: Sequence[str]
     finished: bool
+    layout: str = "own"
+    prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""
@@ -60,6 +65,8 @@ def compare(
     routings: Sequence[str] = ("minimal", "adaptive"),
     traffics: Sequence[str] = ("uniform",),
     load: Loads = "0.1:0.9:0.1",
+    layout: str = "",
+    prices: str = "",
     **options: Any,
 ) -> Comparison:
     """Simulate every network with every routing under every traffic, up to its saturation.
@@ -69,12 +76,16 @@ def compare(
         routings: Routings, or the roles ``minimal`` and ``adaptive``.
         traffics: Traffic patterns.
         load: The loads that every curve shows below its saturation.
+        layout: How routers are packed and placed, as in :meth:`Network.layout`.
+        prices: The price list, as there.
         **options: What :class:`topoloom.options.EngineOptions` names.
 
     Raises:
         TopoloomError: A mistake in an argument; found before anything is simulated.
     """
-    job = CompareJob(as_networks(networks), routings, traffics, parse_loads(load), make_options(options))
+    job = CompareJob(
+        as_networks(networks), routings, traffics, parse_loads(load), make_options(options), layout, prices
+    )
     return job.run()
 
 
@@ -88,7 +99,11 @@ class CompareJob:
         traffics: Sequence[str],
         loads: list[float],
         options: EngineOptions,
+        layout: str = "",
+        prices: str = "",
     ) -> None:
+        self._layout, self._prices = layout, prices
+        self._price_list = price_list(prices)
         self._networks = list({network.spec: network for network in networks}.values())
         self._traffics = list(dict.fromkeys(traffics))
         self._loads = loads
@@ -111,7 +126,7 @@ class CompareJob:
         on_point: OnPoint | None = None,
     ) -> Comparison:
         """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison."""
-        facts = [interruptible(network.facts) for network in self._networks]
+        facts = [interruptible(partial(network.facts, self._layout, self._prices)) for network in self._networks]
         self._prove()
         plans = [(simulator, knee_plan(simulator.curve, self._loads)) for simulator in self._simulators]
         finished = run_plans(plans, on_point)
@@ -122,6 +137,8 @@ class CompareJob:
             traffics=self._traffics,
             command=command,
             finished=finished,
+            layout=self._layout or "own",
+            prices=self._price_list,
         )
 
     def _prove(self) -> None:

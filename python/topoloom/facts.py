@@ -102,9 +102,38 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact("Cost", "$", _of("cost_usd"), better="low", note="routers and cables, terminal cables included"),
     COST_PER_TERMINAL,
-    Fact("Power", "W", _of("power_w"), better="low", note="2.8 W a router port"),
+    Fact("Power", "W", _of("power_w"), better="low", note="of routers, and of what else the price list knows"),
     POWER_PER_TERMINAL,
 )
+
+PARTS: tuple[Fact, ...] = (
+    Fact("Terminals", "", _of("terminals")),
+    Fact("Routers", "", _of("routers")),
+    Fact("Cabinets", "", lambda told: len(told["cabinets"])),
+    Fact("Rows", "", _of("rows")),
+    Fact("Cabinets of a row", "", _of("columns")),
+    Fact("Routers of a cabinet", "at most", lambda told: max(cabinet["routers"] for cabinet in told["cabinets"])),
+    Fact("Cables", "", _of("cables"), note="those of terminals included"),
+    Fact("Cable", "m", _of("cable_m"), 1),
+    Fact("  of terminals", "m", _of("terminal_cable_m"), 1),
+    Fact("Longest cable", "m", _of("longest_cable_m"), 1, note="between routers"),
+    Fact("Cost", "$", _of("cost_usd")),
+    Fact("  of routers", "$", _of("router_cost_usd")),
+    Fact("  of cables", "$", _of("cable_cost_usd")),
+    Fact("  of terminals' cables", "$", _of("terminal_cable_cost_usd")),
+    Fact("  of network interfaces", "$", _of("nic_cost_usd")),
+    Fact("  without terminals' cables", "$", _of("cost_without_terminal_cables_usd")),
+    Fact("Power", "W", _of("power_w"), 1),
+    Fact("  of routers", "W", _of("router_power_w"), 1),
+    Fact("  of active cables", "W", _of("cable_power_w"), 1),
+    Fact("  of network interfaces", "W", _of("nic_power_w"), 1),
+    Fact("Cost per terminal", "$", _of("cost_per_terminal_usd"), 2),
+    Fact("  of routers", "$", _of("router_cost_per_terminal_usd"), 2),
+    Fact("  of cables", "$", _of("cable_cost_per_terminal_usd"), 2),
+    Fact("Cable per terminal", "m", _of("cable_per_terminal_m"), 2),
+    Fact("Power per terminal", "W", _of("power_per_terminal_w"), 2),
+)
+"""What ``topoloom layout`` tells of a network; parts follow their whole."""
 
 
 def bound(fact: Fact, facts: Facts) -> str:

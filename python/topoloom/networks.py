@@ -10,6 +10,7 @@ import networkx as nx
 from topoloom import _core
 from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
+from topoloom.layouts import Layout
 from topoloom.loads import Loads, parse_loads
 from topoloom.options import make_options
 from topoloom.roles import resolve_routing
@@ -62,13 +63,32 @@ class Network:
         facts |= json.loads(self.core.best_bisection(list(candidates(self.core))))
         return facts
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, layout: str = "", prices: str = "") -> dict[str, Any]:
         """Return the facts of the graph, with cost and power, by the keys of ``topoloom show --json``.
 
         Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
         ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
+        Arguments and errors are those of :meth:`layout`.
         """
-        return dict(self._facts)
+        if not (layout or prices):
+            return dict(self._facts)
+        cost = self.layout(layout, prices).cost()
+        return self._facts | cost
+
+    def layout(self, layout: str = "", prices: str = "") -> Layout:
+        """Return the network laid out on the machine floor, with its cables and what they cost.
+
+        Args:
+            layout: Rules such as ``cabinet=16,width=0.6``; nothing for the family's own packaging.
+            prices: A price list's name, or the path of one (``*.json``); nothing for the default list.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("hyperx:10x10,p=10").layout().cost()["longest_cable_m"]
+        11.0
+        """
+        return Layout(self, layout, prices)
 
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""

@@ -1,6 +1,7 @@
 //! Python bindings: thin, without logic of their own. Whatever has structure crosses as JSON.
 
 mod error;
+mod layout;
 mod lists;
 mod network;
 mod run;
@@ -13,6 +14,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
     module.add_class::<network::Network>()?;
+    module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::check, module)?)?;
@@ -21,6 +23,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::channel_loads, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)
 }

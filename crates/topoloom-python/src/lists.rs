@@ -2,9 +2,12 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use topoloom::layout::{LAYOUT_KEYS, PriceList};
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
+
+use crate::error::raise;
 
 /// "unknown KIND 'NAME' (did you mean 'NEAR'?); there are: …"
 #[pyfunction]
@@ -56,6 +59,24 @@ pub fn traffic_json() -> String {
         })
     });
     patterns.collect::<Value>().to_string()
+}
+
+/// The price lists, each as it stands in its file, the default one first.
+#[pyfunction]
+pub fn prices_json() -> String {
+    json!(PriceList::all()).to_string()
+}
+
+/// One price list, by its name or from one's own JSON; nothing: the default one.
+#[pyfunction]
+pub fn price_list_json(prices: &str) -> PyResult<String> {
+    raise(PriceList::read(prices)).map(|list| json!(list).to_string())
+}
+
+/// The keys of a layout's rules.
+#[pyfunction]
+pub fn layout_keys() -> Vec<&'static str> {
+    LAYOUT_KEYS.iter().map(|&(name, _)| name).collect()
 }
 
 fn keys(keys: &[(&str, &str)]) -> Value {

@@ -84,6 +84,21 @@ impl Network {
         raise(of_terminals)
     }
 
+    /// What a drawing asks of the family, as a JSON object: `grid`, `upright`, `group_size`, `blocks` and `levels` (one a
+    /// router), null where the family has none.
+    fn structure_json(&self) -> String {
+        let structure = self.0.any_structure();
+        let levels: Option<Vec<u32>> = self.0.routers().map(|router| structure.level(router)).collect();
+        let value = serde_json::json!({
+            "grid": structure.grid().map(|grid| &grid.sides),
+            "upright": structure.upright_dimension(),
+            "group_size": structure.group_size(),
+            "blocks": structure.blocks(),
+            "levels": levels,
+        });
+        value.to_string()
+    }
+
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
     fn metis_graph<'py>(&self, py: Python<'py>) -> [MetisArray<'py>; 4] {
         let graph = bisection::metis_graph(&self.0);

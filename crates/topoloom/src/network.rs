@@ -119,6 +119,22 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// The dimension of [`Structure::grid`] that a cabinet stacks: its coordinate is a height. By default the third.
+    fn upright_dimension(&self) -> usize {
+        2
+    }
+
+    /// The level of a router in a tree, 0 for the leaves; in a network that is no tree, nothing.
+    fn level(&self, _router: RouterId) -> Option<u32> {
+        None
+    }
+
+    /// Sides (routers of a column, columns of a block, blocks) where a family is best drawn as blocks of columns, ids
+    /// running through a column first.
+    fn blocks(&self) -> Option<[u32; 3]> {
+        None
+    }
+
     /// The length of a cable between two routers of one cabinet, in metres.
     fn cabinet_cable_m(&self) -> f64 {
         2.0

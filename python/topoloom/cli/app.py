@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import compare, faults, listing, saturation, show, simulate, verify
+from topoloom.cli import compare, faults, layout, listing, saturation, show, simulate, verify
 
 
 class _Commands(typer.core.TyperGroup):
@@ -47,6 +47,7 @@ app.command()(show.show)
 app.command()(simulate.simulate)
 app.command()(saturation.saturation)
 app.command()(compare.compare)
+app.command()(layout.layout)
 app.command()(verify.verify)
 app.command()(faults.faults)
 app.command(name="list")(listing.list_)

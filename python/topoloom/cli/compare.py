@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from topoloom.cli.console import print_json, print_table, progress, say
-from topoloom.cli.parameters import Json, Load, Specs, split_names, takes_engine_options
+from topoloom.cli.parameters import Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.simulate import exit_status
 from topoloom.comparison import CompareJob, Comparison
@@ -30,6 +30,8 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
     ] = None,
+    layout: LayoutRules = "",
+    prices: Prices = "",
     json: Json = False,
     *,
     options: EngineOptions,
@@ -39,7 +41,7 @@ def compare(
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
     if out is not None:
         out.touch()
-    job = CompareJob(interruptible(lambda: as_networks(specs)), routings, traffics, loads, options)
+    job = CompareJob(interruptible(lambda: as_networks(specs)), routings, traffics, loads, options, layout, prices)
     comparison = _run(job, context.obj)
     if out is not None:
         comparison.write_report(out)

@@ -1,4 +1,4 @@
-"""``topoloom list``: what topologies, routings and traffic patterns there are."""
+"""``topoloom list``: what topologies, routings, traffic patterns and price lists there are."""
 
 import json as json_module
 import textwrap
@@ -17,17 +17,21 @@ KINDS: dict[str, Callable[[], str]] = {
     "topologies": _core.families_json,
     "routings": _core.routings_json,
     "traffic": _core.traffic_json,
+    "prices": _core.prices_json,
 }
+
+HEADS = {"topologies": ("example", "source"), "routings": ("networks", "classes"), "prices": ("source",)}
+"""The keys whose values are told of an item besides its summary."""
 
 INDENT = 20
 """Columns of the names."""
 
 
 def list_(
-    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic", help="What to list.")],
+    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic|prices", help="What to list.")],
     json: Json = False,
 ) -> None:
-    """List the topologies, routings or traffic patterns that there are, with their parameters."""
+    """List the topologies, routings, traffic patterns or price lists that there are, with their parameters."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items: list[dict[str, Any]] = json_module.loads(KINDS[what]())
@@ -56,5 +60,5 @@ def _folded(text: str, width: int) -> str:
 
 def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what is told of an item besides its summary."""
-    heads = {"topologies": ("example", "source"), "routings": ("networks", "classes"), "traffic": ()}[what]
-    return [(head, item[head]) for head in heads] + [(f"{key['name']}=", key["doc"]) for key in item["keys"]]
+    heads = HEADS.get(what, ())
+    return [(head, item[head]) for head in heads] + [(f"{key['name']}=", key["doc"]) for key in item.get("keys", ())]

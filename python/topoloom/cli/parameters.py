@@ -9,11 +9,26 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import TopoloomError
+from topoloom.layouts import layout_keys
 from topoloom.options import ROUTER_KEYS, EngineOptions, link_classes, make_options, parse_pairs
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
 Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Prices = Annotated[
+    str,
+    typer.Option("--prices", metavar="NAME|FILE.json", help="The price list; see: topoloom list prices."),
+]
+LayoutRules = Annotated[
+    str,
+    typer.Option(
+        "--layout",
+        metavar="KEY=VALUE,…",
+        help="How routers are packed and placed: "
+        + ", ".join(layout_keys())
+        + ". Otherwise the family's own packaging.",
+    ),
+]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
 Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]
 Load = Annotated[

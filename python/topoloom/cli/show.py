@@ -1,6 +1,7 @@
 """``topoloom show``: the facts of networks, side by side."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
-from topoloom.cli.parameters import Json, Links, Specs, link_options
+from topoloom.cli.parameters import Json, LayoutRules, Links, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
 from topoloom.options import make_options
@@ -24,6 +25,8 @@ def show(
         Path | None, typer.Option("--edges", metavar="FILE.csv", help="Write the links between routers.")
     ] = None,
     links: Links = None,
+    layout: LayoutRules = "",
+    prices: Prices = "",
 ) -> None:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
@@ -31,7 +34,7 @@ def show(
     networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
     if edges is not None:
         _write_edges(networks[0], edges, link_options(links))
-    facts = [interruptible(network.facts) for network in networks]
+    facts = [interruptible(partial(network.facts, layout, prices)) for network in networks]
     if json:
         print_json(facts)
     else:

@@ -1,7 +1,11 @@
 //! Where routers stand on the machine floor, how long their cables are, and what all that costs.
 
-mod cost;
+mod bill;
 mod placement;
+mod prices;
+mod rules;
 
-pub use cost::{Cost, PriceList, cost};
-pub use placement::Layout;
+pub use bill::{Bill, Cable, Cost, End, KindTotal, LengthCount, cost};
+pub use placement::{Cabinet, Layout};
+pub use prices::{CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
+pub use rules::{KEYS as LAYOUT_KEYS, Rules};

@@ -1,82 +1,175 @@
 //! Positions of routers, and the lengths of the cables between them.
 
+use serde::Serialize;
+
+use super::rules::{Rules, mistake};
+use crate::error::Result;
 use crate::network::{Grid, Network, RouterId};
 
-/// Cable from a router to a terminal: they stand in one rack.
-const TERMINAL_M: f64 = 1.0;
-
-/// What every cable between two positions needs beside the way: up and down at both ends (Kim, Dally and Abts,
-/// ISCA 2007).
-const OVERHEAD_M: f64 = 2.0;
-
-/// Positions of all routers, in metres. Cables run along the axes.
+/// Where every router stands: in a cabinet, which has a place on the floor. Cables run along the axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// Coordinates of a position.
-    dimensions: usize,
-    /// The coordinates of router r at `r * dimensions`.
-    positions: Vec<f64>,
-    /// The length of a cable between two routers at one position.
-    same_place_m: f64,
+    rules: Rules,
+    rows: u32,
+    columns: u32,
+    /// The cabinet of each router. Cabinets stand row by row: cabinet c in row c / columns and column c % columns.
+    cabinets: Vec<u32>,
+    /// The height of each router in its cabinet, in metres; empty if heights do not count.
+    heights: Vec<u32>,
+    /// A cable within a cabinet; `None` where it is as any other, with its difference of heights.
+    inside_m: Option<f64>,
+}
+
+/// A cabinet on the floor, for whoever reads the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cabinet {
+    /// Its number.
+    pub cabinet: u32,
+    /// Its row, from 0.
+    pub row: u32,
+    /// Its place in the row, from 0.
+    pub column: u32,
+    /// Along the row, from the first cabinet.
+    pub x_m: f64,
+    /// Across the rows, from the first row.
+    pub y_m: f64,
+    /// Routers in it.
+    pub routers: u32,
+    /// Terminals of these routers.
+    pub terminals: u32,
 }
 
 impl Layout {
     /// The layout that the family itself packages by.
+    pub fn of_family(network: &Network) -> Self {
+        Self::new(network, &Rules::default()).expect("a family fits on its own floor")
+    }
+
+    /// The layout that follows `rules`.
     ///
-    /// A family on a grid (mesh, torus, HyperX, FleX) puts its routers a metre apart along each dimension, without
-    /// folding. A family with cabinets (dragonfly groups, …; see [`Structure::cabinet`]) puts these, and any other
-    /// family its routers, a metre apart on a floor as near to a square as can be, row by row.
+    /// Without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step apart along each
+    /// dimension, without folding (see `on_grid`). A family with cabinets (dragonfly groups, …; see
+    /// [`Structure::cabinet`]) puts these, and any other family its routers, row by row on the floor, which is as near
+    /// to a square as can be unless rows or columns are given. With `cabinet=N`, N routers by their ids share a cabinet.
+    ///
+    /// # Errors
+    /// [`Error::Config`](crate::error::Error::Config) if the floor is too small, or has rows and columns where the
+    /// family's coordinates decide.
     ///
     /// [`Structure::cabinet`]: crate::network::Structure::cabinet
-    pub fn of_family(network: &Network) -> Self {
+    pub fn new(network: &Network, rules: &Rules) -> Result<Self> {
         let structure = network.any_structure();
-        if let Some(grid) = structure.grid() {
-            return Self::on_grid(grid, network.num_routers() as u32);
+        let routers = network.routers();
+        let (cabinets, inside_m): (Vec<u32>, f64) = match (rules.cabinet, structure.grid()) {
+            (Some(size), _) => (routers.map(|router| router.0 / size).collect(), 2.0),
+            (None, Some(grid)) => return Self::on_grid(grid, structure.upright_dimension(), routers.len(), rules),
+            (None, None) => {
+                let place = |router: RouterId| structure.cabinet(router).unwrap_or(router.0);
+                (routers.map(place).collect(), structure.cabinet_cable_m())
+            }
+        };
+        let count = cabinets.iter().max().map_or(0, |&last| last + 1);
+        let [rows, columns] = floor(count, rules)?;
+        let inside_m = Some(rules.inside_m.unwrap_or(inside_m));
+        Ok(Self { rules: rules.clone(), rows, columns, cabinets, heights: Vec::new(), inside_m })
+    }
+
+    /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
+    /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
+    fn on_grid(grid: &Grid, upright: usize, routers: usize, rules: &Rules) -> Result<Self> {
+        if rules.rows.or(rules.columns).is_some() {
+            return Err(mistake("rows and columns go with cabinet=N; this family places its routers by coordinates"));
         }
-        let place = |router: RouterId| structure.cabinet(router).unwrap_or(router.0);
-        let places: Vec<u32> = network.routers().map(place).collect();
-        Self::on_floor(&places, structure.cabinet_cable_m())
+        let flat: Vec<usize> = (0..grid.sides.len()).filter(|&dimension| dimension != upright).collect();
+        let extent = |axis: usize| flat.iter().skip(axis).step_by(2).map(|&d| grid.sides[d]).product::<u32>();
+        let [columns, rows] = [extent(0), extent(1)];
+        let along = |coordinates: &[u32], axis: usize| {
+            let nested = flat.iter().skip(axis).step_by(2).rev();
+            nested.fold(0, |place, &d| place * grid.sides[d] + coordinates[d])
+        };
+        let (mut cabinets, mut heights) = (Vec::with_capacity(routers), Vec::with_capacity(routers));
+        for router in 0..routers as u32 {
+            let coordinates = grid.coordinates(router);
+            cabinets.push(along(&coordinates, 1) * columns + along(&coordinates, 0));
+            heights.push(coordinates.get(upright).copied().unwrap_or(0));
+        }
+        Ok(Self { rules: rules.clone(), rows, columns, cabinets, heights, inside_m: rules.inside_m })
     }
 
-    fn on_grid(grid: &Grid, routers: u32) -> Self {
-        let positions = (0..routers).flat_map(|router| grid.coordinates(router)).map(f64::from).collect();
-        Self { dimensions: grid.sides.len(), positions, same_place_m: OVERHEAD_M }
+    /// The rules that it follows.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
-    /// Places 0, 1, … row by row on a near-square floor; `places` says which is each router's.
-    fn on_floor(places: &[u32], same_place_m: f64) -> Self {
-        let count = places.iter().max().map_or(0, |&last| last + 1);
-        let columns = f64::from(count).sqrt().ceil().max(1.0) as u32;
-        let position = |&place: &u32| [f64::from(place % columns), f64::from(place / columns)];
-        Self { dimensions: 2, positions: places.iter().flat_map(position).collect(), same_place_m }
+    /// Rows of cabinets, and cabinets of a row.
+    pub fn floor(&self) -> [u32; 2] {
+        [self.rows, self.columns]
     }
 
-    /// The coordinates of a router, in metres.
-    pub fn position(&self, router: RouterId) -> &[f64] {
-        let first = router.index() * self.dimensions;
-        &self.positions[first..first + self.dimensions]
+    /// The cabinet of a router.
+    pub fn cabinet(&self, router: RouterId) -> u32 {
+        self.cabinets[router.index()]
     }
 
-    /// The length of a cable between two routers.
+    /// The place of a router, in metres: along the row, across the rows, up.
+    pub fn position(&self, router: RouterId) -> [f64; 3] {
+        let [x, y] = self.place_m(self.cabinet(router));
+        [x, y, self.heights.get(router.index()).copied().unwrap_or(0).into()]
+    }
+
+    fn place_m(&self, cabinet: u32) -> [f64; 2] {
+        let [row, column] = [cabinet / self.columns, cabinet % self.columns];
+        [f64::from(column) * self.rules.width_m, f64::from(row) * self.rules.depth_m]
+    }
+
+    /// The length of a cable between two routers, in metres.
     pub fn cable_m(&self, a: RouterId, b: RouterId) -> f64 {
+        if let Some(inside) = self.inside_m.filter(|_| self.cabinet(a) == self.cabinet(b)) {
+            return inside;
+        }
         let way: f64 = self.position(a).iter().zip(self.position(b)).map(|(a, b)| (a - b).abs()).sum();
-        if way == 0.0 { self.same_place_m } else { way + OVERHEAD_M }
+        way + self.rules.overhead_m
     }
 
-    /// The length of a cable between a router and a terminal.
-    pub fn terminal_cable_m(&self) -> f64 {
-        TERMINAL_M
+    /// The length of a cable between a router and a terminal, in metres; `None` if these cables are left out.
+    pub fn terminal_cable_m(&self) -> Option<f64> {
+        self.rules.terminal_m
     }
 
-    /// The lengths of the links between routers, in the order of [`Network::links`].
-    pub fn link_lengths_m(&self, network: &Network) -> Vec<f64> {
-        let router = |end: usize| network.ports()[end].router;
-        network
-            .links()
-            .iter()
-            .map(|link| self.cable_m(router(link.ends[0].index()), router(link.ends[1].index())))
-            .collect()
+    /// The cabinets that hold anything.
+    pub fn cabinets(&self, network: &Network) -> Vec<Cabinet> {
+        let count = self.cabinets.iter().max().map_or(0, |&last| last as usize + 1);
+        let mut held = vec![[0u32; 2]; count];
+        for router in network.routers() {
+            let [routers, terminals] = &mut held[self.cabinet(router) as usize];
+            *routers += 1;
+            *terminals += network.terminals_of(router).count() as u32;
+        }
+        let cabinet = |(cabinet, [routers, terminals]): (u32, [u32; 2])| {
+            let [x_m, y_m] = self.place_m(cabinet);
+            let (row, column) = (cabinet / self.columns, cabinet % self.columns);
+            Cabinet { cabinet, row, column, x_m, y_m, routers, terminals }
+        };
+        (0..).zip(held).filter(|(_, [routers, _])| *routers > 0).map(cabinet).collect()
     }
+}
+
+/// Rows and columns for `count` cabinets.
+fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
+    let count = count.max(1);
+    let square = f64::from(count).sqrt().ceil() as u32;
+    let [rows, columns] = match (rules.rows, rules.columns) {
+        (Some(rows), Some(columns)) => [rows, columns],
+        (Some(rows), None) => [rows, count.div_ceil(rows)],
+        (None, columns) => {
+            let columns = columns.unwrap_or(square);
+            [count.div_ceil(columns), columns]
+        }
+    };
+    if u64::from(rows) * u64::from(columns) < u64::from(count) {
+        return Err(mistake(format!("{count} cabinets do not fit on a floor of {rows} rows of {columns}")));
+    }
+    Ok([rows, columns])
 }
 
 #[cfg(test)]
@@ -101,9 +194,26 @@ mod tests {
     }
 
     #[test]
+    fn a_cabinet_of_flex_holds_a_column_of_a_layer() {
+        let flex = layout("flex:4x5x3");
+        assert_eq!(flex.floor(), [3, 4], "layers behind each other, x along the row");
+        assert_eq!(flex.position(RouterId(20 + 4 * 3 + 2)), [2.0, 1.0, 3.0]);
+        assert_eq!(flex.cabinet(RouterId(20 + 2)), flex.cabinet(RouterId(20 + 4 * 3 + 2)));
+    }
+
+    #[test]
+    fn further_dimensions_repeat_the_floor() {
+        let torus = layout("torus:2x3x4x5x6");
+        assert_eq!(torus.floor(), [3 * 6, 2 * 5]);
+        let id = 1 + 2 * (2 + 3 * (3 + 4 * (4 + 5 * 5)));
+        assert_eq!(torus.position(RouterId(id)), [1.0 + 2.0 * 4.0, 2.0 + 3.0 * 5.0, 3.0]);
+        assert_eq!(layout("mesh:7").floor(), [1, 7]);
+    }
+
+    #[test]
     fn cabinets_stand_row_by_row() {
         let spec = "dragonfly:a=8,h=4";
-        assert_eq!(layout(spec).position(RouterId(8 * 32)), [2.0, 5.0], "33 groups in rows of 6");
+        assert_eq!(layout(spec).position(RouterId(8 * 32)), [2.0, 5.0, 0.0], "33 groups in rows of 6");
         assert_eq!(cable(spec, 0, 7), 2.0);
         assert_eq!(cable(spec, 0, 8 * 32), 2.0 + 5.0 + 2.0);
         let spec = "slimfly:q=9";
@@ -121,5 +231,36 @@ mod tests {
         let spec = "fattree:k=4,levels=3";
         assert_eq!(cable(spec, 4, 16 + 7), 1.0, "leaf (1,0) and middle (1,3) share a cabinet");
         assert_eq!(cable(spec, 16, 32 + 12), 1.0 + 2.0 + 2.0, "from cabinet 0 to cabinet 7");
+    }
+
+    #[test]
+    fn cabinets_by_id() {
+        let network = build("torus:16x16").expect("small");
+        let rules = Rules::parse("cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2").expect("reads");
+        let layout = Layout::new(&network, &rules).expect("fits");
+        assert_eq!((layout.floor(), layout.cabinets(&network).len()), ([4, 4], 16));
+        assert_eq!(layout.cable_m(RouterId(0), RouterId(15)), 2.0);
+        assert!((layout.cable_m(RouterId(0), RouterId(16)) - 4.6).abs() < 1e-12);
+        assert!((layout.cable_m(RouterId(0), RouterId(16 * 15)) - (3.0 * 0.6 + 3.0 * 2.1 + 4.0)).abs() < 1e-12);
+        let last =
+            Cabinet { cabinet: 15, row: 3, column: 3, x_m: 3.0 * 0.6, y_m: 3.0 * 2.1, routers: 16, terminals: 16 };
+        assert_eq!(layout.cabinets(&network).pop(), Some(last));
+    }
+
+    #[test]
+    fn floors_that_do_not_fit() {
+        for (spec, text, words) in [
+            ("dragonfly:a=8,h=4", "rows=4,columns=5", "33 cabinets do not fit on a floor of 4 rows of 5"),
+            ("mesh:4x4", "rows=2", "by coordinates"),
+            ("mesh:4x4", "cabinet=1,rows=2,columns=7", "16 cabinets"),
+        ] {
+            let network = build(spec).expect(spec);
+            let rules = Rules::parse(text).expect(text);
+            let sentence = Layout::new(&network, &rules).expect_err(text).to_string();
+            assert!(sentence.contains(words), "{sentence}");
+        }
+        let network = build("dragonfly:a=8,h=4").expect("small");
+        let floor = |text| Layout::new(&network, &Rules::parse(text).expect("reads")).expect("fits").floor();
+        assert_eq!((floor("rows=3"), floor("columns=4"), floor("rows=9,columns=9")), ([3, 11], [9, 4], [9, 9]));
     }
 }

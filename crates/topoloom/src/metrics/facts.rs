@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::distances::Distances;
-use crate::layout::{Cost, Layout, PriceList, cost};
+use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
 
 /// The facts of a network that need no partitioner. The names are the keys of the JSON.
@@ -41,20 +41,14 @@ pub struct Facts {
     pub distance_histogram: Vec<u64>,
     /// Routers over the Moore bound for the network radix and the diameter.
     pub moore_ratio: Option<f64>,
-    /// The name of the price list.
-    pub prices: String,
-    /// Cost, power and cable.
+    /// Prices, layout, cost, power and cable.
     #[serde(flatten)]
     pub cost: Cost,
 }
 
 /// Computes the facts of a network, in the layout of its family and at the default prices.
 pub fn facts(network: &Network) -> Facts {
-    facts_in(network, &Layout::of_family(network), Default::default())
-}
-
-/// Computes the facts of a network in a layout and at prices of the user's choice.
-pub fn facts_in(network: &Network, layout: &Layout, prices: &PriceList) -> Facts {
+    let cost = cost(network, &Layout::of_family(network), Default::default());
     let distances = Distances::new(network);
     let routers = network.num_routers();
     let network_radix = network.network_radix();
@@ -73,8 +67,7 @@ pub fn facts_in(network: &Network, layout: &Layout, prices: &PriceList) -> Facts
         average_distance: distances.average_distance(),
         average_hops: distances.average_hops(),
         moore_ratio: distances.diameter().map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),
-        prices: prices.name.clone(),
-        cost: cost(network, layout, prices),
+        cost: cost.expect("the default list prices every network"),
         component_sizes: distances.component_sizes,
         distance_histogram: distances.histogram,
     }

@@ -8,4 +8,4 @@ mod graph;
 pub mod load;
 mod spectrum;
 
-pub use facts::{Facts, facts, facts_in, moore_bound};
+pub use facts::{Facts, facts, moore_bound};

@@ -86,6 +86,10 @@ impl FatTree {
 }
 
 impl Structure for FatTree {
+    fn level(&self, router: RouterId) -> Option<u32> {
+        Some(self.level_of(router))
+    }
+
     /// A pod of k leaves and the k routers above them, then cabinets of k routers of each further level.
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         let cabinets = self.width() / self.k;

@@ -63,6 +63,11 @@ impl Structure for Flex {
         Some(&self.grid)
     }
 
+    /// A cabinet holds the routers of one layer and x, stacked by y (section IV-A).
+    fn upright_dimension(&self) -> usize {
+        1
+    }
+
     fn group_size(&self) -> Option<u32> {
         Some(self.nx() * self.ny())
     }

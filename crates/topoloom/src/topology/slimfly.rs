@@ -29,6 +29,11 @@ pub struct SlimFly {
 }
 
 impl Structure for SlimFly {
+    /// Two subgraphs of q columns.
+    fn blocks(&self) -> Option<[u32; 3]> {
+        Some([self.q, self.q, 2])
+    }
+
     /// One cabinet for the q routers (0,x,·) and the q routers (1,x,·), so that all cabinets are linked alike (Besta and
     /// Hoefler).
     fn cabinet(&self, router: RouterId) -> Option<u32> {

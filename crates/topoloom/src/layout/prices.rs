@@ -1,0 +1,316 @@
+//! Price lists: data, one file a list in `prices/`, and lists of the user's own in the same form.
+
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result, unknown};
+
+/// What routers, network interfaces and cables cost and draw. k is the number of ports of a router that are in use,
+/// terminals included. What a list leaves out is free and draws nothing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceList {
+    /// Its name.
+    pub name: String,
+    /// What it is about, in a line.
+    #[serde(default)]
+    pub summary: String,
+    /// Where the prices are from.
+    pub source: String,
+    /// The bandwidth of a port, which prices per Gb/s are multiplied by.
+    #[serde(default)]
+    pub port_gbps: f64,
+    /// Routers.
+    pub router: RouterPrice,
+    /// Network interfaces, one a terminal.
+    #[serde(default)]
+    pub nic: NicPrice,
+    /// The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not priced.
+    pub cables: Vec<CableKind>,
+}
+
+/// What a router costs and draws: a line in k.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RouterPrice {
+    /// Each router. It may be below zero, as the constant of a fitted line, if ports cost something.
+    pub usd: f64,
+    /// Each port in use.
+    pub usd_per_port: f64,
+    /// Each router draws this …
+    pub w: f64,
+    /// … and this for each port in use.
+    pub w_per_port: f64,
+}
+
+/// What the network interface of a terminal costs and draws.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct NicPrice {
+    /// Each interface.
+    pub usd: f64,
+    /// What it draws.
+    pub w: f64,
+}
+
+/// Where a kind of cable may be laid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CablePlace {
+    /// Everywhere.
+    #[default]
+    Any,
+    /// Within a cabinet only.
+    Cabinet,
+    /// Between cabinets only.
+    Floor,
+}
+
+/// A kind of cable. A cable of x metres costs usd + usd_per_m x + port_gbps (usd_per_gbps + usd_per_gbps_m x).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CableKind {
+    /// Its name, such as `copper`.
+    pub kind: String,
+    /// Where it may be laid.
+    #[serde(default)]
+    pub place: CablePlace,
+    /// The longest that there is, in metres; none: as long as need be.
+    #[serde(default)]
+    pub reach_m: Option<f64>,
+    /// Each cable.
+    #[serde(default)]
+    pub usd: f64,
+    /// Each metre.
+    #[serde(default)]
+    pub usd_per_m: f64,
+    /// Each Gb/s.
+    #[serde(default)]
+    pub usd_per_gbps: f64,
+    /// Each Gb/s and metre.
+    #[serde(default)]
+    pub usd_per_gbps_m: f64,
+    /// What an active cable draws, both ends together.
+    #[serde(default)]
+    pub w: f64,
+}
+
+/// The lists that come with the program; the first is the default.
+static LISTS: LazyLock<Vec<PriceList>> = LazyLock::new(|| {
+    [
+        include_str!("prices/edr-flex.json"),
+        include_str!("prices/fdr10-slimfly.json"),
+        include_str!("prices/galaxyfly.json"),
+    ]
+    .map(|text| PriceList::from_json(text).expect("a test reads the lists"))
+    .into()
+});
+
+impl PriceList {
+    /// The lists that come with the program, the default one first.
+    pub fn all() -> &'static [PriceList] {
+        &LISTS
+    }
+
+    /// The list called `name`; the default one if `name` is empty.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is none.
+    pub fn named(name: &str) -> Result<&'static PriceList> {
+        if name.is_empty() {
+            return Ok(Default::default());
+        }
+        let names = || Self::all().iter().map(|list| &list.name);
+        let found = Self::all().iter().find(|list| list.name == name);
+        found.ok_or_else(|| Error::Config(unknown("price list", name, names())))
+    }
+
+    /// The list that `text` names, or is: a JSON object is a list of the user's own.
+    ///
+    /// # Errors
+    /// As [`PriceList::named`] and [`PriceList::from_json`].
+    pub fn read(text: &str) -> Result<PriceList> {
+        if text.trim_start().starts_with('{') { Self::from_json(text) } else { Self::named(text).cloned() }
+    }
+
+    /// A list of the user's own, as JSON.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it lacks a price, has an unknown one, or one that is negative or no number.
+    pub fn from_json(text: &str) -> Result<PriceList> {
+        let list: PriceList = serde_json::from_str(text)
+            .map_err(|error| Error::Config(format!("the price list does not read: {error}")))?;
+        list.check()?;
+        Ok(list)
+    }
+
+    fn mistake(&self, what: impl std::fmt::Display) -> Error {
+        Error::Config(format!("price list {}: {what}", self.name))
+    }
+
+    fn check(&self) -> Result<()> {
+        let RouterPrice { usd, usd_per_port, w, w_per_port } = self.router;
+        let NicPrice { usd: nic_usd, w: nic_w } = self.nic;
+        let least = if usd_per_port > 0.0 { f64::MIN } else { 0.0 };
+        self.bounded("router.usd", usd, least)?;
+        let own = [
+            ("router.usd_per_port", usd_per_port),
+            ("router.w", w),
+            ("router.w_per_port", w_per_port),
+            ("nic.usd", nic_usd),
+            ("nic.w", nic_w),
+            ("port_gbps", self.port_gbps),
+        ];
+        own.iter().try_for_each(|&(name, price)| self.bounded(name, price, 0.0))?;
+        for (place, cable) in self.cables.iter().enumerate() {
+            self.check_cable(cable)?;
+            if self.cables[..place].iter().any(|other| other.kind == cable.kind) {
+                return Err(self.mistake(format!("the kind of cable '{}' is there twice", cable.kind)));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_cable(&self, cable: &CableKind) -> Result<()> {
+        let prices = [
+            ("usd", cable.usd),
+            ("usd_per_m", cable.usd_per_m),
+            ("usd_per_gbps", cable.usd_per_gbps),
+            ("usd_per_gbps_m", cable.usd_per_gbps_m),
+            ("w", cable.w),
+            ("reach_m", cable.reach_m.unwrap_or(0.0)),
+        ];
+        for (name, price) in prices {
+            self.bounded(&format!("{name} of the cable '{}'", cable.kind), price, 0.0)?;
+        }
+        if cable.usd_per_gbps.max(cable.usd_per_gbps_m) > 0.0 && self.port_gbps == 0.0 {
+            return Err(self.mistake(format!("the cable '{}' is priced per Gb/s; port_gbps is missing", cable.kind)));
+        }
+        Ok(())
+    }
+
+    fn bounded(&self, name: &str, price: f64, least: f64) -> Result<()> {
+        if price >= least && price.is_finite() {
+            return Ok(());
+        }
+        Err(self.mistake(format!("{name} is {price}; it must not be negative")))
+    }
+
+    /// What a router with `ports` ports in use costs.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the line of the prices is below zero there.
+    pub fn router_usd(&self, ports: usize) -> Result<f64> {
+        let usd = self.router.usd + self.router.usd_per_port * ports as f64;
+        if usd >= 0.0 {
+            return Ok(usd);
+        }
+        Err(self.mistake(format!(
+            "a router with {ports} ports would cost {usd:.2} $; the line {} k {:+} $ is for routers of more ports",
+            self.router.usd_per_port, self.router.usd
+        )))
+    }
+
+    /// What a cable of a kind costs.
+    pub fn cable_usd(&self, cable: &CableKind, length_m: f64) -> f64 {
+        cable.usd + cable.usd_per_m * length_m + self.port_gbps * (cable.usd_per_gbps + cable.usd_per_gbps_m * length_m)
+    }
+
+    /// The kind of the cheapest cable that reaches, and its price; `None` if the list has no cables.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the list has cables and none reaches.
+    pub fn cheapest_cable(&self, length_m: f64, within_cabinet: bool) -> Result<Option<(usize, f64)>> {
+        let fits = |cable: &CableKind| {
+            let laid = match cable.place {
+                CablePlace::Any => true,
+                CablePlace::Cabinet => within_cabinet,
+                CablePlace::Floor => !within_cabinet,
+            };
+            laid && cable.reach_m.is_none_or(|reach| length_m <= reach)
+        };
+        let cheapest = self
+            .cables
+            .iter()
+            .enumerate()
+            .filter(|(_, cable)| fits(cable))
+            .map(|(kind, cable)| (kind, self.cable_usd(cable, length_m)))
+            .min_by(|(_, a), (_, b)| a.total_cmp(b));
+        if cheapest.is_none() && !self.cables.is_empty() {
+            let place = if within_cabinet { "within a cabinet" } else { "between cabinets" };
+            return Err(self.mistake(format!("no kind of cable reaches {length_m:.2} m {place}")));
+        }
+        Ok(cheapest)
+    }
+}
+
+impl Default for &PriceList {
+    fn default() -> Self {
+        &LISTS[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = r#"{"name": "own", "source": "quote", "port_gbps": 10, "router": {"usd": 100, "usd_per_port": 1},
+        "cables": [{"kind": "copper", "reach_m": 3, "usd": 5, "usd_per_m": 2},
+                   {"kind": "fibre", "usd_per_gbps": 1, "usd_per_gbps_m": 0.1, "w": 3}]}"#;
+
+    #[test]
+    fn the_lists_have_sources_and_names_of_their_own() {
+        let names: Vec<&str> = PriceList::all().iter().map(|list| list.name.as_str()).collect();
+        assert_eq!(names, ["edr-flex", "fdr10-slimfly", "galaxyfly"]);
+        for list in PriceList::all() {
+            assert!(list.source.len() > 20 && !list.summary.is_empty(), "{}", list.name);
+        }
+        assert_eq!(PriceList::named("").expect("the default").name, "edr-flex");
+        let sentence = PriceList::named("edr").expect_err("no such list").to_string();
+        assert!(sentence.contains("there are: edr-flex, "), "{sentence}");
+    }
+
+    #[test]
+    fn the_cheapest_cable_that_reaches_is_taken() {
+        let list = PriceList::from_json(OWN).expect("reads");
+        let choose = |length, within| list.cheapest_cable(length, within).expect("reaches").expect("priced");
+        assert_eq!(choose(1.0, true), (0, 7.0));
+        assert_eq!(choose(2.5, false), (0, 10.0));
+        assert_eq!(choose(3.0, false), (0, 11.0), "copper at 11 $ beats fibre at 13 $, and just reaches");
+        assert_eq!(choose(4.0, false), (1, 14.0));
+        let placed = OWN.replace(r#""reach_m": 3"#, r#""reach_m": 3, "place": "cabinet""#);
+        let list = PriceList::from_json(&placed).expect("reads");
+        assert_eq!(list.cheapest_cable(1.0, false).expect("reaches").expect("priced").0, 1);
+        let short = OWN.replace(r#""w": 3"#, r#""reach_m": 20"#);
+        let sentence = PriceList::from_json(&short).expect("reads").cheapest_cable(21.0, false).expect_err("too long");
+        assert_eq!(sentence.to_string(), "price list own: no kind of cable reaches 21.00 m between cabinets");
+    }
+
+    #[test]
+    fn a_fitted_line_may_start_below_zero_but_no_router_may_cost_less_than_nothing() {
+        let list = PriceList::named("fdr10-slimfly").expect("is there");
+        assert!((list.router_usd(43).expect("a router") - 14_174.9).abs() < 1e-6);
+        let sentence = list.router_usd(2).expect_err("below zero").to_string();
+        assert!(sentence.contains("2 ports would cost -191.50 $") && sentence.contains("350.4 k -892.3"), "{sentence}");
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        for (from, to, words) in [
+            (r#""usd_per_port": 1"#, r#""usd_per_port": -1"#, "router.usd_per_port is -1; it must not be negative"),
+            (r#""usd": 100, "usd_per_port": 1"#, r#""usd": -100"#, "router.usd is -100; it must not be negative"),
+            (r#""usd_per_m": 2"#, r#""usd_per_m": -2"#, "usd_per_m of the cable 'copper' is -2"),
+            (r#""usd": 100"#, r#""eur": 100"#, "unknown field `eur`"),
+            (r#""fibre""#, r#""copper""#, "'copper' is there twice"),
+            (r#""port_gbps": 10,"#, "", "the cable 'fibre' is priced per Gb/s; port_gbps is missing"),
+            (r#""source": "quote","#, "", "missing field `source`"),
+            (r#""reach_m": 3"#, r#""place": "desk""#, "unknown variant `desk`"),
+            (r#""kind": "copper","#, "", "missing field `kind`"),
+        ] {
+            assert!(OWN.contains(from), "{from}");
+            let sentence = PriceList::from_json(&OWN.replace(from, to)).expect_err(to).to_string();
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+}

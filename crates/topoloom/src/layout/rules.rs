@@ -1,0 +1,159 @@
+//! How a user asks for a layout: `cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2`.
+
+use crate::error::{Error, Result, unknown};
+
+/// The keys of a layout, with their meaning.
+pub const KEYS: &[(&str, &str)] = &[
+    ("cabinet", "routers a cabinet, in order of their ids; or own, the family's own packaging (default own)"),
+    ("width", "metres from a cabinet to the next one in its row (default 1)"),
+    ("depth", "metres from a row of cabinets to the next one (default 1)"),
+    ("rows", "rows of cabinets (default: as the columns need)"),
+    ("columns", "cabinets of a row (default: a floor as near to a square as can be)"),
+    ("overhead", "metres that a cable between cabinets needs beside the way, both ends together (default 2)"),
+    ("inside", "metres of a cable within a cabinet (default: the family's own, or 2)"),
+    ("terminal", "metres of a cable to a terminal, or none to leave these cables out (default 1)"),
+];
+
+/// What a layout follows. Lengths are in metres; `None` where the family decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rules {
+    /// The text that asked for it.
+    pub text: String,
+    /// Routers a cabinet, or `None` for the family's own packaging.
+    pub cabinet: Option<u32>,
+    /// From a cabinet to the next one in its row.
+    pub width_m: f64,
+    /// From a row to the next one.
+    pub depth_m: f64,
+    /// Rows of cabinets.
+    pub rows: Option<u32>,
+    /// Cabinets of a row.
+    pub columns: Option<u32>,
+    /// What a cable between cabinets needs beside the way.
+    pub overhead_m: f64,
+    /// A cable within a cabinet.
+    pub inside_m: Option<f64>,
+    /// A cable to a terminal; `None` leaves these cables out.
+    pub terminal_m: Option<f64>,
+}
+
+impl Default for Rules {
+    /// The family's own packaging, a metre from place to place. The overhead of two metres is that of Kim, Dally and
+    /// Abts, ISCA 2007; terminals stand in the rack of their router (FleX paper, section IV-A).
+    fn default() -> Self {
+        Self {
+            text: "own".to_owned(),
+            cabinet: None,
+            width_m: 1.0,
+            depth_m: 1.0,
+            rows: None,
+            columns: None,
+            overhead_m: 2.0,
+            inside_m: None,
+            terminal_m: Some(1.0),
+        }
+    }
+}
+
+impl Rules {
+    /// Reads `key=value,key=value`; nothing, or `own`, is the family's own packaging.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a key that is unknown or repeated, and for a value that is none.
+    pub fn parse(text: &str) -> Result<Self> {
+        let mut rules = Self::default();
+        let text = text.trim();
+        if text.is_empty() || text == "own" {
+            return Ok(rules);
+        }
+        text.clone_into(&mut rules.text);
+        let mut seen = Vec::new();
+        for item in text.split(',').map(str::trim) {
+            let (key, value) = item
+                .split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .filter(|(_, value)| !value.is_empty())
+                .ok_or_else(|| mistake(format!("'{item}' is not key=value")))?;
+            if seen.contains(&key) {
+                return Err(mistake(format!("{key} is given twice")));
+            }
+            seen.push(key);
+            rules.set(key, value)?;
+        }
+        Ok(rules)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "cabinet" => self.cabinet = if value == "own" { None } else { Some(count(key, value)?) },
+            "rows" => self.rows = Some(count(key, value)?),
+            "columns" => self.columns = Some(count(key, value)?),
+            "width" => self.width_m = metres(key, value)?,
+            "depth" => self.depth_m = metres(key, value)?,
+            "overhead" => self.overhead_m = metres(key, value)?,
+            "inside" => self.inside_m = Some(metres(key, value)?),
+            "terminal" => self.terminal_m = if value == "none" { None } else { Some(metres(key, value)?) },
+            _ => return Err(mistake(unknown("key", key, KEYS.iter().map(|(name, _)| name)))),
+        }
+        Ok(())
+    }
+}
+
+/// A mistake in a layout.
+pub(super) fn mistake(what: impl std::fmt::Display) -> Error {
+    Error::Config(format!("layout: {what}"))
+}
+
+fn count(key: &str, value: &str) -> Result<u32> {
+    let number = value.parse().ok().filter(|&number| number > 0);
+    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be a whole number from 1")))
+}
+
+/// Longer cables than this are a slip of the keyboard.
+const MOST_M: f64 = 10_000.0;
+
+fn metres(key: &str, value: &str) -> Result<f64> {
+    let number = value.parse().ok().filter(|metres| (0.0..=MOST_M).contains(metres));
+    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be metres, from 0 to {MOST_M}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_read() {
+        assert_eq!(Rules::parse("").expect("default"), Rules::default());
+        assert_eq!(Rules::parse(" own ").expect("default"), Rules::default());
+        let rules = Rules::parse("cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9");
+        let expected = Rules {
+            text: "cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9".to_owned(),
+            cabinet: Some(16),
+            width_m: 0.6,
+            depth_m: 2.1,
+            rows: Some(3),
+            columns: Some(9),
+            overhead_m: 4.0,
+            inside_m: Some(2.0),
+            terminal_m: None,
+        };
+        assert_eq!(rules.expect("reads"), expected);
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        for (text, words) in [
+            ("cabinets=4", "unknown key 'cabinets' (did you mean 'cabinet'?)"),
+            ("cabinet=0", "cabinet is 0; it must be a whole number from 1"),
+            ("cabinet", "'cabinet' is not key=value"),
+            ("width=1,width=2", "width is given twice"),
+            ("width=-1", "width is -1; it must be metres"),
+            ("depth=inf", "depth is inf; it must be metres"),
+            ("terminal=some", "terminal is some; it must be metres"),
+            ("rows=2.5", "rows is 2.5; it must be a whole number"),
+        ] {
+            let sentence = Rules::parse(text).expect_err(text).to_string();
+            assert!(sentence.starts_with("layout: ") && sentence.contains(words), "{text}: {sentence}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+"""``topoloom layout``: networks on the machine floor, their cables, cost and power."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom._core import TopoloomError
+from topoloom.cli.console import print_json, print_table
+from topoloom.cli.parameters import Json, LayoutRules, Prices, Specs
+from topoloom.facts import PARTS
+from topoloom.layouts import Layout, histogram
+from topoloom.networks import Network
+from topoloom.workers import interruptible
+
+MOST_BINS = 12
+"""Rows of the table of lengths."""
+
+
+def layout(
+    specs: Specs,
+    layout: LayoutRules = "",
+    prices: Prices = "",
+    cables: Annotated[
+        Path | None, typer.Option("--cables", metavar="FILE.csv", help="Write the list of cables.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
+    if cables is not None and len(specs) != 1:
+        raise TopoloomError(f"--cables takes one network; {len(specs)} are given")
+    layouts = [interruptible(lambda spec=spec: Layout(Network(spec), layout, prices)) for spec in specs]  # type: ignore[misc]
+    told = [interruptible(item.to_dict) for item in layouts]
+    if cables is not None:
+        interruptible(lambda: layouts[0].write_cables(cables))
+    if json:
+        print_json(told)
+        return
+    print_parts(told)
+    for floor in told:
+        print()
+        print_lengths(floor)
+
+
+def print_parts(told: list[dict[str, Any]]) -> None:
+    """Print a table: parts are rows, networks are columns."""
+    rows = [[fact.label, fact.unit, *(fact.text(floor) for floor in told)] for fact in PARTS]
+    kinds = dict.fromkeys(kind["kind"] for floor in told for kind in floor["cable_kinds"])
+    for kind in kinds:
+        found = [next((k for k in floor["cable_kinds"] if k["kind"] == kind), None) for floor in told]
+        rows.append([f"Cables, {kind}", "", *("–" if k is None else f"{k['cables']:,}" for k in found)])
+    print_table(["", "", *(floor["spec"] for floor in told)], rows, left=2)
+
+
+def print_lengths(floor: dict[str, Any]) -> None:
+    """Print how many cables there are of each length, by class."""
+    bins, classes = histogram(floor["lengths"], MOST_BINS)
+    rows = [[label, *(f"{counts[name]:,}" if name in counts else "–" for name in classes)] for label, counts in bins]
+    print_table([f"{floor['spec']}, cables of metres", *classes], rows)

@@ -1,0 +1,197 @@
+"""Networks on the machine floor: cabinets, cables, what they cost and draw."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+
+if TYPE_CHECKING:
+    from topoloom.networks import Network
+
+
+class End(NamedTuple):
+    """One end of a cable, at a router.
+
+    Attributes:
+        router: The router.
+        port: The port, counted within the router.
+        cabinet: The cabinet that the router stands in.
+    """
+
+    router: int
+    port: int
+    cabinet: int
+
+
+class Cable(NamedTuple):
+    """One cable.
+
+    Attributes:
+        near: Its end at a router; of two routers that of the smaller id.
+        far: Its end at another router; None if it leads to a terminal.
+        terminal: The terminal that it leads to, or None.
+        link_class: The class of its link.
+        length_m: Its length.
+        kind: Its kind, by the price list; None if that prices no cables.
+        price_usd: What it costs, or None.
+    """
+
+    near: End
+    far: End | None
+    terminal: int | None
+    link_class: str
+    length_m: float
+    kind: str | None
+    price_usd: float | None
+
+
+CABLE_COLUMNS = (
+    "router_a", "port_a", "cabinet_a", "router_b", "port_b", "cabinet_b", "terminal", "class", "length_m", "kind",
+    "price_usd",
+)  # fmt: skip
+
+
+class Layout:
+    """A network on the machine floor, at the prices of a list.
+
+    Args:
+        network: The network.
+        layout: Rules such as ``cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2``; nothing for the family's own
+            packaging.
+        prices: The name of a price list, or the path of one's own (``*.json``); nothing for the default list.
+
+    Raises:
+        TopoloomError: Rules or prices that do not read; cabinets that do not fit on the floor; a cable that is longer
+            than all that the list has.
+
+    >>> from topoloom import network
+    >>> Layout(network("dragonfly:a=8,h=4,p=4")).floor()["columns"]
+    6
+    """
+
+    def __init__(self, network: "Network", layout: str = "", prices: str = "") -> None:
+        self.network = network
+        self._core = _core.Layout(network.core, layout, read_prices(prices))
+
+    @cached_property
+    def _cost(self) -> dict[str, Any]:
+        cost: dict[str, Any] = json.loads(self._core.cost_json())
+        return cost
+
+    @cached_property
+    def _floor(self) -> dict[str, Any]:
+        floor: dict[str, Any] = json.loads(self._core.floor_json())
+        return floor
+
+    def cost(self) -> dict[str, Any]:
+        """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
+        return dict(self._cost)
+
+    def floor(self) -> dict[str, Any]:
+        """Return ``rows``, ``columns``, ``cabinets`` and ``lengths``, by the keys of ``topoloom layout --json``."""
+        return dict(self._floor)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``topoloom layout --json`` prints of it."""
+        head = {"spec": self.network.spec, "routers": self.network.num_routers, "terminals": self.network.num_terminals}
+        return head | self._cost | self._floor
+
+    def cables(self) -> Iterator[Cable]:
+        """Return all cables: those between routers in the order of the links, then those of the terminals."""
+        for near, far, terminal, link_class, length_m, kind, price_usd in self._core.cables():
+            other = None if far is None else End(*far)
+            yield Cable(End(*near), other, terminal, link_class, length_m, kind, price_usd)
+
+    def write_cables(self, path: str | Path) -> None:
+        """Write the list of cables as CSV, lengths in metres and prices in dollars; an end at a terminal is empty."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(CABLE_COLUMNS)
+            for cable in self.cables():
+                far = cable.far or ("", "", cable.near.cabinet)
+                price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
+                writer.writerow(
+                    (*cable.near, *far, cable.terminal, cable.link_class, f"{cable.length_m:g}", cable.kind, price)
+                )
+
+
+def read_prices(prices: str) -> str:
+    """Return what the engine takes as prices: a list's name, or the text of one's own list.
+
+    Raises:
+        TopoloomError: A file that cannot be read.
+    """
+    if not prices.endswith(".json"):
+        return prices
+    try:
+        text = Path(prices).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise TopoloomError(f"the price list {prices} cannot be read: {reason}") from None
+    if not text.startswith("{"):
+        raise TopoloomError(f"the price list {prices} holds no JSON object")
+    return text
+
+
+def price_lists() -> list[dict[str, Any]]:
+    """Return the price lists that come with the program, the default one first.
+
+    >>> price_lists()[0]["name"]
+    'edr-flex'
+    """
+    lists: list[dict[str, Any]] = json.loads(_core.prices_json())
+    return lists
+
+
+def price_list(prices: str) -> dict[str, Any]:
+    """Return the price list that `prices` names, or that stands in the file of this path.
+
+    Raises:
+        TopoloomError: There is none, or it does not read.
+
+    >>> price_list("")["router"]["usd_per_port"]
+    128.0
+    """
+    found: dict[str, Any] = json.loads(_core.price_list_json(read_prices(prices)))
+    return found
+
+
+def layout_keys() -> list[str]:
+    """Return the keys of a layout's rules."""
+    return _core.layout_keys()
+
+
+def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[str, dict[str, int]]], list[str]]:
+    """Return cables by length in at most `most` bins, and the classes there are.
+
+    A bin is its label in metres and the number of cables of each class. Where there are few lengths each is a bin of
+    its own; otherwise bins are equally wide.
+
+    >>> histogram([{"class": "local", "length_m": 2.0, "cables": 3}], 12)
+    ([('2', {'local': 3})], ['local'])
+    """
+    classes = list(dict.fromkeys(item["class"] for item in lengths))
+    different = sorted({item["length_m"] for item in lengths})
+    bins: dict[float, dict[str, int]] = {}
+    width = bin_width(different[-1], most) if len(different) > most else 0.0
+    for item in sorted(lengths, key=lambda item: float(item["length_m"])):
+        counts = bins.setdefault(item["length_m"] // width * width if width else item["length_m"], {})
+        counts[item["class"]] = counts.get(item["class"], 0) + item["cables"]
+    label = (lambda start: f"{start:g} to {start + width:g}") if width else "{:g}".format
+    return [(label(start), counts) for start, counts in sorted(bins.items())], classes
+
+
+def bin_width(longest: float, most: int) -> float:
+    """Return a round width, 1, 2 or 5 times a power of ten, of which at most `most` hold `longest`.
+
+    >>> bin_width(47.0, 12)
+    5.0
+    """
+    power = 10.0 ** math.floor(math.log10(longest / most))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if longest // (factor * power) < most)

@@ -1,0 +1,227 @@
+"""Layouts: lengths, cost and power against a slow second computation and against what papers print."""
+
+import csv
+import json
+import math
+from collections import Counter
+
+import pytest
+
+import topoloom
+from oracles import floor
+
+
+def cables_of(topoloom, path, *arguments):
+    assert topoloom("layout", *arguments, "--cables", str(path)).status == 0
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def edges_of(topoloom, path, spec):
+    assert topoloom("show", spec, "--edges", str(path)).status == 0
+    with path.open() as file:
+        return [(int(row["router_a"]), int(row["router_b"])) for row in csv.DictReader(file)]
+
+
+@pytest.mark.parametrize(
+    ("spec", "family", "numbers"),
+    [
+        ("mesh:5x4,p=2", "mesh", [5, 4]),
+        ("torus:4x3x5", "torus", [4, 3, 5]),
+        ("hyperx:4x3x2,p=3,trunk=2", "hyperx", [4, 3, 2]),
+        ("flex:4x3x5,p=2", "flex", [4, 3, 5]),
+        ("dragonfly:a=4,h=2,p=2", "dragonfly", [4]),
+        ("dragonfly:a=3,h=2,p=1,g=4", "dragonfly", [3]),
+        ("slimfly:q=5,p=4", "slimfly", [5]),
+        ("fattree:k=4,levels=3", "fattree", [4, 3]),
+        ("fattree:k=3,levels=2", "fattree", [3, 2]),
+    ],
+)
+def test_cost_is_the_sum_over_edges_and_coordinates(topoloom, tmp_path, spec, family, numbers):
+    facts = topoloom("show", spec, "--json").json()[0]
+    edges = edges_of(topoloom, tmp_path / "edges.csv", spec)
+    places, inside = floor.places(family, numbers, facts["routers"])
+    lengths = [floor.length(places[a], places[b], inside) for a, b in edges]
+    ports = Counter(end for edge in edges for end in edge)
+    per_router = Counter(row["router_a"] for row in cables_of(topoloom, tmp_path / "c.csv", spec) if row["terminal"])
+    for router, terminals in per_router.items():
+        ports[int(router)] += terminals
+    assert sum(per_router.values()) == facts["terminals"]
+    expected = floor.edr(lengths + [1.0] * facts["terminals"], [ports[router] for router in range(facts["routers"])])
+    assert facts["cost_usd"] == pytest.approx(expected, rel=1e-12)
+    assert facts["longest_cable_m"] == max(lengths)
+    assert facts["cable_m"] == pytest.approx(sum(lengths) + facts["terminals"])
+    assert facts["power_w"] == pytest.approx(2.8 * sum(ports.values()))
+
+
+def test_the_list_of_cables_adds_up(topoloom, tmp_path):
+    spec = "dragonfly:a=4,h=2,p=2"
+    layout = topoloom("layout", spec, "--json").json()[0]
+    rows = cables_of(topoloom, tmp_path / "cables.csv", spec)
+    assert len(rows) == layout["cables"] == 72 + 90
+    assert sum(float(row["price_usd"]) for row in rows) == pytest.approx(layout["cable_cost_usd"], abs=0.01 * len(rows))
+    assert sum(float(row["length_m"]) for row in rows) == pytest.approx(layout["cable_m"])
+    counts = Counter((row["class"], float(row["length_m"])) for row in rows)
+    assert counts == {(item["class"], item["length_m"]): item["cables"] for item in layout["lengths"]}
+    edges = {edge[:4] for edge in topoloom_edges(spec)}
+    assert {tuple(int(row[key]) for key in ("router_a", "port_a", "router_b", "port_b")) for row in rows[:90]} == edges
+    for row in rows:
+        assert int(row["cabinet_a"]) == int(row["router_a"]) // 4
+        assert (row["cabinet_a"] == row["cabinet_b"]) == (row["class"] != "global")
+        assert (row["terminal"] == "") == (row["router_b"] != "")
+    terminals = {int(row["terminal"]): (int(row["router_a"]), int(row["port_a"])) for row in rows[90:]}
+    assert terminals == {terminal: (terminal // 2, terminal % 2) for terminal in range(72)}
+    assert [cabinet["routers"] for cabinet in layout["cabinets"]] == [4] * 9
+    assert [(c["row"], c["column"]) for c in layout["cabinets"]] == [divmod(place, 3) for place in range(9)]
+
+
+def topoloom_edges(spec):
+    return topoloom.network(spec).edges()
+
+
+def test_parts_sum_to_the_whole(topoloom):
+    options = ["--prices", "fdr10-slimfly", "--layout", "cabinet=10"]
+    for layout in topoloom("layout", "slimfly:q=5,p=4", "fattree:k=4,levels=3", *options, "--json").json():
+        parts = layout["router_cost_usd"] + layout["cable_cost_usd"] + layout["nic_cost_usd"]
+        assert layout["cost_usd"] == pytest.approx(parts)
+        kinds = layout["cable_kinds"]
+        assert {kind["kind"] for kind in kinds} == {"electric", "optical"}
+        assert sum(kind["cost_usd"] for kind in kinds) == pytest.approx(layout["cable_cost_usd"])
+        assert sum(kind["cables"] for kind in kinds) == layout["cables"] == sum(c["cables"] for c in layout["lengths"])
+        assert sum(kind["length_m"] for kind in kinds) == pytest.approx(layout["cable_m"])
+        watts = layout["router_power_w"] + layout["cable_power_w"] + layout["nic_power_w"]
+        assert layout["power_w"] == pytest.approx(watts)
+        assert sum(cabinet["routers"] for cabinet in layout["cabinets"]) == layout["routers"]
+        assert sum(cabinet["terminals"] for cabinet in layout["cabinets"]) == layout["terminals"]
+
+
+def test_the_prices_of_the_slim_fly_paper(topoloom, tmp_path):
+    """Electric cables within cabinets, optical ones between them, a router 350.4 k - 892.3 $, all at 40 Gb/s."""
+    spec = "slimfly:q=5,p=4"
+    facts = topoloom("show", spec, "--prices", "fdr10-slimfly", "--json").json()[0]
+    edges = edges_of(topoloom, tmp_path / "edges.csv", spec)
+    cabinet = [router // 5 % 5 for router in range(50)]
+    places = floor.on_floor(cabinet)
+    cables = 200 * 40 * (0.4079 + 0.5771)
+    for a, b in edges:
+        metres = floor.length(places[a], places[b], 2.0)
+        line = 0.4079 * metres + 0.5771 if cabinet[a] == cabinet[b] else 0.0919 * metres + 2.7452
+        cables += 40 * line
+    assert facts["cable_cost_usd"] == pytest.approx(cables)
+    assert facts["router_cost_usd"] == pytest.approx(50 * (350.4 * 11 - 892.3))
+
+
+def test_cabinets_of_sixteen_as_in_the_permutation_paper(topoloom, tmp_path):
+    rules = "cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none"
+    rows = cables_of(topoloom, tmp_path / "c.csv", "torus:16x16", "--layout", rules)
+    assert len(rows) == 512
+    places = floor.on_floor([router // 16 for router in range(256)], 0.6, 2.1)
+    for row in rows:
+        a, b = int(row["router_a"]), int(row["router_b"])
+        assert float(row["length_m"]) == pytest.approx(floor.length(places[a], places[b], 2.0, 4.0))
+
+
+OWN = {
+    "name": "mine",
+    "source": "a quote",
+    "router": {"usd": 1000, "usd_per_port": 10, "w": 50},
+    "nic": {"usd": 300, "w": 9},
+    "cables": [
+        {"kind": "copper", "reach_m": 4.5, "usd": 40, "usd_per_m": 10},
+        {"kind": "optical", "usd": 200, "usd_per_m": 5, "w": 3.5},
+    ],
+}
+
+
+def test_a_list_of_ones_own(topoloom, tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(OWN))
+    told = topoloom(
+        "layout", "mesh:8,p=2", "--layout", "cabinet=1,columns=8,overhead=3.5", "--prices", str(path), "--json"
+    )
+    layout = told.json()[0]
+    # Seven cables of 1 + 3.5 m: copper at 85 $ reaches; sixteen of 1 m at 50 $.
+    assert [(k["kind"], k["cables"], k["cost_usd"]) for k in layout["cable_kinds"]] == [
+        ("copper", 23, 7 * 85 + 16 * 50)
+    ]
+    told = topoloom(
+        "layout", "mesh:8,p=2", "--layout", "cabinet=1,columns=8,overhead=4", "--prices", str(path), "--json"
+    )
+    layout = told.json()[0]
+    kinds = {kind["kind"]: kind for kind in layout["cable_kinds"]}
+    assert (kinds["optical"]["cables"], kinds["optical"]["cost_usd"], kinds["optical"]["power_w"]) == (7, 7 * 225, 24.5)
+    assert layout["cost_usd"] == 8 * 1000 + 10 * 30 + 16 * 300 + 7 * 225 + 16 * 50
+    assert layout["power_w"] == 8 * 50 + 16 * 9 + 24.5
+    assert (layout["prices"], layout["layout"]) == ("mine", "cabinet=1,columns=8,overhead=4")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"router": {"usd": -5}}, "price list mine: router.usd is -5; it must not be negative"),
+        ({"nic": {"usd": -1}}, "nic.usd is -1"),
+        ({"cables": [{"kind": "copper", "reach_m": 2}]}, "no kind of cable reaches 3.00 m between cabinets"),
+        ({"cable": 3}, "unknown field `cable`"),
+        ({"router": "dear"}, "the price list does not read"),
+    ],
+)
+def test_mistakes_in_a_list_of_ones_own(topoloom, tmp_path, change, told):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(OWN | change))
+    outcome = topoloom("show", "mesh:4x4", "--layout", "cabinet=4", "--prices", str(path))
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert told in outcome.err
+
+
+def test_files_that_hold_no_list(topoloom, tmp_path):
+    path = tmp_path / "list.json"
+    for content, told in [
+        (b"[1, 2]", "no JSON object"),
+        (b"\xff\xfe", "not UTF-8"),
+        (b"{", "does not read"),
+        (b"", "no JSON"),
+    ]:
+        path.write_bytes(content)
+        outcome = topoloom("layout", "mesh:4x4", "--prices", str(path))
+        assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+        assert told in outcome.err
+
+
+def test_show_and_layout_agree_and_other_facts_stay(topoloom):
+    options = ["--prices", "galaxyfly", "--layout", "cabinet=8"]
+    plain = topoloom("show", "hyperx:4x4,p=4", "--json").json()[0]
+    other = topoloom("show", "hyperx:4x4,p=4", *options, "--json").json()[0]
+    layout = topoloom("layout", "hyperx:4x4,p=4", *options, "--json").json()[0]
+    assert plain.keys() == other.keys()
+    changed = {key for key in plain if plain[key] != other[key]}
+    assert changed >= {"cost_usd", "power_w", "prices", "layout", "cable_m"}
+    assert {key: layout[key] for key in changed} == {key: other[key] for key in changed}
+    assert (other["cable_cost_usd"], other["cost_usd"]) == (None, other["router_cost_usd"])
+    assert other["power_w"] == pytest.approx(2.8 * (16 * 10) + 10 * 64)
+
+
+def test_networks_stand_side_by_side(topoloom):
+    outcome = topoloom("layout", "mesh:4x4", "dragonfly:a=4,h=2,p=2", "--prices", "galaxyfly")
+    assert outcome.status == 0
+    assert "mesh:4x4" in outcome.out.splitlines()[0]
+    assert "dragonfly:a=4,h=2,p=2" in outcome.out.splitlines()[0]
+    row = next(line.split() for line in outcome.out.splitlines() if line.startswith("Routers "))
+    assert row[-2:] == ["16", "36"]
+    cables = next(line.split() for line in outcome.out.splitlines() if line.startswith("  of cables"))
+    assert cables[-2:] == ["–", "–"]
+
+
+def test_terminal_cables_can_be_left_out():
+    cost = topoloom.network("mesh:2").layout("terminal=none").cost()
+    assert cost["cost_per_terminal_usd"] == cost["cost_usd"] / 2
+    assert math.isclose(cost["cable_m"], 3.0)
+
+
+def test_comparing_takes_prices_and_layouts(topoloom):
+    arguments = ["compare", "mesh:2x2", "--routing", "min", "--load", "0.1", "--warmup", "50", "--measure", "50"]
+    done = topoloom(*arguments, "--prices", "galaxyfly", "--layout", "cabinet=2", "--json")
+    facts = done.json()["networks"][0]
+    assert (facts["prices"], facts["layout"]) == ("galaxyfly", "cabinet=2")
+    outcome = topoloom(*arguments, "--prices", "edr-flx")
+    assert outcome.status == 2
+    assert "did you mean 'edr-flex'" in outcome.err
