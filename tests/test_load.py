@@ -19,9 +19,7 @@ def bound(spec: str, routing: str, traffic: str = "uniform") -> dict:
 
 
 def loads(spec: str, routing: str, traffic: str = "uniform") -> dict[tuple[int, int], float]:
-    return {
-        (router, port): load for router, port, load in _core.channel_loads(_core.Network(spec), routing, traffic)
-    }
+    return {(router, port): load for router, port, load in _core.channel_loads(_core.Network(spec), routing, traffic)}
 
 
 def uniform(graph: graphs.Graph) -> list[tuple[int, int, float]]:

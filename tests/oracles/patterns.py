@@ -1,6 +1,6 @@
 """Who sends to whom: the fixed patterns, from their definitions. None = the terminal is silent."""
 
-from math import log2
+from math import log2, prod
 
 from oracles.graphs import coordinates, number
 
@@ -94,3 +94,32 @@ def pairs(terminals: int, flows: list[tuple[int, int, float]]) -> list[Chances]:
     for src, dst, weight in flows:
         found[src][dst] = found[src].get(dst, 0.0) + weight
     return [{dst: weight / sum(chances.values()) for dst, weight in chances.items() if weight} for chances in found]
+
+
+# The worst cases: where the terminals of each router send, terminal i to terminal i.
+
+
+def by_routers(homes: list[int], to: list[int]) -> list[Chances]:
+    first = [homes.index(home) for home in homes]
+    there = [homes.index(to[home]) if to[home] in homes else None for home in homes]
+    return [{start + t - first[t]: 1.0} if start is not None else {} for t, start in enumerate(there)]
+
+
+def tornado_by_one(sides: Grid) -> list[int]:
+    """As a tornado, but one step at least."""
+    by = [max((side + 1) // 2 - 1, 1) for side in sides]
+    places = [coordinates(sides, router) for router in range(prod(sides))]
+    return [number(sides, tuple((c + b) % s for c, b, s in zip(place, by, sides, strict=True))) for place in places]
+
+
+def opposite(sides: Grid) -> list[int]:
+    return [prod(sides) - 1 - router for router in range(prod(sides))]
+
+
+def across(terminals: int) -> list[Chances]:
+    return [{(s + terminals // 2) % terminals: 1.0} for s in range(terminals)]
+
+
+def next_subgroup(q: int) -> list[int]:
+    """On a Slim Fly: (subgraph, x, y) to (subgraph, x + 1, y)."""
+    return [s * q * q + (x + 1) % q * q + y for s in (0, 1) for x in range(q) for y in range(q)]

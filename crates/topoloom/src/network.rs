@@ -156,6 +156,29 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     fn terminal_grid(&self) -> Option<TerminalGrid> {
         None
     }
+
+    /// The permutation of terminals, or the groups, under which the family carries least. Each family documents the
+    /// load that follows on its busiest channel.
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::LongestMatching
+    }
+}
+
+/// Traffic that is hard on a network, whatever the routing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorstCase {
+    /// Every coordinate of the grid of routers moves by ceil(k / 2) - 1 modulo its side k, but by 1 at least.
+    Tornado,
+    /// Every coordinate c of the grid of routers becomes k - 1 - c.
+    Complement,
+    /// Any terminal of the next group of routers.
+    NextGroup,
+    /// The terminal half of all terminals further on: in a tree that numbers them in its order, across the top.
+    AcrossTheTop,
+    /// The same terminal of another router: that of each router.
+    Routers(Vec<RouterId>),
+    /// A matching of routers that are far from each other.
+    LongestMatching,
 }
 
 /// Mixed-radix coordinates: the first dimension varies fastest in router ids.

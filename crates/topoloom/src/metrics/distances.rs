@@ -163,6 +163,19 @@ fn one_source(graph: &Graph, terminals: &[u32], source: u32) -> Levels {
     levels
 }
 
+/// The distance in links from every router (a row each) to every router; 0 where there is no path.
+pub fn matrix(network: &Network) -> Vec<Vec<u16>> {
+    let graph = Graph::new(network);
+    let row = |source| {
+        let mut row = vec![0; graph.len()];
+        search(&graph, source, &mut vec![false; graph.len()], |distance, router| {
+            row[router as usize] = distance as u16;
+        });
+        row
+    };
+    (0..graph.len() as u32).into_par_iter().map(row).collect()
+}
+
 fn component_sizes(graph: &Graph) -> Vec<u32> {
     let mut seen = vec![false; graph.len()];
     let mut sizes = Vec::new();

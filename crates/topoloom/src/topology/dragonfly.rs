@@ -21,7 +21,7 @@
 use super::Family;
 use super::params::{Key, P, Params, product};
 use crate::error::Result;
-use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
+use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 use crate::rng::Rng;
 
 pub(super) const FAMILY: Family = Family {
@@ -136,6 +136,12 @@ impl Dragonfly {
 impl Structure for Dragonfly {
     fn group_size(&self) -> Option<u32> {
         Some(self.a)
+    }
+
+    /// The a p terminals of a group share its links to the next one: a p flits a cycle over their number, one in a
+    /// dragonfly of full size (Kim, Dally, Scott and Abts, ISCA 2008).
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::NextGroup
     }
 
     /// One cabinet a group.

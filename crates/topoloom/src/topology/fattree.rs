@@ -9,7 +9,7 @@
 use super::Family;
 use super::params::{Key, Params, product};
 use crate::error::Result;
-use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
+use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "fattree",
@@ -94,6 +94,11 @@ impl Structure for FatTree {
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         let cabinets = self.width() / self.k;
         Some(self.level_of(router).saturating_sub(1) * cabinets + self.word_of(router) / self.k)
+    }
+
+    /// All packets go through the top level (Galaxyfly, section 5.1): one flit a cycle on every channel.
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::AcrossTheTop
     }
 
     /// Short cables within a pod, as in the published packaging of the tree of Al-Fares et al.

@@ -9,7 +9,7 @@
 use super::Family;
 use super::params::{P, Params, product};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, RouterId, Structure};
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "flex",
@@ -70,6 +70,12 @@ impl Structure for Flex {
 
     fn group_size(&self) -> Option<u32> {
         Some(self.nx() * self.ny())
+    }
+
+    /// To the next layer, as the paper does (fig. 12): with three layers p (ny - 1 + 2 / (nx - 1)) / (nx ny) flits a cycle
+    /// on the busiest channels of Algorithm 1, those along rows to the layer before.
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::NextGroup
     }
 
     fn vertex_transitive(&self) -> bool {

@@ -11,7 +11,7 @@
 use super::Family;
 use super::params::{Key, P, Params, product};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid};
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "hyperx",
@@ -41,6 +41,12 @@ pub struct HyperX {
 impl Structure for HyperX {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    /// The p terminals of a router share the one link to another in each dimension: p / trunk flits a cycle (Kim, Dally
+    /// and Abts, Flattened butterfly, ISCA 2007; Galaxyfly, section 5.1).
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::Tornado
     }
 
     fn terminal_grid(&self) -> Option<TerminalGrid> {

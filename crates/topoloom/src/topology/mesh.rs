@@ -6,7 +6,7 @@
 use super::Family;
 use super::params::{P, Params, product};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure};
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "mesh",
@@ -27,6 +27,12 @@ pub struct Mesh {
 impl Structure for Mesh {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    /// All packets cross the middle of every dimension: floor(k / 2) p flits a cycle on the busiest channels in dimension
+    /// order, k being the longest side; if it is even, every routing has as much to carry across the middle.
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::Complement
     }
 }
 

@@ -9,7 +9,7 @@ use super::Family;
 use super::field::{Field, prime_power};
 use super::params::{Key, P, Params, product};
 use crate::error::{Error, Result};
-use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
+use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "slimfly",
@@ -38,6 +38,14 @@ impl Structure for SlimFly {
     /// Hoefler).
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(router.0 / self.q % self.q)
+    }
+
+    /// From (s,x,y) to (s,x+1,y), codes of x modulo q: the same subgraph, another subgroup (Galaxyfly, section 5.1). The one
+    /// minimal path of a router leads over the other subgraph and carries all that its p terminals send: 2 p flits a
+    /// cycle between (0,0,y) and (1,0,y), where the first hop of some is the second of others.
+    fn worst_case(&self) -> WorstCase {
+        let square = self.q * self.q;
+        WorstCase::Routers((0..2 * square).map(|r| RouterId(r / square * square + (r + self.q) % square)).collect())
     }
 }
 

@@ -7,7 +7,7 @@
 use super::Family;
 use super::params::{Key, P, Params, product};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure};
+use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "torus",
@@ -30,6 +30,12 @@ pub struct Torus {
 impl Structure for Torus {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    /// All packets go the same way round: (ceil(k / 2) - 1) p flits a cycle on every channel of that direction in
+    /// dimension order, k being the longest side (Dally and Towles, section 3.2).
+    fn worst_case(&self) -> WorstCase {
+        WorstCase::Tornado
     }
 
     fn vertex_transitive(&self) -> bool {

@@ -16,6 +16,7 @@ mod permutation;
 mod registry;
 mod shift;
 mod uniform;
+mod worst_case;
 
 pub use draw::Share;
 pub use registry::{PATTERNS, PatternInfo, build};

@@ -1,7 +1,9 @@
 //! The traffic patterns by name.
 
 use super::keys::Request;
-use super::{Pattern, Traffic, asymmetric, bits, blended, hotspot, next_group, pairs, permutation, shift, uniform};
+use super::{
+    Pattern, Traffic, asymmetric, bits, blended, hotspot, next_group, pairs, permutation, shift, uniform, worst_case,
+};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -32,6 +34,7 @@ pub static PATTERNS: &[PatternInfo] = &[
     shift::NEIGHBOR,
     shift::TORNADO,
     next_group::INFO,
+    worst_case::INFO,
     blended::INFO,
     pairs::INFO,
 ];

@@ -23,8 +23,13 @@ pub(super) const TORNADO: PatternInfo = PatternInfo {
     summary: "nearly half way round in each coordinate (mesh, torus, HyperX), else on the ring of terminal ids",
     keys: &[],
     argument: None,
-    build: |request| shifted(request, |side| side.div_ceil(2) - 1),
+    build: |request| shifted(request, tornado),
 };
+
+/// How far a tornado moves on a ring.
+pub(super) fn tornado(side: u32) -> u32 {
+    side.div_ceil(2) - 1
+}
 
 /// Moves each coordinate of a terminal by `by(side)`.
 fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
@@ -44,7 +49,7 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
 }
 
 /// The place whose coordinates are those of `place`, each moved by `by(side)` modulo its side.
-fn moved(grid: &Grid, place: u32, by: fn(u32) -> u32) -> u32 {
+pub(super) fn moved(grid: &Grid, place: u32, by: fn(u32) -> u32) -> u32 {
     let moved = grid.coordinates(place).into_iter().zip(&grid.sides).map(|(c, &side)| (c + by(side)) % side);
     grid.id(&moved.collect::<Vec<_>>())
 }
