@@ -5,7 +5,6 @@ import pytest
 
 from oracles import graphs, patterns, routes
 from test_patterns import chances, check
-from topoloom import TopoloomError
 
 
 def busiest(graph: graphs.Graph, paths: routes.Paths, found: list[patterns.Chances]) -> float:
