@@ -3,8 +3,10 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use topoloom::faults::Kind;
+use topoloom::metrics::distances::Distances;
+use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
-use topoloom::metrics::{bisection, facts};
+use topoloom::metrics::{bisection, facts, facts_with};
 
 use crate::error::{TopoloomError, raise};
 
@@ -41,9 +43,19 @@ impl Network {
         self.0.num_terminals()
     }
 
-    /// The facts that need no partitioner, as a JSON object.
-    fn facts_json(&self, py: Python<'_>) -> String {
-        json(&py.detach(|| facts(&self.0)))
+    /// The facts that need no partitioner, as a JSON object; with distances from (a number of routers, a seed) only if
+    /// these are given.
+    #[pyo3(signature = (sample=None))]
+    fn facts_json(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> String {
+        json(&py.detach(|| match sample {
+            Some((sources, seed)) => facts_with(&self.0, Distances::sampled(&self.0, sources, seed)),
+            None => facts(&self.0),
+        }))
+    }
+
+    /// Numbers of shortest paths, as a JSON object; null if they cost more than some seconds and nobody insists.
+    fn path_diversity_json(&self, py: Python<'_>, insists: bool) -> String {
+        json(&py.detach(|| path_diversity(&self.0, insists)))
     }
 
     /// What random failures of a kind leave of the network, as a JSON object.

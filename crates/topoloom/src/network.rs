@@ -114,6 +114,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// The group that a router is in, or what corresponds to one: a layer of FleX, a column of Slim Fly.
+    fn group_of(&self, router: RouterId) -> Option<u32> {
+        self.group_size().map(|size| router.0 / size)
+    }
+
     /// The cabinet of a router by the family's own packaging, where that does not follow [`Structure::grid`].
     fn cabinet(&self, _router: RouterId) -> Option<u32> {
         None
@@ -264,6 +269,15 @@ impl Network {
     /// The family's structure, for what every family can answer.
     pub fn any_structure(&self) -> &dyn Structure {
         &*self.structure
+    }
+
+    /// One router of each orbit under the symmetries that the family knows of, and the size of the orbit; empty if it
+    /// knows of none.
+    pub fn orbits(&self) -> Vec<(RouterId, u32)> {
+        if self.structure.vertex_transitive() && self.num_routers() > 0 {
+            return vec![(RouterId(0), self.num_routers() as u32)];
+        }
+        self.structure.orbits()
     }
 
     /// Number of routers.

@@ -5,9 +5,11 @@
 //! symmetries, one source of each orbit does.
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::graph::{Graph, terminals_by_router};
-use crate::network::Network;
+use crate::network::{Network, RouterId};
+use crate::rng::Rng;
 
 /// Words of 64 sources that one sweep carries: a cache line for each router.
 const WORDS: usize = 8;
@@ -18,7 +20,7 @@ type Sources = [u64; WORDS];
 const NOBODY: Sources = [0; WORDS];
 
 /// Distances between routers, counted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Distances {
     /// Ordered pairs of routers by distance in links; entry 0 counts each router with itself. Pairs without a path are
     /// not in it.
@@ -29,7 +31,22 @@ pub struct Distances {
     terminal_hops: u128,
     /// Ordered pairs of terminals that a path joins, each terminal with itself among them.
     terminal_pairs: u128,
+    /// Ordered pairs of terminals that were looked at, each terminal with itself among them.
+    terminal_pairs_asked: u128,
     terminals: u64,
+    /// The sample, if these are not the distances from all routers.
+    pub sample: Option<Sample>,
+}
+
+/// What is known of the precision of sampled distances. The names are the keys of the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sample {
+    /// Routers from which distances were measured, drawn without repetition.
+    pub sources: u32,
+    /// The seed of the draw.
+    pub seed: u64,
+    /// Half the width of the 95 % confidence interval of the average distance.
+    pub average_distance_ci95: Option<f64>,
 }
 
 impl Distances {
@@ -37,19 +54,43 @@ impl Distances {
     pub fn new(network: &Network) -> Self {
         let graph = Graph::new(network);
         let terminals = terminals_by_router(network);
-        let orbits = orbits(network);
+        let orbits = network.orbits();
         let levels = if orbits.is_empty() {
             all_pairs(&graph, &terminals)
         } else {
-            let of_orbit = |&(router, size): &(u32, u32)| one_source(&graph, &terminals, router).times(size);
+            let of_orbit = |&(router, size): &(RouterId, u32)| one_source(&graph, &terminals, router.0).times(size);
             orbits.par_iter().map(of_orbit).reduce(Levels::default, Levels::merge)
         };
+        let terminals = network.num_terminals() as u128;
+        Self::of(network, &graph, levels, terminals * terminals, None)
+    }
+
+    /// Computes the distances from `sources` random routers to all; from all of them if there are no more.
+    pub fn sampled(network: &Network, sources: u32, seed: u64) -> Self {
+        if sources as usize >= network.num_routers() {
+            return Self::new(network);
+        }
+        let (graph, terminals) = (Graph::new(network), terminals_by_router(network));
+        let mut routers: Vec<u32> = (0..graph.len() as u32).collect();
+        Rng::stream(seed, 0).shuffle(&mut routers);
+        routers.truncate(sources as usize);
+        let searches: Vec<Levels> = routers.par_iter().map(|&router| one_source(&graph, &terminals, router)).collect();
+        let means: Vec<f64> = searches.iter().filter_map(Levels::mean).collect();
+        let sample = Sample { sources, seed, average_distance_ci95: half_width(&means, graph.len()) };
+        let own: u128 = routers.iter().map(|&router| u128::from(terminals[router as usize])).sum();
+        let levels = searches.into_iter().fold(Levels::default(), Levels::merge);
+        Self::of(network, &graph, levels, own * network.num_terminals() as u128, Some(sample))
+    }
+
+    fn of(network: &Network, graph: &Graph, levels: Levels, asked: u128, sample: Option<Sample>) -> Self {
         Self {
             terminal_hops: (0u128..).zip(&levels.0).map(|(distance, level)| distance * level.terminal_pairs).sum(),
             terminal_pairs: levels.0.iter().map(|level| level.terminal_pairs).sum(),
+            terminal_pairs_asked: asked,
             histogram: levels.0.iter().map(|level| level.pairs).collect(),
-            component_sizes: component_sizes(&graph),
+            component_sizes: component_sizes(graph),
             terminals: network.num_terminals() as u64,
+            sample,
         }
     }
 
@@ -58,9 +99,14 @@ impl Distances {
         self.component_sizes.len() <= 1
     }
 
-    /// The largest distance, if the network is connected.
+    /// The largest distance, if the network is connected and all distances were measured.
     pub fn diameter(&self) -> Option<u32> {
-        self.connected().then(|| self.histogram.len() as u32 - 1)
+        (self.connected() && self.sample.is_none()).then(|| self.largest())
+    }
+
+    /// The largest distance that was measured.
+    pub fn largest(&self) -> u32 {
+        self.histogram.len() as u32 - 1
     }
 
     /// The mean distance over ordered pairs of distinct routers, if there are any and paths join all.
@@ -73,18 +119,21 @@ impl Distances {
     /// The mean number of links between routers on a minimal path, over ordered pairs of distinct terminals (two of the
     /// same router are 0 apart), if there are any and paths join all.
     pub fn average_hops(&self) -> Option<f64> {
-        let all = u128::from(self.terminals) * u128::from(self.terminals);
-        let distinct = all - u128::from(self.terminals);
-        (self.terminal_pairs == all && distinct > 0).then(|| self.terminal_hops as f64 / distinct as f64)
+        // Every terminal that was asked has itself among its partners.
+        let distinct = self.terminal_pairs_asked - self.terminal_pairs_asked.checked_div(self.terminals.into())?;
+        let joined = self.terminal_pairs == self.terminal_pairs_asked;
+        (joined && distinct > 0).then(|| self.terminal_hops as f64 / distinct as f64)
     }
 }
 
-/// One router of each orbit and the size of the orbit; empty if the family does not know.
-fn orbits(network: &Network) -> Vec<(u32, u32)> {
-    if network.any_structure().vertex_transitive() {
-        return vec![(0, network.num_routers() as u32)];
-    }
-    network.any_structure().orbits().into_iter().map(|(router, size)| (router.0, size)).collect()
+/// Half the width of the 95 % confidence interval of the mean of `all` values, of which these were drawn.
+fn half_width(values: &[f64], all: usize) -> Option<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    // Without repetition the last ones tell less that is new.
+    let left = 1.0 - n / all as f64;
+    (values.len() > 1).then(|| 1.96 * (variance / n * left).sqrt())
 }
 
 /// The pairs at one distance: of routers, and of their terminals.
@@ -105,6 +154,13 @@ impl Levels {
         }
         self.0[distance].pairs += pairs;
         self.0[distance].terminal_pairs += terminal_pairs;
+    }
+
+    /// The mean distance to another router.
+    fn mean(&self) -> Option<f64> {
+        let pairs: u64 = self.0[1..].iter().map(|level| level.pairs).sum();
+        let sum: u64 = (0..).zip(&self.0).map(|(distance, level)| distance * level.pairs).sum();
+        (pairs > 0).then(|| sum as f64 / pairs as f64)
     }
 
     fn merge(mut self, other: Self) -> Self {
@@ -420,10 +476,10 @@ mod tests {
             let graph = Graph::new(&network);
             let levels = all_pairs(&graph, &terminals_by_router(&network));
             let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
-            assert!(!orbits(&network).is_empty(), "{spec} knows its symmetry");
+            assert!(!network.orbits().is_empty(), "{spec} knows its symmetry");
             assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");
             // Every router by itself, too: a histogram over all hides differences between routers.
-            for (first, size) in orbits(&network) {
+            for (first, size) in network.orbits().into_iter().map(|(router, size)| (router.0, size)) {
                 let of = |router| {
                     one_source(&graph, &terminals_by_router(&network), router)
                         .0
@@ -434,6 +490,32 @@ mod tests {
                 assert!((first..first + size).all(|router| of(router) == of(first)), "{spec}");
             }
         }
+    }
+
+    #[test]
+    fn sampled_distances_are_those_of_the_sources() {
+        let network = build("mesh:23x17,p=2").expect("small");
+        let all = Distances::new(&network);
+        assert_eq!(Distances::sampled(&network, 400, 1), all, "from all there are");
+        assert!(all.sample.is_none());
+        let mut hits = 0;
+        for seed in 0..40 {
+            let some = Distances::sampled(&network, 60, seed);
+            let sample = some.sample.expect("sampled");
+            assert_eq!((sample.sources, sample.seed, some.diameter()), (60, seed, None));
+            assert_eq!(some.histogram.iter().sum::<u64>(), 60 * 23 * 17);
+            assert!(some.largest() <= 38);
+            let off = some.average_distance().expect("connected") - all.average_distance().expect("connected");
+            hits += u32::from(off.abs() <= sample.average_distance_ci95.expect("many"));
+            // Every router has as many terminals: hops and distances differ by a constant factor.
+            let ratio = |distances: &Distances| {
+                distances.average_hops().expect("connected") / distances.average_distance().expect("connected")
+            };
+            assert!((ratio(&some) - ratio(&all)).abs() < 1e-9);
+        }
+        assert!(hits >= 34, "the interval holds the truth in {hits} of 40 samples");
+        assert_eq!(Distances::sampled(&network, 60, 7), Distances::sampled(&network, 60, 7));
+        assert_ne!(Distances::sampled(&network, 60, 7), Distances::sampled(&network, 60, 8));
     }
 
     #[test]

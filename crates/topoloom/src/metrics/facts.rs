@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::distances::Distances;
+use super::distances::{Distances, Sample};
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
 
@@ -31,8 +31,12 @@ pub struct Facts {
     pub connected: bool,
     /// Routers of each connected component, the largest first.
     pub component_sizes: Vec<u32>,
-    /// The largest distance between two routers; `None` if the network is not connected.
+    /// How distances were sampled; `None` if all were measured.
+    pub distance_sample: Option<Sample>,
+    /// The largest distance between two routers; `None` if the network is not connected, or only sampled.
     pub diameter: Option<u32>,
+    /// The largest distance that was measured: the diameter, unless it is `None`.
+    pub diameter_at_least: u32,
     /// The mean distance over ordered pairs of distinct routers.
     pub average_distance: Option<f64>,
     /// The mean number of links between routers on a minimal path, over ordered pairs of distinct terminals.
@@ -48,8 +52,12 @@ pub struct Facts {
 
 /// Computes the facts of a network, in the layout of its family and at the default prices.
 pub fn facts(network: &Network) -> Facts {
+    facts_with(network, Distances::new(network))
+}
+
+/// Computes the facts of a network whose distances are there already, such as sampled ones.
+pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     let cost = cost(network, &Layout::of_family(network), Default::default());
-    let distances = Distances::new(network);
     let routers = network.num_routers();
     let network_radix = network.network_radix();
     Facts {
@@ -63,7 +71,9 @@ pub fn facts(network: &Network) -> Facts {
         links: network.links().len(),
         terminal_links: network.num_terminals(),
         connected: distances.connected(),
+        distance_sample: distances.sample,
         diameter: distances.diameter(),
+        diameter_at_least: distances.largest(),
         average_distance: distances.average_distance(),
         average_hops: distances.average_hops(),
         moore_ratio: distances.diameter().map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),

@@ -2,10 +2,11 @@
 
 pub mod bisection;
 pub mod distances;
+pub mod diversity;
 mod facts;
 pub mod faults;
 mod graph;
 pub mod load;
 mod spectrum;
 
-pub use facts::{Facts, facts, moore_bound};
+pub use facts::{Facts, facts, facts_with, moore_bound};

@@ -34,6 +34,11 @@ impl Structure for SlimFly {
         Some([self.q, self.q, 2])
     }
 
+    /// A column: the q routers (s,x,·).
+    fn group_of(&self, router: RouterId) -> Option<u32> {
+        Some(router.0 / self.q)
+    }
+
     /// One cabinet for the q routers (0,x,·) and the q routers (1,x,·), so that all cabinets are linked alike (Besta and
     /// Hoefler).
     fn cabinet(&self, router: RouterId) -> Option<u32> {
