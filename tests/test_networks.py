@@ -85,6 +85,8 @@ def test_list_names_everything_with_its_parameters(topoloom):
     assert "random-permutation" in patterns
 
 
-def test_every_example_of_a_family_works(topoloom):
+def test_every_example_of_a_family_works(topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    topoloom("export", "mesh:3x3", "--out", "cluster.graphml")
     for family in topoloom("list", "topologies", "--json").json():
         assert topoloom("show", family["example"], "--json").status == 0

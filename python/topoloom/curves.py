@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from topoloom import _core
+from topoloom.graphs import source
 from topoloom.options import EngineOptions
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
@@ -108,6 +109,7 @@ class Curve:
         deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if nobody tried.
         points: The points simulated so far, by offered load.
         finished: Whether every point that was asked for is there.
+        source: The hash of the file or graph that the network comes from, if it comes from one.
     """
 
     spec: str
@@ -118,6 +120,7 @@ class Curve:
     points: dict[float, Point] = field(default_factory=dict)
     finished: bool = False
     deadlock_free: bool | None = None
+    source: dict[str, str] = field(default_factory=dict)
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -163,6 +166,7 @@ class Curve:
         """Return what ``simulate --json`` prints."""
         return {
             "spec": self.spec,
+            **self.source,
             "routing": self.routing,
             "traffic": self.traffic,
             "config": self.config,
@@ -246,6 +250,7 @@ class Simulator:
             role=role,
             traffic=traffic,
             config=json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
+            source=source(network),
         )
         self._network = network
         self._options = options

@@ -30,7 +30,9 @@ class Fact:
     def text(self, facts: Facts) -> str:
         """Return the value as people read it, without its unit."""
         value = self.value(facts)
-        return "–" if value is None else f"{value:,.{self.decimals}f}"
+        if value is None:
+            return "∞" if self.unit == "hops" and facts.get("connected") is False else "–"
+        return f"{value:,.{self.decimals}f}"
 
     def is_best(self, facts: Facts, others: Sequence[Facts]) -> bool:
         """Whether no network of `others` has a better value, and not all have the same."""

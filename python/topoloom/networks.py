@@ -1,15 +1,17 @@
 """Networks: the graph, its facts, and what can be asked of it."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
 import networkx as nx
 
 from topoloom import _core
 from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
+from topoloom.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
 from topoloom.layouts import Layout
 from topoloom.loads import Loads, parse_loads
 from topoloom.options import make_options
@@ -29,8 +31,52 @@ class Network:
     16
     """
 
+    _graph: GivenGraph | None = None
+
     def __init__(self, spec: str) -> None:
         self.core = _core.Network(spec)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, p: int | None = None, label: str | None = None) -> Self:
+        """Return the network that a graph of networkx describes.
+
+        Routers are the nodes: those called 0, 1, … have these ids, other whole numbers count in ascending order, and
+        other names in the order of the graph. A node may have ``terminals``, their number, or be a terminal itself if
+        its ``kind`` or ``type`` is ``terminal`` or ``host``; an edge may have ``link_class``, ``latency`` (cycles),
+        ``port_a`` and ``port_b``. In a directed graph an edge and its reverse are one link.
+
+        Args:
+            graph: The graph; the edges of a multigraph are parallel links.
+            p: Terminals on every router, instead of what the graph says; unless given, the graph's own, else 1.
+            label: What to call the graph in the network's spec; unless given, the name of the graph.
+
+        Raises:
+            TopoloomError: A graph without nodes, with a self-loop, or with an attribute that has no meaning.
+
+        >>> Network.from_networkx(nx.petersen_graph(), p=2).facts()["diameter"]
+        2
+        """
+        return cls._given(from_networkx(graph, p, label))
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[Hashable, Hashable]], p: int = 1, label: str = "given") -> Self:
+        """Return the network with the links that `edges` names, pairs of routers; a pair named twice has two links.
+
+        >>> Network.from_edges([(0, 1), (1, 2), (2, 0)]).facts()["links"]
+        3
+        """
+        return cls._given(from_edges(edges, p, label))
+
+    @classmethod
+    def _given(cls, graph: GivenGraph) -> Self:
+        network = cls.__new__(cls)
+        network.core = graph.build()
+        network._graph = graph
+        return network
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes as a spec, or as the graph that was given."""
+        return (type(self), (self.spec,)) if self._graph is None else (type(self)._given, (self._graph,))
 
     def __repr__(self) -> str:
         return f"Network({self.spec!r})"
@@ -54,6 +100,11 @@ class Network:
     def num_terminals(self) -> int:
         """The number of terminals."""
         return self.core.num_terminals
+
+    @property
+    def notes(self) -> list[str]:
+        """What was noticed when the network was read from a file or a graph, a sentence each."""
+        return self.core.notes()
 
     @cached_property
     def _facts(self) -> dict[str, Any]:
@@ -138,7 +189,7 @@ class Network:
         The keys are those of ``topoloom verify --json``.
         """
         result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing)))
-        return result
+        return result | source(self.core)
 
     def faults(self, **options: Any) -> dict[str, Any]:
         """Try random failures of links or routers, many orders of failure in parallel.
@@ -163,19 +214,47 @@ class Network:
         return self.core.edges()
 
     def to_networkx(self) -> nx.MultiGraph:
-        """Return the graph of the routers.
+        """Return the graph of the routers, with all that :meth:`from_networkx` reads.
 
-        Nodes are router ids; an edge has ``port_a`` and ``port_b``, the ports at its first and second router, and
-        ``link_class``.
+        Nodes are router ids, with their number of ``terminals`` and, where the network's source names them, their
+        ``name``; an edge has ``port_a`` and ``port_b``, the ports at its first and second router, ``link_class``, and
+        ``latency`` if it has one of its own.
 
         >>> Network("mesh:4x4").to_networkx().number_of_edges()
         24
         """
-        graph = nx.MultiGraph(spec=self.spec)
-        graph.add_nodes_from(range(self.num_routers))
-        for router_a, port_a, router_b, port_b, link_class in self.edges():
-            graph.add_edge(router_a, router_b, port_a=port_a, port_b=port_b, link_class=link_class)
-        return graph
+        return to_networkx(self.core)
+
+    def write(
+        self,
+        path: str | Path,
+        format: str | None = None,  # noqa: A002 - as users type
+        links: dict[str, int] | None = None,
+    ) -> list[str]:
+        """Write the network to a file that ``file:path`` reads.
+
+        Args:
+            path: The file.
+            format: A format that ``topoloom list formats`` names; unless given, the one that the path's ending tells.
+            links: Latencies by class, written for links that have none of their own.
+
+        Returns:
+            A sentence on what the format has no place for, or nothing.
+
+        Raises:
+            TopoloomError: A format that there is not, or an ending that tells none.
+            OSError: A file that cannot be written.
+        """
+        text, lost = self.text(_core.format_of(str(path), format), links)
+        Path(path).write_text(text, encoding="utf-8", newline="")
+        return lost
+
+    def text(self, format: str, links: dict[str, int] | None = None) -> tuple[str, list[str]]:  # noqa: A002 - as typed
+        """Return what :meth:`write` writes, and what it returns."""
+        latencies = None
+        if links is not None:
+            latencies = make_options({"links": links}).links.model_dump_json(by_alias=True)
+        return self.core.text(format, latencies)
 
 
 def network(spec: str, **keys: str | float | bool) -> Network:

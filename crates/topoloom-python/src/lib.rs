@@ -26,6 +26,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;
     module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)
 }

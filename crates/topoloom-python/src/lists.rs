@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use topoloom::formats::FORMATS;
 use topoloom::layout::{LAYOUT_KEYS, PriceList};
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
@@ -30,6 +31,28 @@ pub fn families_json() -> String {
         })
     });
     families.collect::<Value>().to_string()
+}
+
+/// A list of {name, summary, endings, read, write}.
+#[pyfunction]
+pub fn formats_json() -> String {
+    let formats = FORMATS.iter().map(|format| {
+        json!({
+            "name": format.name,
+            "summary": format.summary,
+            "endings": format.endings,
+            "read": format.read.is_some(),
+            "write": format.write.is_some(),
+        })
+    });
+    formats.collect::<Value>().to_string()
+}
+
+/// The name of the format of a file: `name` if given, else what the ending of `path` tells.
+#[pyfunction]
+#[pyo3(signature = (path, name=None))]
+pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
+    raise(topoloom::formats::of_path(path, name)).map(|format| format.name)
 }
 
 /// A list of {name, summary, networks, classes, keys}.

@@ -3,6 +3,7 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use topoloom::faults::Kind;
+use topoloom::formats;
 use topoloom::metrics::distances::Distances;
 use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
@@ -11,6 +12,11 @@ use topoloom::metrics::{bisection, facts, facts_with};
 use crate::error::{TopoloomError, raise};
 
 type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
+
+/// Name, terminals, kind.
+type GraphNode = (String, Option<u64>, Option<String>);
+/// The places of two nodes, class, latency, ports.
+type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>);
 
 /// An interconnection network, immutable.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -21,6 +27,36 @@ impl Network {
     #[new]
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
         raise(py.detach(|| topoloom::topology::build(spec))).map(Self)
+    }
+
+    /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
+    /// other, class, latency, ports). Its spec is `family:label,sha256=…`.
+    #[staticmethod]
+    fn from_graph(
+        py: Python<'_>,
+        kind: &str,
+        label: &str,
+        nodes: Vec<GraphNode>,
+        links: Vec<GraphLink>,
+        directed: bool,
+        p: Option<u32>,
+    ) -> PyResult<Self> {
+        let built = py.detach(|| {
+            let nodes = nodes.into_iter().map(|(name, terminals, kind)| formats::Node {
+                name,
+                terminals,
+                is_terminal: kind.is_some_and(|kind| formats::is_terminal_kind(&kind)),
+                line: None,
+            });
+            let links = links.into_iter().map(|(a, b, class, latency, ports)| formats::GivenLink {
+                ends: [a, b],
+                class,
+                latency,
+                ports: ports.map(|(a, b)| [a, b]),
+            });
+            formats::given(kind, label, nodes.collect(), links, directed, p)
+        });
+        raise(built).map(Self)
     }
 
     #[getter]
@@ -109,6 +145,40 @@ impl Network {
             "levels": levels,
         });
         value.to_string()
+    }
+
+    /// What was noticed when the network was read.
+    fn notes(&self) -> Vec<String> {
+        self.0.any_structure().source().map_or_else(Vec::new, |source| source.notes.clone())
+    }
+
+    /// The SHA-256 of the file or graph that the network comes from, if it comes from one.
+    fn source_sha256(&self) -> Option<&str> {
+        self.0.any_structure().source().map(|source| source.sha256.as_str())
+    }
+
+    /// The names of the routers in the file or graph, where they are not the ids.
+    fn router_names(&self) -> Option<Vec<String>> {
+        self.0.router_names().map(<[String]>::to_vec)
+    }
+
+    /// The number of terminals of each router.
+    fn terminals_by_router(&self) -> Vec<usize> {
+        self.0.routers().map(|router| self.0.terminals_of(router).count()).collect()
+    }
+
+    /// The latencies of the links that have one of their own, None for the others, in the order of `edges`.
+    fn own_latencies(&self) -> Vec<Option<u32>> {
+        self.0.links().iter().map(|link| self.0.own_latency(link.ends[0])).collect()
+    }
+
+    /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
+    /// and a sentence on what the format has no place for.
+    fn text(&self, py: Python<'_>, format: &str, latencies_json: Option<&str>) -> PyResult<(String, Vec<String>)> {
+        let by_class = latencies_json.map(serde_json::from_str).transpose();
+        let by_class = by_class.map_err(|error| TopoloomError::new_err(error.to_string()))?;
+        let format = raise(formats::named(format))?;
+        raise(py.detach(|| formats::write(&self.0, format, &formats::Timing { by_class })))
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.

@@ -7,6 +7,7 @@
 pub mod cycle;
 pub mod error;
 pub mod faults;
+pub mod formats;
 pub mod layout;
 pub mod metrics;
 pub mod network;

@@ -70,6 +70,11 @@ impl LinkClass {
             LinkClass::Up => "up",
         }
     }
+
+    /// The class that users call `name`.
+    pub fn from_name(name: &str) -> Option<LinkClass> {
+        Self::ALL.into_iter().find(|class| class.name() == name)
+    }
 }
 
 /// What a port is connected to.
@@ -156,6 +161,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// Where the network comes from, if a spec alone does not tell: a file, or a graph that a program gave.
+    fn source(&self) -> Option<&Source> {
+        None
+    }
+
     /// The sides of the grid of all terminals (x fastest) and the tile of it that a router holds, where terminals
     /// have coordinates of their own.
     fn terminal_grid(&self) -> Option<TerminalGrid> {
@@ -184,6 +194,17 @@ pub enum WorstCase {
     Routers(Vec<RouterId>),
     /// A matching of routers that are far from each other.
     LongestMatching,
+}
+
+/// Where a network comes from that no spec alone can build again, and what was noticed when it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The SHA-256 of the file's bytes or of the graph that was given, in hexadecimal digits.
+    pub sha256: String,
+    /// The routers' names in the source by router id; `None` where they are the ids themselves.
+    pub names: Option<Vec<String>>,
+    /// Sentences that a user should read: parallel links, renumbered ids, what was ignored.
+    pub notes: Vec<String>,
 }
 
 /// Mixed-radix coordinates: the first dimension varies fastest in router ids.
@@ -241,6 +262,8 @@ pub struct Network {
     ports: Vec<Port>,
     terminal_ports: Vec<PortId>,
     links: Vec<Link>,
+    /// The latency in cycles of each port's link, 0 where it has none of its own; empty if none has.
+    latencies: Vec<u32>,
 }
 
 impl fmt::Debug for Network {
@@ -365,6 +388,23 @@ impl Network {
     pub fn links(&self) -> &[Link] {
         &self.links
     }
+
+    /// The routers of a link: those of its first and of its second end.
+    pub fn routers_of(&self, link: &Link) -> [RouterId; 2] {
+        link.ends.map(|port| self.ports[port.index()].router)
+    }
+
+    /// The latency in cycles of the link at `port`, if it has one of its own (a file may give it) and does not follow
+    /// its class.
+    #[inline]
+    pub fn own_latency(&self, port: PortId) -> Option<u32> {
+        self.latencies.get(port.index()).copied().filter(|&latency| latency > 0)
+    }
+
+    /// The names of the routers in the file or graph that the network comes from, where they are not the ids.
+    pub fn router_names(&self) -> Option<&[String]> {
+        self.structure.source().and_then(|source| source.names.as_deref())
+    }
 }
 
 /// Builds a [`Network`]. A router's terminals take its first ports, in order of their ids; its links follow by rank,
@@ -382,6 +422,8 @@ struct NewLink {
     ends: [u32; 2],
     ranks: [u32; 2],
     class: LinkClass,
+    /// In cycles, or 0 if the class decides.
+    latency: u32,
 }
 
 impl NetworkBuilder {
@@ -416,9 +458,14 @@ impl NetworkBuilder {
 
     /// Adds an undirected link between two (router, rank): the links of a router take its ports by ascending rank.
     pub fn ranked_link(&mut self, a: (u32, u32), b: (u32, u32), class: LinkClass) {
+        self.timed_link(a, b, class, None);
+    }
+
+    /// Adds an undirected link between two (router, rank) that may have a latency of its own, in cycles from 1 up.
+    pub fn timed_link(&mut self, a: (u32, u32), b: (u32, u32), class: LinkClass, latency: Option<u32>) {
         debug_assert!(a.0 != b.0, "a self-loop at router {}", a.0);
         self.ranked |= a.1 != 0 || b.1 != 0;
-        self.links.push(NewLink { ends: [a.0, b.0], ranks: [a.1, b.1], class });
+        self.links.push(NewLink { ends: [a.0, b.0], ranks: [a.1, b.1], class, latency: latency.unwrap_or(0) });
     }
 
     /// Builds the network.
@@ -450,7 +497,20 @@ impl NetworkBuilder {
             ports[pb.index()] = Port { router: RouterId(b), peer: Peer::Port(pa), class: link.class };
             links.push(Link { ends: if a < b { [pa, pb] } else { [pb, pa] }, class: link.class });
         }
-        Ok(Network { spec, family, structure, port_base, ports, terminal_ports, links })
+        let latencies = self.latencies(&end_ports, ports.len());
+        Ok(Network { spec, family, structure, port_base, ports, terminal_ports, links, latencies })
+    }
+
+    /// The own latency of the link at each port, or nothing if no link has one.
+    fn latencies(&self, end_ports: &[[PortId; 2]], ports: usize) -> Vec<u32> {
+        if self.links.iter().all(|link| link.latency == 0) {
+            return Vec::new();
+        }
+        let mut latencies = vec![0; ports];
+        for (link, ends) in self.links.iter().zip(end_ports) {
+            ends.iter().for_each(|port| latencies[port.index()] = link.latency);
+        }
+        latencies
     }
 
     /// The first port of each router, and behind them the number of ports.

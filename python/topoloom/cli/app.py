@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import compare, faults, layout, listing, saturation, show, simulate, verify
+from topoloom.cli import compare, export, faults, layout, listing, saturation, show, simulate, verify
 
 
 class _Commands(typer.core.TyperGroup):
@@ -50,4 +50,5 @@ app.command()(compare.compare)
 app.command()(layout.layout)
 app.command()(verify.verify)
 app.command()(faults.faults)
+app.command()(export.export)
 app.command(name="list")(listing.list_)

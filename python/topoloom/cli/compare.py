@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 
 from topoloom.cli.console import print_json, print_table, progress, say
+from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.simulate import exit_status
 from topoloom.comparison import CompareJob, Comparison
 from topoloom.curves import Curve, Point
 from topoloom.loads import parse_loads
-from topoloom.networks import as_networks
 from topoloom.options import EngineOptions
-from topoloom.workers import interruptible
 
 
 @takes_engine_options
@@ -41,7 +40,7 @@ def compare(
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
     if out is not None:
         out.touch()
-    job = CompareJob(interruptible(lambda: as_networks(specs)), routings, traffics, loads, options, layout, prices)
+    job = CompareJob(load_networks(specs), routings, traffics, loads, options, layout, prices)
     comparison = _run(job, context.obj)
     if out is not None:
         comparison.write_report(out)

@@ -1,4 +1,4 @@
-"""``topoloom list``: what topologies, routings, traffic patterns and price lists there are."""
+"""``topoloom list``: what topologies, routings, traffic patterns, price lists and file formats there are."""
 
 import json as json_module
 import textwrap
@@ -18,6 +18,7 @@ KINDS: dict[str, Callable[[], str]] = {
     "routings": _core.routings_json,
     "traffic": _core.traffic_json,
     "prices": _core.prices_json,
+    "formats": _core.formats_json,
 }
 
 HEADS = {"topologies": ("example", "source"), "routings": ("networks", "classes"), "prices": ("source",)}
@@ -28,10 +29,10 @@ INDENT = 20
 
 
 def list_(
-    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic|prices", help="What to list.")],
+    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic|prices|formats", help="What to list.")],
     json: Json = False,
 ) -> None:
-    """List the topologies, routings, traffic patterns or price lists that there are, with their parameters."""
+    """List the topologies, routings, traffic patterns, price lists or file formats, with their parameters."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items: list[dict[str, Any]] = json_module.loads(KINDS[what]())
@@ -60,5 +61,8 @@ def _folded(text: str, width: int) -> str:
 
 def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what is told of an item besides its summary."""
+    if what == "formats":
+        uses = " and ".join(use for use in ("read", "write") if item[use])
+        return [("endings", " ".join(f".{ending}" for ending in item["endings"])), ("use", uses)]
     heads = HEADS.get(what, ())
     return [(head, item[head]) for head in heads] + [(f"{key['name']}=", key["doc"]) for key in item.get("keys", ())]

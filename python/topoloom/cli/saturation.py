@@ -1,12 +1,11 @@
 """``topoloom saturation``: the largest load that a network carries without much delay."""
 
 from topoloom.cli.console import print_json, progress
+from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.simulate import exit_status
 from topoloom.curves import Curve, Point, Simulator, run_plans, search_plan
-from topoloom.networks import Network
 from topoloom.options import EngineOptions
-from topoloom.workers import interruptible
 
 
 @takes_engine_options
@@ -19,7 +18,7 @@ def saturation(
     options: EngineOptions,
 ) -> int:
     """Search for the saturation load: accepted ≥ 0.98 offered, and mean latency ≤ 3 times that at zero load."""
-    network = interruptible(lambda: Network(spec))
+    network = load_network(spec)
     simulator = Simulator(network.core, routing, traffic, options)
     finished = _run(simulator)
     curve = simulator.curve

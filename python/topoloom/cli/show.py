@@ -1,6 +1,5 @@
 """``topoloom show``: the facts of networks, side by side."""
 
-import csv
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,14 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import TopoloomError
-from topoloom.cli.console import print_json, print_table
+from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, LayoutRules, Links, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
-from topoloom.networks import Network
-from topoloom.options import make_options
 from topoloom.workers import interruptible
-
-EDGE_COLUMNS = ("router_a", "port_a", "router_b", "port_b", "class", "latency")
 
 
 def show(
@@ -31,14 +27,17 @@ def show(
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
-    networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
+    networks = load_networks(specs)
     if edges is not None:
-        _write_edges(networks[0], edges, link_options(links))
+        networks[0].write(edges, "csv", link_options(links).get("links"))
     facts = [interruptible(partial(network.facts, layout, prices)) for network in networks]
     if json:
         print_json(facts)
     else:
         print_facts(facts)
+    for network in facts:
+        if not network["connected"]:
+            say(f"{network['spec']} is disconnected: {_components(network['component_sizes'])}")
 
 
 def print_facts(facts: list[dict[str, Any]]) -> None:
@@ -49,9 +48,7 @@ def print_facts(facts: list[dict[str, Any]]) -> None:
     print_table(["", "", *(network["spec"] for network in facts)], rows, left=2)
 
 
-def _write_edges(network: Network, path: Path, links: dict[str, Any]) -> None:
-    latencies = make_options(links).links.model_dump(by_alias=True)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(EDGE_COLUMNS)
-        writer.writerows((*edge, latencies[edge[-1]]) for edge in network.edges())
+def _components(sizes: list[int]) -> str:
+    """Return the sizes of components as people read them, the largest first."""
+    told = ", ".join(f"{size:,}" for size in sizes[:8])
+    return f"{len(sizes):,} components of {told}{' and fewer' if len(sizes) > 8 else ''} routers"  # noqa: PLR2004 - a line

@@ -2,13 +2,12 @@
 
 from topoloom.cli import status
 from topoloom.cli.console import paused, print_json, progress, say
+from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Load, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, warn_of_deadlocks
 from topoloom.curves import Curve, Point, Simulator, fixed_plan, run_plans
 from topoloom.loads import parse_loads
-from topoloom.networks import Network
 from topoloom.options import EngineOptions
-from topoloom.workers import interruptible
 
 
 @takes_engine_options
@@ -23,7 +22,7 @@ def simulate(
 ) -> int:
     """Simulate a network flit by flit at the loads asked for."""
     loads = parse_loads(load)
-    network = interruptible(lambda: Network(spec))
+    network = load_network(spec)
     simulator = Simulator(network.core, routing, traffic, options, most_load=max(loads), searching=False)
     finished = _run(simulator, loads, json)
     if json:

@@ -4,8 +4,8 @@ from typing import Any
 
 from topoloom.cli import status
 from topoloom.cli.console import print_json
+from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec
-from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 METHODS = {
@@ -21,7 +21,7 @@ def verify(
     json: Json = False,
 ) -> int:
     """Prove that a routing cannot deadlock and serves every pair of routers, or show where it fails."""
-    network = interruptible(lambda: Network(spec))
+    network = load_network(spec)
     proof = interruptible(lambda: network.verify(routing))
     if json:
         print_json(proof)

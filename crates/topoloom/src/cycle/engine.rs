@@ -9,7 +9,7 @@ use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::wires::Outbox;
 use super::{RouterModel, Setup};
-use crate::network::{Network, Peer, TerminalId};
+use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;
 
 /// A network being simulated.
@@ -48,8 +48,8 @@ impl<'a, M: RouterModel> Engine<'a, M> {
                 (router.0, local as u16)
             })
             .collect();
-        let crossing = network.ports().iter().filter(|p| matches!(p.peer, Peer::Port(_)));
-        let window = crossing.map(|p| setup.config.links.of(p.class) + 1).min().unwrap_or(1);
+        let crossing = network.links().iter().flat_map(|link| link.ends);
+        let window = crossing.map(|port| setup.latency(network, port) + 1).min().unwrap_or(1);
         let snapshot = Snapshot::new(network, routing.snapshot_period());
         Self {
             network,

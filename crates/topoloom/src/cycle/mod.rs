@@ -21,7 +21,7 @@ pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 
 use crate::error::{Error, Result};
-use crate::network::Network;
+use crate::network::{LinkClass, Network, PortId};
 use crate::routing::{AnyRouting, DynRouting, Routing};
 use crate::topology::available_memory;
 use crate::traffic::Traffic;
@@ -128,8 +128,30 @@ impl Setup {
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
         let setup = Self { config: Config { vcs: Some(vcs), ..config.clone() }, vcs, classes, stride, class_masks };
+        setup.check_latencies(network)?;
         setup.check_size(network)?;
         Ok(setup)
+    }
+
+    /// The latency of the link at a port: its own if it has one, else that of its class.
+    fn latency(&self, network: &Network, port: PortId) -> u32 {
+        network.own_latency(port).unwrap_or_else(|| self.config.links.of(network.ports()[port.index()].class))
+    }
+
+    /// Refuses latencies of classes that links with latencies of their own would not follow.
+    fn check_latencies(&self, network: &Network) -> Result<()> {
+        for class in LinkClass::ALL {
+            let asked = self.config.links.of(class);
+            let of_class = network.links().iter().filter(|link| link.class == class);
+            let own = of_class.filter(|link| network.own_latency(link.ends[0]).is_some()).count();
+            if own > 0 && asked != Latencies::default().of(class) {
+                let (spec, class) = (network.spec(), class.name());
+                return Err(Error::Config(format!(
+                    "{spec} gives {own} {class} links latencies of their own, which {class}={asked} would not change;                      give latencies=class in the spec to forget them"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn check_size(&self, network: &Network) -> Result<()> {
@@ -169,7 +191,8 @@ impl Setup {
     /// bound.
     fn horizon(&self, network: &Network) -> u32 {
         let config = &self.config;
-        let longest = network.ports().iter().map(|p| config.links.of(p.class)).max().unwrap_or(1);
+        let ports = (0..network.ports().len() as u32).map(PortId);
+        let longest = ports.map(|port| self.latency(network, port)).max().unwrap_or(1);
         longest + config.credit_delay + self.vcs * config.buffer + 4
     }
 }

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::graph::{Graph, terminals_by_router};
+use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -134,6 +135,28 @@ fn half_width(values: &[f64], all: usize) -> Option<f64> {
     // Without repetition the last ones tell less that is new.
     let left = 1.0 - n / all as f64;
     (values.len() > 1).then(|| 1.96 * (variance / n * left).sqrt())
+}
+
+/// Refuses a network in which not every pair of routers is joined by a path.
+///
+/// # Errors
+/// [`Error::Routing`] with the sizes of the components.
+pub fn require_connected(network: &Network) -> Result<()> {
+    /// Components that fit into a sentence.
+    const TOLD: usize = 8;
+    let sizes = component_sizes(&Graph::new(network));
+    if sizes.len() <= 1 {
+        return Ok(());
+    }
+    let told: Vec<String> = sizes.iter().take(TOLD).map(u32::to_string).collect();
+    let rest = sizes.len() - told.len();
+    let rest = if rest > 0 { format!(" and {rest} smaller or equal ones") } else { String::new() };
+    Err(Error::Routing(format!(
+        "{} is disconnected: it falls into {} components of {}{rest} routers; packets need a path between every pair",
+        network.spec(),
+        sizes.len(),
+        told.join(", ")
+    )))
 }
 
 /// The pairs at one distance: of routers, and of their terminals.

@@ -13,6 +13,11 @@ pub struct Facts {
     pub spec: String,
     /// Its family.
     pub family: String,
+    /// The SHA-256 of the file or graph that the network comes from, if a spec alone does not tell what it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_sha256: Option<String>,
+    /// What was noticed when the network was read: parallel links, renumbered ids.
+    pub notes: Vec<String>,
     /// Terminals.
     pub terminals: usize,
     /// Routers.
@@ -63,6 +68,8 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     Facts {
         spec: network.spec().to_owned(),
         family: network.family().to_owned(),
+        source_sha256: network.any_structure().source().map(|source| source.sha256.clone()),
+        notes: network.any_structure().source().map_or_else(Vec::new, |source| source.notes.clone()),
         terminals: network.num_terminals(),
         routers,
         radix: network.radix(),

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::{Minimal, Step};
 use crate::error::{Error, Result};
+use crate::metrics::distances::require_connected;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::available_memory;
@@ -26,7 +27,15 @@ impl TableMinimal {
     /// # Errors
     /// If the network is disconnected, wider than 255 hops, or its tables would not fit in memory.
     pub fn new(network: &Network) -> Result<Self> {
+        require_connected(network)?;
         let routers = network.num_routers();
+        if network.radix() > usize::from(u16::MAX) {
+            let (spec, radix) = (network.spec(), network.radix());
+            return Err(Error::TooLarge(format!(
+                "{spec}: a router has {radix} ports; at most {} are possible",
+                u16::MAX
+            )));
+        }
         let bytes = (routers * routers) as u128 * 12;
         if bytes > available_memory() / 2 {
             return Err(Error::TooLarge(format!(
@@ -86,14 +95,6 @@ fn row(network: &Network, to: RouterId) -> Result<Row> {
                 queue.push(peer);
             }
         }
-    }
-    if queue.len() < network.num_routers() {
-        return Err(Error::Routing(format!(
-            "{} is disconnected: {} of {} routers reach router {to}",
-            network.spec(),
-            queue.len(),
-            network.num_routers()
-        )));
     }
     let (mut start, mut pool) = (vec![0], Vec::new());
     for at in network.routers() {

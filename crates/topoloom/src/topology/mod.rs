@@ -6,6 +6,7 @@
 mod dragonfly;
 mod fattree;
 mod field;
+mod file;
 mod flex;
 mod hyperx;
 mod mesh;
@@ -20,7 +21,7 @@ pub use fattree::FatTree;
 pub use flex::Flex;
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
-pub use params::{Key, Params, available_memory};
+pub use params::{Key, Params, available_memory, guard_size};
 pub use slimfly::SlimFly;
 pub use torus::Torus;
 
@@ -55,10 +56,16 @@ pub static FAMILIES: &[&Family] = &[
     &dragonfly::FAMILY,
     &slimfly::FAMILY,
     &flex::FAMILY,
+    &file::FAMILY,
 ];
 
 /// The family called `name`.
 pub fn family(name: &str) -> Result<&'static Family> {
+    if crate::formats::GIVEN.contains(&name) {
+        return Err(Error::Spec(format!(
+            "'{name}' names a graph that a program gave, which no spec builds again; write it to a file, and name that"
+        )));
+    }
     FAMILIES
         .iter()
         .copied()

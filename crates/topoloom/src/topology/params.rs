@@ -17,6 +17,9 @@ pub struct Key {
 /// The key that every family with terminals on all routers has.
 pub const P: Key = Key { name: "p", doc: "terminals per router (default 1)" };
 
+/// The key of a family of files: the path, which stands first in a spec, without its name, where others have sizes.
+pub const PATH: Key = Key { name: "path", doc: "the file; stands first, where other families have sizes" };
+
 /// The parsed parameters of one spec.
 #[derive(Debug)]
 pub struct Params {
@@ -32,6 +35,7 @@ impl Params {
         let mut params = Self { spec: spec.to_owned(), family, sizes: Vec::new(), values: BTreeMap::new() };
         for (place, item) in rest.split(',').map(str::trim).enumerate() {
             match item.split_once('=') {
+                _ if place == 0 && params.begins_with_path(item) => params.set(PATH.name, item)?,
                 Some((key, value)) => params.set(key.trim(), value.trim())?,
                 None if item.is_empty() && rest.is_empty() => {}
                 None if place == 0 && family.sizes.is_some() => params.sizes = params.read_sizes(item)?,
@@ -45,6 +49,13 @@ impl Params {
             return Err(params.mistake(format!("the sizes are missing; write {}", params.usage())));
         }
         Ok(params)
+    }
+
+    /// True if `item`, the first one, is the path of a family of files: it has no name, or none of the family's keys.
+    fn begins_with_path(&self, item: &str) -> bool {
+        let reads_files = self.family.keys.first().is_some_and(|key| key.name == PATH.name);
+        let key = item.split_once('=').map(|(key, _)| key.trim());
+        reads_files && !item.is_empty() && !self.family.keys.iter().any(|known| key == Some(known.name))
     }
 
     fn usage(&self) -> String {
@@ -143,24 +154,28 @@ impl Params {
 
     /// Refuses, before anything is allocated, a network that ids cannot name or memory cannot hold.
     pub fn guard_size(&self, routers: u128, terminals: u128, links: u128) -> Result<()> {
-        /// Bytes that a port costs while the network is built.
-        const PORT: u128 = 48;
-        let ports = links.saturating_mul(2).saturating_add(terminals);
-        let bytes = ports.saturating_mul(PORT).saturating_add(routers.saturating_mul(8));
-        let available = available_memory();
-        if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
-            return Err(Error::TooLarge(format!(
-                "{}: {} routers, {} terminals and {} links need about {} GB; {} GB are available",
-                self.spec,
-                count(routers),
-                count(terminals),
-                count(links),
-                count(bytes.div_ceil(1_000_000_000)),
-                available / 1_000_000_000
-            )));
-        }
-        Ok(())
+        guard_size(&self.spec, routers, terminals, links)
     }
+}
+
+/// As [`Params::guard_size`], for what no family builds.
+pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Result<()> {
+    /// Bytes that a port costs while the network is built.
+    const PORT: u128 = 48;
+    let ports = links.saturating_mul(2).saturating_add(terminals);
+    let bytes = ports.saturating_mul(PORT).saturating_add(routers.saturating_mul(8));
+    let available = available_memory();
+    if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
+        return Err(Error::TooLarge(format!(
+            "{spec}: {} routers, {} terminals and {} links need about {} GB; {} GB are available",
+            count(routers),
+            count(terminals),
+            count(links),
+            count(bytes.div_ceil(1_000_000_000)),
+            available / 1_000_000_000
+        )));
+    }
+    Ok(())
 }
 
 /// A number for a sentence: beyond 10^18 its digits tell nothing (and products may have saturated).

@@ -1,0 +1,425 @@
+//! A graph as a file or a program gives it, before it is a network: names instead of ids, nothing checked yet.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Result};
+use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
+use crate::topology::guard_size;
+
+/// What is wrong with a graph, and on which line of its file, counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mistake {
+    /// The line, where there is one.
+    pub line: Option<u32>,
+    /// The mistake, in a sentence.
+    pub what: String,
+}
+
+impl Mistake {
+    /// A mistake on a line.
+    pub fn at(line: usize, what: impl Into<String>) -> Self {
+        Self { line: Some(line as u32), what: what.into() }
+    }
+
+    /// A mistake of the whole.
+    pub fn whole(what: impl Into<String>) -> Self {
+        Self { line: None, what: what.into() }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.what),
+            None => f.write_str(&self.what),
+        }
+    }
+}
+
+/// A router, or a terminal that the source draws as a node of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its name in the source.
+    pub name: String,
+    /// The number of its terminals, where the source tells.
+    pub terminals: Option<u64>,
+    /// True if it is a terminal itself.
+    pub is_terminal: bool,
+    /// The line that names it first.
+    pub line: Option<u32>,
+}
+
+/// A link between two nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DraftLink {
+    /// Its ends as places among the nodes. In a directed source it leads from the first to the second.
+    pub ends: [u32; 2],
+    /// Its class, where the source tells.
+    pub class: Option<LinkClass>,
+    /// Its latency in cycles, where the source tells.
+    pub latency: Option<u32>,
+    /// The local ports at its ends, where the source tells.
+    pub ports: Option<[u32; 2]>,
+    /// Its line.
+    pub line: Option<u32>,
+}
+
+impl DraftLink {
+    /// A link that has ends alone.
+    pub fn new(a: u32, b: u32, line: usize) -> Self {
+        Self { ends: [a, b], class: None, latency: None, ports: None, line: Some(line as u32) }
+    }
+}
+
+/// Whom a network comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The spec that the network will have.
+    pub spec: String,
+    /// Its family.
+    pub family: &'static str,
+    /// The hash of the source.
+    pub sha256: String,
+}
+
+/// What a network knows that comes from a file or a program: where it came from.
+#[derive(Debug)]
+struct Given(Source);
+
+impl Structure for Given {
+    fn source(&self) -> Option<&Source> {
+        Some(&self.0)
+    }
+}
+
+/// A graph as its source gives it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Draft {
+    nodes: Vec<Node>,
+    places: HashMap<String, u32>,
+    links: Vec<DraftLink>,
+    /// The node of each terminal by terminal id, where the source numbers them.
+    homes: Vec<u32>,
+    /// True if links have a direction in the source.
+    pub directed: bool,
+    /// What the user should know of the way it was read.
+    pub notes: Vec<String>,
+}
+
+impl Draft {
+    /// The place of the node called `name`, which becomes one unless it is one already.
+    pub fn node(&mut self, name: &str, line: usize) -> u32 {
+        if let Some(&place) = self.places.get(name) {
+            return place;
+        }
+        let place = self.nodes.len() as u32;
+        self.places.insert(name.to_owned(), place);
+        let line = (line > 0).then_some(line as u32);
+        self.nodes.push(Node { name: name.to_owned(), terminals: None, is_terminal: false, line });
+        place
+    }
+
+    /// Adds a node that a program gives; returns false if its name is taken.
+    pub fn add_node(&mut self, node: Node) -> bool {
+        let place = self.nodes.len() as u32;
+        let free = self.places.insert(node.name.clone(), place).is_none();
+        self.nodes.push(node);
+        free
+    }
+
+    /// The place of the node called `name`, if there is one.
+    pub fn find(&self, name: &str) -> Option<u32> {
+        self.places.get(name).copied()
+    }
+
+    /// The node at a place.
+    pub fn node_mut(&mut self, place: u32) -> &mut Node {
+        &mut self.nodes[place as usize]
+    }
+
+    /// Adds a link.
+    ///
+    /// # Errors
+    /// A mistake if it leads from a node to itself, or its latency is 0.
+    pub fn link(&mut self, link: DraftLink) -> std::result::Result<(), Mistake> {
+        let [a, b] = link.ends;
+        let name = &self.nodes[a as usize].name;
+        let mistake = |what: String| Err(Mistake { line: link.line, what });
+        if a == b {
+            return mistake(format!("router '{name}' is linked to itself; a link joins two routers"));
+        }
+        if link.latency.is_some_and(|latency| !(1..=10_000).contains(&latency)) {
+            let latency = link.latency.unwrap_or(0);
+            return mistake(format!("a latency is {latency}; it must be from 1 to 10000 cycles"));
+        }
+        self.links.push(link);
+        Ok(())
+    }
+
+    /// Puts the terminal of the next id on a node.
+    pub fn terminal(&mut self, node: u32) {
+        self.homes.push(node);
+    }
+
+    /// The same graph, its links without latencies of their own.
+    pub fn without_latencies(mut self) -> Self {
+        self.links.iter_mut().for_each(|link| link.latency = None);
+        self
+    }
+
+    /// The hash of everything that a network is made of.
+    pub fn sha256(&self) -> String {
+        let nodes =
+            self.nodes.iter().map(|node| format!("{:?} {:?} {}\n", node.name, node.terminals, node.is_terminal));
+        let links = self.links.iter().map(|l| format!("{:?} {:?} {:?} {:?}\n", l.ends, l.class, l.latency, l.ports));
+        let rest = format!("{:?} {}", self.homes, self.directed);
+        sha256(nodes.chain(links).chain([rest]).collect::<String>().as_bytes())
+    }
+
+    /// Checks the graph and makes it a network, with `p` terminals on every router if given, else with the source's own,
+    /// else with one each.
+    ///
+    /// # Errors
+    /// [`Error::Spec`] for what is wrong with the graph, with the line; [`Error::TooLarge`].
+    pub fn into_network(mut self, origin: Origin, p: Option<u32>) -> Result<Network> {
+        let spec = origin.spec.clone();
+        let refuse = |mistake: Mistake| Error::Spec(format!("{spec}: {mistake}"));
+        self.take_terminal_nodes().map_err(refuse)?;
+        if self.nodes.is_empty() {
+            return Err(refuse(Mistake::whole("the graph has no routers")));
+        }
+        if self.directed {
+            self.merge_directions().map_err(refuse)?;
+        }
+        let names = self.renumber();
+        self.tell_of_parallel_links();
+        let homes = self.terminals(&spec, p)?;
+        let routers = self.nodes.len() as u32;
+        guard_size(&spec, routers.into(), homes.len() as u128, self.links.len() as u128)?;
+        let mut builder = NetworkBuilder::new(routers);
+        homes.into_iter().for_each(|router| builder.terminal(router));
+        for link in &self.links {
+            let [(a, port_a), (b, port_b)] =
+                std::array::from_fn(|end| (link.ends[end], link.ports.map_or(0, |p| p[end])));
+            builder.timed_link((a, port_a), (b, port_b), link.class.unwrap_or(LinkClass::Local), link.latency);
+        }
+        builder.build(spec, origin.family, Box::new(Given(Source { sha256: origin.sha256, names, notes: self.notes })))
+    }
+
+    /// Turns nodes that are terminals into terminals of the routers that they are linked to.
+    fn take_terminal_nodes(&mut self) -> std::result::Result<(), Mistake> {
+        if !self.nodes.iter().any(|node| node.is_terminal) {
+            return Ok(());
+        }
+        let mut home: Vec<Option<u32>> = vec![None; self.nodes.len()];
+        let mut links = Vec::with_capacity(self.links.len());
+        for link in std::mem::take(&mut self.links) {
+            let [a, b] = link.ends;
+            let (terminal, router) = match link.ends.map(|end| self.nodes[end as usize].is_terminal) {
+                [false, false] => {
+                    links.push(link);
+                    continue;
+                }
+                [true, false] => (a, b),
+                [false, true] => (b, a),
+                [true, true] => {
+                    let [a, b] = [a, b].map(|end| &self.nodes[end as usize].name);
+                    let what = format!("terminals '{a}' and '{b}' are linked; a terminal hangs on a router");
+                    return Err(Mistake { line: link.line, what });
+                }
+            };
+            let known = home[terminal as usize].replace(router);
+            if known.is_some_and(|known| known != router || !self.directed) {
+                let name = &self.nodes[terminal as usize].name;
+                let what = format!("terminal '{name}' has a second link; a terminal hangs on one router");
+                return Err(Mistake { line: link.line, what });
+            }
+        }
+        self.links = links;
+        self.drop_terminal_nodes(&home)
+    }
+
+    /// Keeps the routers alone; `home` says for each terminal on which router it hangs.
+    fn drop_terminal_nodes(&mut self, home: &[Option<u32>]) -> std::result::Result<(), Mistake> {
+        let nodes = std::mem::take(&mut self.nodes);
+        let mut place = vec![0; nodes.len()];
+        let mut terminals = Vec::new();
+        for (old, node) in nodes.into_iter().enumerate() {
+            match (node.is_terminal, home[old]) {
+                (false, _) => {
+                    place[old] = self.nodes.len() as u32;
+                    self.nodes.push(node);
+                }
+                (true, Some(router)) => terminals.push((node.name, router)),
+                (true, None) => {
+                    return Err(Mistake {
+                        line: node.line,
+                        what: format!("terminal '{}' hangs on no router", node.name),
+                    });
+                }
+            }
+        }
+        let order =
+            ascending(terminals.iter().map(|(name, _)| name.as_str())).unwrap_or((0..terminals.len()).collect());
+        self.homes = order.into_iter().map(|terminal| place[terminals[terminal].1 as usize]).collect();
+        self.links.iter_mut().for_each(|link| link.ends = link.ends.map(|end| place[end as usize]));
+        Ok(())
+    }
+
+    /// Makes one link of each edge and its reverse. If no edge at all has a reverse, each is a link.
+    fn merge_directions(&mut self) -> std::result::Result<(), Mistake> {
+        let mut between: HashMap<[u32; 2], [Vec<usize>; 2]> = HashMap::new();
+        for (place, link) in self.links.iter().enumerate() {
+            let [a, b] = link.ends;
+            between.entry([a.min(b), a.max(b)]).or_default()[usize::from(a > b)].push(place);
+        }
+        if between.values().all(|ways| ways.iter().any(Vec::is_empty)) {
+            if !self.links.is_empty() {
+                self.notes
+                    .push("the graph is directed, and no edge has a reverse: each is a link for both ways".to_owned());
+            }
+            return Ok(());
+        }
+        let mut keep = vec![false; self.links.len()];
+        for place in 0..self.links.len() {
+            let [a, b] = self.links[place].ends;
+            let [up, down] = &between[&[a.min(b), a.max(b)]];
+            if up.len() != down.len() {
+                let [a, b] = [a, b].map(|end| &self.nodes[end as usize].name);
+                let what = format!(
+                    "the graph is directed, and not every edge between '{a}' and '{b}' has a reverse; a link goes both ways"
+                );
+                return Err(Mistake { line: self.links[place].line, what });
+            }
+            for (&there, &back) in up.iter().zip(down) {
+                self.same_latency(there, back)?;
+                keep[there.min(back)] = true;
+            }
+        }
+        let mut kept = keep.into_iter();
+        self.links.retain(|_| kept.next() == Some(true));
+        Ok(())
+    }
+
+    fn same_latency(&self, there: usize, back: usize) -> std::result::Result<(), Mistake> {
+        match (self.links[there].latency, self.links[back].latency) {
+            (Some(one), Some(other)) if one != other => {
+                let [a, b] = self.links[there].ends.map(|end| &self.nodes[end as usize].name);
+                let what =
+                    format!("from '{a}' to '{b}' the latency is {one}, back {other}; a link has one for both ways");
+                Err(Mistake { line: self.links[back].line, what })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Numbers the routers: by the whole numbers that name them, else in the order of their appearance. Returns their
+    /// names where these are not the numbers.
+    fn renumber(&mut self) -> Option<Vec<String>> {
+        if let Some(order) = ascending(self.nodes.iter().map(|node| node.name.as_str())) {
+            let mut place = vec![0; order.len()];
+            (0u32..).zip(&order).for_each(|(new, &old)| place[old] = new);
+            let mut nodes: Vec<Option<Node>> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+            self.nodes = order.iter().filter_map(|&old| nodes[old].take()).collect();
+            self.links.iter_mut().for_each(|link| link.ends = link.ends.map(|end| place[end as usize]));
+            self.homes.iter_mut().for_each(|home| *home = place[*home as usize]);
+            if self.nodes.iter().enumerate().all(|(router, node)| node.name == router.to_string()) {
+                return None;
+            }
+            let (first, last) = (&self.nodes[0].name, &self.nodes[order.len() - 1].name);
+            let note =
+                format!("the routers {first} to {last} are numbered from 0 to {} in their order", order.len() - 1);
+            self.notes.push(note);
+        }
+        Some(self.nodes.iter().map(|node| node.name.clone()).collect())
+    }
+
+    /// Notes the links that run beside another.
+    fn tell_of_parallel_links(&mut self) {
+        let parallel = parallel_links(self.links.iter().map(|link| link.ends.map(RouterId)));
+        let Some(first) = parallel.first else { return };
+        let link = &self.links[first];
+        let [a, b] = link.ends.map(|end| &self.nodes[end as usize].name);
+        let line = link.line.map_or(String::new(), |line| format!(" on line {line}"));
+        let pairs = if parallel.pairs == 1 { "pair of routers is" } else { "pairs of routers are" };
+        self.notes.push(format!(
+            "{} {pairs} linked more than once, by {} links in all, which are kept as parallel links (the first is the one \
+             between '{a}' and '{b}'{line})",
+            parallel.pairs, parallel.links
+        ));
+    }
+
+    /// The router of each terminal.
+    fn terminals(&mut self, spec: &str, p: Option<u32>) -> Result<Vec<u32>> {
+        let routers = self.nodes.len() as u32;
+        let counted: u128 = self.nodes.iter().filter_map(|node| node.terminals).map(u128::from).sum();
+        let own = self.homes.len() as u128 + counted;
+        let given = match p {
+            Some(p) => Some(p),
+            None if own == 0 => Some(1),
+            None => None,
+        };
+        let total = given.map_or(own, |p| u128::from(p) * u128::from(routers));
+        guard_size(spec, routers.into(), total, self.links.len() as u128)?;
+        if let Some(p) = given {
+            if own > 0 && p_differs(p, &self.nodes, &self.homes) {
+                self.notes.push(format!("p={p} stands for the {own} terminals of the source"));
+            }
+            return Ok((0..routers).flat_map(|router| std::iter::repeat_n(router, p as usize)).collect());
+        }
+        let mut homes = std::mem::take(&mut self.homes);
+        for (router, node) in (0u32..).zip(&self.nodes) {
+            homes.extend(std::iter::repeat_n(router, node.terminals.unwrap_or(0) as usize));
+        }
+        Ok(homes)
+    }
+}
+
+/// True if the source does not itself put `p` terminals on every router.
+fn p_differs(p: u32, nodes: &[Node], homes: &[u32]) -> bool {
+    let mut counts: Vec<u64> = nodes.iter().map(|node| node.terminals.unwrap_or(0)).collect();
+    homes.iter().for_each(|&home| counts[home as usize] += 1);
+    counts.iter().any(|&count| count != u64::from(p))
+}
+
+/// The places of `names` in ascending order, if all are whole numbers in plain decimal digits.
+fn ascending<'a>(names: impl Iterator<Item = &'a str>) -> Option<Vec<usize>> {
+    let plain = |name: &str| name.parse::<u64>().ok().filter(|number| number.to_string() == name);
+    let numbers: Vec<u64> = names.map(plain).collect::<Option<_>>()?;
+    let mut order: Vec<usize> = (0..numbers.len()).collect();
+    order.sort_by_key(|&place| numbers[place]);
+    Some(order)
+}
+
+/// Links that run beside others.
+pub(super) struct ParallelLinks {
+    /// Pairs of routers that more than one link joins.
+    pub pairs: usize,
+    /// The links between them.
+    pub links: usize,
+    /// The place of the first link that runs beside an earlier one.
+    pub first: Option<usize>,
+}
+
+/// Counts parallel links, given the routers at the ends of each link.
+pub(super) fn parallel_links(ends: impl Iterator<Item = [RouterId; 2]>) -> ParallelLinks {
+    let mut count: HashMap<[RouterId; 2], usize> = HashMap::new();
+    let mut first = None;
+    for (place, [a, b]) in ends.enumerate() {
+        let links = count.entry([a.min(b), a.max(b)]).or_insert(0);
+        *links += 1;
+        if *links == 2 && first.is_none() {
+            first = Some(place);
+        }
+    }
+    let many = || count.values().filter(|&&links| links > 1);
+    ParallelLinks { pairs: many().count(), links: many().sum(), first }
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,57 @@
+//! Graphs that a program gives: no file, no lines, but the same checks.
+
+use super::{Draft, DraftLink, Mistake, Node, Origin, link_class};
+use crate::error::{Error, Result, unknown};
+use crate::network::Network;
+
+/// The families of networks that a program gives.
+pub const GIVEN: [&str; 2] = ["networkx", "links"];
+
+/// A link as a program gives it; see [`DraftLink`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenLink {
+    /// Its ends as places among the nodes.
+    pub ends: [u32; 2],
+    /// The name of its class.
+    pub class: Option<String>,
+    /// Its latency in cycles.
+    pub latency: Option<u32>,
+    /// The local ports at its ends.
+    pub ports: Option<[u32; 2]>,
+}
+
+/// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`Draft::into_network`].
+///
+/// # Errors
+/// [`Error::Spec`] if there is no such family in [`GIVEN`], or for what is wrong with the graph; [`Error::TooLarge`].
+pub fn given(
+    family: &str,
+    label: &str,
+    nodes: Vec<Node>,
+    links: impl Iterator<Item = GivenLink>,
+    directed: bool,
+    p: Option<u32>,
+) -> Result<Network> {
+    let known = GIVEN.iter().copied().find(|known| *known == family);
+    let family = known.ok_or_else(|| Error::Spec(unknown("kind of graph", family, GIVEN)))?;
+    let refuse = |mistake: Mistake| Error::Spec(format!("{family}:{label}: {}", mistake.what));
+    let mut draft = Draft::default();
+    draft.directed = directed;
+    let count = nodes.len() as u32;
+    for node in nodes {
+        let name = node.name.clone();
+        if !draft.add_node(node) {
+            return Err(refuse(Mistake::whole(format!("two nodes are called '{name}'"))));
+        }
+    }
+    for GivenLink { ends, class, latency, ports } in links {
+        if let Some(end) = ends.iter().find(|&&end| end >= count) {
+            return Err(refuse(Mistake::whole(format!("a link leads to node {end} of {count}, counted from 0"))));
+        }
+        let class = class.map(|name| link_class(&name, 0)).transpose().map_err(refuse)?;
+        draft.link(DraftLink { ends, class, latency, ports, line: None }).map_err(refuse)?;
+    }
+    let sha256 = draft.sha256();
+    let spec = format!("{family}:{label},sha256={}{}", &sha256[..16], p.map_or(String::new(), |p| format!(",p={p}")));
+    draft.into_network(Origin { spec, family, sha256 }, p)
+}

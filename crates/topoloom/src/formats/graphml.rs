@@ -1,0 +1,248 @@
+//! GraphML (Brandes et al., GD 2001), as networkx, igraph and Gephi write it.
+//!
+//! Of a node, `terminals` counts its terminals, and `kind` or `type` tells nodes that are terminals themselves. Of an
+//! edge, `link_class`, `latency` (cycles), `port_a` and `port_b` (local ports at source and target) are read. All other
+//! data are ignored.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use roxmltree::{Document, Node as Element};
+
+use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, link_class, number, short, text};
+use crate::network::Network;
+
+pub(super) const FORMAT: Format = Format {
+    name: "graphml",
+    endings: &["graphml", "xml"],
+    summary: "GraphML, with terminals, classes, latencies, ports and names",
+    holds: &[
+        Holds::Terminals,
+        Holds::ParallelLinks,
+        Holds::LoneRouters,
+        Holds::Classes,
+        Holds::Latencies,
+        Holds::Names,
+    ],
+    read: Some(read),
+    write: Some(write),
+};
+
+/// What `kind` or `type` says of a node that is a terminal.
+const TERMINAL_KINDS: [&str; 5] = ["terminal", "host", "endpoint", "server", "compute"];
+
+/// True if a node of this `kind` or `type` is a terminal.
+pub fn is_terminal_kind(kind: &str) -> bool {
+    TERMINAL_KINDS.iter().any(|known| known.eq_ignore_ascii_case(kind.trim()))
+}
+
+/// Nested elements that a file may have: what reads it would use up the stack on many more.
+const DEEPEST: usize = 64;
+
+/// The declared attributes by their keys.
+type Keys<'a> = HashMap<&'a str, Attribute<'a>>;
+
+struct Attribute<'a> {
+    name: &'a str,
+    /// The elements that it is declared for: node, edge, all, …
+    of: &'a str,
+    default: Option<&'a str>,
+}
+
+fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+    let text = text(bytes)?;
+    check_depth(text)?;
+    let document = Document::parse(text).map_err(|error| not_xml(&error))?;
+    let root = document.root_element();
+    if root.tag_name().name() != "graphml" {
+        let what = format!("the outermost element is <{}>; in GraphML it is <graphml>", short(root.tag_name().name()));
+        return Err(at(root, what));
+    }
+    let keys: Keys = children(root, "key").filter_map(key).collect();
+    let mut graphs = children(root, "graph");
+    let graph = graphs.next().ok_or_else(|| at(root, "there is no <graph> in it".to_owned()))?;
+    if let Some(second) = graphs.next() {
+        return Err(at(second, "a second <graph> stands here; a file holds one graph".to_owned()));
+    }
+    let mut draft = Draft::default();
+    draft.directed = graph.attribute("edgedefault") == Some("directed");
+    for element in graph.children().filter(Element::is_element) {
+        match element.tag_name().name() {
+            "node" => read_node(&mut draft, &keys, element)?,
+            "hyperedge" => return Err(at(element, "a hyperedge stands here; a link joins two routers".to_owned())),
+            _ => {}
+        }
+    }
+    children(graph, "edge").try_for_each(|element| read_edge(&mut draft, &keys, element))?;
+    Ok(draft)
+}
+
+/// Refuses documents that are nested deeply: counts tags, comments and text in `<` and `>` included, which is near enough.
+fn check_depth(text: &str) -> Result<(), Mistake> {
+    let mut depth = 0usize;
+    for (place, _) in text.match_indices('<') {
+        let rest = &text[place + 1..];
+        if rest.starts_with('/') {
+            depth = depth.saturating_sub(1);
+        } else if !rest.starts_with(['!', '?']) && !rest.split_once('>').is_some_and(|(tag, _)| tag.ends_with('/')) {
+            depth += 1;
+        }
+        if depth > DEEPEST {
+            let line = 1 + text[..place].matches('\n').count();
+            return Err(Mistake::at(line, format!("elements are nested more than {DEEPEST} deep")));
+        }
+    }
+    Ok(())
+}
+
+fn not_xml(error: &roxmltree::Error) -> Mistake {
+    let text = error.to_string();
+    let what = text.rsplit_once(" at ").map_or(text.as_str(), |(what, _)| what);
+    Mistake::at(error.pos().row as usize, format!("this is no XML, so it is no GraphML: {what}"))
+}
+
+fn line(element: Element) -> usize {
+    element.document().text_pos_at(element.range().start).row as usize
+}
+
+fn at(element: Element, what: String) -> Mistake {
+    Mistake::at(line(element), what)
+}
+
+fn children<'a>(parent: Element<'a, 'a>, name: &'static str) -> impl Iterator<Item = Element<'a, 'a>> {
+    parent.children().filter(move |child| child.is_element() && child.tag_name().name() == name)
+}
+
+fn key<'a>(element: Element<'a, 'a>) -> Option<(&'a str, Attribute<'a>)> {
+    let default = children(element, "default").next().and_then(|default| default.text()).map(str::trim);
+    let of = element.attribute("for").unwrap_or("all");
+    Some((element.attribute("id")?, Attribute { name: element.attribute("attr.name")?, of, default }))
+}
+
+/// The data of a node or an edge by the names of the attributes.
+struct Data<'a> {
+    keys: &'a Keys<'a>,
+    element: Element<'a, 'a>,
+}
+
+impl<'a> Data<'a> {
+    /// The text of the attribute `name` and its line, or the attribute's default and the line of the element.
+    fn get(&self, name: &str) -> Option<(&'a str, usize)> {
+        let named = |data: &Element| {
+            data.attribute("key").and_then(|key| self.keys.get(key)).is_some_and(|known| known.name == name)
+        };
+        match children(self.element, "data").find(named) {
+            Some(data) => Some((data.text().unwrap_or("").trim(), line(data))),
+            None => {
+                let here = |known: &&Attribute| {
+                    known.name == name && [self.element.tag_name().name(), "all"].contains(&known.of)
+                };
+                let default = self.keys.values().filter(here).find_map(|known| known.default);
+                default.map(|default| (default, line(self.element)))
+            }
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Mistake> {
+        let whole = |text: &'a str| text.strip_suffix(".0").unwrap_or(text);
+        self.get(name).map(|(text, line)| number(name, whole(text), line)).transpose()
+    }
+}
+
+fn read_node(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mistake> {
+    let id = element.attribute("id").ok_or_else(|| at(element, "a node has no id".to_owned()))?;
+    if children(element, "graph").next().is_some() {
+        return Err(at(
+            element,
+            format!("node '{}' holds a graph of its own; graphs in graphs are not read", short(id)),
+        ));
+    }
+    if draft.find(id).is_some() {
+        return Err(at(element, format!("node '{}' stands here a second time", short(id))));
+    }
+    let data = Data { keys, element };
+    let terminals = data.number("terminals")?;
+    let is_terminal =
+        ["kind", "type"].iter().any(|name| data.get(name).is_some_and(|(kind, _)| is_terminal_kind(kind)));
+    let place = draft.node(id, line(element));
+    let node = draft.node_mut(place);
+    (node.terminals, node.is_terminal) = (terminals, is_terminal);
+    Ok(())
+}
+
+fn read_edge(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mistake> {
+    let end = |name: &str| {
+        let id = element.attribute(name).ok_or_else(|| at(element, format!("an edge has no {name}")))?;
+        draft.find(id).ok_or_else(|| at(element, format!("an edge leads to '{}', which is no node", short(id))))
+    };
+    let (source, target) = (end("source")?, end("target")?);
+    if element.attribute("directed").is_some_and(|directed| (directed == "true") != draft.directed) {
+        return Err(at(element, "some edges are directed and some are not; all must be alike".to_owned()));
+    }
+    let data = Data { keys, element };
+    let mut link = DraftLink::new(source, target, line(element));
+    link.class = data.get("link_class").map(|(name, line)| link_class(name, line)).transpose()?;
+    link.latency = data.number("latency")?;
+    link.ports = data.number("port_a")?.zip(data.number("port_b")?).map(|(a, b)| [a, b]);
+    draft.link(link)
+}
+
+/// Text as it may stand in an element or an attribute.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // Characters that XML has no way to write.
+            '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => {
+                escaped.push('\u{fffd}')
+            }
+            '\t' | '\n' | '\r' => write!(escaped, "&#{};", c as u32).expect("a string takes what is written"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="spec" for="graph" attr.name="spec" attr.type="string"/>
+  <key id="terminals" for="node" attr.name="terminals" attr.type="int"/>
+  <key id="link_class" for="edge" attr.name="link_class" attr.type="string"/>
+  <key id="latency" for="edge" attr.name="latency" attr.type="int"/>
+  <key id="port_a" for="edge" attr.name="port_a" attr.type="int"/>
+  <key id="port_b" for="edge" attr.name="port_b" attr.type="int"/>
+"#;
+
+fn write(network: &Network, timing: &Timing) -> String {
+    let mut text = String::from(HEAD);
+    let names = network.router_names();
+    let name = |router: usize| names.map_or_else(|| router.to_string(), |names| escaped(&names[router]));
+    let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
+    add(format_args!(
+        "  <graph edgedefault=\"undirected\">\n    <data key=\"spec\">{}</data>\n",
+        escaped(network.spec())
+    ));
+    for router in network.routers() {
+        let terminals = network.terminals_of(router).count();
+        let id = name(router.index());
+        add(format_args!("    <node id=\"{id}\"><data key=\"terminals\">{terminals}</data></node>\n"));
+    }
+    for (id, link) in network.links().iter().enumerate() {
+        let [(a, port_a), (b, port_b)] = link.ends.map(|port| network.local_port(port));
+        let latency = timing.of(network, link);
+        let latency = latency.map_or(String::new(), |latency| format!("<data key=\"latency\">{latency}</data>"));
+        add(format_args!(
+            "    <edge id=\"{id}\" source=\"{}\" target=\"{}\"><data key=\"link_class\">{}</data>{latency}\
+             <data key=\"port_a\">{port_a}</data><data key=\"port_b\">{port_b}</data></edge>\n",
+            name(a.index()),
+            name(b.index()),
+            link.class.name()
+        ));
+    }
+    add(format_args!("  </graph>\n</graphml>\n"));
+    text
+}

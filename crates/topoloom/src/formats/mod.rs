@@ -1,0 +1,205 @@
+//! Files of graphs: one file a format, its reader beside its writer, and the table of them all.
+//!
+//! A reader turns bytes into a [`Draft`], which knows names, terminals and links as the file gives them; the draft is
+//! checked and becomes a [`Network`] in one place for all formats. To add a format, write a file with a [`Format`]
+//! constant and name it in [`FORMATS`].
+
+mod anynet;
+mod csv;
+mod draft;
+mod edges;
+mod given;
+mod graph6;
+mod graphml;
+mod metis;
+#[cfg(test)]
+mod tests;
+
+pub use draft::{Draft, DraftLink, Mistake, Node, Origin, sha256};
+pub use given::{GIVEN, GivenLink, given};
+pub use graphml::is_terminal_kind;
+
+use crate::cycle::Latencies;
+use crate::error::{Error, Result, unknown};
+use crate::network::{Link, Network};
+
+/// What a format may have a place for, beside routers and links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// The number of terminals of each router.
+    Terminals,
+    /// Which terminal has which id.
+    TerminalIds,
+    /// Several links between two routers.
+    ParallelLinks,
+    /// Routers without links.
+    LoneRouters,
+    /// Classes of links.
+    Classes,
+    /// Latencies of links.
+    Latencies,
+    /// Names of routers.
+    Names,
+}
+
+/// What turns a file's bytes into a draft, or finds the first mistake in them.
+pub type Reader = fn(&[u8]) -> std::result::Result<Draft, Mistake>;
+
+/// A file format.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name, as `format=` and `--format` take it.
+    pub name: &'static str,
+    /// The endings of file names that tell it, without the dot.
+    pub endings: &'static [&'static str],
+    /// One line for people.
+    pub summary: &'static str,
+    /// What it has a place for.
+    pub holds: &'static [Holds],
+    /// Reads a file's bytes; `None` if the format is only written.
+    pub read: Option<Reader>,
+    /// Writes a network; `None` if the format is only read.
+    pub write: Option<fn(&Network, &Timing) -> String>,
+}
+
+/// Every format, in the order in which users see them.
+pub static FORMATS: &[&Format] =
+    &[&graphml::FORMAT, &csv::FORMAT, &edges::FORMAT, &anynet::FORMAT, &metis::FORMAT, &graph6::FORMAT];
+
+/// The latencies that a writer puts down.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Timing {
+    /// Latencies by class for the links that have none of their own; `None` leaves these without.
+    pub by_class: Option<Latencies>,
+}
+
+impl Timing {
+    /// The latency of a link in cycles, if there is one to write.
+    fn of(&self, network: &Network, link: &Link) -> Option<u32> {
+        network.own_latency(link.ends[0]).or_else(|| self.by_class.map(|latencies| latencies.of(link.class)))
+    }
+}
+
+/// The format called `name`.
+///
+/// # Errors
+/// [`Error::Spec`] if there is none.
+pub fn named(name: &str) -> Result<&'static Format> {
+    let names = || FORMATS.iter().map(|format| format.name);
+    FORMATS
+        .iter()
+        .copied()
+        .find(|format| format.name == name)
+        .ok_or_else(|| Error::Spec(unknown("format", name, names())))
+}
+
+/// The format of a file: the one called `name`, or else the one that the ending of `path` tells.
+///
+/// # Errors
+/// [`Error::Spec`] if there is no such format, or the ending tells none.
+pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
+    if let Some(name) = name {
+        return named(name);
+    }
+    let ending = std::path::Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    let told = |format: &&&Format| format.endings.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    FORMATS.iter().find(told).copied().ok_or_else(|| {
+        let endings: Vec<String> =
+            FORMATS.iter().flat_map(|format| format.endings).map(|ending| format!(".{ending}")).collect();
+        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+        Error::Spec(format!(
+            "the ending of '{path}' tells no format; end it in one of {}, or name the format: {}",
+            endings.join(" "),
+            names.join(", ")
+        ))
+    })
+}
+
+/// Writes `network` in `format`; returns the text, and a sentence for what of the network the format has no place for.
+///
+/// # Errors
+/// [`Error::Spec`] if the format is only read.
+pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(String, Vec<String>)> {
+    let write = format.write.ok_or_else(|| Error::Spec(format!("the format {} is only read", format.name)))?;
+    let lost = lost(network, format, timing);
+    let note = (!lost.is_empty())
+        .then(|| format!("{}: the format {} has no place for {}", network.spec(), format.name, lost.join(", ")));
+    Ok((write(network, timing), note.into_iter().collect()))
+}
+
+/// What of `network` is lost in `format`.
+fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
+    use crate::network::{LinkClass, TerminalId};
+    let lacks = |what: Holds| !format.holds.contains(&what);
+    let mut lost = Vec::new();
+    let counts: Vec<usize> = network.routers().map(|router| network.terminals_of(router).count()).collect();
+    if lacks(Holds::Terminals) && counts.iter().any(|&count| count != 1) {
+        lost.push(if counts.iter().all(|count| *count == counts[0]) {
+            format!("terminals (read it with p={})", counts[0])
+        } else {
+            format!(
+                "terminals ({} on {} of the routers)",
+                network.num_terminals(),
+                counts.iter().filter(|c| **c > 0).count()
+            )
+        });
+    } else if lacks(Holds::TerminalIds) {
+        let homes = (0..network.num_terminals() as u32).map(|terminal| network.router_of(TerminalId(terminal)));
+        if !homes.is_sorted() {
+            lost.push("the ids of terminals (they count router by router when it is read)".to_owned());
+        }
+    }
+    let parallel = draft::parallel_links(network.links().iter().map(|link| network.routers_of(link)));
+    if lacks(Holds::ParallelLinks) && parallel.links > 0 {
+        lost.push(format!("parallel links ({} links are left out)", parallel.links - parallel.pairs));
+    }
+    let lone = network.routers().filter(|&router| network.neighbors(router).next().is_none()).count();
+    if lacks(Holds::LoneRouters) && lone > 0 {
+        lost.push(format!("routers without links ({lone} are left out)"));
+    }
+    if lacks(Holds::Classes) && network.links().iter().any(|link| link.class != LinkClass::Local) {
+        lost.push("classes of links".to_owned());
+    }
+    if lacks(Holds::Latencies) && network.links().iter().any(|link| timing.of(network, link).is_some_and(|l| l != 1)) {
+        lost.push("latencies of links".to_owned());
+    }
+    if lacks(Holds::Names) && network.router_names().is_some() {
+        lost.push("names of routers".to_owned());
+    }
+    lost
+}
+
+/// A file's bytes as text, without the mark of its byte order.
+fn text(bytes: &[u8]) -> std::result::Result<&str, Mistake> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
+        Mistake::at(line, "this is no text in UTF-8, so it is no graph in this format")
+    })?;
+    if text.trim().is_empty() {
+        return Err(Mistake::whole("the file is empty"));
+    }
+    Ok(text)
+}
+
+/// A whole number on a line.
+fn number<T: std::str::FromStr>(what: &str, text: &str, line: usize) -> std::result::Result<T, Mistake> {
+    let wrong =
+        |_| Mistake::at(line, format!("{what} is '{}'; it must be a whole number, and not too large", short(text)));
+    text.trim().parse().map_err(wrong)
+}
+
+/// The class of links that a source calls `name`.
+fn link_class(name: &str, line: usize) -> std::result::Result<crate::network::LinkClass, Mistake> {
+    use crate::network::LinkClass;
+    let classes = || LinkClass::ALL.into_iter().filter(|&class| class != LinkClass::Terminal).map(LinkClass::name);
+    match LinkClass::from_name(name) {
+        Some(class) if class != LinkClass::Terminal => Ok(class),
+        _ => Err(Mistake::at(line, unknown("class of links", short(name), classes()))),
+    }
+}
+
+/// The beginning of a text that may be long.
+fn short(text: &str) -> &str {
+    text.char_indices().nth(40).map_or(text, |(end, _)| &text[..end])
+}

@@ -1,0 +1,64 @@
+//! `file:cluster.graphml`: a graph from a file, in any format of [`crate::formats`].
+//!
+//! Router ids: the whole numbers that name the routers in the file, counted from 0 without gaps; if there are gaps, in
+//! their ascending order; other names in the order of their appearance. Ports: terminals, then links in the order of
+//! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`.
+
+use super::Family;
+use super::params::{Key, P, PATH, Params};
+use crate::error::Result;
+use crate::formats::{self, Origin};
+use crate::network::Network;
+
+pub(super) const FAMILY: Family = Family {
+    name: "file",
+    summary: "a graph from a file: GraphML, tables of links, edge lists, BookSim anynet, METIS, graph6",
+    sizes: None,
+    keys: &[
+        PATH,
+        Key { name: P.name, doc: "terminals on every router (default: the file's own, else 1)" },
+        Key { name: "format", doc: "graphml, csv, edges, anynet, metis or graph6 (default: by the ending)" },
+        Key {
+            name: "latencies",
+            doc: "file: links keep the latencies that the file gives (default); class: --links decides",
+        },
+    ],
+    example: "file:cluster.graphml,p=1",
+    source: "the file",
+    build,
+};
+
+fn build(params: &Params) -> Result<Network> {
+    let path = params
+        .text(PATH.name)
+        .ok_or_else(|| params.mistake("the path is missing; write it like 'file:cluster.graphml'"))?;
+    let p = params.optional("p", 1)?;
+    let own_latencies = params.choice("latencies", &["file", "class"])? == "file";
+    let format = formats::of_path(path, params.text("format")).map_err(|error| params.mistake(error.to_string()))?;
+    let read = format.read.ok_or_else(|| params.mistake(format!("the format {} is only written", format.name)))?;
+    let bytes = contents(params, path)?;
+    let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
+    let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
+    let draft = if own_latencies { draft } else { draft.without_latencies() };
+    draft.into_network(origin, p)
+}
+
+/// The bytes of the file.
+fn contents(params: &Params, path: &str) -> Result<Vec<u8>> {
+    /// Bytes of memory that a byte of a file may cost while it is read.
+    const COST: u128 = 12;
+    let unreadable = |error: std::io::Error| {
+        let reason = error.to_string();
+        params.mistake(format!("cannot read '{path}': {}", reason.split(" (os error").next().unwrap_or(&reason)))
+    };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() {
+        return Err(params.mistake(format!("'{path}' is no regular file")));
+    }
+    if u128::from(about.len()) * COST > super::available_memory() {
+        return Err(
+            params.mistake(format!("'{path}' has {} MB, too many to read into memory", about.len() / 1_000_000))
+        );
+    }
+    std::fs::read(path).map_err(unreadable)
+}
