@@ -13,7 +13,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from topoloom import _core
+from topoloom._core import TopoloomError
 from topoloom.graphs import source
+from topoloom.loads import DEFAULT_LOADS, Loads, parse_loads
 from topoloom.options import EngineOptions
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
@@ -58,6 +60,7 @@ class Point(BaseModel):
         wall_s: Seconds that the engine ran.
         cpu_s: Processor seconds that it used.
         active_terminals: Terminals that send.
+        makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -78,6 +81,7 @@ class Point(BaseModel):
     wall_s: float
     cpu_s: float
     active_terminals: int
+    makespan_cycles: int | None = None
 
     @property
     def has_answer(self) -> bool:
@@ -187,6 +191,25 @@ class Curve:
         return summary | self.to_dict()
 
 
+def is_trace(traffic: str) -> bool:
+    """Whether `traffic` gives packets one by one, and so has a load of its own."""
+    return traffic.partition(":")[0] == "trace"
+
+
+def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> list[float]:
+    """Return the loads to simulate: those of `load`, unless given 0.1 to 0.9, or the one that a trace has by itself.
+
+    Raises:
+        TopoloomError: Loads that do not parse, a load beside a trace, or a mistake in a trace.
+    """
+    if not is_trace(traffic):
+        return parse_loads(DEFAULT_LOADS if load is None else load)
+    if load is not None:
+        raise TopoloomError("a trace has a load of its own; leave the load out")
+    own = _core.trace_load(network, traffic)
+    return [] if own is None else [own]
+
+
 def fixed_plan(loads: Sequence[float]) -> Plan:
     """Ask for `loads`, whatever comes out."""
     yield list(loads)
@@ -243,6 +266,8 @@ class Simulator:
         most_load: float = 1.0,
         searching: bool = True,
     ) -> None:
+        if searching and is_trace(traffic):
+            raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
         routing = resolve_routing(role, network.family)
         self.curve = Curve(
             spec=network.spec,

@@ -7,6 +7,9 @@ from topoloom._core import TopoloomError
 
 Loads = float | str | Iterable[float]
 
+DEFAULT_LOADS = "0.1:0.9:0.1"
+"""The loads that are simulated unless others are asked for."""
+
 MOST_LOADS = 10_000
 """The most points that one list of loads may name."""
 

@@ -9,11 +9,11 @@ from typing import Any, Self
 import networkx as nx
 
 from topoloom import _core
-from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.curves import Curve, Simulator, fixed_plan, offered_loads, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
 from topoloom.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
 from topoloom.layouts import Layout
-from topoloom.loads import Loads, parse_loads
+from topoloom.loads import Loads
 from topoloom.options import make_options
 from topoloom.roles import resolve_routing
 
@@ -146,7 +146,7 @@ class Network:
         return resolve_routing(name, self.family)
 
     def simulate(
-        self, routing: str = "minimal", traffic: str = "uniform", load: Loads = "0.1:0.9:0.1", **options: Any
+        self, routing: str = "minimal", traffic: str = "uniform", load: Loads | None = None, **options: Any
     ) -> Curve:
         """Simulate one load or several, flit by flit, in parallel.
 
@@ -154,7 +154,7 @@ class Network:
             routing: A routing, or the role ``minimal`` or ``adaptive``.
             traffic: A traffic pattern.
             load: Offered load in flits per active terminal per cycle: a number, several, or a text such as
-                ``0.1:0.9:0.1``.
+                ``0.1:0.9:0.1``, which is what None stands for. A trace has its own.
             **options: What :class:`topoloom.options.EngineOptions` names, such as ``vcs=4`` or ``seed=2``.
 
         Returns:
@@ -168,7 +168,7 @@ class Network:
         >>> curve.points[0.1].hops > 2
         True
         """
-        loads = parse_loads(load)
+        loads = offered_loads(self.core, traffic, load)
         simulator = Simulator(self.core, routing, traffic, make_options(options), most_load=max(loads), searching=False)
         run_plans([(simulator, fixed_plan(loads))])
         return simulator.curve

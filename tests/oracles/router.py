@@ -93,6 +93,8 @@ class Result:
     flits: int = 0
     injected: int = 0
     ejected: int = 0
+    last: int = 0
+    """When a packet of the window last arrived."""
 
 
 def around(candidates: list[int], pointer: int) -> int:
@@ -174,7 +176,8 @@ class Simulation:
             to = source.take()
             packet = self.packet(terminal, to, created, now)
             self.waiting += self.window[0] <= created < self.window[1]
-            sending.extend(Flit(packet, i == 0, i == options.packet - 1) for i in range(options.packet))
+            size = source.size or options.packet
+            sending.extend(Flit(packet, i == 0, i == size - 1) for i in range(size))
         self.last_vc[terminal] = vc
         held[vc] += 1
         self.result.injected += 1
@@ -195,6 +198,7 @@ class Simulation:
         if flit.tail and start <= packet.created < end:
             self.waiting -= 1
             self.result.packets += 1
+            self.result.last = now
             self.result.latency += now - packet.created
             self.result.network_latency += now - packet.injected
             self.result.hops += packet.routers

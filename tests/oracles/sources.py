@@ -10,13 +10,33 @@ NEVER = 2**32 - 1
 class Source(Protocol):
     next: int
     """When the next packet is created."""
+    size: int | None
+    """Flits of the packet that was taken last; None if all packets have the size of the router's options."""
 
     def take(self) -> int:
         """Give the destination of the packet that was created at `next`, and go on to the one after."""
 
 
+class Replay:
+    """Packets that are given: (time, destination, flits), by time."""
+
+    def __init__(self, packets: list[tuple[int, int, int]]) -> None:
+        self.packets = packets
+        self.size: int | None = None
+
+    @property
+    def next(self) -> int:
+        return self.packets[0][0] if self.packets else NEVER
+
+    def take(self) -> int:
+        _, to, self.size = self.packets.pop(0)
+        return to
+
+
 class Coin:
     """A trial every cycle, and any terminal for a destination: what the model says, by numbers of our own."""
+
+    size = None
 
     def __init__(self, dice: random.Random, rate: float, terminals: int) -> None:
         self.dice, self.rate, self.terminals = dice, rate, terminals
@@ -49,6 +69,7 @@ def mix(x: int) -> int:
 class Engine:
     """The very packets of the engine: its counter-based stream of a terminal, geometric gaps, uniform destinations."""
 
+    size = None
     STEP = 0x9E3779B97F4A7C15
 
     def __init__(self, seed: int, terminal: int, rate: float, terminals: int) -> None:

@@ -68,6 +68,13 @@ pub fn check(
     raise(run).map(|run| json(run.config()))
 }
 
+/// The load that a trace has by itself; None for traffic that takes any load.
+#[pyfunction]
+pub fn trace_load(py: Python<'_>, network: &Network, traffic: &str) -> PyResult<Option<f64>> {
+    let traffic = raise(py.detach(|| topoloom::traffic::build(&network.0, traffic)))?;
+    Ok(traffic.trace().map(topoloom::traffic::Trace::load))
+}
+
 /// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.
 #[pyfunction]
 pub fn verify(py: Python<'_>, network: &Network, routing: &str) -> PyResult<String> {

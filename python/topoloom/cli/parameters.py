@@ -10,6 +10,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.layouts import layout_keys
+from topoloom.loads import DEFAULT_LOADS
 from topoloom.options import ROUTER_KEYS, EngineOptions, link_classes, make_options, parse_pairs
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
@@ -35,6 +36,16 @@ Load = Annotated[
     str,
     typer.Option("--load", help="Offered loads, flits per terminal per cycle: 0.3 or first:last:step; commas mix."),
 ]
+
+OneLoad = Annotated[
+    str | None,
+    typer.Option(
+        "--load",
+        help="Offered loads, as 0.3 or first:last:step; commas mix. A trace has its own.",
+        show_default=DEFAULT_LOADS,
+    ),
+]
+"""As `Load`, but it can be left out."""
 
 
 def _engine(name: str, help_: str, metavar: str | None = None) -> Any:

@@ -13,7 +13,7 @@ def _number(value: float | None, decimals: int) -> str:
 
 
 COLUMNS: tuple[Column, ...] = (
-    ("offered", 8, lambda point: f"{point.offered:g}"),
+    ("offered", 8, lambda point: f"{point.offered:.5g}"),
     ("accepted", 10, lambda point: _number(point.accepted, 4)),
     ("latency", 10, lambda point: _number(point.latency_cycles, 2)),
     ("±95 %", 8, lambda point: _number(point.latency_ci95, 2)),
@@ -48,6 +48,8 @@ class PointTable:
 def _print_row(point: Point) -> None:
     row = "".join(f"{text(point):>{width}}" for _, width, text in COLUMNS)
     print(f"{row}  {point.state}", flush=True)
+    if point.makespan_cycles is not None:
+        print(f"all packets of the trace have arrived after {point.makespan_cycles} cycles", flush=True)
 
 
 def warn_of_deadlocks(curves: Sequence[Curve]) -> None:

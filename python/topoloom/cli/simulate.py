@@ -3,11 +3,11 @@
 from topoloom.cli import status
 from topoloom.cli.console import paused, print_json, progress, say
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, Load, Routing, Spec, Traffic, takes_engine_options
+from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, warn_of_deadlocks
-from topoloom.curves import Curve, Point, Simulator, fixed_plan, run_plans
-from topoloom.loads import parse_loads
+from topoloom.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
 from topoloom.options import EngineOptions
+from topoloom.workers import interruptible
 
 
 @takes_engine_options
@@ -15,14 +15,14 @@ def simulate(
     spec: Spec,
     routing: Routing = "minimal",
     traffic: Traffic = "uniform",
-    load: Load = "0.1:0.9:0.1",
+    load: OneLoad = None,
     json: Json = False,
     *,
     options: EngineOptions,
 ) -> int:
     """Simulate a network flit by flit at the loads asked for."""
-    loads = parse_loads(load)
     network = load_network(spec)
+    loads = interruptible(lambda: offered_loads(network.core, traffic, load))
     simulator = Simulator(network.core, routing, traffic, options, most_load=max(loads), searching=False)
     finished = _run(simulator, loads, json)
     if json:

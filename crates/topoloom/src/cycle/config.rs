@@ -227,6 +227,25 @@ impl Config {
     }
 }
 
+impl Config {
+    /// Checks that nothing is set that a trace says itself.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the option.
+    pub fn check_trace(&self) -> Result<()> {
+        let said = [
+            ("packet", self.packet != 1, "sizes of packets"),
+            ("injection", self.injection != Injection::Bernoulli, "times"),
+            ("warmup and measure", self.measure.is_some(), "a length"),
+            ("latency-limit", self.latency_limit.is_some(), "a length"),
+        ];
+        match said.into_iter().find(|(_, given, _)| *given) {
+            None => Ok(()),
+            Some((name, _, own)) => Err(Error::Config(format!("a trace has {own} of its own; leave {name} out"))),
+        }
+    }
+}
+
 fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
     if (least..=most).contains(&value) {
         return Ok(());

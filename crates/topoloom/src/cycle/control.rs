@@ -14,7 +14,7 @@ use super::stats::{SLOT, Slot, Stats};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer};
 use crate::statistics::student_t;
-use crate::traffic::Traffic;
+use crate::traffic::{Trace, Traffic};
 
 /// Who watches a run.
 pub trait Control: Sync {
@@ -76,6 +76,8 @@ pub struct Point {
     pub active_terminals: u32,
     /// Flits through routers over all cycles.
     pub flit_hops: u64,
+    /// Cycles until the last packet of a trace has arrived; `None` without a trace, or if some did not arrive.
+    pub makespan_cycles: Option<u32>,
     /// Share of the window in which the busiest link between routers sent a flit.
     pub link_utilisation_max: f64,
     /// The same, averaged over both directions of all links between routers.
@@ -101,6 +103,8 @@ const ENOUGH_PACKETS: u64 = 100_000;
 const LONGEST_WARMUP: u32 = 60_000;
 /// Cycles between two exact searches for a deadlock.
 const WATCH: u32 = 8192;
+/// Cycles after which the replay of a trace gives up.
+const LONGEST_REPLAY: u32 = u32::MAX / 2;
 /// A network carries a load if it accepts this share of it.
 const CARRIED: f64 = 0.98;
 
@@ -124,10 +128,12 @@ pub fn run<M: RouterModel>(
         watched: 0,
         deadlock: None,
         stopped: false,
+        makespan: None,
         sent: Vec::new(),
     };
-    let verdict = match (setup.config.warmup, setup.config.measure) {
-        (Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
+    let verdict = match (traffic.trace(), setup.config.warmup, setup.config.measure) {
+        (Some(trace), _, _) => run.replay(trace),
+        (None, Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
         _ => run.adaptive(),
     };
     if !verdict.converged && !run.stopped {
@@ -157,6 +163,8 @@ struct Run<'a, 'c, M> {
     watched: u32,
     deadlock: Option<Deadlock>,
     stopped: bool,
+    /// Cycles until the last packet of a trace has arrived.
+    makespan: Option<u32>,
     /// Flits sent by port within the window.
     sent: Vec<u32>,
 }
@@ -208,6 +216,18 @@ impl<M: RouterModel> Run<'_, '_, M> {
         };
         let drained = self.drain(until, until.saturating_add(patience));
         Verdict { from, until, converged: drained, saturated: short || !drained }
+    }
+
+    /// Replays a trace until all of its packets have arrived.
+    fn replay(&mut self, trace: &Trace) -> Verdict {
+        self.engine.measure(0, u32::MAX);
+        let created = trace.last() + 1;
+        self.advance(created);
+        let drained = self.drain(created, LONGEST_REPLAY);
+        self.sent = self.engine.sent();
+        let until = if drained { self.engine.stats().last_arrival + 1 } else { self.engine.now };
+        self.makespan = drained.then_some(until);
+        Verdict { from: 0, until, converged: drained, saturated: false }
     }
 
     /// Goes on, with the load, until all packets created before `until` have arrived.
@@ -358,7 +378,9 @@ impl<M: RouterModel> Run<'_, '_, M> {
         let (from, until) = (verdict.from.min(self.engine.now), verdict.until.min(self.engine.now));
         let mean = |sum: u64| (stats.arrived > 0).then(|| sum as f64 / stats.arrived as f64);
         let cycles = f64::from(until.saturating_sub(from).max(1));
-        let interval = interval(&batches(&stats, from, until));
+        // The latencies of a trace are all there are, and need not be stationary: their mean has no interval.
+        let drawn = self.engine.shared.traffic.trace().is_none();
+        let interval = if drawn { interval(&batches(&stats, from, until)) } else { None };
         let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
         let deadlocked = self.deadlock.is_some();
@@ -382,6 +404,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
             packets: stats.arrived,
             active_terminals: self.active,
             flit_hops: self.engine.flit_hops(),
+            makespan_cycles: self.makespan,
             link_utilisation_max: max,
             link_utilisation_mean: mean_utilisation,
             link_utilisation,

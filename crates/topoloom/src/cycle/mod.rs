@@ -16,7 +16,7 @@ mod table;
 mod terminals;
 mod wires;
 
-pub use config::{Allocator, Config, Injection, Latencies, MAX_VCS, Model};
+pub use config::{Allocator, Config, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 
@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, PortId};
 use crate::routing::{AnyRouting, DynRouting, Routing};
 use crate::topology::available_memory;
-use crate::traffic::Traffic;
+use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
 use domain::Arrivals;
 use flit::Flit;
@@ -221,7 +221,8 @@ impl std::fmt::Debug for Run {
 }
 
 impl Run {
-    /// Checks everything that can be checked before running. `load` is in flits per active terminal per cycle.
+    /// Checks everything that can be checked before running. `load` is in flits per active terminal per cycle; a trace
+    /// has a load of its own instead.
     ///
     /// # Errors
     /// Whatever is wrong with routing, traffic, load or options, in a sentence.
@@ -232,6 +233,10 @@ impl Run {
             )));
         }
         let pattern = traffic::build(network, traffic)?;
+        let load = pattern.trace().map_or(load, Trace::load);
+        if pattern.trace().is_some() {
+            config.check_trace()?;
+        }
         let algorithm = routing::build(network, routing)?;
         let setup = Setup::new(network, routing, algorithm.classes(), config)?;
         if let Injection::OnOff { alpha, beta } = config.injection {

@@ -117,6 +117,8 @@ pub struct Stats {
     pub injected_flits: u64,
     /// Flits that arrived at terminals, ever.
     pub ejected_flits: u64,
+    /// The cycle in which a packet last arrived.
+    pub last_arrival: u32,
     /// Latencies of measured packets.
     pub histogram: Histogram,
 }
@@ -136,6 +138,7 @@ impl Default for Stats {
             accepted: 0,
             injected_flits: 0,
             ejected_flits: 0,
+            last_arrival: 0,
             histogram: Histogram::default(),
         }
     }
@@ -180,6 +183,7 @@ impl Stats {
     #[inline(always)]
     pub fn delivered(&mut self, created: u32, injected: u32, hops: u16, now: u32) {
         let latency = now - created;
+        self.last_arrival = now;
         let slot = self.slot(now);
         slot.packets += 1;
         slot.latency_of_packets += u64::from(latency);
@@ -213,6 +217,7 @@ impl Stats {
         self.network_latency += other.network_latency;
         self.hops += other.hops;
         self.accepted += other.accepted;
+        self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.injected_flits += other.injected_flits;
         self.ejected_flits += other.ejected_flits;
         self.histogram.add(&other.histogram);

@@ -3,6 +3,8 @@
 //! A source draws the creation time of its next packet, not a trial a cycle; while it is backlogged its own clock lags,
 //! which equals an infinite queue at no cost in memory.
 
+use std::ops::Range;
+
 use super::Setup;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
@@ -10,7 +12,7 @@ use super::table::Table;
 use super::wires::Wheel;
 use crate::network::TerminalId;
 use crate::rng::Rng;
-use crate::traffic::Traffic;
+use crate::traffic::{Trace, Traffic};
 
 /// Never: the creation time of a silent source's next packet.
 pub const NEVER: u32 = u32::MAX;
@@ -60,6 +62,8 @@ pub struct Terminals {
     latency: u32,
     wheel: Wheel<u32>,
     process: Process,
+    /// The packets that each source still has to send of the trace that is replayed; empty if none is.
+    replayed: Table<Range<u32>>,
 }
 
 /// The injection process with its probabilities a cycle.
@@ -110,12 +114,16 @@ impl Terminals {
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
             process,
+            replayed: traffic.trace().into_iter().flat_map(|trace| terminals.iter().map(|t| trace.of(t.0))).collect(),
         };
         for place in 0..terminals.len() {
             let source = &mut this.sources[place];
             if traffic.is_active(TerminalId(source.id)) {
                 source.on = process.starts_on(&mut source.rng);
-                source.next = process.next(source, None);
+                source.next = match traffic.trace() {
+                    None => process.next(source, None),
+                    Some(trace) => next_of(trace, &this.replayed[place]),
+                };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
             }
         }
@@ -167,12 +175,23 @@ impl Terminals {
         };
         let source = &mut self.sources[place as usize];
         if source.left == 0 {
-            let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+            let created = source.next;
+            let terminal;
+            (terminal, source.left, source.next) = match traffic.trace() {
+                None => {
+                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+                    (terminal, self.packet, self.process.next(source, Some(created)))
+                }
+                Some(trace) => {
+                    let rest = &mut self.replayed[place as usize];
+                    let packet = trace.packet(rest.start);
+                    rest.start += 1;
+                    (packet.destination, packet.flits, next_of(trace, rest))
+                }
+            };
             let (dst, eject) = targets[terminal.index()];
-            source.flit = Flit { dst, eject, created: source.next, injected: now, kind: HEAD | FRESH, ..source.flit };
-            source.left = self.packet;
+            source.flit = Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..source.flit };
             source.vc = vc as u8;
-            source.next = self.process.next(source, Some(source.next));
         }
         source.left -= 1;
         let mut flit = source.flit;
@@ -216,6 +235,11 @@ impl Terminals {
     pub fn behind(&self, time: u32) -> usize {
         self.sources.iter().filter(|s| s.next < time || (s.left > 0 && s.flit.created < time)).count()
     }
+}
+
+/// When the first of the packets in these places of a trace is created.
+fn next_of(trace: &Trace, rest: &Range<u32>) -> u32 {
+    if rest.is_empty() { NEVER } else { trace.packet(rest.start).created }
 }
 
 /// When a source next has something to send, from `earliest` on.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use super::keys::Request;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::topology::available_memory;
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
 pub(super) struct Columns {
@@ -28,7 +29,13 @@ pub(super) struct Row<'a> {
 pub(super) fn rows(request: &Request, columns: &Columns, mut each: impl FnMut(&Row) -> Result<()>) -> Result<()> {
     let path = request.argument();
     let unreadable = |error: std::io::Error| request.mistake(format_args!("{path}: {error}"));
-    let file = BufReader::new(File::open(path).map_err(unreadable)?);
+    let file = File::open(path).map_err(unreadable)?;
+    // A row takes about as much memory as its text; sorting takes as much again.
+    let (bytes, available) = (file.metadata().map_err(unreadable)?.len(), available_memory());
+    if u128::from(bytes) * 3 > available {
+        return Err(Error::TooLarge(format!("{path} has {bytes} bytes; {available} bytes of memory are available")));
+    }
+    let file = BufReader::new(file);
     let mut first = true;
     for (line, text) in (1..).zip(file.lines()) {
         let text = text.map_err(unreadable)?;

@@ -15,11 +15,13 @@ mod pairs;
 mod permutation;
 mod registry;
 mod shift;
+mod trace;
 mod uniform;
 mod worst_case;
 
 pub use draw::Share;
 pub use registry::{PATTERNS, PatternInfo, build};
+pub use trace::{Packet, Trace};
 
 use crate::network::TerminalId;
 use crate::rng::Rng;
@@ -48,6 +50,8 @@ enum Pattern {
     Fixed(Vec<u32>),
     /// A few ranges of terminals with a probability each, by source.
     Drawn(Rows),
+    /// Packets that are given one by one.
+    Trace(Trace),
 }
 
 impl Traffic {
@@ -69,10 +73,20 @@ impl Traffic {
             Pattern::UniformOthers => self.terminals > 1,
             Pattern::Fixed(to) => to[terminal.index()] != SILENT,
             Pattern::Drawn(rows) => rows.of(terminal).is_some(),
+            Pattern::Trace(trace) => !trace.of(terminal).is_empty(),
         }
     }
 
-    /// The destination of the next packet of an active terminal.
+    /// The trace, if packets are given and not drawn.
+    #[inline(always)]
+    pub fn trace(&self) -> Option<&Trace> {
+        match &self.pattern {
+            Pattern::Trace(trace) => Some(trace),
+            _ => None,
+        }
+    }
+
+    /// The destination of the next packet of an active terminal; not for a trace.
     #[inline(always)]
     pub fn destination(&self, source: TerminalId, rng: &mut Rng) -> TerminalId {
         TerminalId(match &self.pattern {
@@ -83,6 +97,7 @@ impl Traffic {
             }
             Pattern::Fixed(to) => to[source.index()],
             Pattern::Drawn(rows) => rows.draw(source, rng),
+            Pattern::Trace(_) => unreachable!("the packets of a trace are not drawn"),
         })
     }
 
@@ -104,6 +119,7 @@ impl Traffic {
                 to => out.push(Share::evenly(to..to + 1, 1.0)),
             },
             Pattern::Drawn(rows) => out.extend(rows.shares(source)),
+            Pattern::Trace(trace) => out.extend(trace.shares(source)),
         }
     }
 }

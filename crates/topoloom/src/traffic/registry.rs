@@ -2,7 +2,8 @@
 
 use super::keys::Request;
 use super::{
-    Pattern, Traffic, asymmetric, bits, blended, hotspot, next_group, pairs, permutation, shift, uniform, worst_case,
+    Pattern, Traffic, asymmetric, bits, blended, hotspot, next_group, pairs, permutation, shift, trace, uniform,
+    worst_case,
 };
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
@@ -37,6 +38,7 @@ pub static PATTERNS: &[PatternInfo] = &[
     worst_case::INFO,
     blended::INFO,
     pairs::INFO,
+    trace::INFO,
 ];
 
 /// Builds the pattern that `text` (`name`, `name:key=value`) names, for `network`.
