@@ -96,6 +96,13 @@ MISTAKES = [
     ("layout mesh:4x4 --cables /nonexistent/cables.csv", "/nonexistent/cables.csv"),
     ("layout", "missing argument"),
     ("list price", "did you mean 'prices'"),
+    # pictures
+    ("show mesh:4x4 --plot mesh.gif", "unknown ending of a picture '.gif'"),
+    ("show mesh:4x4 --plot mesh", "unknown ending of a picture ''"),
+    ("show mesh:4x4 --plot /nonexistent/mesh.svg", "/nonexistent/mesh.svg"),
+    ("show hyperx:800 --plot /nonexistent/large.svg", "/nonexistent/large.svg"),
+    ("layout mesh:4x4 --plot /nonexistent/mesh.png", "/nonexistent/mesh.png"),
+    ("layout mesh:4x4 --plot mesh.jpeg", "did you mean"),
     # commands' own
     ("compare mesh:4x4 --traffic uniform,", "commas"),
     ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),

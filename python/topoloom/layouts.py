@@ -120,6 +120,19 @@ class Layout:
                     (*cable.near, *far, cable.terminal, cable.link_class, f"{cable.length_m:g}", cable.kind, price)
                 )
 
+    def draw(self, path: str | Path) -> None:
+        """Draw the floor with its cabinets and cables, the lengths, and cost and power in parts.
+
+        Args:
+            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+
+        Raises:
+            TopoloomError: An ending that stands for no kind of picture.
+        """
+        from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
+
+        draw_layouts([self], path)
+
 
 def read_prices(prices: str) -> str:
     """Return what the engine takes as prices: a list's name, or the text of one's own list.

@@ -141,6 +141,19 @@ class Network:
         """
         return Layout(self, layout, prices)
 
+    def draw(self, path: str | Path) -> None:
+        """Draw the network in a way that fits its structure: grid, groups, layers, levels, blocks.
+
+        Args:
+            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+
+        Raises:
+            TopoloomError: An ending that stands for no kind of picture, or too many links.
+        """
+        from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
+
+        draw_networks([self], path)
+
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
         return resolve_routing(name, self.family)

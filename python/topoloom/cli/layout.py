@@ -7,7 +7,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
-from topoloom.cli.parameters import Json, LayoutRules, Prices, Specs
+from topoloom.cli.parameters import Json, LayoutRules, Plot, Prices, Specs
 from topoloom.facts import PARTS
 from topoloom.layouts import Layout, histogram
 from topoloom.networks import Network
@@ -24,6 +24,7 @@ def layout(
     cables: Annotated[
         Path | None, typer.Option("--cables", metavar="FILE.csv", help="Write the list of cables.")
     ] = None,
+    plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
@@ -33,6 +34,8 @@ def layout(
     told = [interruptible(item.to_dict) for item in layouts]
     if cables is not None:
         interruptible(lambda: layouts[0].write_cables(cables))
+    if plot is not None:
+        _draw(layouts, plot)
     if json:
         print_json(told)
         return
@@ -40,6 +43,12 @@ def layout(
     for floor in told:
         print()
         print_lengths(floor)
+
+
+def _draw(layouts: list[Layout], path: Path) -> None:
+    from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
+
+    interruptible(lambda: draw_layouts(layouts, path))
 
 
 def print_parts(told: list[dict[str, Any]]) -> None:

@@ -4,6 +4,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -29,6 +30,9 @@ LayoutRules = Annotated[
         + ", ".join(layout_keys())
         + ". Otherwise the family's own packaging.",
     ),
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending says what kind of file.")
 ]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
 Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]

@@ -9,8 +9,9 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks
-from topoloom.cli.parameters import Json, LayoutRules, Links, Prices, Specs, link_options
+from topoloom.cli.parameters import Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
+from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 
@@ -21,6 +22,7 @@ def show(
         Path | None, typer.Option("--edges", metavar="FILE.csv", help="Write the links between routers.")
     ] = None,
     links: Links = None,
+    plot: Plot = None,
     layout: LayoutRules = "",
     prices: Prices = "",
 ) -> None:
@@ -30,6 +32,8 @@ def show(
     networks = load_networks(specs)
     if edges is not None:
         networks[0].write(edges, "csv", link_options(links).get("links"))
+    if plot is not None:
+        _draw(networks, plot)
     facts = [interruptible(partial(network.facts, layout, prices)) for network in networks]
     if json:
         print_json(facts)
@@ -38,6 +42,12 @@ def show(
     for network in facts:
         if not network["connected"]:
             say(f"{network['spec']} is disconnected: {_components(network['component_sizes'])}")
+
+
+def _draw(networks: list[Network], path: Path) -> None:
+    from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
+
+    interruptible(lambda: draw_networks(networks, path))
 
 
 def print_facts(facts: list[dict[str, Any]]) -> None:

@@ -1,0 +1,34 @@
+"""What all pictures share: colours, and how they are written."""
+
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from topoloom._core import TopoloomError, unknown
+
+ENDINGS = (".svg", ".png", ".pdf")
+PALETTE = ("#2563a8", "#d9772b", "#3a9a5b", "#8d5fb5", "#b8434e", "#7a6a58", "#2a9aa3", "#c2a21f")
+INK, GREY, PALE, PAPER = "#1f2933", "#52606d", "#9aa5b1", "#ffffff"
+
+MOST_VECTOR_LINES = 15_000
+"""More lines than these are put into an SVG as a picture, which browsers can still show."""
+
+
+def check_path(path: Path) -> None:
+    """Check that a picture can be written.
+
+    Raises:
+        TopoloomError: An ending that stands for no kind of picture.
+        OSError: A place that cannot be written to.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        raise TopoloomError(f"{path}: {unknown('ending of a picture', path.suffix, ENDINGS)}")
+    path.touch()
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a picture; the same figure gives the same file."""
+    date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
+    with mpl.rc_context({"svg.hashsalt": "topoloom"}):
+        figure.savefig(path, dpi=160, metadata=date[path.suffix.lower()])

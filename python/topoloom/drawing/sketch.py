@@ -1,0 +1,82 @@
+"""What a drawing consists of, before anything is drawn: places of routers, strokes of links, labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+"""Places in the plane, one a row."""
+
+BEND_STEPS = 16
+"""Straight pieces of a bent line."""
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """Links that are drawn alike.
+
+    Attributes:
+        label: What the legend calls them.
+        colour: Which colour of the palette they have.
+        lines: An array (links, points of a line, 2).
+        dashed: Draw them with dashes.
+    """
+
+    label: str
+    colour: int
+    lines: Points
+    dashed: bool = False
+
+
+@dataclass
+class Sketch:
+    """A drawing of a network.
+
+    Attributes:
+        places: Places of the routers.
+        strokes: Links, those to be drawn last at the end.
+        outward: The direction in which a router's terminals stand, one a router.
+        labels: Text beside groups and layers: (x, y, text).
+        outlines: Corners of areas behind routers, such as layers.
+        spacing: The distance of neighbouring routers, which sizes follow.
+    """
+
+    places: Points
+    strokes: list[Stroke]
+    outward: Points
+    labels: list[tuple[float, float, str]] = field(default_factory=list)
+    outlines: list[Points] = field(default_factory=list)
+    spacing: float = 1.0
+
+
+def straight(places: Points, ends: NDArray[np.int64]) -> Points:
+    """Return straight lines between the routers of `ends` (links, 2)."""
+    return places[ends]
+
+
+def bent(places: Points, ends: NDArray[np.int64], bulge: Points | Sequence[float]) -> Points:
+    """Return lines that bulge sideways: `bulge` is how far from the middle, a vector each or one for all."""
+    first, last = places[ends[:, 0]], places[ends[:, 1]]
+    return through(first, (first + last) / 2 + 2 * np.asarray(bulge), last)
+
+
+def through(first: Points, control: Points, last: Points) -> Points:
+    """Return quadratic Bezier curves (lines, points, 2) by their three control points."""
+    t = np.linspace(0, 1, BEND_STEPS + 1)[None, :, None]
+    control = np.broadcast_to(control, first.shape)
+    return (1 - t) ** 2 * first[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * last[:, None]
+
+
+def on_circle(count: int, radius: float = 1.0, start: float = np.pi / 2) -> Points:
+    """Return `count` places on a circle around the origin, clockwise from `start`."""
+    angles = start - 2 * np.pi * np.arange(count) / max(count, 1)
+    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def unit(vectors: Points) -> Points:
+    """Return vectors of length 1 in the same directions; a vector of no length points down."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    down = np.array([0.0, -1.0])
+    return np.where(length > 0, vectors / np.where(length > 0, length, 1), down)
