@@ -40,7 +40,7 @@ SPECS = [
 def examples():
     import json  # noqa: PLC0415
 
-    return [family["example"] for family in json.loads(families_json())]
+    return [family["example"] for family in json.loads(families_json()) if family["name"] != "file"]
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -102,6 +102,14 @@ def test_show_plots(topoloom, tmp_path, ending, magic):
     floor = tmp_path / f"floor.{ending}"
     assert topoloom("layout", "dragonfly:a=4,h=2,p=2", "--plot", str(floor)).status == 0
     assert floor.read_bytes().startswith(magic)
+
+
+def test_a_graph_from_a_file_draws(tmp_path):
+    path = tmp_path / "graph.edges"
+    path.write_text("0 2\n0 3\n2 4\n1 3\n1 4\n")
+    network = topoloom.network(f"file:{path}")
+    network.draw(tmp_path / "graph.svg")
+    assert [len(stroke.lines) for stroke in sketch(network).strokes] == [5]
 
 
 def test_the_same_network_makes_the_same_file(tmp_path):

@@ -1,5 +1,6 @@
 """``topoloom layout``: networks on the machine floor, their cables, cost and power."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,10 +8,10 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
+from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, LayoutRules, Plot, Prices, Specs
 from topoloom.facts import PARTS
 from topoloom.layouts import Layout, histogram
-from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 MOST_BINS = 12
@@ -30,7 +31,7 @@ def layout(
     """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
     if cables is not None and len(specs) != 1:
         raise TopoloomError(f"--cables takes one network; {len(specs)} are given")
-    layouts = [interruptible(lambda spec=spec: Layout(Network(spec), layout, prices)) for spec in specs]  # type: ignore[misc]
+    layouts = [interruptible(partial(Layout, network, layout, prices)) for network in load_networks(specs)]
     told = [interruptible(item.to_dict) for item in layouts]
     if cables is not None:
         interruptible(lambda: layouts[0].write_cables(cables))
