@@ -26,7 +26,7 @@ def test_the_engine_reads_its_own_names():
     read = json.loads(options.engine_json())
     assert read["links"] == {"terminal": 1, "local": 1, "global": 100, "up": 1}
     assert read["unsafe"] is True
-    assert "buffers" not in read
+    assert (read["buffers"], read["flow"]) == ("private", "wormhole")
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,9 @@ class EngineOptions(Options):
         model: The router model.
         vcs: Virtual channels a port; None for the larger of 4 and what the routing needs.
         buffer: Flits that the buffer of one VC holds.
-        buffers: How buffers are divided among VCs.
-        flow: The flow control.
+        buffers: How the buffers of a port are divided among its VCs: private, or shared:R, of which R flits are private
+            to each VC.
+        flow: The flow control: wormhole, or vct for virtual cut-through.
         speedup: Internal steps of a router per cycle.
         routing_delay: Cycles of route computation; 0 is lookahead.
         vc_alloc_delay: Cycles of VC allocation.
@@ -65,8 +66,8 @@ class EngineOptions(Options):
     model: Literal["iq"] = "iq"
     vcs: U32 | None = None
     buffer: U32 = 64
-    buffers: Literal["private"] = "private"
-    flow: Literal["wormhole"] = "wormhole"
+    buffers: str = "private"
+    flow: Literal["wormhole", "vct"] = "wormhole"
     speedup: float = 2.0
     routing_delay: U32 = 0
     vc_alloc_delay: U32 = 1
@@ -93,7 +94,7 @@ class EngineOptions(Options):
 
     def engine_json(self) -> str:
         """Return the JSON that the engine reads."""
-        return self.model_dump_json(by_alias=True, exclude={"buffers", "flow"})
+        return self.model_dump_json(by_alias=True)
 
 
 ROUTER_KEYS = (

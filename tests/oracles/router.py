@@ -23,6 +23,9 @@ class Options:
     credit_delay: int = 2
     islip: bool = False
     packet: int = 1
+    vct: bool = False
+    reserve: int | None = None
+    """Flits of each VC's own where the VCs of a port share the rest of their buffers."""
     classes: int = 1
     latency: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up"), 1))
 
@@ -34,6 +37,7 @@ class Packet:
     routers: int
     hops: list[tuple[int, range]]
     """The output and the VCs to choose from, router by router."""
+    size: int
 
 
 @dataclass
@@ -168,7 +172,8 @@ class Simulation:
             return
         last, v = self.last_vc[terminal], options.vcs
         choices = [last] if sending else [(last + 1 + i) % v for i in range(v)]
-        vc = next((c for c in choices if held[c] < options.buffer), None)
+        flits = options.packet if options.vct and not sending else 1
+        vc = next((c for c in choices if self.fits(held, c, flits)), None)
         if vc is None:
             return
         if not sending:
@@ -189,7 +194,7 @@ class Simulation:
         [(_, path)] = self.paths(here, there) if here != there else [(1.0, ())]
         hops = [(port, range(k * v // c, (k + 1) * v // c)) for _, port, k in path]
         hops.append((to - self.first[to], range(v)))
-        return Packet(created, now, len(hops), hops)
+        return Packet(created, now, len(hops), hops, self.options.packet)
 
     def eject(self, now: int, flit: Flit) -> None:
         self.result.ejected += 1
@@ -202,6 +207,17 @@ class Simulation:
             self.result.latency += now - packet.created
             self.result.network_latency += now - packet.injected
             self.result.hops += packet.routers
+
+    # Buffers
+
+    def fits(self, used: list[int], vc: int, flits: int) -> bool:
+        """True if so many flits more fit into a VC, by the places taken of all VCs of the port."""
+        options = self.options
+        if options.reserve is None:
+            return used[vc] + flits <= options.buffer
+        shared = [max(0, places - options.reserve) for places in used]
+        more = max(0, used[vc] + flits - options.reserve) - shared[vc]
+        return sum(shared) + more <= options.vcs * (options.buffer - options.reserve)
 
     # Routers
 
@@ -220,8 +236,14 @@ class Simulation:
         grants = (self.switch_islip if self.options.islip else self.switch_input_first)(router, crossing)
         for (port, vc), (out, out_vc) in grants:
             self.cross(now, index, port, vc, out, out_vc, departure, step)
-        for (port, vc), (out, out_vc) in vcs:
+        # Where packets of one step may take shared places from each other, the VC of the lowest number comes first.
+        for (port, vc), (out, out_vc) in sorted(vcs, key=lambda grant: grant[1]):
             state, output = router.inputs[port][vc], router.outputs[out][out_vc]
+            if self.options.vct:
+                size = state.queue[0].packet.size
+                if not self.fits([o.used for o in router.outputs[out]], out_vc, size):
+                    continue
+                output.used += size
             state.output, output.owner = (out, out_vc), (port, vc)
             state.pointer, output.pointer = self.number(out, out_vc) + 1, self.number(port, vc) + 1
 
@@ -235,7 +257,13 @@ class Simulation:
                 if state.queue and state.output is None and state.ready <= step:
                     flit = state.queue[0]
                     out, allowed = flit.packet.hops[flit.visited]
-                    free = [(out, o) for o in allowed if router.outputs[out][o].owner is None]
+                    used = [output.used for output in router.outputs[out]]
+                    size = flit.packet.size if self.options.vct else 0
+                    free = [
+                        (out, o)
+                        for o in allowed
+                        if router.outputs[out][o].owner is None and self.fits(used, o, size)
+                    ]
                     if free:
                         yield (port, vc), free
 
@@ -271,7 +299,8 @@ class Simulation:
             for vc, state in enumerate(vcs):
                 if state.queue and state.output is not None:
                     out, out_vc = state.output
-                    if router.outputs[out][out_vc].used < self.options.buffer:
+                    # Under virtual cut-through the packet has all its places already.
+                    if self.options.vct or self.fits([output.used for output in router.outputs[out]], out_vc, 1):
                         by_output[out].append(vc)
             for candidates in by_output.values():
                 vc = around(candidates, router.ports[port].offset)
@@ -311,7 +340,7 @@ class Simulation:
         router.ports[out].grant = port + 1
         state, output = router.inputs[port][vc], router.outputs[out][out_vc]
         flit = state.queue.popleft()
-        output.used += 1
+        output.used += not self.options.vct
         if flit.tail:
             state.output = output.owner = None
             if state.queue:

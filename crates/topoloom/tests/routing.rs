@@ -24,6 +24,10 @@ impl View for Anything {
     fn published(&self, port: PortId) -> u32 {
         self.occupancy(port.0 ^ 0x5A5A)
     }
+
+    fn free_vcs(&self, port: u32, class: u8) -> u32 {
+        self.occupancy(port ^ u32::from(class) << 16) / 2
+    }
 }
 
 fn distances_to(network: &Network, to: RouterId) -> Vec<u32> {
@@ -219,6 +223,10 @@ impl View for Busy {
 
     fn published(&self, _port: PortId) -> u32 {
         panic!("none of the routings tested with this reads a snapshot")
+    }
+
+    fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+        panic!("none of the routings tested with this asks for free VCs")
     }
 }
 

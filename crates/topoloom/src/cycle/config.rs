@@ -25,6 +25,64 @@ pub enum Allocator {
     Islip,
 }
 
+/// Flow control: what a packet needs to advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flow {
+    /// A credit for each flit.
+    #[default]
+    Wormhole,
+    /// Virtual cut-through: room for all of it before its head is given a VC.
+    Vct,
+}
+
+/// How the buffer of a port is divided among its VCs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
+#[serde(try_from = "String", into = "String")]
+pub enum Buffers {
+    /// Each VC has its own places.
+    #[default]
+    Private,
+    /// Each VC has so many places of its own; the rest of the port's belong to whoever comes first.
+    Shared(u32),
+}
+
+impl Buffers {
+    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC.
+    pub fn divide(self, buffer: u32, vcs: u32) -> (u32, u32) {
+        match self {
+            Self::Private => (buffer, 0),
+            Self::Shared(reserve) => (reserve, vcs * (buffer - reserve)),
+        }
+    }
+}
+
+impl TryFrom<String> for Buffers {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        let (name, rest) = text.split_once(':').unwrap_or((&text, ""));
+        match (name, rest.parse::<u32>()) {
+            ("private", _) if rest.is_empty() => Ok(Self::Private),
+            ("private", _) => Err(Error::Config(format!("buffers=private takes no number, but '{rest}' is given"))),
+            ("shared", Ok(reserve)) => Ok(Self::Shared(reserve)),
+            ("shared", Err(_)) => Err(Error::Config(format!(
+                "buffers is '{text}'; shared buffers need the flits that are each VC's own: buffers=shared:5"
+            ))),
+            _ => Err(Error::Config(unknown("kind of buffers", name, ["private", "shared"]))),
+        }
+    }
+}
+
+impl From<Buffers> for String {
+    fn from(buffers: Buffers) -> Self {
+        match buffers {
+            Buffers::Private => "private".to_owned(),
+            Buffers::Shared(reserve) => format!("shared:{reserve}"),
+        }
+    }
+}
+
 /// Latency in cycles by link class. A flit that is sent over a link of latency L in cycle s is at hand in s + L + 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -126,6 +184,10 @@ pub struct Config {
     pub vcs: Option<u32>,
     /// Flits a virtual channel.
     pub buffer: u32,
+    /// How they are divided among the VCs of a port.
+    pub buffers: Buffers,
+    /// Flow control.
+    pub flow: Flow,
     /// Internal steps a cycle, at least 1; 1.5 alternates one and two.
     pub speedup: f64,
     /// Stages before VC allocation; 0 looks ahead.
@@ -167,6 +229,8 @@ impl Default for Config {
             model: Model::Iq,
             vcs: None,
             buffer: 64,
+            buffers: Buffers::Private,
+            flow: Flow::Wormhole,
             speedup: 2.0,
             routing_delay: 0,
             vc_alloc_delay: 1,
@@ -209,6 +273,7 @@ impl Config {
             within(&format!("the latency of {} links", class.name()), self.links.of(class).into(), 1, 10_000)?;
         }
         within("packet", self.packet.into(), 1, 65_535)?;
+        self.check_room()?;
         within("threads", self.threads.into(), 1, 1024)?;
         if !(1.0..=16.0).contains(&self.speedup) {
             return Err(Error::Config(format!("speedup is {}; it must be from 1 to 16", self.speedup)));
@@ -243,6 +308,36 @@ impl Config {
             None => Ok(()),
             Some((name, _, own)) => Err(Error::Config(format!("a trace has {own} of its own; leave {name} out"))),
         }
+    }
+
+    /// Checks that packets go through where they must have room.
+    fn check_room(&self) -> Result<()> {
+        if let Buffers::Shared(reserve) = self.buffers {
+            if reserve == 0 {
+                return Err(Error::Config(
+                    "buffers=shared:0 leaves VCs without a place of their own, and packets could wait for each other \
+                     for ever; give each VC at least 1 flit"
+                        .to_owned(),
+                ));
+            }
+            if reserve > self.buffer {
+                return Err(Error::Config(format!(
+                    "buffers=shared:{reserve} reserves more flits for a VC than its buffer of {}; at most {} are \
+                     possible",
+                    self.buffer, self.buffer
+                )));
+            }
+        }
+        let (own, _) = self.buffers.divide(self.buffer, 1);
+        if self.flow == Flow::Vct && self.packet > own {
+            return Err(Error::Config(format!(
+                "flow=vct sends packets only where all of them fits, but packets of {} flits do not fit into {} of \
+                 {own} flits",
+                self.packet,
+                if self.buffers == Buffers::Private { "buffers" } else { "private reserves" }
+            )));
+        }
+        Ok(())
     }
 }
 

@@ -11,7 +11,7 @@ use super::deadlock::{self, Deadlock};
 use super::domain::Arrivals;
 use super::engine::Engine;
 use super::stats::{SLOT, Slot, Stats};
-use super::{RouterModel, Setup};
+use super::{Flow, RouterModel, Setup};
 use crate::network::{Network, Peer};
 use crate::statistics::student_t;
 use crate::traffic::{Trace, Traffic};
@@ -196,7 +196,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
 
     fn watch(&mut self) {
         self.watched = self.engine.now;
-        self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.config.buffer);
+        self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.config.flow == Flow::Vct);
         self.stopped |= self.deadlock.is_some();
     }
 

@@ -23,8 +23,8 @@ pub struct Deadlock {
 }
 
 /// Looks for a deadlock in the present state.
-pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, buffer: u32) -> Option<Deadlock> {
-    let graph = Graph::new(engine, stride, buffer);
+pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, cut_through: bool) -> Option<Deadlock> {
+    let graph = Graph::new(engine, stride, cut_through);
     let dead = graph.dead();
     if dead.is_empty() {
         return None;
@@ -40,12 +40,13 @@ pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, buffer: u32) ->
 struct Graph<'e, 'a, M> {
     engine: &'e Engine<'a, M>,
     stride: u32,
-    buffer: u32,
+    /// Packets take all their places at once.
+    cut_through: bool,
 }
 
 impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
-    fn new(engine: &'e Engine<'a, M>, stride: u32, buffer: u32) -> Self {
-        Self { engine, stride, buffer }
+    fn new(engine: &'e Engine<'a, M>, stride: u32, cut_through: bool) -> Self {
+        Self { engine, stride, cut_through }
     }
 
     /// The domain of a VC, and its number there.
@@ -79,14 +80,16 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
         let model = &self.engine.domains[domain].model;
         match model.waits_for(local) {
             Wait::Nothing => None,
-            Wait::Credit(output) => {
-                let downstream = self.peer(first + output)?;
-                // Flits or credits still on the wire will change things.
-                (self.flits(downstream) >= self.buffer).then(|| vec![downstream])
-            }
+            Wait::Credit(output) => self.room(first, model, output),
             Wait::Vcs(outputs) => {
-                let owners: Option<Vec<u32>> = outputs.into_iter().map(|o| model.owner(o)).collect();
-                owners.map(|owners| owners.into_iter().map(|o| first + o).collect())
+                let mut waits = Vec::new();
+                for output in outputs {
+                    match model.owner(output) {
+                        Some(owner) => waits.push(first + owner),
+                        None => waits.extend(self.room(first, model, output)?),
+                    }
+                }
+                Some(waits)
             }
             Wait::Flit => {
                 let upstream = self.peer(vc)?;
@@ -97,6 +100,23 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
                 Some(vec![feeder])
             }
         }
+    }
+
+    /// The input VCs that make room in output VC `output` of the domain that begins at VC `first`, if they move;
+    /// `None` if flits or credits still on the wire will change things.
+    fn room(&self, first: u32, model: &M, output: u32) -> Option<Vec<u32>> {
+        let mut waits = Vec::new();
+        for taker in model.takers(output) {
+            let downstream = self.peer(first + taker)?;
+            match model.owner(taker) {
+                // It has taken places for flits that it has still to send.
+                Some(owner) if self.cut_through => waits.push(first + owner),
+                _ if model.taken(taker) > self.flits(downstream) => return None,
+                _ => {}
+            }
+            waits.push(downstream);
+        }
+        Some(waits)
     }
 
     /// Input VCs that can never move again.

@@ -8,7 +8,7 @@ use super::wires::{Channel, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
-use crate::routing::{Routing, View};
+use crate::routing::{PacketState, Routing, View};
 use crate::traffic::Traffic;
 
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
@@ -29,6 +29,9 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             } else {
                 domain.arrive(self, event, now, shared);
             }
+        }
+        if self.decides_again() {
+            domain.decide_again(self, now, shared);
         }
     }
 
@@ -71,12 +74,16 @@ pub struct Domain<M> {
     /// The counts.
     pub stats: Stats,
     stride: u32,
+    /// Heads that decide again; empty between cycles.
+    heads: Vec<(u32, Flit)>,
 }
 
 /// The state of one router, for its routing.
 struct RouterView<'a, M> {
     model: &'a M,
     first_port: u32,
+    /// Flits of the packet at hand.
+    size: u32,
     snapshot: &'a Snapshot,
 }
 
@@ -89,6 +96,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         self.snapshot.occupancy(port)
+    }
+
+    #[inline(always)]
+    fn free_vcs(&self, port: u32, class: u8) -> u32 {
+        self.model.free_vcs(self.first_port + port, class, self.size)
     }
 }
 
@@ -141,6 +153,7 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, traffic, load),
             stats: Stats::default(),
             stride: setup.stride,
+            heads: Vec::new(),
         }
     }
 
@@ -178,34 +191,69 @@ impl<M: RouterModel> Domain<M> {
     fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>) {
         let mut flit = event.flit;
         flit.hops += 1;
-        if flit.is_head() {
-            self.route(routing, event.to, &mut flit, now, shared);
-        }
+        let before = if flit.is_head() {
+            let port = self.first_port + event.to / self.stride;
+            self.route(
+                routing,
+                event.to,
+                &mut flit,
+                Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now)),
+                shared,
+            )
+        } else {
+            flit.state
+        };
         self.model.accept(event.to, flit, now);
+        if routing.decides_again() && flit.is_head() {
+            self.model.remember(event.to, before);
+        }
     }
 
+    /// Decides where a head goes; returns the state in which it decided.
     #[inline(always)]
-    fn route<R: Routing>(&self, routing: &R, vc: u32, flit: &mut Flit, now: u32, shared: &Shared<'_, M>) {
+    fn route<R: Routing>(
+        &self,
+        routing: &R,
+        vc: u32,
+        flit: &mut Flit,
+        mut rng: Rng,
+        shared: &Shared<'_, M>,
+    ) -> PacketState {
         let local = self.model.router_of(vc);
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
             flit.out = flit.eject;
             flit.class = routing.eject_class(flit.state).unwrap_or(shared.all_vcs);
-            return;
+            return flit.state;
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let view = RouterView { model: &self.model, first_port, snapshot: &shared.snapshot };
-        let port = self.first_port + vc / self.stride;
-        let mut rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
+        let view = RouterView { model: &self.model, first_port, size: flit.size(), snapshot: &shared.snapshot };
         if flit.kind & FRESH != 0 {
             flit.kind &= !FRESH;
             flit.state = routing.start(at, dst, &view, &mut rng);
         }
-        let hop = routing.choose(at, flit.state, dst, &view, &mut rng);
+        let before = flit.state;
+        let hop = routing.choose(at, before, dst, &view, &mut rng);
         flit.out = hop.port;
         flit.class = hop.class;
         flit.state = hop.next;
+        before
+    }
+
+    /// Heads that wait for a VC where none is free decide again, if a VC was freed at their router.
+    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &Shared<'_, M>) {
+        let mut heads = std::mem::take(&mut self.heads);
+        self.model.undecided(&mut heads);
+        for (vc, flit) in &mut heads {
+            let id = u64::from(self.first_port * self.stride + *vc) | 1 << 30;
+            let rng = Rng::stream(shared.seed, id << 32 | u64::from(now));
+            self.route(routing, *vc, flit, rng, shared);
+        }
+        for (vc, flit) in heads.drain(..) {
+            self.model.redirect(vc, flit);
+        }
+        self.heads = heads;
     }
 
     #[inline(never)]
@@ -215,7 +263,7 @@ impl<M: RouterModel> Domain<M> {
             if credit & TERMINAL != 0 {
                 self.terminals.credit(credit & !TERMINAL, now);
             } else {
-                self.model.credit(credit, 1);
+                self.model.credit(credit);
             }
         }
         self.wires.credits.recycle(credits);
@@ -244,5 +292,132 @@ impl<M: RouterModel> Domain<M> {
         for (time, vc) in outbox.credits.drain(..) {
             self.wires.credits.push(time, vc);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::control::{self, Uncontrolled};
+    use super::super::iq::Iq;
+    use super::super::{Buffers, Config, Flow, Point, Setup};
+    use super::*;
+    use crate::routing::Move;
+    use crate::{topology, traffic};
+
+    /// Fully adaptive on a mesh, with dimension order for an escape: class 0 by any minimal output with a VC to spare,
+    /// class 1 in order.
+    struct Adaptive {
+        network: Network,
+        again: bool,
+        whole: bool,
+    }
+
+    impl Adaptive {
+        fn new(spec: &str, again: bool, whole: bool) -> Self {
+            Self { network: topology::build(spec).expect("a mesh"), again, whole }
+        }
+
+        /// The minimal outputs, lowest dimension first.
+        fn minimal(&self, at: RouterId, dst: RouterId) -> Vec<u16> {
+            let grid = self.network.any_structure().grid().expect("a mesh has coordinates");
+            let far = |router: RouterId| {
+                let (here, there) = (grid.coordinates(router.0), grid.coordinates(dst.0));
+                here.iter().zip(there).map(|(a, b)| a.abs_diff(b)).collect::<Vec<_>>()
+            };
+            let sum = |router| far(router).iter().sum::<u32>();
+            let nearer = self.network.neighbors(at).filter(|&(_, peer)| sum(peer) < sum(at));
+            let mut outputs: Vec<(bool, u16)> =
+                nearer.map(|(port, peer)| (far(peer)[0] == far(at)[0], port as u16)).collect();
+            outputs.sort_unstable();
+            outputs.into_iter().map(|(_, port)| port).collect()
+        }
+
+        fn run(&self, config: Config, threads: u32) -> Point {
+            let config = Config { vcs: Some(2), threads, warmup: Some(0), measure: Some(1_500), ..config };
+            let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
+            let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
+            control::run::<Iq<1, false>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled).expect("a run")
+        }
+    }
+
+    impl Routing for Adaptive {
+        fn classes(&self) -> u32 {
+            2
+        }
+
+        fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+            out.push(PacketState::direct(0));
+        }
+
+        fn moves(&self, _at: RouterId, _state: PacketState, _dst: RouterId, _out: &mut Vec<Move>) {
+            unreachable!("this routing is run, not proved");
+        }
+
+        fn start<V: View>(&self, src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+            PacketState::direct(src.0 << 8)
+        }
+
+        fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+            // However often a head has decided, it has made as many hops as it has come far.
+            let grid = self.network.any_structure().grid().expect("a mesh has coordinates");
+            let (from, here) = (grid.coordinates(state.bits >> 8), grid.coordinates(at.0));
+            assert_eq!(state.bits & 0xFF, from.iter().zip(&here).map(|(a, b)| a.abs_diff(*b)).sum::<u32>());
+            let outputs = self.minimal(at, dst);
+            let next = PacketState::direct(state.bits + 1);
+            let first = rng.below(outputs.len() as u32) as usize;
+            let mut turns = (0..outputs.len()).map(|turn| outputs[(first + turn) % outputs.len()]);
+            match turns.find(|&port| view.free_vcs(port.into(), 0) > 0) {
+                Some(port) => Move { port, class: 0, next },
+                None => Move { port: outputs[0], class: 1, next },
+            }
+        }
+
+        fn decides_again(&self) -> bool {
+            self.again
+        }
+
+        fn takes_whole_packets(&self, class: u8) -> bool {
+            self.whole && class == 0
+        }
+    }
+
+    fn small() -> Vec<Config> {
+        let base = Config { buffer: 4, packet: 3, ..Config::default() };
+        vec![
+            Config { buffer: 1, packet: 1, ..base.clone() },
+            base.clone(),
+            Config { buffer: 1, packet: 4, speedup: 1.0, ..base.clone() },
+            Config { buffer: 3, packet: 5, ..base.clone() },
+            Config { buffers: Buffers::Shared(1), ..base.clone() },
+            Config { flow: Flow::Vct, ..base.clone() },
+            Config { flow: Flow::Vct, buffers: Buffers::Shared(3), ..base },
+        ]
+    }
+
+    #[test]
+    fn heads_that_decide_again_escape_from_any_circle() {
+        let adaptive = Adaptive::new("mesh:4x4,p=2", true, true);
+        for config in small() {
+            let point = adaptive.run(config.clone(), 1);
+            assert!(!point.deadlocked, "{config:?}: {:?}", point.deadlock);
+            assert!(point.accepted > 0.05, "{config:?}: {}", point.accepted);
+        }
+    }
+
+    #[test]
+    fn decisions_made_again_do_not_depend_on_threads() {
+        let adaptive = Adaptive::new("mesh:4x4,p=2", true, true);
+        let [one, two] = [1, 2].map(|threads| {
+            let point = adaptive.run(Config { buffer: 4, packet: 3, ..Config::default() }, threads);
+            (point.flit_hops, point.latency_cycles, point.packets)
+        });
+        assert_eq!(one, two);
+    }
+
+    #[test]
+    fn heads_that_do_not_decide_again_get_stuck() {
+        let adaptive = Adaptive::new("mesh:4x4,p=2", false, true);
+        let stuck = small().into_iter().filter(|config| adaptive.run(config.clone(), 1).deadlocked).count();
+        assert!(stuck > 0, "{stuck}");
     }
 }

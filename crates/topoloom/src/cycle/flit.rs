@@ -11,7 +11,8 @@ pub struct Flit {
     pub state: PacketState,
     /// Cycle in which the packet was created.
     pub created: u32,
-    /// Cycle in which its head left the terminal.
+    /// Cycle in which its head left the terminal; in a head that others follow, the flits of the packet. (Who asks for
+    /// the one never asks for the other.)
     pub injected: u32,
     /// The destination's output at its router.
     pub eject: u16,
@@ -50,6 +51,12 @@ impl Flit {
     #[inline(always)]
     pub fn is_head(&self) -> bool {
         self.kind & HEAD != 0
+    }
+
+    /// Flits of the packet that begins with this one.
+    #[inline(always)]
+    pub fn size(&self) -> u32 {
+        if self.is_tail() { 1 } else { self.injected }
     }
 
     /// True for a packet's last flit.

@@ -9,8 +9,9 @@ use std::ops::Range;
 use super::flit::{Flit, NIL, Pool};
 use super::table::Table;
 use super::wires::Wires;
-use super::{Allocator, RouterModel, Setup, Wait};
+use super::{Allocator, Flow, RouterModel, Setup, Wait};
 use crate::network::PortId;
+use crate::routing::PacketState;
 
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
@@ -37,13 +38,14 @@ struct InputVc {
 /// A virtual channel at an output.
 #[derive(Debug, Clone, Copy)]
 struct OutputVc {
-    /// Flits sent whose credits have not come back.
+    /// Places taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
+    /// packets from the moment at which they are given the VC.
     occupancy: u16,
     /// Round-robin pointer over the router's input VCs.
     pointer: u16,
     /// The input VC that holds it, or [`NONE`].
     owner: u16,
-    /// True if the owner waits, off all lists, for a credit.
+    /// True if the owner waits, off all lists, for a credit; without an owner, if a head waits for room.
     starved: bool,
 }
 
@@ -60,6 +62,8 @@ struct PortArbiters {
     offset: u16,
     /// Output: input VCs that wait, off the list of requests, for a VC to be freed.
     waiting: u16,
+    /// Output: places taken of those that the VCs behind it share.
+    shared: u32,
 }
 
 /// An input VC that asks for an output VC of a class.
@@ -86,6 +90,8 @@ struct Router {
     /// Input VCs that ask for the switch.
     asking_switch: u16,
     active: bool,
+    /// Heads that decide again shall look: something here has changed since they did.
+    look: bool,
 }
 
 /// Round-robin choices in the making: the best (key, request) for each place, and the places that have one.
@@ -110,6 +116,11 @@ impl Choices {
             self.len += 1;
         }
         *best = (*best).min(u64::from(key) << 32 | request as u64);
+    }
+
+    /// Puts the first `len` places with requests in order.
+    fn sort(&mut self, len: usize) {
+        self.touched.sort(len);
     }
 
     /// The i-th place with a request, and its winner; the place is cleared.
@@ -149,7 +160,7 @@ fn after(speedup: f64, step: u32, cycles: u32) -> u32 {
 
 /// All input-queued routers of a domain; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
-pub struct Iq<const LOG: u32> {
+pub struct Iq<const LOG: u32, const PLAIN: bool> {
     routers: Table<Router>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
@@ -171,7 +182,13 @@ pub struct Iq<const LOG: u32> {
     by_vc: Choices,
     /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
     granted: Vec<u16>,
-    buffer: u16,
+    room: Room,
+    /// For the VCs of `room.whole`, by output VC: the least size of the packets that wait for room in it.
+    wanted: Table<u16>,
+    /// Where heads decide again, the state in which they decided: at the front of each input VC, and in the pool.
+    before: Table<PacketState>,
+    before_in_pool: Vec<PacketState>,
+    decides_again: bool,
     allocator: Allocator,
     iterations: u32,
     /// Internal steps a cycle; steps are counted from the first of cycle 0 on.
@@ -183,7 +200,81 @@ pub struct Iq<const LOG: u32> {
     grants: u64,
 }
 
-impl<const LOG: u32> Iq<LOG> {
+/// How buffers are divided among the VCs of a port, and what flow control asks of them.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// Places of each VC's own: all of them, unless VCs share some.
+    reserve: u16,
+    /// Places that the VCs of a port share.
+    pool: u32,
+    /// VCs (a bit each) that take a packet only if they are empty or have room for all of it.
+    whole: u64,
+    /// Virtual cut-through: packets take all their places when they are given a VC, flits take none.
+    cut_through: bool,
+}
+
+impl Room {
+    fn new(setup: &Setup) -> Self {
+        let config = &setup.config;
+        let cut_through = config.flow == Flow::Vct;
+        let whole = if cut_through { u64::MAX } else { setup.whole };
+        let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
+        Self { reserve: reserve as u16, pool, whole, cut_through }
+    }
+
+    /// Places among the shared ones that a VC with so many takes.
+    #[inline(always)]
+    fn shared(&self, occupancy: u32) -> u32 {
+        occupancy.saturating_sub(self.reserve.into())
+    }
+
+    /// True if a packet fits into a VC whole. Without virtual cut-through others may take what is shared before the
+    /// packet has come: only the VC's own places count.
+    #[inline(always)]
+    fn fits(&self, occupancy: u16, shared: u32, size: u32) -> bool {
+        let (before, after) = (u32::from(occupancy), u32::from(occupancy) + size);
+        let free = if self.cut_through { self.pool - shared } else { 0 };
+        occupancy == 0 || self.shared(after) - self.shared(before) <= free
+    }
+}
+
+impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
+    #[inline(always)]
+    fn delayed(&self) -> bool {
+        !PLAIN && self.delayed
+    }
+
+    #[inline(always)]
+    fn allocator(&self) -> Allocator {
+        if PLAIN { Allocator::SeparableInputFirst } else { self.allocator }
+    }
+
+    #[inline(always)]
+    fn iterations(&self) -> u32 {
+        if PLAIN { 1 } else { self.iterations }
+    }
+
+    #[inline(always)]
+    fn decides_again(&self) -> bool {
+        !PLAIN && self.decides_again
+    }
+
+    #[inline(always)]
+    fn whole(&self) -> u64 {
+        if PLAIN { 0 } else { self.room.whole }
+    }
+
+    #[inline(always)]
+    fn cut_through(&self) -> bool {
+        !PLAIN && self.room.cut_through
+    }
+
+    /// The occupancy from which the owner of a VC waits for credits, if no shared place is left.
+    #[inline(always)]
+    fn limit(&self) -> u32 {
+        if self.cut_through() { u32::MAX } else { self.room.reserve.into() }
+    }
+
     /// The place of a VC among those of its port.
     #[inline(always)]
     fn vc(index: u16) -> u32 {
@@ -207,8 +298,8 @@ impl<const LOG: u32> Iq<LOG> {
     /// A head has come to the front of input VC `index` (domain numbering): it asks for an output VC.
     #[inline(always)]
     fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
-        let vc = &mut self.inputs[index];
-        if self.delayed {
+        if self.delayed() {
+            let vc = &mut self.inputs[index];
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
             vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
         }
@@ -239,11 +330,11 @@ impl<const LOG: u32> Iq<LOG> {
     /// VC allocation of one router in internal step `step`.
     #[inline(always)]
     fn allocate_vcs(&mut self, router: usize, step: u32) {
-        for iteration in 0..self.iterations {
+        for iteration in 0..self.iterations() {
             if self.routers[router].asking_vc == 0 {
                 return;
             }
-            let dropped = match self.allocator {
+            let dropped = match self.allocator() {
                 Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
                 Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
             };
@@ -252,7 +343,7 @@ impl<const LOG: u32> Iq<LOG> {
             }
             self.drop_vc_requests(router, dropped);
         }
-        if self.delayed {
+        if self.delayed() {
             self.delay_losers(router, step);
         }
     }
@@ -314,14 +405,19 @@ impl<const LOG: u32> Iq<LOG> {
         free.trailing_zeros()
     }
 
-    /// Takes the request at `place` off the list until a VC of its output is freed.
+    /// Takes the request at `place` off the list until a VC of its output is freed; returns how many were taken off:
+    /// a head that may decide again stays.
     #[inline(always)]
-    fn park(&mut self, port_base: usize, place: usize) {
+    fn park(&mut self, port_base: usize, place: usize) -> usize {
+        if self.decides_again() {
+            return 0;
+        }
         let request = &mut self.vc_requests[place];
         let input = std::mem::replace(&mut request.input, NONE) as usize;
         let port = port_base + request.port as usize;
         self.ports[port].waiting += 1;
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+        1
     }
 
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
@@ -330,11 +426,12 @@ impl<const LOG: u32> Iq<LOG> {
     /// win: the others need not be looked at.
     fn wake(&mut self, router: usize, port: usize) {
         let free = self.ports[port].free;
+        let simple = !self.delayed() && self.whole() == 0;
         let pointer = match free.count_ones() {
-            1 if !self.delayed => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
+            1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
             _ => 0,
         };
-        let only_first = free.is_power_of_two() && !self.delayed;
+        let only_first = free.is_power_of_two() && simple;
         let vc_base = (self.routers[router].first_port << LOG) as usize;
         let (first, from) = ((pointer / 64) as usize, u64::MAX << (pointer % 64));
         // From the pointer to the end, then from the start to the pointer.
@@ -350,7 +447,9 @@ impl<const LOG: u32> Iq<LOG> {
                 let index = vc_base + word * 64 + bits.trailing_zeros() as usize;
                 let bit = bits & bits.wrapping_neg();
                 bits ^= bit;
-                if free & self.class_masks[self.inputs[index].front.class as usize] == 0 {
+                let head = &self.inputs[index].front;
+                let (class, size) = (head.class, head.size());
+                if self.usable(port, class, size) == 0 {
                     continue;
                 }
                 self.waiting[port * self.words + word] ^= bit;
@@ -363,6 +462,57 @@ impl<const LOG: u32> Iq<LOG> {
         }
     }
 
+    /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now.
+    #[inline(always)]
+    fn usable(&mut self, port: usize, class: u8, size: u32) -> u64 {
+        let free = self.ports[port].free & self.class_masks[class as usize];
+        if self.whole() & free == 0 { free } else { self.with_room(port, free, size) }
+    }
+
+    /// Those of the `free` VCs of output `port` that have room for a packet of `size` flits where it must fit whole.
+    /// The others are marked, so that the credit that makes room is noticed.
+    #[inline(never)]
+    fn with_room(&mut self, port: usize, free: u64, size: u32) -> u64 {
+        let (mut fitting, mut left) = (free, free & self.whole());
+        while left != 0 {
+            let vc = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let output = &mut self.outputs[(port << LOG) + vc];
+            if !self.room.fits(output.occupancy, self.ports[port].shared, size) {
+                fitting &= !(1 << vc);
+                let wanted = &mut self.wanted[(port << LOG) + vc];
+                *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
+                output.starved = true;
+            }
+        }
+        fitting
+    }
+
+    /// The flits of the packet at the front of the input VC that asks at `place`.
+    #[inline(always)]
+    fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
+        self.inputs[vc_base + request.input as usize].front.size()
+    }
+
+    /// True if packets that are given VCs of one output in one step may take the shared places from each other.
+    #[inline(always)]
+    fn crowded(&self) -> bool {
+        self.cut_through() && self.room.pool > 0
+    }
+
+    /// Where that is so, VCs are given in the order of their numbers: true if the request at `place` comes too late.
+    #[inline(always)]
+    fn comes_too_late(&self, router: usize, place: usize, output: u16) -> bool {
+        if !self.crowded() {
+            return false;
+        }
+        let state = self.routers[router];
+        let vc_base = (state.first_port << LOG) as usize;
+        let port = state.first_port as usize + Self::port(output) as usize;
+        let size = self.size_of(vc_base, self.vc_requests[place]);
+        !self.room.fits(self.outputs[vc_base + output as usize].occupancy, self.ports[port].shared, size)
+    }
+
     /// Inputs choose, then output VCs. Returns the number of requests to be taken off the list.
     #[inline(always)]
     fn vcs_input_first(&mut self, router: usize, step: u32) -> usize {
@@ -371,16 +521,19 @@ impl<const LOG: u32> Iq<LOG> {
         let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
-            let free = self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
-            let vc = &self.inputs[vc_base + request.input as usize];
-            if self.delayed && vc.ready > step {
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
                 continue;
+            }
+            let port = port_base + request.port as usize;
+            let mut free = self.ports[port].free & self.class_masks[request.class as usize];
+            if self.whole() & free != 0 {
+                free = self.with_room(port, free, self.size_of(vc_base, request));
             }
             if free == 0 {
-                self.park(port_base, place);
-                dropped += 1;
+                dropped += self.park(port_base, place);
                 continue;
             }
+            let vc = &self.inputs[vc_base + request.input as usize];
             let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
             if state.asking_vc == 1 {
                 self.grant_vc(router, place, output, true, step);
@@ -390,11 +543,18 @@ impl<const LOG: u32> Iq<LOG> {
             self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
         }
         let winners = std::mem::take(&mut self.by_vc.len);
+        if self.crowded() {
+            self.by_vc.sort(winners);
+        }
         for i in 0..winners {
             let (output, place) = self.by_vc.take(i);
+            if self.comes_too_late(router, place, output) {
+                continue;
+            }
             self.grant_vc(router, place, output, true, step);
+            dropped += 1;
         }
-        winners + dropped
+        dropped
     }
 
     /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
@@ -404,14 +564,13 @@ impl<const LOG: u32> Iq<LOG> {
         let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
-            let mut free =
-                self.ports[port_base + request.port as usize].free & self.class_masks[request.class as usize];
-            if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
                 continue;
             }
+            let size = self.size_of(vc_base, request);
+            let mut free = self.usable(port_base + request.port as usize, request.class, size);
             if free == 0 {
-                self.park(port_base, place);
-                dropped += 1;
+                dropped += self.park(port_base, place);
                 continue;
             }
             while free != 0 {
@@ -433,10 +592,17 @@ impl<const LOG: u32> Iq<LOG> {
                 None => accepted.push((place, key, output)),
             }
         }
-        for &(place, _, output) in &accepted {
-            self.grant_vc(router, place, output, first, step);
+        if self.crowded() {
+            accepted.sort_unstable_by_key(|&(_, _, output)| output);
         }
-        accepted.len() + dropped
+        for &(place, _, output) in &accepted {
+            if self.comes_too_late(router, place, output) {
+                continue;
+            }
+            self.grant_vc(router, place, output, first, step);
+            dropped += 1;
+        }
+        dropped
     }
 
     /// Gives output VC `output` to the request at `place`, which is marked for removal.
@@ -447,16 +613,24 @@ impl<const LOG: u32> Iq<LOG> {
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
-        if self.delayed {
+        if !PLAIN && self.delayed {
             vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
+        let size = if PLAIN { 0 } else { vc.front.size() };
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
+        owned.starved = false;
         if move_pointers {
             vc.pointer = output + 1;
             owned.pointer = input + 1;
         }
-        self.ports[port_base + Self::port(output) as usize].free &= !(1 << Self::vc(output));
+        let arbiters = &mut self.ports[port_base + Self::port(output) as usize];
+        arbiters.free &= !(1 << Self::vc(output));
+        if !PLAIN && self.room.cut_through {
+            let before = u32::from(owned.occupancy);
+            owned.occupancy += size as u16;
+            arbiters.shared += self.room.shared(before + size) - self.room.shared(before);
+        }
         self.ask_switch(router, input, output);
     }
 
@@ -481,12 +655,12 @@ impl<const LOG: u32> Iq<LOG> {
                 dropped |= self.grant_switch(router, base, true, now, departure, step, wires);
             }
         } else {
-            for iteration in 0..self.iterations {
-                dropped |= match self.allocator {
+            for iteration in 0..self.iterations() {
+                dropped |= match self.allocator() {
                     Allocator::SeparableInputFirst => self.switch_input_first(router, base..base + asking, step),
                     Allocator::Islip => self.switch_islip(router, base..base + asking, step),
                 };
-                let move_pointers = iteration == 0 || self.allocator == Allocator::SeparableInputFirst;
+                let move_pointers = iteration == 0 || self.allocator() == Allocator::SeparableInputFirst;
                 for i in 0..std::mem::take(&mut self.by_output.len) {
                     let (_, place) = self.by_output.take(i);
                     dropped |= self.grant_switch(router, place, move_pointers, now, departure, step, wires);
@@ -503,21 +677,23 @@ impl<const LOG: u32> Iq<LOG> {
     #[inline(always)]
     fn eligible(&mut self, router: usize, place: usize, step: u32, parked: &mut bool) -> Option<SwitchRequest> {
         let request = self.switch_requests[place];
-        if self.iterations > 1 && request.input == NONE {
+        if self.iterations() > 1 && request.input == NONE {
             return None;
         }
         let vc_base = (self.routers[router].first_port << LOG) as usize;
-        if self.delayed && self.inputs[vc_base + request.input as usize].ready > step {
+        if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
             return None;
         }
+        let limit = self.limit();
         let output = &mut self.outputs[vc_base + request.output as usize];
-        if output.occupancy >= self.buffer {
+        let out_port = self.routers[router].first_port as usize + Self::port(request.output) as usize;
+        if u32::from(output.occupancy) >= limit && (PLAIN || self.ports[out_port].shared >= self.room.pool) {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             *parked = true;
             return None;
         }
-        if self.iterations > 1 {
+        if self.iterations() > 1 {
             let taken = |port: u16| self.granted.contains(&port);
             if taken(Self::port(request.input) << 1) || taken(Self::port(request.output) << 1 | 1) {
                 return None;
@@ -620,14 +796,20 @@ impl<const LOG: u32> Iq<LOG> {
             arbiters.input = output + 1;
             self.ports[out_port as usize].output = input + 1;
         }
-        if self.iterations > 1 {
+        if self.iterations() > 1 {
             self.granted.extend([input << 1, output << 1 | 1]);
         }
         self.grants += 1;
         let index = (vc_base + u32::from(request.input)) as usize;
         let flit = self.pop(index);
         let out_index = vc_base + u32::from(request.output);
-        self.outputs[out_index as usize].occupancy += 1;
+        if !self.cut_through() {
+            let output = &mut self.outputs[out_index as usize];
+            output.occupancy += 1;
+            if !PLAIN && output.occupancy > self.room.reserve {
+                self.ports[out_port as usize].shared += 1;
+            }
+        }
         wires.send_flit(PortId(out_port), out_index, Self::vc(request.output), departure, flit);
         wires.send_credit(PortId(in_port), Self::vc(request.input), now);
         let empty = self.inputs[index].flits == 0;
@@ -635,6 +817,7 @@ impl<const LOG: u32> Iq<LOG> {
             self.inputs[index].output = NONE;
             self.outputs[out_index as usize].owner = NONE;
             self.ports[out_port as usize].free |= 1 << Self::vc(request.output);
+            self.routers[router].look |= !PLAIN;
             if self.ports[out_port as usize].waiting > 0 {
                 self.wake(router, out_port as usize);
             }
@@ -642,7 +825,7 @@ impl<const LOG: u32> Iq<LOG> {
                 self.ask_vc(router as u32, index, step + 1);
             }
         } else if !empty {
-            if self.delayed {
+            if self.delayed() {
                 self.inputs[index].ready = after(self.speedup, step + 1, self.delays.sw_alloc);
             }
             return false;
@@ -658,25 +841,54 @@ impl<const LOG: u32> Iq<LOG> {
         let flit = vc.front;
         vc.flits -= 1;
         if vc.flits > 0 {
+            let place = vc.next as usize;
             (vc.front, vc.next) = self.pool.remove(vc.next);
+            if !PLAIN && self.decides_again && vc.front.is_head() {
+                self.before[index] = self.before_in_pool[place];
+            }
         }
         flit
     }
+
+    /// Room has been made in output VC `vc`, for which its owner or heads without a VC wait: enough for some?
+    fn relieve(&mut self, vc: u32) {
+        let router = self.router_of[(vc >> LOG) as usize];
+        let (port, output) = ((vc >> LOG) as usize, &mut self.outputs[vc as usize]);
+        let input = output.owner;
+        if input != NONE {
+            output.starved = false;
+            let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
+            self.ask_switch(router as usize, input, output);
+        } else if self.room.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
+            output.starved = false;
+            self.routers[router as usize].look = true;
+            if self.ports[port].waiting > 0 {
+                self.wake(router as usize, port);
+            }
+        }
+        self.activate(router);
+    }
 }
 
-impl<const LOG: u32> RouterModel for Iq<LOG> {
+impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
     fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
         let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
+        let room = Room::new(setup);
+        let before = if setup.decides_again { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
-        let router = |w: &[u32]| Router { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false };
+        let router =
+            |w: &[u32]| Router { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false, look: false };
         let config = &setup.config;
         Self {
             routers: first_ports.windows(2).map(router).collect(),
             inputs: Table::filled(input, ports << LOG),
             outputs: Table::filled(output, ports << LOG),
-            ports: Table::filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
+            ports: Table::filled(
+                PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0, shared: 0 },
+                ports,
+            ),
             vc_requests: Table::filled(VcRequest { input: NONE, port: 0, class: 0 }, ports << LOG),
             switch_requests: Table::filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: Table::filled(0, ports * (radix << LOG).div_ceil(64)),
@@ -693,7 +905,11 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             by_output: Choices::new(radix),
             by_vc: Choices::new(radix << LOG),
             granted: Vec::new(),
-            buffer: config.buffer as u16,
+            room,
+            wanted: Table::filled(0, if room.whole == 0 { 0 } else { ports << LOG }),
+            decides_again: setup.decides_again,
+            before: Table::filled(PacketState::direct(0), before),
+            before_in_pool: Vec::new(),
             allocator: config.allocator,
             iterations: config.iterations,
             speedup: config.speedup,
@@ -721,11 +937,11 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
             state.front = flit;
             let router = self.router_of[(vc >> LOG) as usize];
             if flit.is_head() {
-                let step = if self.delayed { first_step(self.speedup, now) } else { 0 };
+                let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
                 self.ask_vc(router, index, step);
             } else {
                 let output = state.output;
-                if self.delayed {
+                if !PLAIN && self.delayed {
                     state.ready = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
                 }
                 let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
@@ -744,19 +960,22 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
     }
 
     #[inline(always)]
-    fn credit(&mut self, vc: u32, flits: u16) {
+    fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
-        debug_assert!(output.occupancy >= flits, "a credit that nobody has spent");
-        output.occupancy -= flits;
-        if !output.starved {
-            return;
+        debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
+        let was_shared = !PLAIN && output.occupancy > self.room.reserve;
+        output.occupancy -= 1;
+        if was_shared {
+            let port = vc >> LOG;
+            self.ports[port as usize].shared -= 1;
+            for vc in port << LOG..(port + 1) << LOG {
+                if self.outputs[vc as usize].starved {
+                    self.relieve(vc);
+                }
+            }
+        } else if output.starved {
+            self.relieve(vc);
         }
-        output.starved = false;
-        let input = output.owner;
-        let router = self.router_of[(vc >> LOG) as usize];
-        let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
-        self.ask_switch(router as usize, input, output);
-        self.activate(router);
     }
 
     // Not inlined: compiled once for each stride, not again for each routing.
@@ -790,6 +1009,70 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         (first..first + (1 << LOG)).map(|vc| u32::from(self.outputs[vc].occupancy)).sum()
     }
 
+    #[inline(always)]
+    fn free_vcs(&self, port: u32, class: u8, size: u32) -> u32 {
+        let port = port as usize;
+        let free = self.ports[port].free & self.class_masks[class as usize];
+        let mut whole = free & self.whole();
+        let mut count = free.count_ones();
+        while whole != 0 {
+            let occupancy = self.outputs[(port << LOG) + whole.trailing_zeros() as usize].occupancy;
+            count -= u32::from(!self.room.fits(occupancy, self.ports[port].shared, size));
+            whole &= whole - 1;
+        }
+        count
+    }
+
+    fn remember(&mut self, vc: u32, before: PacketState) {
+        let state = &self.inputs[vc as usize];
+        if state.flits == 1 {
+            self.before[vc as usize] = before;
+        } else {
+            let place = state.last as usize;
+            self.before_in_pool.resize(self.before_in_pool.len().max(place + 1), before);
+            self.before_in_pool[place] = before;
+        }
+        let router = self.router_of(vc);
+        self.routers[router as usize].look = true;
+    }
+
+    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
+        for &router in &self.active {
+            let state = self.routers[router as usize];
+            if !state.look {
+                continue;
+            }
+            // What is free now may be lost to another head: then this one has to look again.
+            let mut look = false;
+            let vc_base = state.first_port << LOG;
+            for place in vc_base..vc_base + u32::from(state.asking_vc) {
+                let request = self.vc_requests[place as usize];
+                let vc = vc_base + u32::from(request.input);
+                let flit = self.inputs[vc as usize].front;
+                let port = (vc_base >> LOG) + u32::from(request.port);
+                if self.free_vcs(port, request.class, flit.size()) == 0 {
+                    heads.push((vc, Flit { state: self.before[vc as usize], ..flit }));
+                } else {
+                    look = true;
+                }
+            }
+            self.routers[router as usize].look = look;
+        }
+    }
+
+    fn redirect(&mut self, vc: u32, flit: Flit) {
+        let router = self.router_of(vc);
+        self.inputs[vc as usize].front = flit;
+        let state = self.routers[router as usize];
+        let vc_base = state.first_port << LOG;
+        let input = (vc - vc_base) as u16;
+        let mut places = (vc_base..vc_base + u32::from(state.asking_vc)).map(|place| place as usize);
+        let place = places.find(|&place| self.vc_requests[place].input == input).expect("it asks for a VC");
+        self.vc_requests[place] = VcRequest { input, port: flit.out, class: flit.class };
+        let port = state.first_port + u32::from(flit.out);
+        self.routers[router as usize].look |= self.free_vcs(port, flit.class, flit.size()) > 0;
+    }
+
     fn grants(&self) -> u64 {
         self.grants
     }
@@ -819,15 +1102,34 @@ impl<const LOG: u32> RouterModel for Iq<LOG> {
         }
         let port = first_port + u32::from(state.front.out);
         let class = self.class_masks[state.front.class as usize];
-        if self.ports[port as usize].free & class != 0 {
+        if self.free_vcs(port, state.front.class, state.front.size()) > 0 {
             return Wait::Nothing;
         }
-        Wait::Vcs((0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v).collect())
+        let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);
+        if !self.decides_again() {
+            return Wait::Vcs(decided.collect());
+        }
+        // It may decide for any VC that is freed here.
+        let end = self.routers.iter().map(|r| r.first_port).find(|&p| p > first_port);
+        let vcs = vc_base..end.map_or(self.outputs.iter().len() as u32, |port| port << LOG);
+        Wait::Vcs(vcs.filter(|&vc| self.outputs[vc as usize].owner != NONE).chain(decided).collect())
     }
 
     fn owner(&self, vc: u32) -> Option<u32> {
         let owner = self.outputs[vc as usize].owner;
         let first_port = self.routers[self.router_of(vc) as usize].first_port;
         (owner != NONE).then(|| (first_port << LOG) + u32::from(owner))
+    }
+
+    fn taken(&self, vc: u32) -> u32 {
+        self.outputs[vc as usize].occupancy.into()
+    }
+
+    fn takers(&self, vc: u32) -> Vec<u32> {
+        let others = self.room.pool > 0 && (self.cut_through() || self.outputs[vc as usize].owner != NONE);
+        let shares = |other: &u32| others && self.outputs[*other as usize].occupancy > self.room.reserve;
+        let first = vc >> LOG << LOG;
+        let own = (self.outputs[vc as usize].occupancy > 0).then_some(vc);
+        own.into_iter().chain((first..first + (1 << LOG)).filter(|&other| other != vc).filter(shares)).collect()
     }
 }

@@ -16,13 +16,13 @@ mod table;
 mod terminals;
 mod wires;
 
-pub use config::{Allocator, Config, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
+pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, PortId};
-use crate::routing::{AnyRouting, DynRouting, Routing};
+use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
 use crate::topology::available_memory;
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
@@ -55,14 +55,27 @@ pub trait RouterModel: Send {
     /// A flit has arrived at input VC `vc`, its output decided.
     fn accept(&mut self, vc: u32, flit: Flit, now: u32);
 
-    /// Credits have come back for output VC `vc`.
-    fn credit(&mut self, vc: u32, flits: u16);
+    /// A credit has come back for output VC `vc`.
+    fn credit(&mut self, vc: u32);
 
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, wires: &mut Wires);
 
-    /// Flits sent through output `port` whose credits have not come back.
+    /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
+    /// those still to be sent of packets that have been given a VC.
     fn occupancy(&self, port: u32) -> u32;
+
+    /// VCs of `class` at output `port` that a packet of `size` flits could be given.
+    fn free_vcs(&self, port: u32, class: u8, size: u32) -> u32;
+
+    /// The head that was accepted last at input VC `vc` decided in state `before`. Only where heads decide again.
+    fn remember(&mut self, vc: u32, before: PacketState);
+
+    /// The heads that shall decide again, with the state in which they decided before, by input VC.
+    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>);
+
+    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided: here it is.
+    fn redirect(&mut self, vc: u32, flit: Flit);
 
     /// Flits that have crossed a switch so far.
     fn grants(&self) -> u64;
@@ -78,6 +91,13 @@ pub trait RouterModel: Send {
 
     /// The input VC that holds output VC `vc`, if any.
     fn owner(&self, vc: u32) -> Option<u32>;
+
+    /// Places taken behind output VC `vc`: see [`RouterModel::occupancy`].
+    fn taken(&self, vc: u32) -> u32;
+
+    /// The output VCs of its port, itself among them, that would make room in output VC `vc` if places behind them
+    /// were given back.
+    fn takers(&self, vc: u32) -> Vec<u32>;
 }
 
 /// A checked configuration for one network and routing.
@@ -93,6 +113,10 @@ pub struct Setup {
     pub stride: u32,
     /// VCs of each class; behind them all VCs.
     pub class_masks: Vec<u64>,
+    /// VCs that take a packet only if they are empty or have room for all of it, because the routing asks for it.
+    pub whole: u64,
+    /// Heads without a VC decide again: see [`Routing::decides_again`].
+    pub decides_again: bool,
 }
 
 impl Setup {
@@ -127,7 +151,8 @@ impl Setup {
             all & !((1u64 << first) - 1) & if end >= 64 { u64::MAX } else { (1 << end) - 1 }
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
-        let setup = Self { config: Config { vcs: Some(vcs), ..config.clone() }, vcs, classes, stride, class_masks };
+        let config = Config { vcs: Some(vcs), ..config.clone() };
+        let setup = Self { config, vcs, classes, stride, class_masks, whole: 0, decides_again: false };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
         Ok(setup)
@@ -154,6 +179,26 @@ impl Setup {
         Ok(())
     }
 
+    /// Takes in what else `routing` asks of a router.
+    pub fn serve<R: Routing>(mut self, routing: &R) -> Self {
+        self.decides_again = routing.decides_again();
+        let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
+        self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);
+        self
+    }
+
+    /// True if all that can make an allocation or a buffer more than the simplest is off.
+    pub fn is_plain(&self) -> bool {
+        let config = &self.config;
+        config.allocator == Allocator::SeparableInputFirst
+            && config.iterations == 1
+            && (config.routing_delay, config.vc_alloc_delay, config.sw_alloc_delay) == (0, 1, 1)
+            && config.flow == Flow::Wormhole
+            && config.buffers == Buffers::Private
+            && self.whole == 0
+            && !self.decides_again
+    }
+
     fn check_size(&self, network: &Network) -> Result<()> {
         let per_port = u64::from(self.vcs) * u64::from(self.config.buffer);
         if per_port > 1 << 20 {
@@ -162,6 +207,12 @@ impl Setup {
                 self.vcs,
                 self.config.buffer,
                 1 << 20
+            )));
+        }
+        if self.config.buffers != Buffers::Private && per_port > 65_535 {
+            return Err(Error::Config(format!(
+                "{} VCs of {} flits share {per_port} flits a port; at most 65535 can be shared",
+                self.vcs, self.config.buffer
             )));
         }
         let radix = network.radix() as u64;
@@ -197,9 +248,15 @@ impl Setup {
     }
 }
 
-/// A routing that is compiled with every model of a router: one for each stride of VCs.
+/// A routing that is compiled with the plain model of a router, once for each stride of VCs.
 pub trait Compiled:
-    DynRouting + Arrivals<Iq<0>> + Arrivals<Iq<1>> + Arrivals<Iq<2>> + Arrivals<Iq<3>> + Arrivals<Iq<4>> + Arrivals<Iq<6>>
+    DynRouting
+    + Arrivals<Iq<0, true>>
+    + Arrivals<Iq<1, true>>
+    + Arrivals<Iq<2, true>>
+    + Arrivals<Iq<3, true>>
+    + Arrivals<Iq<4, true>>
+    + Arrivals<Iq<6, true>>
 {
 }
 
@@ -238,7 +295,7 @@ impl Run {
             config.check_trace()?;
         }
         let algorithm = routing::build(network, routing)?;
-        let setup = Setup::new(network, routing, algorithm.classes(), config)?;
+        let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
         if let Injection::OnOff { alpha, beta } = config.injection {
             let rate = load / f64::from(config.packet) * (alpha + beta) / alpha;
             if rate > 1.0 {
@@ -264,10 +321,13 @@ impl Run {
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
-                match self.setup.stride {
-                    $($stride => control::run::<Iq<$log>>(
-                        network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),)*
-                    other => unreachable!("no engine for a stride of {other}"),
+                match (self.setup.stride, self.setup.is_plain()) {
+                    $(($stride, true) => control::run::<Iq<$log, true>>(
+                        network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),
+                    // With options that few runs have, routings are called through a reference.
+                    ($stride, false) => control::run::<Iq<$log, false>>(
+                        network, &self.routing, &self.traffic, &self.setup, self.load, control),)*
+                    (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
         }

@@ -28,6 +28,13 @@ impl<T> Table<T> {
     }
 }
 
+impl<T: Ord> Table<T> {
+    /// Sorts the first `len` entries.
+    pub fn sort(&mut self, len: usize) {
+        self.0[..len].sort_unstable();
+    }
+}
+
 impl<T> FromIterator<T> for Table<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         Self(items.into_iter().collect())

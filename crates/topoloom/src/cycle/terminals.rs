@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::Setup;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::table::Table;
 use super::wires::Wheel;
+use super::{Flow, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use crate::traffic::{Trace, Traffic};
@@ -55,9 +55,15 @@ pub struct Terminals {
     sources: Table<Source>,
     /// Flits in the router's injection buffers, `stride` to a terminal.
     occupancy: Table<u16>,
+    /// Those of them in places that VCs share, by terminal; empty if none are shared.
+    shared: Table<u32>,
+    /// Places of each VC's own, and places that the VCs of a port share.
+    reserve: u32,
+    pool: u32,
+    /// A packet needs room for all of it.
+    cut_through: bool,
     stride: usize,
     vcs: u32,
-    buffer: u16,
     packet: u32,
     latency: u32,
     wheel: Wheel<u32>,
@@ -104,12 +110,16 @@ impl Terminals {
             blocked: false,
             on: false,
         };
+        let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
         let mut this = Self {
             sources: terminals.iter().map(source).collect(),
             occupancy: Table::filled(0, terminals.len() * setup.stride as usize),
+            shared: Table::filled(0, if pool > 0 { terminals.len() } else { 0 }),
+            reserve,
+            pool,
+            cut_through: config.flow == Flow::Vct,
             stride: setup.stride as usize,
             vcs: setup.vcs,
-            buffer: config.buffer as u16,
             packet: config.packet,
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
@@ -141,8 +151,12 @@ impl Terminals {
     /// A credit has come back for VC `index` (`stride` to a terminal).
     #[inline(always)]
     pub fn credit(&mut self, index: u32, now: u32) {
-        self.occupancy[index as usize] -= 1;
         let place = index / self.stride as u32;
+        let occupancy = &mut self.occupancy[index as usize];
+        if u32::from(*occupancy) > self.reserve {
+            self.shared[place as usize] -= 1;
+        }
+        *occupancy -= 1;
         if self.sources[place as usize].blocked {
             self.sources[place as usize].blocked = false;
             self.schedule(place, now, now);
@@ -198,9 +212,15 @@ impl Terminals {
         source.flit.kind = 0;
         if source.left == 0 {
             flit.kind |= TAIL;
+        } else if flit.is_head() {
+            flit.injected = source.left + 1;
         }
         let target = source.target + vc;
-        self.occupancy[place as usize * self.stride + vc as usize] += 1;
+        let occupancy = &mut self.occupancy[place as usize * self.stride + vc as usize];
+        *occupancy += 1;
+        if u32::from(*occupancy) > self.reserve {
+            self.shared[place as usize] += 1;
+        }
         let wake = source_wake(&self.sources[place as usize], now + 1);
         self.schedule(place, wake, now);
         Sent::Flit(target, flit)
@@ -211,15 +231,20 @@ impl Terminals {
     fn choose_vc(&self, place: u32) -> Option<u32> {
         let source = &self.sources[place as usize];
         let base = place as usize * self.stride;
-        let room = |vc: u32| self.occupancy[base + vc as usize] < self.buffer;
+        let shared = if self.pool > 0 { self.pool - self.shared[place as usize] } else { 0 };
+        let room = |vc: u32, flits: u32| {
+            let before = u32::from(self.occupancy[base + vc as usize]);
+            before + flits <= self.reserve.max(before) + shared
+        };
         let last = u32::from(source.vc);
         if source.left > 0 {
-            return room(last).then_some(last);
+            return room(last, 1).then_some(last);
         }
+        let flits = if self.cut_through { self.packet } else { 1 };
         let mut vc = last;
         for _ in 0..self.vcs {
             vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
-            if room(vc) {
+            if room(vc, flits) {
                 return Some(vc);
             }
         }

@@ -88,6 +88,14 @@ macro_rules! forward {
                 Routing::snapshot_period(&*self.0)
             }
 
+            fn decides_again(&self) -> bool {
+                self.0.decides_again()
+            }
+
+            fn takes_whole_packets(&self, class: u8) -> bool {
+                self.0.takes_whole_packets(class)
+            }
+
             fn oblivious(&self) -> bool {
                 self.0.oblivious()
             }

@@ -72,6 +72,9 @@ pub trait View {
     /// The same of any output in the network, as last published. Only for routings with a
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
+
+    /// VCs of `class` at local output `port` that the packet at hand could be given now.
+    fn free_vcs(&self, port: u32, class: u8) -> u32;
 }
 
 impl<V: View + ?Sized> View for &V {
@@ -83,6 +86,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         (**self).published(port)
+    }
+
+    #[inline(always)]
+    fn free_vcs(&self, port: u32, class: u8) -> u32 {
+        (**self).free_vcs(port, class)
     }
 }
 
@@ -97,6 +105,10 @@ impl View for Idle {
 
     fn published(&self, _port: PortId) -> u32 {
         0
+    }
+
+    fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+        1
     }
 }
 
@@ -131,6 +143,19 @@ pub trait Routing: Send + Sync {
     /// Cycles between two snapshots of all occupancies in the network, for [`View::published`]; 0 if it reads none.
     fn snapshot_period(&self) -> u32 {
         0
+    }
+
+    /// True if a head that finds no free VC where it has decided to go decides again ([`Routing::choose`], from the
+    /// state in which it came) whenever a VC is freed at its router. What Duato's protocol rests on.
+    fn decides_again(&self) -> bool {
+        false
+    }
+
+    /// True for a VC class that takes a packet only into a VC that is empty, or that has room for all of it: what
+    /// adaptive classes need whose channels may wait for each other in a circle, so that every head there comes to
+    /// the front of its VC and can escape.
+    fn takes_whole_packets(&self, _class: u8) -> bool {
+        false
     }
 
     /// True if no decision looks at the view, so that every packet's way has a probability that can be computed:
