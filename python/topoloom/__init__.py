@@ -8,7 +8,31 @@
 from topoloom._core import TopoloomError, __version__
 from topoloom.comparison import Comparison, compare
 from topoloom.curves import Curve, Point
+from topoloom.families import Dragonfly, FatTree, FleX, HyperX, Mesh, SlimFly, Torus
 from topoloom.layouts import Layout
 from topoloom.networks import Network, network
+from topoloom.plots import plot
+from topoloom.studies import Results, Study, Sweep
 
-__all__ = ["Comparison", "Curve", "Layout", "Network", "Point", "TopoloomError", "__version__", "compare", "network"]
+__all__ = [
+    "Comparison",
+    "Curve",
+    "Dragonfly",
+    "FatTree",
+    "FleX",
+    "HyperX",
+    "Layout",
+    "Mesh",
+    "Network",
+    "Point",
+    "Results",
+    "SlimFly",
+    "Study",
+    "Sweep",
+    "TopoloomError",
+    "Torus",
+    "__version__",
+    "compare",
+    "network",
+    "plot",
+]

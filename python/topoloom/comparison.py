@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,12 @@ class Comparison:
             "networks": self.facts,
             "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
         }
+
+    def _repr_html_(self) -> str:
+        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who look at reports only
+
+        page = escape(render_report(self), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
     def write_report(self, path: str | Path) -> None:
         """Write the report, one HTML file that needs nothing else."""

@@ -8,7 +8,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,6 +20,12 @@ from topoloom.loads import DEFAULT_LOADS, Loads, parse_loads
 from topoloom.options import EngineOptions
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from topoloom.plots import Measure
 
 ZERO_LOAD = 0.001
 """The load whose latency stands for that of an empty network, in flits per terminal per cycle."""
@@ -166,6 +173,26 @@ class Curve:
         point = self.points.get(1.0)
         return point.accepted if point and not point.deadlocked else None
 
+    def frame(self) -> "pd.DataFrame":
+        """Return the points as a data frame, one row a load, with network, routing and traffic."""
+        import pandas as pd  # noqa: PLC0415 - loads slowly
+
+        about = {"spec": self.spec, "routing": self.routing, "traffic": self.traffic, "seed": self.config["seed"]}
+        return pd.DataFrame([about | point.model_dump() for point in self.sorted_points()])
+
+    def plot(self, measure: "Measure" = "latency") -> "go.Figure":
+        """Return a chart of the curve with its confidence band; see :func:`topoloom.plot`."""
+        from topoloom.plots import plot  # noqa: PLC0415 - charts know curves, not the reverse
+
+        return plot(self, measure)
+
+    def _repr_html_(self) -> str:
+        title = f"{self.spec}, routing {self.routing}, traffic {self.traffic}, seed {self.config['seed']}"
+        columns = ["accepted", "latency_cycles", "latency_ci95", "p99", "hops", "converged", "saturated"]
+        table = self.frame().set_index("offered")[columns] if self.points else None
+        body = "no point yet" if table is None else table.to_html(float_format="%.4g")
+        return f"<b>{escape(title)}</b><br>{body}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``simulate --json`` prints."""
         return {
@@ -240,6 +267,47 @@ def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
     yield [load for load in loads if load < stable]
 
 
+def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
+    """Place points where the curve bends, up to the first load past saturation.
+
+    The range is that of `loads`. Past saturation stands one load; below it, an interval is halved as long as the
+    latency at one of its ends lies further from the straight line between its neighbours than `tolerance`, as a part
+    of that latency, so that straight lines between the points are the curve. No interval becomes narrower than 0.01.
+    """
+    first, last = min(loads), max(loads)
+    yield [ZERO_LOAD]
+    yield [last]
+    stable, unstable = 0.0, last
+    # A load and a half of an even grid: enough to see where the curve leaves the picture.
+    while not curve.is_stable(last) and unstable - stable > 1.5 / RESOLUTION:
+        middle = _on_grid((stable + unstable) / 2)
+        yield [middle]
+        if curve.is_stable(middle):
+            stable = middle
+        else:
+            unstable = middle
+    yield [first]
+    while batch := _bends(curve, tolerance):
+        yield batch
+
+
+def _bends(curve: Curve, tolerance: float) -> list[float]:
+    """Return the middles of the intervals at whose ends the curve bends too much."""
+    known = [(load, curve.points[load].latency_cycles) for load in sorted(curve.points) if curve.is_stable(load)]
+    new = set()
+    for (a, low), (b, mid), (c, high) in zip(known, known[1:], known[2:], strict=False):
+        assert low is not None and mid is not None and high is not None
+        line = low + (high - low) * (b - a) / (c - a)
+        if abs(line - mid) > tolerance * mid:
+            wide = (a, b) if b - a > c - b else (b, c)
+            new.add(_on_grid(sum(wide) / 2))
+    return sorted(new - set(curve.points))
+
+
+def _on_grid(load: float) -> float:
+    return round(load * RESOLUTION) / RESOLUTION
+
+
 class Simulator:
     """What turns loads into points: a network, a routing, a traffic and options that go together.
 
@@ -295,6 +363,17 @@ class Simulator:
         if not self._searching or empty is None or self._options.latency_limit is not None:
             return self._options
         return self._options.model_copy(update={"latency_limit": HOPELESS_LATENCY * empty})
+
+
+def run_here(simulator: Simulator, plan: Plan) -> None:
+    """Run the simulations that `plan` asks for one after another in this thread."""
+    never = _core.CancelToken()
+    curve = simulator.curve
+    for batch in plan:
+        for load in batch:
+            if load not in curve.points and (point := simulator.point(load, never)):
+                curve.points[load] = point
+    curve.finished = True
 
 
 OnPoint = Callable[[Curve, Point], None]

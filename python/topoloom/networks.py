@@ -1,8 +1,9 @@
 """Networks: the graph, its facts, and what can be asked of it."""
 
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, Self
 
@@ -80,6 +81,16 @@ class Network:
 
     def __repr__(self) -> str:
         return f"Network({self.spec!r})"
+
+    def _repr_html_(self) -> str:
+        from topoloom.facts import FACTS, bound  # noqa: PLC0415 - for notebooks alone
+
+        facts = self.facts()
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{fact.label}</th><td>{bound(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
+            for fact in FACTS
+        )
+        return f"<b>{escape(self.spec)}</b><table>{rows}</table>"
 
     @property
     def spec(self) -> str:
@@ -276,10 +287,19 @@ def network(spec: str, **keys: str | float | bool) -> Network:
     >>> network("hyperx:3x3", p=2)
     Network('hyperx:3x3,p=2')
     """
+    return Network(with_keys(spec, keys))
+
+
+def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
+    """Return `spec` with `keys` added to it.
+
+    >>> with_keys("slimfly", {"q": 5, "p": 2})
+    'slimfly:q=5,p=2'
+    """
     pairs = [f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in keys.items()]
     if not pairs:
-        return Network(spec)
-    return Network(spec + ("," if ":" in spec else ":") + ",".join(pairs))
+        return spec
+    return spec + ("," if ":" in spec else ":") + ",".join(pairs)
 
 
 def as_networks(networks: Iterable[str | Network]) -> list[Network]:

@@ -2,8 +2,11 @@
 
 import os
 import queue
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Generic, Self, TypeVar
 
 Result = TypeVar("Result")
@@ -80,3 +83,27 @@ def interruptible(task: Callable[[], Result]) -> Result:
     with Workers[Result](1) as workers:
         workers.submit(task)
         return workers.next_result()
+
+
+@contextmanager
+def noted_interrupt() -> Iterator[threading.Event]:
+    """Note the first Ctrl-C in an event instead of raising it; the second one is raised.
+
+    What must not be torn in the middle looks at the event between its steps. Outside the main thread, which alone
+    hears signals, the event is never set.
+    """
+    event = threading.Event()
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield event
+        return
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield event
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -12,12 +12,14 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MODEL_VERSION", topoloom::MODEL_VERSION)?;
     module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
     module.add_class::<network::Network>()?;
     module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::check, module)?)?;
+    module.add_function(wrap_pyfunction!(run::check_routing, module)?)?;
     module.add_function(wrap_pyfunction!(run::verify, module)?)?;
     module.add_function(wrap_pyfunction!(run::trace_load, module)?)?;
     module.add_function(wrap_pyfunction!(run::saturation_bound, module)?)?;

@@ -75,6 +75,12 @@ pub fn trace_load(py: Python<'_>, network: &Network, traffic: &str) -> PyResult<
     Ok(traffic.trace().map(topoloom::traffic::Trace::load))
 }
 
+/// Checks that the network offers a routing.
+#[pyfunction]
+pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResult<()> {
+    raise(py.detach(|| routing::build(&network.0, routing))).map(drop)
+}
+
 /// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.
 #[pyfunction]
 pub fn verify(py: Python<'_>, network: &Network, routing: &str) -> PyResult<String> {

@@ -19,3 +19,6 @@ pub mod traffic;
 
 pub use error::{Error, Result};
 pub use network::Network;
+
+/// The version of the models. Whatever changes the numbers of a result raises it, and stored results are made anew.
+pub const MODEL_VERSION: u32 = 1;

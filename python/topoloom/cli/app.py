@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import compare, export, faults, layout, listing, saturation, show, simulate, verify
+from topoloom.cli import compare, export, faults, layout, listing, results, run, saturation, show, simulate, verify
 
 
 class _Commands(typer.core.TyperGroup):
@@ -51,4 +51,6 @@ app.command()(layout.layout)
 app.command()(verify.verify)
 app.command()(faults.faults)
 app.command()(export.export)
+app.command()(run.run)
+app.command()(results.results)
 app.command(name="list")(listing.list_)

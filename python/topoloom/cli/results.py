@@ -1,0 +1,117 @@
+"""``topoloom results``: what a store holds."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.cli import status
+from topoloom.cli.console import console, print_json, print_table, say
+from topoloom.studies import parts
+from topoloom.studies.kinds import KINDS
+from topoloom.studies.results import IDENTIFYING, Results
+
+MOST_ROWS = 60
+"""Rows that a table shows unless more are asked for."""
+
+MOST_CHANGES = 20
+
+
+def results(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder with a study's results.")],
+    other: Annotated[
+        Path | None, typer.Argument(metavar="OTHER", help="Another store to compare with.", show_default=False)
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option("--where", metavar="CONDITION", help="Only rows such as routing=min or load<=0.5; may repeat."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option("--columns", metavar="NAME,…", help="Columns to show; those measured unless given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the rows to a .csv or .parquet file.")
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+) -> int:
+    """List, filter and export the results of a study, or compare two stores."""
+    found = Results.load(store).where(*(where or []))
+    if other is not None:
+        return _compare(found, Results.load(other).where(*(where or [])), json=json)
+    if out is not None:
+        found.write(out)
+        say(f"{len(found)} rows are in {out}")
+    elif json:
+        print_json([dict(row) for row in found.rows])
+    else:
+        names = None if columns is None else [name.strip() for name in columns.split(",")]
+        summary_tables(found, names, everything=all_)
+    return status.DONE
+
+
+def summary_tables(found: Results, names: list[str] | None = None, *, everything: bool = False) -> None:
+    """Print results as one table a kind of point, the first rows if there are many."""
+    for kind, mine in found.by_kind().items():
+        shown = mine if everything else Results(mine.rows[:MOST_ROWS])
+        console().print(f"{kind}: {KINDS[kind].summary}", style="bold")
+        _print_rows(shown, names or _columns(mine))
+        print()
+        if len(shown) < len(mine):
+            say(f"{kind}: {len(mine) - len(shown)} rows more; --all shows them, --out FILE.csv writes them")
+
+
+def _columns(found: Results) -> list[str]:
+    """Return what tells the rows of one kind apart, and what was measured."""
+    rows = found.with_options()
+    differing = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row if name.startswith("options."))
+        if name != "options.seed" and len({str(row.get(name)) for row in rows}) > 1
+    ]
+    telling = [name for name in IDENTIFYING if any(row.get(name) not in (None, "") for row in rows)]
+    return [*telling, *differing, *KINDS[found.rows[0]["kind"]].columns]
+
+
+def _print_rows(found: Results, names: list[str]) -> None:
+    rows = found.with_options()
+    known = list(dict.fromkeys([*parts.FIXED, *(name for row in rows for name in row)]))
+    for name in names:
+        if name not in known and not any(name in kind.columns for kind in KINDS.values()):
+            raise TopoloomError(unknown("column", name, known))
+    left = sum(name in ("spec", "routing", "traffic") for name in names)
+    print_table(names, [[_cell(row.get(name)) for name in names] for row in rows], left=left)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def _compare(here: Results, there: Results, *, json: bool) -> int:
+    """Tell how two stores differ; results that differ for one key are a failed check."""
+    found = here.differences(there)
+    if json:
+        changed = [{"key": a["key"], "columns": names, "here": a, "there": b} for a, b, names in found.changed]
+        print_json({
+            "equal": found.equal,
+            "only_here": [dict(row) for row in found.only_here],
+            "only_there": [dict(row) for row in found.only_there],
+            "changed": changed,
+        })  # fmt: skip
+    else:
+        rows = [
+            ["equal", str(found.equal)],
+            ["different", str(len(found.changed))],
+            ["only in the first", str(len(found.only_here))],
+            ["only in the second", str(len(found.only_there))],
+        ]
+        print_table(["results", "points"], rows)
+        for a, b, names in found.changed[:MOST_CHANGES]:
+            told = ", ".join(f"{name} {_cell(a.get(name))} / {_cell(b.get(name))}" for name in sorted(names)[:4])
+            say(f"{a['kind']} {a['spec']} {a['routing']} {a['traffic']}: {told}")
+    return status.CHECK_FAILED if found.changed else status.DONE

@@ -1,0 +1,65 @@
+"""Points of several seeds as one: their mean, with the interval that their scatter gives."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean, stdev
+
+from topoloom.curves import Point
+
+STUDENT = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+"""Student's t for a two-sided 95 % interval, by degrees of freedom from 1 on."""
+
+NORMAL = 1.960
+
+
+def half_width(values: Sequence[float]) -> float | None:
+    """Return half the width of the 95 % interval of the mean of independent values; None for fewer than two.
+
+    >>> round(half_width([1.0, 2.0, 3.0]), 3)
+    2.484
+    """
+    if len(values) < 2:  # noqa: PLR2004 - one value does not scatter
+        return None
+    freedom = len(values) - 1
+    # Beyond the table Student's t is the normal's value times 1 + (1 + 1.96^2) / (4 freedom), to three digits.
+    factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL * (1 + (1 + NORMAL**2) / (4 * freedom))
+    return factor * stdev(values) / math.sqrt(len(values))
+
+
+def merged(points: Sequence[Point]) -> Point:
+    """Return points of one load and several seeds as one point.
+
+    Means are means over seeds, and the interval is that of their scatter. The point converged if all did, it is
+    saturated if more than half are, and deadlocked if any is; cycles, hops of flits and times are sums.
+    """
+    if len(points) == 1:
+        return points[0]
+    latencies = [point.latency_cycles for point in points if point.latency_cycles is not None]
+    complete = len(latencies) == len(points)
+    return Point(
+        offered=points[0].offered,
+        accepted=fmean(point.accepted for point in points),
+        latency_cycles=fmean(latencies) if complete else None,
+        latency_ci95=half_width(latencies) if complete else None,
+        network_latency_cycles=_mean(points, lambda point: point.network_latency_cycles),
+        p50=_mean(points, lambda point: point.p50),
+        p99=_mean(points, lambda point: point.p99),
+        hops=_mean(points, lambda point: point.hops),
+        converged=all(point.converged for point in points),
+        saturated=sum(point.saturated for point in points) * 2 > len(points),
+        deadlocked=any(point.deadlocked for point in points),
+        cycles=sum(point.cycles for point in points),
+        flit_hops=sum(point.flit_hops for point in points),
+        wall_s=sum(point.wall_s for point in points),
+        cpu_s=sum(point.cpu_s for point in points),
+        active_terminals=points[0].active_terminals,
+        replicas=len(points),
+    )
+
+
+def _mean(points: Sequence[Point], value: Callable[[Point], float | None]) -> float | None:
+    values = [found for point in points if (found := value(point)) is not None]
+    return fmean(values) if len(values) == len(points) else None

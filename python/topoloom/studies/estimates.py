@@ -1,0 +1,67 @@
+"""How long points take, roughly: what is longest goes first, and people are told how much time is left."""
+
+import re
+from collections.abc import Iterable
+from math import prod
+
+from topoloom.studies.kinds import KINDS
+from topoloom.studies.points import StudyPoint
+
+_NUMBER = re.compile(r"\d+")
+
+
+class Estimates:
+    """Efforts of points in seconds of one worker, learnt from points that are done.
+
+    Args:
+        done: Points with how long they took, in seconds.
+    """
+
+    def __init__(self, done: Iterable[tuple[StudyPoint, float]] = ()) -> None:
+        self._known: dict[tuple[str, ...], tuple[float, int]] = {}
+        self._efforts: dict[str, float] = {}
+        for point, wall_s in done:
+            self._add(point, wall_s)
+        self.learnt = 0.0
+
+    def effort(self, point: StudyPoint) -> float:
+        """Return the estimated effort; it does not change once it has been asked for."""
+        if point.key not in self._efforts:
+            self._efforts[point.key] = self._estimate(point)
+        return self._efforts[point.key]
+
+    def learn(self, point: StudyPoint, wall_s: float) -> None:
+        """Take note of a point that is done."""
+        self.learnt += self.effort(point)
+        self._add(point, wall_s)
+
+    def _estimate(self, point: StudyPoint) -> float:
+        for kinship in _kinships(point):
+            if kinship in self._known:
+                total, count = self._known[kinship]
+                return total / count * _load(point)
+        return guess(point)
+
+    def _add(self, point: StudyPoint, wall_s: float) -> None:
+        for kinship in _kinships(point):
+            total, count = self._known.get(kinship, (0.0, 0))
+            self._known[kinship] = (total + wall_s / _load(point), count + 1)
+
+
+def _kinships(point: StudyPoint) -> list[tuple[str, ...]]:
+    """Return what a point has in common with others that take about as long, the nearest first."""
+    return [(point.kind, point.spec, point.routing, point.traffic), (point.kind, point.spec)]
+
+
+def _load(point: StudyPoint) -> float:
+    """Return what the effort is proportional to, by and large: the load, over a fixed part."""
+    return 0.05 + (0.5 if point.load is None else point.load)
+
+
+def guess(point: StudyPoint) -> float:
+    """Return an effort for a network of which nothing is known: by its numbers, which say how large it is."""
+    sizes, _, keys = point.spec.partition(",")
+    numbers = [int(number) for number in _NUMBER.findall(sizes)][:6]
+    concentration = next((int(key[2:]) for key in keys.split(",") if re.fullmatch(r"p=\d{1,6}", key)), 1)
+    size = min(prod(numbers or [100]) * concentration, 10**7)
+    return KINDS[point.kind].effort * _load(point) * size / 1000

@@ -1,0 +1,205 @@
+"""Where points are run: the protocol that a back-end follows, and the one for this machine.
+
+A back-end takes points and gives outcomes back, in any order. It keeps no record: the ledger decides what is left to
+do, so a back-end may lose a point as long as it says so with an outcome that is :data:`LOST`.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+from topoloom._core import TopoloomError
+from topoloom.studies.ledger import Outcome
+from topoloom.studies.points import StudyPoint
+from topoloom.workers import cpu_count
+
+LOST = "the worker ended before the point was done"
+"""The error of a point whose worker was lost. It may be run again."""
+
+
+class Executor(Protocol):
+    """What runs points.
+
+    A study is run within ``with executor:``; leaving it abandons what is still under way.
+    """
+
+    @property
+    def capacity(self) -> int:
+        """So many points may be under way or waiting here at a time; it may change from call to call."""
+
+    def submit(self, point: StudyPoint) -> None:
+        """Take a point over. Does not wait."""
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        """Return what has been done since the last call; waits up to `timeout_s` seconds if there is nothing."""
+
+    def __enter__(self) -> "Executor": ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+@dataclass
+class _Worker:
+    """A process, the pipe to it, and the keys of the points that it holds, the one under way first."""
+
+    process: BaseProcess
+    pipe: Connection
+    held: deque[StudyPoint] = field(default_factory=deque)
+
+
+class LocalExecutor:
+    """Runs points in processes of this machine.
+
+    A process that dies takes one point with it; it is replaced, and the points that waited in it go to another.
+
+    Args:
+        workers: The number of processes; one a processor unless given.
+    """
+
+    AHEAD = 3
+    """Points that a worker holds at least: the one under way, and some so that it never waits."""
+
+    MOST_AHEAD = 300
+    """Points that a worker holds at most, where they are tiny."""
+
+    AHEAD_S = 0.2
+    """A worker holds tiny points for so long."""
+
+    GATHER_S = 0.05
+    """Outcomes that come within so long of another are returned together: a commit of the ledger costs time."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self._count = workers or cpu_count()
+        # A fresh interpreter: forking one with threads, as ours has, can leave locks taken for ever.
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._waiting: deque[StudyPoint] = deque()
+        self._lost: list[Outcome] = []
+        self._mean_s = 1.0
+
+    @property
+    def capacity(self) -> int:
+        """The points that keep every worker busy: more of them where they are tiny."""
+        return self._count * self._ahead
+
+    @property
+    def _ahead(self) -> int:
+        return min(self.MOST_AHEAD, max(self.AHEAD, round(self.AHEAD_S / max(self._mean_s, 1e-6))))
+
+    def __enter__(self) -> "LocalExecutor":
+        self._workers = [self._start() for _ in range(self._count)]
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for worker in self._workers:
+            worker.pipe.close()
+            worker.process.terminate()
+        for worker in self._workers:
+            worker.process.join()
+        self._workers = []
+
+    def submit(self, point: StudyPoint) -> None:
+        """Give `point` to the worker with the fewest; the first points of all workers are taken in order."""
+        self._waiting.append(point)
+        self._feed()
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        """Return what workers have sent, and replace those that died."""
+        outcomes, self._lost = self._lost, []
+        until = time.monotonic() + (0 if outcomes else timeout_s)
+        while (left := until - time.monotonic()) > 0 or not outcomes:
+            new = self._gather(max(0.0, left))
+            if new and not outcomes:
+                until = time.monotonic() + self.GATHER_S
+            outcomes += new
+            if left <= 0:
+                break
+        self._feed()
+        return outcomes
+
+    def _gather(self, timeout_s: float) -> list[Outcome]:
+        """Return what comes first within `timeout_s` seconds."""
+        pipes = {worker.pipe: worker for worker in self._workers}
+        ready = wait(list(pipes), timeout=timeout_s)
+        outcomes = [new for pipe in ready for new in self._receive(pipes[pipe])]  # type: ignore[index]
+        for outcome in outcomes:
+            self._mean_s += (outcome.wall_s - self._mean_s) / 20
+        return outcomes
+
+    def _receive(self, worker: _Worker) -> list[Outcome]:
+        outcomes = []
+        try:
+            while worker.pipe.poll():
+                outcomes.append(worker.pipe.recv())
+                worker.held.popleft()
+        except (EOFError, OSError):
+            outcomes += self._replace(worker)
+        return outcomes
+
+    def _replace(self, worker: _Worker) -> list[Outcome]:
+        """Put a new worker in the place of one that died; its first point is lost, the others wait again."""
+        worker.pipe.close()
+        worker.process.join()
+        lost = [Outcome(worker.held.popleft().key, None, LOST)] if worker.held else []
+        self._waiting.extendleft(reversed(worker.held))
+        self._workers[self._workers.index(worker)] = self._start()
+        return lost
+
+    def _feed(self) -> None:
+        while self._waiting:
+            worker = min(self._workers, key=lambda worker: len(worker.held))
+            if len(worker.held) >= self._ahead:
+                return
+            point = self._waiting.popleft()
+            worker.held.append(point)
+            try:
+                worker.pipe.send(point)
+            except OSError:
+                self._lost += self._replace(worker)
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+
+def outcome_of(point: StudyPoint) -> Outcome:
+    """Run a point here and now. Whatever goes wrong in it becomes its outcome."""
+    from topoloom.studies import kinds  # noqa: PLC0415 - workers load it once, the program that waits for them never
+
+    began = time.perf_counter()
+    try:
+        result = kinds.run(point)
+    except TopoloomError as error:
+        return Outcome(point.key, None, str(error), time.perf_counter() - began)
+    except BaseException as error:  # one broken point must not end a study; a panic of the engine is no Exception
+        return Outcome(point.key, None, f"internal error: {type(error).__name__}: {error}", time.perf_counter() - began)
+    return Outcome(point.key, result, None, time.perf_counter() - began)
+
+
+def _work(pipe: Connection, parent: int) -> None:
+    """Do points until the pipe closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    try:
+        while True:
+            pipe.send(outcome_of(pipe.recv()))
+    except (EOFError, OSError):
+        return
+
+
+def _end_with(parent: int) -> None:
+    """End this process when `parent` has ended, even in the middle of a point."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+

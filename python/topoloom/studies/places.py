@@ -1,0 +1,58 @@
+"""Where things stand in a TOML file: tomllib does not tell, and a mistake should be told with its line."""
+
+import re
+from collections.abc import Sequence
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_NAME = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+
+Path = tuple[str | int, ...]
+
+
+def places(text: str) -> dict[Path, int]:
+    """Return the line of every table and key of a TOML document, by its path.
+
+    The path of a key in the second table ``[[sweep]]`` is ``("sweep", 1, "networks")``. Keys of inline tables have no
+    line of their own.
+
+    >>> places('[[sweep]]\\nkind = "facts"\\n')[("sweep", 0, "kind")]
+    2
+    """
+    found: dict[Path, int] = {}
+    arrays: dict[Path, int] = {}
+    here: Path = ()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            here = _enter(_names(header[2]), arrays, opens=header[1] == "[[")
+            found.setdefault(here, number)
+        elif key := _KEY.match(line):
+            path = here
+            for name in _names(key[1]):
+                path = (*path, name)
+                found.setdefault(path, number)
+    return found
+
+
+def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
+    """Return the line of `path`, or of the nearest thing around it that has one."""
+    for length in range(len(path), 0, -1):
+        if (line := found.get(tuple(path[:length]))) is not None:
+            return line
+    return None
+
+
+def _names(dotted: str) -> list[str]:
+    return [name.strip("\"'") for name in _NAME.findall(dotted)]
+
+
+def _enter(names: list[str], arrays: dict[Path, int], *, opens: bool) -> Path:
+    """Return the path that a header leads to; the last table of an array is the one that is meant."""
+    path: Path = ()
+    for place, name in enumerate(names):
+        path = (*path, name)
+        if opens and place == len(names) - 1:
+            arrays[path] = arrays.get(path, -1) + 1
+        if path in arrays:
+            path = (*path, arrays[path])
+    return path

@@ -1,0 +1,240 @@
+"""What a store holds: filtered, as data frames, in files, beside another store."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.curves import Curve, Point
+from topoloom.replicas import merged
+from topoloom.studies import parts
+from topoloom.studies.kinds import KINDS
+from topoloom.studies.ledger import Ledger
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from topoloom.plots import Measure
+
+Row = Mapping[str, Any]
+
+TIMES = ("wall_s", "cpu_s", "peak_rss_bytes", "finished", "host", "version", "role", "result", "options", "settings")
+"""Columns in which two runs of one point may differ."""
+
+IDENTIFYING = ("spec", "routing", "traffic", "load", "seed")
+"""Columns that a table for people begins with, where they hold anything."""
+
+CURVES = ("simulate", "saturation", "curve")
+"""Kinds of points that make latency-load curves."""
+
+_RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
+    "<=": lambda value, wanted: value <= wanted,
+    ">=": lambda value, wanted: value >= wanted,
+    "!=": lambda value, wanted: value != wanted,
+    "=": lambda value, wanted: value == wanted,
+    "<": lambda value, wanted: value < wanted,
+    ">": lambda value, wanted: value > wanted,
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """Results, one row a point.
+
+    Attributes:
+        rows: The rows, as :func:`topoloom.studies.parts.row` makes them, in the order in which they were done.
+    """
+
+    rows: Sequence[Row]
+
+    @classmethod
+    def load(cls, store: str | Path) -> "Results":
+        """Read everything that a store holds.
+
+        Raises:
+            TopoloomError: A folder that is no store.
+        """
+        with Ledger(Path(store), create=False) as ledger:
+            return cls(ledger.rows())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def of(self, keys: Iterable[str]) -> "Results":
+        """Return the results of these points, in this order."""
+        rows = {row["key"]: row for row in self.rows}
+        return Results([rows[key] for key in keys if key in rows])
+
+    def where(self, *conditions: str, **equal: Any) -> "Results":
+        """Return the rows that meet all conditions.
+
+        Args:
+            *conditions: Texts such as ``routing=min`` or ``load<=0.5``; columns as they are named in the store.
+            **equal: Columns with the value that they must have.
+
+        Raises:
+            TopoloomError: A condition that cannot be read, or a column that no row has.
+        """
+        tests = [_condition(text, self.columns()) for text in conditions]
+        tests += [_test(column, "=", value, self.columns()) for column, value in equal.items()]
+        return Results([row for row in self.rows if all(test(row) for test in tests)])
+
+    def curves(self) -> list[Curve]:
+        """Return the latency-load curves, one for each network, routing, traffic and set of options.
+
+        Points of several seeds become one, with the interval that their scatter gives.
+        """
+        curves: dict[tuple[str, ...], Curve] = {}
+        points: dict[tuple[str, ...], dict[float, list[Point]]] = {}
+        for row in self.rows:
+            if row["kind"] not in CURVES:
+                continue
+            options = {name: value for name, value in json.loads(row["options"]).items() if name != "seed"}
+            name = (row["spec"], row["routing"], row["traffic"], json.dumps(options, sort_keys=True))
+            result = json.loads(row["result"])
+            curve = curves.setdefault(name, _curve(row, result))
+            for values in result.get("points", [result]):
+                point = Point.model_validate({key: value for key, value in values.items() if key != "config"})
+                points.setdefault(name, {}).setdefault(point.offered, []).append(point)
+            curve.finished |= row["kind"] != "simulate"
+        for name, curve in curves.items():
+            curve.points = {load: merged(same) for load, same in points[name].items()}
+        return list(curves.values())
+
+    def plot(self, measure: "Measure" = "latency") -> "go.Figure":
+        """Return a chart of all curves; see :func:`topoloom.plot`."""
+        from topoloom.plots import plot  # noqa: PLC0415 - needed by those who draw only
+
+        return plot(self.curves(), measure)
+
+    def _repr_html_(self) -> str:
+        columns = [name for name in self.frame().columns if name not in ("key", "host", "finished")]
+        table: str = self.frame()[columns].to_html(float_format="%.4g", max_rows=20)
+        return table
+
+    def columns(self) -> list[str]:
+        """Return the names of all columns."""
+        return list(dict.fromkeys([*parts.FIXED, *(name for row in self.rows for name in row)]))
+
+    def by_kind(self) -> dict[str, "Results"]:
+        """Return the results of each kind of point, in the order in which kinds are listed."""
+        kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in self.rows)]
+        return {kind: Results([row for row in self.rows if row["kind"] == kind]) for kind in kinds}
+
+    def with_options(self) -> list[dict[str, Any]]:
+        """Return the rows with the engine's options as columns named ``options.NAME``."""
+        return [
+            dict(row) | {f"options.{name}": value for name, value in json.loads(row["options"]).items()}
+            for row in self.rows
+        ]
+
+    def frame(self) -> "pd.DataFrame":
+        """Return a data frame, one row a point; options are columns named ``options.NAME``."""
+        import pandas as pd  # noqa: PLC0415 - loads slowly
+
+        return pd.DataFrame(self.with_options()).drop(columns=["options", "settings", "result"], errors="ignore")
+
+    def write(self, path: str | Path) -> None:
+        """Write the rows to a ``.csv`` or ``.parquet`` file.
+
+        Raises:
+            TopoloomError: Another ending.
+        """
+        path = Path(path)
+        if path.suffix == ".parquet":
+            parts.write(path, self.rows)
+        elif path.suffix == ".csv":
+            self.frame().to_csv(path, index=False)
+        else:
+            raise TopoloomError(f"{path} ends in '{path.suffix}'; results are written to .csv or .parquet")
+
+    def differences(self, other: "Results") -> "Differences":
+        """Compare with the results of another store, point by point."""
+        mine = {row["key"]: row for row in self.rows}
+        theirs = {row["key"]: row for row in other.rows}
+        changed = {
+            key: different
+            for key in mine.keys() & theirs.keys()
+            if (different := _different(mine[key], theirs[key]))
+        }
+        return Differences(
+            only_here=[mine[key] for key in mine if key not in theirs],
+            only_there=[theirs[key] for key in theirs if key not in mine],
+            equal=len(mine.keys() & theirs.keys()) - len(changed),
+            changed=[(mine[key], theirs[key], changed[key]) for key in mine if key in changed],
+        )
+
+
+@dataclass(frozen=True)
+class Differences:
+    """How two stores differ.
+
+    Attributes:
+        only_here: Rows of the first store alone.
+        only_there: Rows of the second store alone.
+        equal: The number of points with the same result in both, times aside.
+        changed: Rows with different results, and the columns in which they differ.
+    """
+
+    only_here: list[Row]
+    only_there: list[Row]
+    equal: int
+    changed: list[tuple[Row, Row, list[str]]]
+
+
+def _curve(row: Row, result: Mapping[str, Any]) -> Curve:
+    return Curve(
+        spec=row["spec"],
+        routing=row["routing"],
+        role=row["role"] or row["routing"],
+        traffic=row["traffic"],
+        config=result["config"],
+    )
+
+
+def _different(a: Row, b: Row) -> list[str]:
+    return [name for name in a.keys() | b.keys() if name not in TIMES and not _same(a.get(name), b.get(name))]
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b))
+    return bool(a == b)
+
+
+def _condition(text: str, columns: Sequence[str]) -> Callable[[Row], bool]:
+    for relation in _RELATIONS:
+        column, found, value = text.partition(relation)
+        if found:
+            return _test(column.strip(), relation, value.strip(), columns)
+    raise TopoloomError(f"'{text}' is no condition; write it like routing=min or load<=0.5")
+
+
+def _test(column: str, relation: str, wanted: Any, columns: Sequence[str]) -> Callable[[Row], bool]:
+    if column not in columns:
+        raise TopoloomError(unknown("column", column, columns))
+    holds = _RELATIONS[relation]
+
+    def test(row: Row) -> bool:
+        value = row.get(column)
+        if value is None:
+            return False
+        try:
+            return holds(value, _like(value, wanted))
+        except ValueError:
+            raise TopoloomError(f"{column} holds numbers, and '{wanted}' is none") from None
+
+    return test
+
+
+def _like(value: Any, wanted: Any) -> Any:
+    """Return `wanted`, which may be a text that someone typed, as the type of `value`."""
+    if isinstance(value, bool):
+        return str(wanted).lower() == "true"
+    if isinstance(value, (int, float)):
+        return float(wanted)
+    return str(wanted)

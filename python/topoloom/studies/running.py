@@ -1,0 +1,226 @@
+"""Runs a study: what the ledger lacks goes to the executor, longest first, and what comes back into the ledger."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from threading import Event
+
+from topoloom._core import TopoloomError
+from topoloom.studies import kinds
+from topoloom.studies.estimates import Estimates
+from topoloom.studies.executor import LOST, Executor
+from topoloom.studies.ledger import PART_ROWS, Ledger, Outcome
+from topoloom.studies.points import StudyPoint
+from topoloom.workers import noted_interrupt
+
+ATTEMPTS = 3
+"""So often a point is begun whose worker is lost."""
+
+WAIT_S = 0.2
+"""How long one look for outcomes waits: the longest that a result stays out of the ledger."""
+
+ELSEWHERE_S = 1.0
+"""How long to wait before another run's points are looked at again."""
+
+
+@dataclass
+class Progress:
+    """How far a run is.
+
+    Attributes:
+        total: Points of the study.
+        done: Points with a result, earlier runs' included.
+        before: Points that earlier runs had done.
+        failed: Points that failed, with why.
+        skipped: Points that cannot be run, with why; told before anything runs.
+        under_way: Points that the executor holds.
+        elsewhere: Points that another run is at.
+        left_s: Estimated seconds until the end; None while nothing is known.
+        stored: Keys of the points that have a result.
+    """
+
+    total: int
+    done: int = 0
+    before: int = 0
+    failed: dict[StudyPoint, str] = field(default_factory=dict)
+    skipped: dict[StudyPoint, str] = field(default_factory=dict)
+    under_way: dict[str, StudyPoint] = field(default_factory=dict)
+    elsewhere: int = 0
+    left_s: float | None = None
+    stored: set[str] = field(default_factory=set)
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.done + len(self.failed) + len(self.skipped) == self.total
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def checked(points: Sequence[StudyPoint], *, keep_going: bool) -> dict[StudyPoint, str]:
+    """Check points before anything runs; return those that cannot be run, with why.
+
+    Args:
+        points: The points.
+        keep_going: Return what is wrong rather than raise it.
+
+    Raises:
+        TopoloomError: The first point that cannot be run, with the line that asks for it.
+    """
+    wrong: dict[StudyPoint, str] = {}
+    verdicts: dict[object, str | None] = {}
+    for point in points:
+        group = _same_check(point)
+        if group not in verdicts:
+            verdicts[group] = _verdict(point)
+        if (sentence := verdicts[group]) is not None:
+            if not keep_going:
+                where = "" if point.line is None else f"line {point.line}: "
+                raise TopoloomError(f"{where}{sentence}")
+            wrong[point] = sentence
+    return wrong
+
+
+def _same_check(point: StudyPoint) -> object:
+    """Return what the check of a point depends on: its seed does not matter, nor a load that others exceed."""
+    options = tuple(sorted((name, str(value)) for name, value in point.options.items() if name != "seed"))
+    return (point.kind, point.spec, point.routing, point.traffic, options)
+
+
+def _verdict(point: StudyPoint) -> str | None:
+    try:
+        kinds.check(point)
+    except TopoloomError as error:
+        return str(error)
+    return None
+
+
+def run_points(
+    points: Sequence[StudyPoint],
+    ledger: Ledger,
+    executor: Executor,
+    *,
+    name: str,
+    keep_going: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Progress:
+    """Run the points that the ledger lacks.
+
+    Args:
+        points: The points of the study, each once.
+        ledger: Where results are kept.
+        executor: Where points are run; it is entered and left here.
+        name: The name of the study, for the ledger's record.
+        keep_going: Skip points that cannot be run instead of refusing the study.
+        on_progress: Called in this thread whenever something has changed, and at least every few tenths of a second.
+
+    Returns:
+        How it ended. After Ctrl-C it is not ``finished``; what was done is stored.
+
+    Raises:
+        TopoloomError: A point that cannot be run, before anything is; or a full disk.
+    """
+    return _Run(points, ledger, executor, keep_going=keep_going).to_the_end(name, on_progress or (lambda _: None))
+
+
+class _Run:
+    """The state of one :func:`run_points`."""
+
+    def __init__(
+        self, points: Sequence[StudyPoint], ledger: Ledger, executor: Executor, *, keep_going: bool
+    ) -> None:
+        self._ledger = ledger
+        self._executor = executor
+        states = ledger.states()
+        done = {point.key for point in points if states.get(point.key) == "done"}
+        todo = [point for point in points if point.key not in done]
+        self.progress = Progress(total=len(points), done=len(done), before=len(done), stored=done)
+        self.progress.skipped = checked(todo, keep_going=keep_going)
+        self._estimates = Estimates(ledger.durations() if todo else [])
+        todo = [point for point in todo if point not in self.progress.skipped]
+        # The longest last: points are taken from the end.
+        self._todo = sorted(todo, key=self._estimates.effort)
+        self._left = sum(map(self._estimates.effort, self._todo))
+        self._attempts: dict[str, int] = {}
+        self._elsewhere: list[StudyPoint] = []
+        self._began = 0.0
+
+    def to_the_end(self, name: str, on_progress: OnProgress) -> Progress:
+        on_progress(self.progress)
+        if self._todo:
+            self._ledger.begin(name)
+            self._began = time.monotonic()
+            with noted_interrupt() as interrupted, self._executor:
+                self._loop(on_progress, interrupted)
+            self._ledger.pack()
+        return self.progress
+
+    def _loop(self, on_progress: OnProgress, interrupted: Event) -> None:
+        looked = 0.0
+        while (self._todo or self.progress.under_way or self._elsewhere) and not interrupted.is_set():
+            outcomes = self._executor.collect(WAIT_S) if self.progress.under_way else []
+            wanted = self._take()
+            granted = self._ledger.exchange(outcomes, wanted)
+            for outcome in outcomes:
+                self._note(outcome)
+            self._hand_out(wanted, granted)
+            self._ledger.pack(least=PART_ROWS)
+            if self._elsewhere and time.monotonic() - looked > ELSEWHERE_S:
+                looked = time.monotonic()
+                self._look_elsewhere()
+            on_progress(self.progress)
+            if not (self.progress.under_way or self._todo):
+                time.sleep(WAIT_S if self._elsewhere else 0)
+
+    def _take(self) -> list[StudyPoint]:
+        """Take the next points from the list, as many as the executor can hold."""
+        room = max(0, self._executor.capacity - len(self.progress.under_way))
+        return [self._todo.pop() for _ in range(min(room, len(self._todo)))]
+
+    def _hand_out(self, wanted: Iterable[StudyPoint], granted: Iterable[StudyPoint]) -> None:
+        mine = {point.key for point in granted}
+        for point in wanted:
+            if point.key in mine:
+                self.progress.under_way[point.key] = point
+                self._executor.submit(point)
+            else:
+                self._elsewhere.append(point)
+        self.progress.elsewhere = len(self._elsewhere)
+
+    def _note(self, outcome: Outcome) -> None:
+        """Take down what became of a point; one whose worker was lost is tried again."""
+        point = self.progress.under_way.pop(outcome.key)
+        if outcome.error == LOST:
+            self._attempts[point.key] = self._attempts.get(point.key, 0) + 1
+            if self._attempts[point.key] < ATTEMPTS:
+                self._todo.append(point)
+                return
+        self._settle(point, outcome.error)
+        self._estimates.learn(point, outcome.wall_s)
+        spent = time.monotonic() - self._began
+        self.progress.left_s = spent * self._left / self._estimates.learnt if self._estimates.learnt else None
+
+    def _settle(self, point: StudyPoint, error: str | None) -> None:
+        self._left -= self._estimates.effort(point)
+        if error is None:
+            self.progress.done += 1
+            self.progress.stored.add(point.key)
+        else:
+            self.progress.failed[point] = error
+
+    def _look_elsewhere(self) -> None:
+        """See what became of points that other runs are at; those of a run that died are ours again."""
+        states, failures = self._ledger.states(), self._ledger.failures()
+        waiting = []
+        for point in self._elsewhere:
+            state = states.get(point.key)
+            if state == "done":
+                self._settle(point, None)
+            elif state == "failed":
+                self._settle(point, failures.get(point.key))
+            else:
+                waiting.append(point)
+        self._elsewhere = []
+        self._todo = waiting + self._todo
+        self.progress.elsewhere = 0

@@ -1,0 +1,337 @@
+"""Studies: what users write in TOML or build in Python, and the points that it stands for."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.loads import parse_loads
+from topoloom.networks import with_keys
+from topoloom.options import ROUTER_KEYS, make_options, parse_pairs
+from topoloom.roles import resolve_routing
+from topoloom.studies.executor import Executor, LocalExecutor
+from topoloom.studies.kinds import KINDS
+from topoloom.studies.ledger import Ledger
+from topoloom.studies.places import Path as Place
+from topoloom.studies.places import line_of, places
+from topoloom.studies.points import StudyPoint
+from topoloom.studies.results import Results
+from topoloom.studies.running import run_points
+
+MOST_SEEDS = 100_000
+
+
+def _listed(value: object) -> object:
+    """Return a single value as a list of one."""
+    return value if isinstance(value, list) else [value]
+
+
+def _seeds(value: object) -> object:
+    """Return the seeds that a text such as ``1:30`` stands for."""
+    if not isinstance(value, str):
+        return _listed(value)
+    first, colon, last = value.partition(":")
+    if not (first.isdecimal() and (last.isdecimal() if colon else True)):
+        raise ValueError(f"is '{value}'; it must be a number, a list of them, or first:last such as 1:30")
+    seeds = range(int(first), int(last or first) + 1)
+    if not 0 < len(seeds) <= MOST_SEEDS:
+        raise ValueError(f"is '{value}', {len(seeds)} seeds; there must be 1 to {MOST_SEEDS}")
+    return list(seeds)
+
+
+class NetworkTable(BaseModel):
+    """A network written as a table: the family, its sizes, and its keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    family: str = Field(description="The family, such as hyperx.")
+    sizes: list[int] | str | None = Field(default=None, description="Its sizes, such as [10, 10] or '10x10'.")
+
+    def spec(self) -> str:
+        """Return the network as a spec."""
+        sizes = "x".join(map(str, self.sizes)) if isinstance(self.sizes, list) else self.sizes
+        spec = self.family if sizes is None else f"{self.family}:{sizes}"
+        return with_keys(spec, self.model_extra or {})
+
+
+Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
+
+
+class Sweep(BaseModel):
+    """Points of one kind: all combinations of the lists that are given, or some of them in step."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal[tuple(KINDS)] = Field(  # type: ignore[valid-type] # the names are known when this is read
+        default="simulate",
+        description="What is asked: " + "; ".join(f"{name}: {kind.summary}" for name, kind in KINDS.items()) + ".",
+    )
+    networks: Annotated[list[str | NetworkTable], BeforeValidator(_listed), Field(min_length=1)] = Field(
+        description="Networks: specs such as 'hyperx:10x10,p=10', or tables {family=…, sizes=…, p=…}."
+    )
+    routings: Names = Field(default=["minimal"], description="Routings, or the roles minimal and adaptive.")
+    traffic: Names = Field(default=["uniform"], description="Traffic patterns.")
+    loads: float | str | list[float] = Field(
+        default="0.1:0.9:0.1",
+        description="Offered loads: a number, a list, or a text such as '0.1:0.9:0.1'. A curve places its own "
+        "within their range.",
+    )
+    tolerance: float = Field(
+        default=0.05, gt=0, le=1, description="Kind curve: the part of the latency that a bend may be missed by."
+    )
+    seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], BeforeValidator(_seeds)] = Field(
+        default=[1], min_length=1, description="Seeds: a number, a list, or a text such as '1:30'."
+    )
+    zip: Annotated[list[str], BeforeValidator(_listed)] = Field(
+        default=[],
+        description="Lists that go in step, first with first, instead of being combined: names of keys, or "
+        "'options.NAME'. They must be equally long.",
+    )
+    options: dict[str, Any] = Field(
+        default={},
+        description="Options of the engine, named as on the command line; a list of values is one more list to "
+        "combine. 'router' takes a text as --router does.",
+    )
+
+    @model_validator(mode="after")
+    def _zips_lists(self) -> "Sweep":
+        lists = self._lists()
+        for name in self.zip:
+            if name not in lists:
+                raise ValueError(f"zip: {unknown('list', name, list(lists))}")
+        lengths = {name: len(lists[name]) for name in self.zip}
+        if len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+            raise ValueError(f"zip: the lists must be equally long, but have these lengths: {told}")
+        return self
+
+    def _lists(self) -> dict[str, list[Any]]:
+        """Return the lists that are combined, by name."""
+        lists: dict[str, list[Any]] = {
+            "networks": self.networks,
+            "routings": self.routings,
+            "traffic": self.traffic,
+            "seeds": self.seeds,
+        }
+        options = self._options()
+        return lists | {f"options.{name}": values for name, values in options.items() if isinstance(values, list)}
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options under the names that Python gives them, those of `router` taken apart."""
+        options = {name.replace("-", "_"): value for name, value in self.options.items()}
+        router = options.pop("router", None)
+        if router is not None:
+            options |= router_options(str(router))
+        return options
+
+    def combinations(self) -> Iterator[dict[str, Any]]:
+        """Return one value of every list, for each combination."""
+        lists = self._lists()
+        together = list(zip(*(lists[name] for name in self.zip), strict=True)) if self.zip else [()]
+        free = [name for name in lists if name not in self.zip]
+        for values in product(*(lists[name] for name in free)):
+            for joined in together:
+                yield dict(zip([*free, *self.zip], [*values, *joined], strict=True))
+
+    def points(self, line: int | None = None) -> Iterator[StudyPoint]:
+        """Return the points, each as often as the lists say.
+
+        Raises:
+            TopoloomError: A network, an option or a load that cannot be read.
+        """
+        kind = KINDS[self.kind]
+        fixed = {name: value for name, value in self._options().items() if not isinstance(value, list)}
+        loads = parse_loads(self.loads) if kind.loads or kind.takes_loads else []
+        for chosen in self.combinations():
+            spec = chosen["networks"]
+            spec = spec.spec() if isinstance(spec, NetworkTable) else spec.strip()
+            role = chosen["routings"] if kind.routes else ""
+            settings: dict[str, Any] = {}
+            if kind.simulates:
+                own = {name.removeprefix("options."): v for name, v in chosen.items() if name.startswith("options.")}
+                settings["options"] = engine_options({**fixed, **own, "seed": chosen["seeds"]})
+            if kind.takes_loads:
+                settings |= {"loads": loads, "tolerance": self.tolerance}
+            point = StudyPoint(
+                kind=self.kind,
+                spec=spec,
+                routing=resolve_routing(role, spec.partition(":")[0]) if role else "",
+                traffic=chosen["traffic"] if kind.simulates else "",
+                settings=settings,
+                line=line,
+                role=role,
+            )
+            if not kind.loads:
+                yield point
+            for load in loads if kind.loads else ():
+                yield replace_load(point, load)
+
+
+class Study(BaseModel):
+    """A study: a name, and sweeps.
+
+    Build it in Python, or read it with :meth:`read` or :meth:`parse`; :func:`topoloom.studies.run` runs it.
+
+    >>> study = Study(name="sides", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:3x3"])])
+    >>> [point.spec for point in study.points()]
+    ['mesh:2x2', 'mesh:3x3']
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(description="The study's name, as tables and the report show it.")
+    description: str = Field(default="", description="What it is for.")
+    defaults: dict[str, Any] = Field(
+        default={}, description="Keys of sweeps that hold where a sweep does not give its own; options are merged."
+    )
+    sweep: list[Sweep] = Field(min_length=1, description="What is asked; one table [[sweep]] each.")
+
+    _places: dict[Place, int] = {}
+
+    @classmethod
+    def read(cls, path: str | Path) -> "Study":
+        """Read a study file.
+
+        Raises:
+            TopoloomError: A mistake in it, with the line.
+        """
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise TopoloomError(f"{path} is no text") from None
+        return cls.parse(text, name=str(path))
+
+    @classmethod
+    def parse(cls, text: str, *, name: str = "study") -> "Study":
+        """Read the text of a study file; `name` is said where there is a mistake."""
+        try:
+            values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise TopoloomError(f"{name}: {error}") from None
+        found = places(text)
+        try:
+            study = cls.model_validate(_with_defaults(values))
+        except ValidationError as error:
+            raise TopoloomError(_mistake(error, found, name)) from None
+        study._places = found
+        return study
+
+    def points(self) -> list[StudyPoint]:
+        """Return the points, each once, in the order of the sweeps.
+
+        Raises:
+            TopoloomError: A network, an option or a load that cannot be read.
+        """
+        points: dict[str, StudyPoint] = {}
+        for place, sweep in enumerate(self.sweep):
+            line = self._places.get(("sweep", place))
+            try:
+                for point in sweep.points(line):
+                    points.setdefault(point.key, point)
+            except TopoloomError as error:
+                raise TopoloomError(self.located(str(error), place)) from None
+        return list(points.values())
+
+    def run(
+        self, store: str | Path, *, executor: Executor | None = None, keep_going: bool = False
+    ) -> Results:
+        """Run what the store lacks, and return the results of the study's points.
+
+        Args:
+            store: The folder of the results; made if it is not there.
+            executor: Where points are run; the processors of this machine unless given.
+            keep_going: Skip points that cannot be run instead of refusing the study.
+
+        Raises:
+            TopoloomError: A point that cannot be run, before anything is; a point that failed; or a full disk.
+            KeyboardInterrupt: Ctrl-C; what was done is stored.
+        """
+        points = self.points()
+        with Ledger(Path(store)) as ledger:
+            progress = run_points(
+                points, ledger, executor or LocalExecutor(), name=self.name, keep_going=keep_going
+            )
+            if progress.failed and not keep_going:
+                point, why = next(iter(progress.failed.items()))
+                raise TopoloomError(f"{point.label()} failed: {why}")
+            if not progress.finished:
+                raise KeyboardInterrupt
+            return Results(ledger.rows()).of(point.key for point in points)
+
+    def located(self, sentence: str, sweep: int) -> str:
+        """Return a sentence about a sweep with its line, where it was read from a file."""
+        line = line_of(self._places, ("sweep", sweep))
+        return sentence if line is None else f"line {line}: {sentence}"
+
+
+def router_options(text: str) -> dict[str, str]:
+    """Return the options in the text of ``--router``."""
+    return parse_pairs("router", text, ROUTER_KEYS)
+
+
+def engine_options(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return checked options as JSON holds them, without those that stand at their defaults.
+
+    A default is left out so that an option that a later version adds does not change the keys of today's points.
+    """
+    return _engine_options(tuple(sorted((name, _frozen(value)) for name, value in values.items())))
+
+
+@lru_cache(maxsize=4096)
+def _engine_options(values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    options = make_options({name: dict(value) if isinstance(value, tuple) else value for name, value in values})
+    shown: dict[str, Any] = options.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return shown | {"seed": options.seed}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def replace_load(point: StudyPoint, load: float) -> StudyPoint:
+    """Return `point` at another load."""
+    return StudyPoint(point.kind, point.spec, point.routing, point.traffic, load, point.settings, point.line, point.role)
+
+
+def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with its defaults put into every sweep."""
+    defaults, sweeps = values.get("defaults", {}), values.get("sweep")
+    if not (isinstance(defaults, dict) and isinstance(sweeps, list)):
+        return values
+    merged = []
+    for sweep in sweeps:
+        if not isinstance(sweep, dict):
+            return values
+        both = defaults | sweep
+        if isinstance(defaults.get("options"), dict) and isinstance(sweep.get("options"), dict):
+            both["options"] = defaults["options"] | sweep["options"]
+        merged.append(both)
+    return values | {"sweep": merged}
+
+
+def _mistake(error: ValidationError, found: dict[Place, int], name: str) -> str:
+    """Return the first mistake of a document as one sentence with its line."""
+    mistake = error.errors(include_url=False)[0]
+    path: Sequence[str | int] = mistake["loc"]
+    line = line_of(found, path)
+    where = f"{name}, line {line}" if line else name
+    if mistake["type"] == "extra_forbidden":
+        known = list((Sweep if path[0] == "sweep" else Study).model_fields)
+        return f"{where}: {unknown('key', str(path[-1]), known)}"
+    if mistake["type"] == "value_error":
+        return f"{where}: {_key(path)} {mistake['ctx']['error']}".replace("sweep zip:", "zip:")
+    if mistake["type"] == "missing":
+        return f"{where}: the key '{path[-1]}' is missing"
+    message = mistake["msg"].replace("Input should be", "it must be").replace("List should", "it should")
+    return f"{where}: {_key(path)} is {mistake['input']!r}; {message}"
+
+
+def _key(path: Sequence[str | int]) -> str:
+    return str(next((part for part in reversed(path) if isinstance(part, str) and part in Sweep.model_fields), path[0]))
+

@@ -1,0 +1,374 @@
+"""Studies: what files say, what the ledger keeps, and what is left after anything goes wrong."""
+
+import errno
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from topoloom import TopoloomError
+from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
+from topoloom.studies.executor import LOST
+from topoloom.studies.ledger import Outcome
+from topoloom.studies.places import places
+
+TINY = {"warmup": 10, "measure": 20}
+
+
+def tiny(seeds: str = "1:4", **keys: object) -> list[StudyPoint]:
+    sweep = Sweep(networks=["mesh:2x2"], loads=0.1, seeds=seeds, options=TINY, **keys)
+    return Study(name="tiny", sweep=[sweep]).points()
+
+
+class Here:
+    """An executor without processes, which can break down."""
+
+    def __init__(self, capacity: int = 4, lose: int = 0) -> None:
+        self.capacity = capacity
+        self.lose = lose
+        self.done: list[str] = []
+        self.waiting: list[StudyPoint] = []
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.waiting = []
+
+    def submit(self, point: StudyPoint) -> None:
+        self.waiting.append(point)
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        point = self.waiting.pop(0)
+        if self.lose:
+            self.lose -= 1
+            return [Outcome(point.key, None, LOST)]
+        self.done.append(point.key)
+        return [Outcome(point.key, {"seen": len(self.done)}, None, 0.5)]
+
+
+def test_a_sweep_is_all_combinations() -> None:
+    sweep = Sweep(
+        networks=["mesh:4x4", {"family": "hyperx", "sizes": [3, 3], "p": 2}],
+        routings=["minimal", "val"],
+        traffic=["uniform", "transpose"],
+        loads="0.1:0.3:0.1",
+        seeds="1:2",
+        options={"buffer": [8, 16], "router": "vcs=4"},
+    )
+    points = Study(name="s", sweep=[sweep]).points()
+    assert len(points) == len({p.key for p in points}) == 2 * 2 * 2 * 3 * 2 * 2
+    assert {p.spec for p in points} == {"mesh:4x4", "hyperx:3x3,p=2"}
+    assert {p.routing for p in points if p.spec == "mesh:4x4"} == {"dor", "val"}
+    assert {p.options["buffer"] for p in points if "buffer" in p.options} == {8, 16}
+    assert {p.options["vcs"] for p in points} == {4}
+
+
+def test_zipped_lists_go_in_step() -> None:
+    sweep = Sweep(
+        networks=["mesh:2x2", "mesh:3x3"], loads=0.1, options={"buffer": [8, 16]}, zip=["networks", "options.buffer"]
+    )
+    points = Study(name="s", sweep=[sweep]).points()
+    assert [(p.spec, p.options["buffer"]) for p in points] == [("mesh:2x2", 8), ("mesh:3x3", 16)]
+
+
+def test_the_same_point_of_two_sweeps_is_one() -> None:
+    sweeps = [Sweep(networks=["mesh:2x2"], loads="0.1,0.2"), Sweep(networks=["mesh:2x2"], loads="0.2,0.3")]
+    assert [p.load for p in Study(name="s", sweep=sweeps).points()] == [0.1, 0.2, 0.3]
+
+
+def test_a_key_is_what_the_result_depends_on(tmp_path: Path) -> None:
+    def key(**options: object) -> str:
+        (point,) = Study(
+            name="s", sweep=[Sweep(networks=["mesh:2x2"], loads=0.1, options={**TINY, **options})]
+        ).points()
+        return point.key
+
+    assert key() == key(threads=2) == key(buffer=64), "neither threads nor a default that is spelled out matter"
+    assert len({key(), key(buffer=8), key(speedup=1), key(links={"local": 2})}) == 4
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text("0,1\n")
+    before = StudyPoint("simulate", "mesh:2x2", "dor", f"pairs:{pairs}").key
+    pairs.write_text("0,2\n")
+    os.utime(pairs, ns=(1, 1))
+    assert StudyPoint("simulate", "mesh:2x2", "dor", f"pairs:{pairs}").key != before, "the file is part of it"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('name = "x"\n', "the key 'sweep' is missing"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nrouting = "min"\n', "line 4: unknown key 'routing' (did you"),
+        ('name = "x"\nnmae = 1\n[[sweep]]\nnetworks = "mesh:2x2"\n', "line 2: unknown key 'nmae' (did you mean 'name'"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n[[sweep]]\nkind = "facts"\n', "line 4: the key 'networks' is"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nkind = "fcats"\n', "line 4: kind is 'fcats'; it must be"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nseeds = "3:1"\n', "line 4: seeds is '3:1', 0 seeds"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\noptions = {bufer=1}\n', "line 2: unknown option 'bufer'"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nloads = "2"\n', "line 2: load is 2"),
+        ('name = "x"\n[[sweep]]\nnetworks = ["a","b"]\nzip=["networks","seeds"]\n', "networks 2, seeds 1"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2\n', "(at line 3, column"),
+    ],
+)
+def test_mistakes_are_told_with_their_line(text: str, words: str) -> None:
+    with pytest.raises(TopoloomError) as caught:
+        Study.parse(text).points()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_places_follow_headers_and_dotted_keys() -> None:
+    found = places('a = 1\n[d.options]\nb.c = 2\n[[sweep]]\n"x" = 3\n[sweep.options]\ny = 4\n[[sweep]]\nz = 5\n')
+    assert found[("a",)] == 1
+    assert found[("d", "options", "b", "c")] == 3
+    assert found[("sweep", 0, "x")] == 5
+    assert found[("sweep", 0, "options", "y")] == 7
+    assert found[("sweep", 1, "z")] == 9
+
+
+def test_an_impossible_point_is_told_before_anything_runs(tmp_path: Path) -> None:
+    text = '\nname = "x"\n[[sweep]]\nnetworks = ["mesh:2x2", "mesh:0x2"]\nloads = 0.1\noptions = {warmup=1,measure=2}\n'
+    points = Study.parse(text).points()
+    here = Here()
+    with Ledger(tmp_path / "s") as ledger:
+        with pytest.raises(TopoloomError, match="line 3: mesh:0x2"):
+            run_points(points, ledger, here, name="x")
+        assert not here.done
+        progress = run_points(points, ledger, here, name="x", keep_going=True)
+    assert progress.finished
+    assert [point.spec for point in progress.skipped] == ["mesh:0x2"]
+    assert progress.done == 1
+
+
+def test_done_points_are_never_run_again(tmp_path: Path) -> None:
+    points = tiny("1:9")
+    first, second = Here(), Here()
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(points[:5], ledger, first, name="x")
+    with Ledger(tmp_path / "s") as ledger:
+        progress = run_points(points, ledger, second, name="x")
+    assert sorted(first.done) == sorted(p.key for p in points[:5])
+    assert sorted(second.done) == sorted(p.key for p in points[5:])
+    assert (progress.before, progress.done) == (5, 9)
+    assert {row["key"] for row in Results.load(tmp_path / "s").rows} == {p.key for p in points}
+
+
+def test_a_lost_worker_costs_a_second_attempt_and_a_lost_cause_ends(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        assert run_points(tiny("1:3"), ledger, Here(lose=2), name="x").done == 3
+    with Ledger(tmp_path / "t") as ledger:
+        progress = run_points(tiny("1"), ledger, Here(lose=99), name="x")
+        assert list(progress.failed.values()) == [LOST]
+        assert run_points(tiny("1"), ledger, Here(), name="x").done == 1, "what failed is tried again by the next run"
+
+
+def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
+    sweep = Sweep(networks=["mesh:8x8"], loads=0.3, seeds="1:6", options={"warmup": 100, "measure": 20000})
+    points = Study(name="s", sweep=[sweep]).points()
+    executor = LocalExecutor(2)
+    killed = []
+
+    def kill_one(progress: object) -> None:
+        if not killed and executor._workers and all(worker.process.is_alive() for worker in executor._workers):
+            killed.append(executor._workers[0].process.pid)
+            time.sleep(0.5)
+            os.kill(killed[0], signal.SIGKILL)
+
+    with Ledger(tmp_path / "s") as ledger:
+        progress = run_points(points, ledger, executor, name="x", on_progress=kill_one)
+    assert killed
+    assert progress.finished
+    assert not progress.failed
+
+
+def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path) -> None:
+    points = tiny("1:2")
+    with Ledger(tmp_path / "s") as one, Ledger(tmp_path / "s") as two:
+        one.begin("one")
+        two.begin("two")
+        assert one.exchange([], points) == points
+        assert two.exchange([], points) == []
+        # As if the first run's process had ended without a word.
+        one._db.execute("UPDATE runs SET born = 'long ago' WHERE id = ?", (one._run,))
+        assert two.exchange([], points) == points
+        two.exchange([Outcome(points[0].key, {"by": "two"})], [])
+        one.exchange([Outcome(points[0].key, {"by": "one"})], [])
+        assert [row["by"] for row in one.rows()] == ["two"], "who holds the claim writes the result, once"
+
+
+def test_two_runs_share_a_store(tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text(
+        'name="s"\n[[sweep]]\nnetworks="mesh:4x4"\nloads=0.2\nseeds="1:120"\noptions={warmup=100,measure=20000}\n'
+    )
+    command = [sys.executable, "-m", "topoloom", "run", str(study), "--workers", "1"]
+    runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    assert [run.wait() for run in runs] == [0, 0], [run.stderr and run.stderr.read() for run in runs]
+    rows = Results.load(tmp_path / "s.store").rows
+    assert len(rows) == len({row["key"] for row in rows}) == 120
+
+
+def test_killed_at_random_nothing_is_lost_and_nothing_double(tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text(
+        'name="s"\n[[sweep]]\nnetworks="mesh:4x4"\nloads="0.1:0.4:0.1"\nseeds="1:1000"\n'
+        "options={warmup=100,measure=2000}\n"
+    )
+    command = [sys.executable, "-m", "topoloom", "run", str(study), "--workers", "1"]
+    rng, before = random.Random(7), 0
+    for _ in range(5):
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until = time.monotonic() + 30
+        while time.monotonic() < until and _stored(tmp_path / "s.store") <= before:
+            time.sleep(0.05)
+        time.sleep(rng.uniform(0, 0.4))
+        run.kill()
+        run.wait()
+        rows = Results.load(tmp_path / "s.store").rows
+        assert len(rows) == len({row["key"] for row in rows}) > before
+        before = len(rows)
+    with sqlite3.connect(tmp_path / "s.store" / "ledger.sqlite") as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def _stored(store: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{store / 'ledger.sqlite'}?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT count(*) FROM points WHERE state = 'done'").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def test_a_part_counts_from_the_commit_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        write = parts.write
+
+        def write_and_die(path: Path, rows: list[dict[str, object]]) -> None:
+            write(path, rows)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(parts, "write", write_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            run_points(tiny("1:3"), ledger, Here(), name="x")
+        assert len(list((tmp_path / "s" / "results").iterdir())) == 1
+    monkeypatch.undo()
+    with Ledger(tmp_path / "s") as ledger:
+        assert list((tmp_path / "s" / "results").iterdir()) == [], "no commit names it"
+        assert len(ledger.rows()) == 3, "the results are where they were"
+
+
+def test_parts_are_merged(tmp_path: Path) -> None:
+    points = tiny("1:30")
+    for place in range(0, 30, 2):
+        with Ledger(tmp_path / "s") as ledger:
+            run_points(points[place : place + 2], ledger, Here(), name="x")
+    assert len(list((tmp_path / "s" / "results").iterdir())) < 10
+    assert {row["key"] for row in Results.load(tmp_path / "s").rows} == {p.key for p in points}
+
+
+def test_a_full_disk_ends_the_run_cleanly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points = tiny("1:400")
+    with Ledger(tmp_path / "s") as ledger:
+        (pages,) = ledger._db.execute("PRAGMA page_count").fetchone()
+        ledger._db.execute(f"PRAGMA max_page_count = {pages + 20}")
+        with pytest.raises(TopoloomError, match="the disk of .* is full; what was done is stored"):
+            run_points(points, ledger, Here(), name="x")
+    done = len(Results.load(tmp_path / "s").rows)
+    assert 0 < done < 400
+
+    def no_space(path: Path, rows: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(parts, "write", no_space)
+    with Ledger(tmp_path / "s") as ledger, pytest.raises(TopoloomError, match="is full"):
+        ledger.pack()
+
+
+def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        ledger._db.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+    with pytest.raises(TopoloomError, match="has version 99, later than"):
+        Ledger(tmp_path / "s")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "ledger.sqlite").write_text("this is no database, but long enough to be taken for one" * 20)
+    with pytest.raises(TopoloomError, match="cannot be read as a store"):
+        Ledger(tmp_path / "t")
+    with pytest.raises(TopoloomError, match="is no store of results"):
+        Results.load(tmp_path / "nowhere")
+
+
+def test_results_are_filtered_exported_and_compared(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(tiny("1:6"), ledger, LocalExecutor(1), name="x")
+    found = Results.load(tmp_path / "s")
+    assert sorted(row["seed"] for row in found.where("seed>=3", "seed<5", routing="dor").rows) == [3, 4]
+    with pytest.raises(TopoloomError, match="unknown column 'sed' .did you mean 'seed'"):
+        found.where("sed=1")
+    frame = found.frame()
+    assert frame["accepted"].notna().all()
+    assert set(frame["options.measure"]) == {20}
+    found.write(tmp_path / "x.parquet")
+    assert sorted(row["key"] for row in parts.read([tmp_path / "x.parquet"])) == sorted(r["key"] for r in found.rows)
+    with Ledger(tmp_path / "t") as ledger:
+        run_points(tiny("3:8"), ledger, LocalExecutor(1), name="x")
+    differences = found.differences(Results.load(tmp_path / "t"))
+    assert (differences.equal, len(differences.only_here), len(differences.only_there)) == (4, 2, 2)
+    assert not differences.changed, "one seed gives one result"
+    changed = Results([{**found.rows[0], "accepted": 7.0}]).differences(found)
+    assert changed.changed[0][2] == ["accepted"]
+
+
+def test_the_longest_points_go_first(tmp_path: Path) -> None:
+    sweep = Sweep(networks=["mesh:2x2", "mesh:8x8", "mesh:4x4"], loads="0.1,0.9", options=TINY)
+    points = Study(name="s", sweep=[sweep]).points()
+    here = Here(capacity=1)
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(points, ledger, here, name="x")
+    done = [next((p.spec, p.load) for p in points if p.key == key) for key in here.done]
+    assert done[0] == ("mesh:8x8", 0.9)
+    assert done[-1] == ("mesh:2x2", 0.1)
+
+
+def test_a_curve_places_its_points_and_agrees_with_an_even_grid(tmp_path: Path) -> None:
+    text = """
+name = "curves"
+[defaults]
+networks = "mesh:8x8"
+loads = "0.05:1:0.05"
+[[sweep]]
+kind = "simulate"
+[[sweep]]
+kind = "curve"
+"""
+    points = Study.parse(text).points()
+    with Ledger(tmp_path / "s") as ledger:
+        progress = run_points(points, ledger, LocalExecutor(2), name="x")
+    assert progress.finished
+    rows = Results.load(tmp_path / "s").rows
+    grid = [row for row in rows if row["kind"] == "simulate"]
+    (curve,) = (json.loads(row["result"]) for row in rows if row["kind"] == "curve")
+    cycles = sum(point["cycles"] for point in curve["points"])
+    assert cycles <= 0.5 * sum(row["cycles"] for row in grid)
+    knots = [(p["offered"], p["latency_cycles"]) for p in curve["points"] if p["offered"] <= curve["saturation_load"]]
+    for row in grid:
+        if row["load"] <= curve["saturation_load"]:
+            (a, low), (b, high) = next(pair for pair in zip(knots, knots[1:], strict=False) if row["load"] <= pair[1][0])
+            line = low + (high - low) * (row["load"] - a) / (b - a)
+            assert abs(line - row["latency_cycles"]) <= 0.06 * row["latency_cycles"]
+
+
+def test_points_of_several_seeds_become_one(tmp_path: Path) -> None:
+    sweep = Sweep(networks=["mesh:4x4"], loads="0.1,0.3", seeds="1:5", options={"warmup": 100, "measure": 1000})
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(Study(name="s", sweep=[sweep]).points(), ledger, LocalExecutor(1), name="s")
+    found = Results.load(tmp_path / "s")
+    (curve,) = found.curves()
+    latencies = found.frame().query("load == 0.3")["latency_cycles"]
+    assert curve.points[0.3].latency_cycles == pytest.approx(latencies.mean())
+    assert curve.points[0.3].latency_ci95 == pytest.approx(2.776 * latencies.sem(), rel=1e-3)
+    assert len(found.plot().data) == 2, "a band and a line"
