@@ -190,7 +190,7 @@ class Curve:
         title = f"{self.spec}, routing {self.routing}, traffic {self.traffic}, seed {self.config['seed']}"
         columns = ["accepted", "latency_cycles", "latency_ci95", "p99", "hops", "converged", "saturated"]
         table = self.frame().set_index("offered")[columns] if self.points else None
-        body = "no point yet" if table is None else table.to_html(float_format="%.4g")
+        body = "no point yet" if table is None else table.to_html(float_format="{:.4g}".format)
         return f"<b>{escape(title)}</b><br>{body}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -293,10 +293,13 @@ def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
 
 def _bends(curve: Curve, tolerance: float) -> list[float]:
     """Return the middles of the intervals at whose ends the curve bends too much."""
-    known = [(load, curve.points[load].latency_cycles) for load in sorted(curve.points) if curve.is_stable(load)]
+    known = [
+        (load, latency)
+        for load in sorted(curve.points)
+        if curve.is_stable(load) and (latency := curve.points[load].latency_cycles) is not None
+    ]
     new = set()
     for (a, low), (b, mid), (c, high) in zip(known, known[1:], known[2:], strict=False):
-        assert low is not None and mid is not None and high is not None
         line = low + (high - low) * (b - a) / (c - a)
         if abs(line - mid) > tolerance * mid:
             wide = (a, b) if b - a > c - b else (b, c)

@@ -87,7 +87,8 @@ class Network:
 
         facts = self.facts()
         rows = "".join(
-            f"<tr><th style='text-align:left'>{fact.label}</th><td>{bound(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
+            f"<tr><th style='text-align:left'>{fact.label}</th>"
+            f"<td>{bound(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
             for fact in FACTS
         )
         return f"<b>{escape(self.spec)}</b><table>{rows}</table>"

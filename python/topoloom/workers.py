@@ -94,7 +94,7 @@ def noted_interrupt() -> Iterator[threading.Event]:
     """
     event = threading.Event()
 
-    def note(number: int, frame: FrameType | None) -> None:
+    def note(_number: int, _frame: FrameType | None) -> None:
         if event.is_set():
             raise KeyboardInterrupt
         event.set()

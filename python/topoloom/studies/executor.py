@@ -4,18 +4,15 @@ A back-end takes points and gives outcomes back, in any order. It keeps no recor
 do, so a back-end may lose a point as long as it says so with an outcome that is :data:`LOST`.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
+import socket
+import subprocess
+import sys
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from topoloom._core import TopoloomError
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.points import StudyPoint
 from topoloom.workers import cpu_count
@@ -49,7 +46,7 @@ class Executor(Protocol):
 class _Worker:
     """A process, the pipe to it, and the keys of the points that it holds, the one under way first."""
 
-    process: BaseProcess
+    process: subprocess.Popen[bytes]
     pipe: Connection
     held: deque[StudyPoint] = field(default_factory=deque)
 
@@ -77,8 +74,6 @@ class LocalExecutor:
 
     def __init__(self, workers: int | None = None) -> None:
         self._count = workers or cpu_count()
-        # A fresh interpreter: forking one with threads, as ours has, can leave locks taken for ever.
-        self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[StudyPoint] = deque()
         self._lost: list[Outcome] = []
@@ -102,7 +97,7 @@ class LocalExecutor:
             worker.pipe.close()
             worker.process.terminate()
         for worker in self._workers:
-            worker.process.join()
+            worker.process.wait()
         self._workers = []
 
     def submit(self, point: StudyPoint) -> None:
@@ -146,7 +141,7 @@ class LocalExecutor:
     def _replace(self, worker: _Worker) -> list[Outcome]:
         """Put a new worker in the place of one that died; its first point is lost, the others wait again."""
         worker.pipe.close()
-        worker.process.join()
+        worker.process.wait()
         lost = [Outcome(worker.held.popleft().key, None, LOST)] if worker.held else []
         self._waiting.extendleft(reversed(worker.held))
         self._workers[self._workers.index(worker)] = self._start()
@@ -165,41 +160,8 @@ class LocalExecutor:
                 self._lost += self._replace(worker)
 
     def _start(self) -> _Worker:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs, os.getpid()), daemon=True)
-        process.start()
-        theirs.close()
-        return _Worker(process, ours)
-
-
-def outcome_of(point: StudyPoint) -> Outcome:
-    """Run a point here and now. Whatever goes wrong in it becomes its outcome."""
-    from topoloom.studies import kinds  # noqa: PLC0415 - workers load it once, the program that waits for them never
-
-    began = time.perf_counter()
-    try:
-        result = kinds.run(point)
-    except TopoloomError as error:
-        return Outcome(point.key, None, str(error), time.perf_counter() - began)
-    except BaseException as error:  # one broken point must not end a study; a panic of the engine is no Exception
-        return Outcome(point.key, None, f"internal error: {type(error).__name__}: {error}", time.perf_counter() - began)
-    return Outcome(point.key, result, None, time.perf_counter() - began)
-
-
-def _work(pipe: Connection, parent: int) -> None:
-    """Do points until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    try:
-        while True:
-            pipe.send(outcome_of(pipe.recv()))
-    except (EOFError, OSError):
-        return
-
-
-def _end_with(parent: int) -> None:
-    """End this process when `parent` has ended, even in the middle of a point."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = [sys.executable, "-m", "topoloom.studies.worker", str(theirs.fileno())]
+            process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        return _Worker(process, Connection(ours.detach()))

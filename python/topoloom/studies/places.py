@@ -11,12 +11,12 @@ Path = tuple[str | int, ...]
 
 
 def places(text: str) -> dict[Path, int]:
-    """Return the line of every table and key of a TOML document, by its path.
+    r"""Return the line of every table and key of a TOML document, by its path.
 
     The path of a key in the second table ``[[sweep]]`` is ``("sweep", 1, "networks")``. Keys of inline tables have no
     line of their own.
 
-    >>> places('[[sweep]]\\nkind = "facts"\\n')[("sweep", 0, "kind")]
+    >>> places('[[sweep]]\nkind = "facts"\n')[("sweep", 0, "kind")]
     2
     """
     found: dict[Path, int] = {}

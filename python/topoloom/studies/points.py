@@ -59,7 +59,8 @@ class StudyPoint:
     @property
     def seed(self) -> int | None:
         """The seed of the point, where its kind has one."""
-        return self.settings.get("options", {}).get("seed")
+        seed: int | None = self.options.get("seed")
+        return seed
 
     @cached_property
     def key(self) -> str:

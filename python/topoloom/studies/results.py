@@ -113,7 +113,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         columns = [name for name in self.frame().columns if name not in ("key", "host", "finished")]
-        table: str = self.frame()[columns].to_html(float_format="%.4g", max_rows=20)
+        table: str = self.frame()[columns].to_html(float_format="{:.4g}".format, max_rows=20)
         return table
 
     def columns(self) -> list[str]:
@@ -157,9 +157,7 @@ class Results:
         mine = {row["key"]: row for row in self.rows}
         theirs = {row["key"]: row for row in other.rows}
         changed = {
-            key: different
-            for key in mine.keys() & theirs.keys()
-            if (different := _different(mine[key], theirs[key]))
+            key: different for key in mine.keys() & theirs.keys() if (different := _different(mine[key], theirs[key]))
         }
         return Differences(
             only_here=[mine[key] for key in mine if key not in theirs],

@@ -127,9 +127,7 @@ def run_points(
 class _Run:
     """The state of one :func:`run_points`."""
 
-    def __init__(
-        self, points: Sequence[StudyPoint], ledger: Ledger, executor: Executor, *, keep_going: bool
-    ) -> None:
+    def __init__(self, points: Sequence[StudyPoint], ledger: Ledger, executor: Executor, *, keep_going: bool) -> None:
         self._ledger = ledger
         self._executor = executor
         states = ledger.states()

@@ -1,5 +1,6 @@
 """Studies: what users write in TOML or build in Python, and the points that it stands for."""
 
+import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -238,9 +239,7 @@ class Study(BaseModel):
                 raise TopoloomError(self.located(str(error), place)) from None
         return list(points.values())
 
-    def run(
-        self, store: str | Path, *, executor: Executor | None = None, keep_going: bool = False
-    ) -> Results:
+    def run(self, store: str | Path, *, executor: Executor | None = None, keep_going: bool = False) -> Results:
         """Run what the store lacks, and return the results of the study's points.
 
         Args:
@@ -254,9 +253,7 @@ class Study(BaseModel):
         """
         points = self.points()
         with Ledger(Path(store)) as ledger:
-            progress = run_points(
-                points, ledger, executor or LocalExecutor(), name=self.name, keep_going=keep_going
-            )
+            progress = run_points(points, ledger, executor or LocalExecutor(), name=self.name, keep_going=keep_going)
             if progress.failed and not keep_going:
                 point, why = next(iter(progress.failed.items()))
                 raise TopoloomError(f"{point.label()} failed: {why}")
@@ -296,7 +293,7 @@ def _frozen(value: Any) -> Any:
 
 def replace_load(point: StudyPoint, load: float) -> StudyPoint:
     """Return `point` at another load."""
-    return StudyPoint(point.kind, point.spec, point.routing, point.traffic, load, point.settings, point.line, point.role)
+    return dataclasses.replace(point, load=load)
 
 
 def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
@@ -334,4 +331,3 @@ def _mistake(error: ValidationError, found: dict[Place, int], name: str) -> str:
 
 def _key(path: Sequence[str | int]) -> str:
     return str(next((part for part in reversed(path) if isinstance(part, str) and part in Sweep.model_fields), path[0]))
-

@@ -1,0 +1,52 @@
+"""A worker of this machine: ``python -m topoloom.studies.worker FD`` does the points that come through a socket.
+
+A program of its own, not a child of :mod:`multiprocessing`, which would import the user's script once more.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+
+from topoloom._core import TopoloomError
+from topoloom.studies import kinds
+from topoloom.studies.ledger import Outcome
+from topoloom.studies.points import StudyPoint
+
+
+def outcome_of(point: StudyPoint) -> Outcome:
+    """Run a point here and now. Whatever goes wrong in it becomes its outcome."""
+    began = time.perf_counter()
+    result, error = None, None
+    try:
+        result = kinds.run(point)
+    except TopoloomError as mistake:
+        error = str(mistake)
+    except BaseException as bug:  # one broken point must not end a study; a panic of the engine is no Exception
+        error = f"internal error: {type(bug).__name__}: {bug}"
+    return Outcome(point.key, result, error, time.perf_counter() - began)
+
+
+def main() -> None:
+    """Do points until the socket closes or the program that started us has ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    pipe = Connection(int(sys.argv[1]))
+    try:
+        while True:
+            pipe.send(outcome_of(pipe.recv()))
+    except (EOFError, OSError):
+        return
+
+
+def _end_with(parent: int) -> None:
+    """End this process when `parent` has ended, even in the middle of a point."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()
