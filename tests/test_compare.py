@@ -139,7 +139,7 @@ def facts(spec, cost):
 def made(specs, curves, **more):
     values = {
         "facts": [facts(spec, 100 * place) for place, spec in enumerate(specs, 1)],
-        "curves": curves, "options": EngineOptions(), "traffics": ["uniform"],
+        "curves": curves, "options": [EngineOptions()], "traffics": ["uniform"],
         "command": ["topoloom", "compare", "a b", "--out", "r.html"], "finished": True,
     }  # fmt: skip
     return Comparison(**(values | more))

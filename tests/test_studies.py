@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+
 from topoloom import TopoloomError
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
 from topoloom.studies.executor import LOST

@@ -26,29 +26,33 @@ class Comparison:
     Attributes:
         facts: The facts of each network, in the order in which they were named.
         curves: One curve for each network, routing and traffic.
-        options: The engine's options, common to all.
+        options: The engine's options; where curves have options of their own, one entry each, as often as they differ.
         traffics: The traffic patterns, in the order in which they were named.
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.
         layout: How routers are packed and placed, as it was asked for.
         prices: The price list that cost and power follow, as in its file.
+        title: What the report is called; the number of networks unless given.
+        description: What it is for.
     """
 
     facts: list[dict[str, Any]]
     curves: list[Curve]
-    options: EngineOptions
+    options: Sequence[EngineOptions]
     traffics: list[str]
     command: Sequence[str]
     finished: bool
     layout: str = "own"
     prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
+    title: str = ""
+    description: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""
         return {
             "version": _core.__version__,
             "command": list(self.command),
-            "seed": self.options.seed,
+            "seed": self.options[0].seed,
             "interrupted": not self.finished,
             "networks": self.facts,
             "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
@@ -140,7 +144,7 @@ class CompareJob:
         return Comparison(
             facts=facts,
             curves=self.curves,
-            options=self._options,
+            options=[self._options],
             traffics=self._traffics,
             command=command,
             finished=finished,

@@ -149,11 +149,19 @@ class Curve:
         return min((load for load in self.points if load != ZERO_LOAD and not self.is_stable(load)), default=None)
 
     def is_stable(self, load: float) -> bool:
-        """Whether the point at `load` lies below saturation: what is offered arrives, and without much delay."""
-        point, empty = self.points[load], self.zero_load_latency
+        """Whether the point at `load` lies below saturation: what is offered arrives, and without much delay.
+
+        Where the latency of an empty network was not measured, the smallest one of the curve stands for it.
+        """
+        point, empty = self.points[load], self.zero_load_latency or self._least_latency
         if not point.has_answer or point.latency_cycles is None or empty is None:
             return False
         return point.accepted >= LEAST_ACCEPTED * load and point.latency_cycles <= MOST_LATENCY * empty
+
+    @property
+    def _least_latency(self) -> float | None:
+        known = [point.latency_cycles for point in self.points.values() if point.latency_cycles is not None]
+        return min(known, default=None)
 
     @property
     def saturation_load(self) -> float | None:

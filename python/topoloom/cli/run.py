@@ -1,6 +1,7 @@
 """``topoloom run``: a study, from where it stands to its end."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ TOLD_EVERY_S = 10.0
 
 
 def run(
+    context: typer.Context,
     study: Annotated[
         Path | None, typer.Argument(metavar="STUDY.toml", help="The study; see docs/studies.md.", show_default=False)
     ] = None,
@@ -67,7 +69,7 @@ def run(
     else:
         summary_tables(results)
     if out is not None:
-        _write_report(read, results, out)
+        _write_report(read, results, out, context.obj, finished=progress.finished)
     return _exit_status(progress)
 
 
@@ -91,10 +93,10 @@ def _dry_run(study: Study, folder: Path) -> int:
     return status.DONE
 
 
-def _write_report(study: Study, results: Results, out: Path) -> None:
+def _write_report(study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool) -> None:
     from topoloom.studies.reporting import study_report  # noqa: PLC0415 - the report's libraries load slowly
 
-    out.write_text(study_report(study, results), encoding="utf-8")
+    out.write_text(study_report(study, results, command, finished=finished), encoding="utf-8")
     say(f"the report is in {out}")
 
 

@@ -48,7 +48,12 @@ def latency_points(curve: Curve) -> list[Point]:
 
 def _latency_top(curves: list[Curve]) -> float:
     """Return the height of the latency axis, so that every stable point is on it."""
-    return HEADROOM * MOST_LATENCY * max((curve.zero_load_latency or 0.0 for curve in curves), default=0.0)
+    lowest = [curve.zero_load_latency or _first_latency(curve) for curve in curves]
+    return HEADROOM * MOST_LATENCY * max(lowest, default=0.0)
+
+
+def _first_latency(curve: Curve) -> float:
+    return next((point.latency_cycles for point in latency_points(curve) if point.latency_cycles is not None), 0.0)
 
 
 def _values(curve: Curve, point: Point) -> dict[str, Any]:

@@ -79,16 +79,17 @@ class Contest:
 
 def contests(comparison: Comparison) -> list[Contest]:
     """Return the contests that have at least one entry."""
-    first = comparison.traffics[0]
+    first = comparison.traffics[:1]
     found = [
         Contest(
-            f"Zero-load latency, {first}",
+            f"Zero-load latency, {traffic}",
             "the lowest zero-load latency",
             "cycles",
             1,
             "low",
-            _best_of_curves(comparison, first, lambda curve: curve.zero_load_latency, min),
+            _best_of_curves(comparison, traffic, lambda curve: curve.zero_load_latency, min),
         )
+        for traffic in first
     ]
     found += [
         Contest(
@@ -136,6 +137,8 @@ def _of_fact(comparison: Comparison, fact: Fact, aim: str) -> Contest:
 
 def headline(comparison: Comparison) -> str:
     """Return the title of the report."""
+    if comparison.title:
+        return comparison.title
     count = len(comparison.facts)
     word = COUNT_WORDS[count] if count < len(COUNT_WORDS) else str(count)
     return f"{word} network{'' if count == 1 else 's, side by side'}"

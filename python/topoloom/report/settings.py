@@ -1,11 +1,21 @@
 """How the simulations were set up, in words."""
 
+from collections.abc import Sequence
+
 from topoloom.comparison import Comparison
 from topoloom.options import EngineOptions
 
 
-def settings(options: EngineOptions) -> list[tuple[str, str]]:
-    """Return the engine's configuration as (what, value with its unit)."""
+def settings(sets: Sequence[EngineOptions]) -> list[tuple[str, str]]:
+    """Return the engine's configuration as (what, value with its unit); several values where curves differ in it."""
+    rows: dict[str, dict[str, None]] = {}
+    for options in sets:
+        for what, value in _settings(options):
+            rows.setdefault(what, {})[value] = None
+    return [(what, "; ".join(values)) for what, values in rows.items()]
+
+
+def _settings(options: EngineOptions) -> list[tuple[str, str]]:
     fixed = options.warmup is not None
     return [
         (

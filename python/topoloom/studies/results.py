@@ -94,7 +94,8 @@ class Results:
             if row["kind"] not in CURVES:
                 continue
             options = {name: value for name, value in json.loads(row["options"]).items() if name != "seed"}
-            name = (row["spec"], row["routing"], row["traffic"], json.dumps(options, sort_keys=True))
+            told = json.dumps(options, sort_keys=True)
+            name = tuple(map(str, (row["spec"], row["routing"], row["traffic"], told)))
             result = json.loads(row["result"])
             curve = curves.setdefault(name, _curve(row, result))
             for values in result.get("points", [result]):
