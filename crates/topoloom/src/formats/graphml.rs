@@ -54,11 +54,13 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     check_depth(text)?;
     let document = Document::parse(text).map_err(|error| not_xml(&error))?;
     let root = document.root_element();
+    let ends = text.match_indices('\n').map(|(end, _)| end).collect();
+    let reader = Reader { ends, keys: children(root, "key").filter_map(key).collect() };
+    let at = |element: Element, what: String| reader.mistake(element, what);
     if root.tag_name().name() != "graphml" {
         let what = format!("the outermost element is <{}>; in GraphML it is <graphml>", short(root.tag_name().name()));
         return Err(at(root, what));
     }
-    let keys: Keys = children(root, "key").filter_map(key).collect();
     let mut graphs = children(root, "graph");
     let graph = graphs.next().ok_or_else(|| at(root, "there is no <graph> in it".to_owned()))?;
     if let Some(second) = graphs.next() {
@@ -68,12 +70,12 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     draft.directed = graph.attribute("edgedefault") == Some("directed");
     for element in graph.children().filter(Element::is_element) {
         match element.tag_name().name() {
-            "node" => read_node(&mut draft, &keys, element)?,
+            "node" => read_node(&mut draft, &reader, element)?,
             "hyperedge" => return Err(at(element, "a hyperedge stands here; a link joins two routers".to_owned())),
             _ => {}
         }
     }
-    children(graph, "edge").try_for_each(|element| read_edge(&mut draft, &keys, element))?;
+    children(graph, "edge").try_for_each(|element| read_edge(&mut draft, &reader, element))?;
     Ok(draft)
 }
 
@@ -101,12 +103,21 @@ fn not_xml(error: &roxmltree::Error) -> Mistake {
     Mistake::at(error.pos().row as usize, format!("this is no XML, so it is no GraphML: {what}"))
 }
 
-fn line(element: Element) -> usize {
-    element.document().text_pos_at(element.range().start).row as usize
+/// What stands on which line, and what the keys of data mean.
+struct Reader<'a> {
+    /// Where lines end.
+    ends: Vec<usize>,
+    keys: Keys<'a>,
 }
 
-fn at(element: Element, what: String) -> Mistake {
-    Mistake::at(line(element), what)
+impl Reader<'_> {
+    fn line(&self, element: Element) -> usize {
+        1 + self.ends.partition_point(|&end| end < element.range().start)
+    }
+
+    fn mistake(&self, element: Element, what: String) -> Mistake {
+        Mistake::at(self.line(element), what)
+    }
 }
 
 fn children<'a>(parent: Element<'a, 'a>, name: &'static str) -> impl Iterator<Item = Element<'a, 'a>> {
@@ -121,7 +132,7 @@ fn key<'a>(element: Element<'a, 'a>) -> Option<(&'a str, Attribute<'a>)> {
 
 /// The data of a node or an edge by the names of the attributes.
 struct Data<'a> {
-    keys: &'a Keys<'a>,
+    reader: &'a Reader<'a>,
     element: Element<'a, 'a>,
 }
 
@@ -129,16 +140,16 @@ impl<'a> Data<'a> {
     /// The text of the attribute `name` and its line, or the attribute's default and the line of the element.
     fn get(&self, name: &str) -> Option<(&'a str, usize)> {
         let named = |data: &Element| {
-            data.attribute("key").and_then(|key| self.keys.get(key)).is_some_and(|known| known.name == name)
+            data.attribute("key").and_then(|key| self.reader.keys.get(key)).is_some_and(|known| known.name == name)
         };
         match children(self.element, "data").find(named) {
-            Some(data) => Some((data.text().unwrap_or("").trim(), line(data))),
+            Some(data) => Some((data.text().unwrap_or("").trim(), self.reader.line(data))),
             None => {
                 let here = |known: &&Attribute| {
                     known.name == name && [self.element.tag_name().name(), "all"].contains(&known.of)
                 };
-                let default = self.keys.values().filter(here).find_map(|known| known.default);
-                default.map(|default| (default, line(self.element)))
+                let default = self.reader.keys.values().filter(here).find_map(|known| known.default);
+                default.map(|default| (default, self.reader.line(self.element)))
             }
         }
     }
@@ -149,7 +160,8 @@ impl<'a> Data<'a> {
     }
 }
 
-fn read_node(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mistake> {
+fn read_node<'a>(draft: &mut Draft, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
+    let at = |element: Element, what: String| reader.mistake(element, what);
     let id = element.attribute("id").ok_or_else(|| at(element, "a node has no id".to_owned()))?;
     if children(element, "graph").next().is_some() {
         return Err(at(
@@ -160,17 +172,18 @@ fn read_node(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mis
     if draft.find(id).is_some() {
         return Err(at(element, format!("node '{}' stands here a second time", short(id))));
     }
-    let data = Data { keys, element };
+    let data = Data { reader, element };
     let terminals = data.number("terminals")?;
     let is_terminal =
         ["kind", "type"].iter().any(|name| data.get(name).is_some_and(|(kind, _)| is_terminal_kind(kind)));
-    let place = draft.node(id, line(element));
+    let place = draft.node(id, reader.line(element));
     let node = draft.node_mut(place);
     (node.terminals, node.is_terminal) = (terminals, is_terminal);
     Ok(())
 }
 
-fn read_edge(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mistake> {
+fn read_edge<'a>(draft: &mut Draft, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
+    let at = |element: Element, what: String| reader.mistake(element, what);
     let end = |name: &str| {
         let id = element.attribute(name).ok_or_else(|| at(element, format!("an edge has no {name}")))?;
         draft.find(id).ok_or_else(|| at(element, format!("an edge leads to '{}', which is no node", short(id))))
@@ -179,8 +192,8 @@ fn read_edge(draft: &mut Draft, keys: &Keys, element: Element) -> Result<(), Mis
     if element.attribute("directed").is_some_and(|directed| (directed == "true") != draft.directed) {
         return Err(at(element, "some edges are directed and some are not; all must be alike".to_owned()));
     }
-    let data = Data { keys, element };
-    let mut link = DraftLink::new(source, target, line(element));
+    let data = Data { reader, element };
+    let mut link = DraftLink::new(source, target, reader.line(element));
     link.class = data.get("link_class").map(|(name, line)| link_class(name, line)).transpose()?;
     link.latency = data.number("latency")?;
     link.ports = data.number("port_a")?.zip(data.number("port_b")?).map(|(a, b)| [a, b]);
