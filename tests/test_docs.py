@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/tutorial.md", "docs/faults.md", "docs/cost.md"]
+PAGES = ["README.md", "docs/tutorial.md", "docs/faults.md", "docs/cost.md", "docs/files.md"]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, Specs
 from topoloom.faults import FRACTIONS, make_fault_options, try_faults
-from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 Result = dict[str, Any]
@@ -53,7 +53,7 @@ def faults(
 
         check_format(plot)
         plot.touch()
-    networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
+    networks = load_networks(specs)
     results = [
         interruptible(lambda network=network: try_faults(network.core, options))  # type: ignore[misc]
         for network in networks

@@ -95,7 +95,7 @@ pub fn best(network: &Network, partitions: Vec<Vec<u8>>) -> Bisection {
     let over = |whole: f64| (whole > 0.0).then(|| links as f64 / whole);
     Bisection {
         bisection_links: links,
-        bisection_is: if bound == Some(links) { BisectionIs::Exact } else { BisectionIs::UpperBound },
+        bisection_is: if links == 0 || bound == Some(links) { BisectionIs::Exact } else { BisectionIs::UpperBound },
         bisection_bound: bound,
         bisection_ratio: over(network.links().len() as f64),
         beta: over(total as f64 / 2.0),

@@ -89,7 +89,10 @@ fn row(network: &Network, to: RouterId) -> Result<Row> {
         for (_, peer) in network.neighbors(at) {
             if distance[peer.index()] == FAR {
                 if hops == FAR {
-                    return Err(Error::Routing(format!("{}: a diameter above 254 hops", network.spec())));
+                    return Err(Error::Routing(format!(
+                        "{}: the diameter is above 254 hops, which tables cannot count",
+                        network.spec()
+                    )));
                 }
                 distance[peer.index()] = hops;
                 queue.push(peer);
