@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
+
+from topoloom import Study
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", "docs/tutorial.md", "docs/faults.md", "docs/cost.md", "docs/files.md"]
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "studies"))]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
@@ -66,6 +70,21 @@ def test_the_python_blocks_of(page, tmp_path, monkeypatch):
 def test_the_example(path, capsys):
     runpy.run_path(str(path))
     assert capsys.readouterr().out.count("\n") == 4
+
+
+def test_the_studies_of_the_pages():
+    text = (ROOT / "docs/studies.md").read_text()
+    studies = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    assert studies
+    for study in studies + [path.read_text() for path in (ROOT / "examples/studies").glob("*.toml")]:
+        assert Study.parse(study).points()
+
+
+def test_the_notebook(tmp_path):
+    notebook = nbformat.read(ROOT / "examples/tutorial.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert sum("text/html" in output.get("data", {}) for output in shown) >= 3, "networks, curves and tables are rich"
 
 
 if __name__ == "__main__":

@@ -260,9 +260,7 @@ class Simulation:
                     used = [output.used for output in router.outputs[out]]
                     size = flit.packet.size if self.options.vct else 0
                     free = [
-                        (out, o)
-                        for o in allowed
-                        if router.outputs[out][o].owner is None and self.fits(used, o, size)
+                        (out, o) for o in allowed if router.outputs[out][o].owner is None and self.fits(used, o, size)
                     ]
                     if free:
                         yield (port, vc), free
