@@ -2,14 +2,17 @@
 
 import itertools
 import json
+from functools import cache
 from math import comb
 
 import networkx as nx
 import pytest
 
 import topoloom
-from oracles import graphs
-from topoloom import TopoloomError
+from oracles import graphs, routes, sources
+from oracles.router import Options, Simulation
+from test_routing import run
+from topoloom import TopoloomError, _core
 
 # Of 2,000 trials an estimate is farther than 4.5 standard deviations off in less than one case of 100,000.
 TRIALS = 2000
@@ -144,3 +147,234 @@ def test_unknown_options_are_refused():
 
 def test_the_result_is_json():
     assert json.loads(json.dumps(topoloom.network("mesh:1").faults()))["links"] == 0
+
+
+# Networks with failures. The oracle is told which links failed, and knows all else by itself.
+FAULTY = [
+    "mesh:4x3,p=2 --fail links=2,seed=1",
+    "torus:4x4 --fail links=10%,routers=3,seed=3",
+    "hyperx:3x3,trunk=2 --fail links=6,seed=2",
+    "hyperx:4x3x2,p=2 --fail links=20%,routers=2,seed=7",
+    "dragonfly:a=4,h=2,p=2 --fail links=5%,routers=1,seed=1",
+    "fattree:k=2,levels=3 --fail links=3,seed=4",
+    "slimfly:q=3,p=2 --fail links=20%,seed=1",
+    "flex:3x3x3 --fail links=10%,routers=2,seed=1",
+]
+
+
+@cache
+def faulty(spec: str) -> graphs.Graph:
+    """Return what is left, by the oracle's own links of the intact network."""
+    intact, _, fail = spec.partition(" --fail ")
+    wanted = dict(item.split("=") for item in fail.split(","))
+    core = _core.Network(spec)
+    graph = graphs.build(intact)
+    left = [(a, b) for a, _, b, _, _ in core.edges()]
+    routers = int(wanted.get("routers", 0))
+    # No more routers are down than were to fail, and all others keep their links but for those that were to.
+    failed = set(nx.isolates(core_graph(core)))
+    down = {r for r in failed if len(failed) == routers}
+    assert len(down) == routers
+    links = sum(map(len, graph.links)) // 2
+    amount = wanted.get("links", "0")
+    count = int(int(amount[:-1]) * links / 100 + 0.5) if amount.endswith("%") else int(amount)
+    lost = links - len(left)
+    of_routers = sum(1 for r in range(graph.routers) for peer, _ in graph.links[r] if r < peer and {r, peer} & down)
+    assert max(count, of_routers) <= lost <= count + of_routers
+    return graphs.damaged(graph, left, down)
+
+
+def core_graph(core: _core.Network) -> nx.MultiGraph:
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(core.num_routers))
+    graph.add_edges_from((a, b) for a, _, b, _, _ in core.edges())
+    return graph
+
+
+@pytest.mark.parametrize("spec", FAULTY)
+def test_facts_with_failures_are_those_of_networkx(spec):
+    graph = faulty(spec)
+    simple = nx.Graph(graph.networkx())
+    simple.remove_nodes_from(graph.down)
+    facts = topoloom.network(spec).facts()
+    intact = topoloom.network(spec.partition(" --fail ")[0]).facts()
+    assert facts["family"] == intact["family"]
+    assert facts["routers"] == len(simple) == intact["routers"] - facts["failed_routers"]
+    assert facts["terminals"] == facts["terminal_links"] == sum(graph.p)
+    assert facts["links"] == intact["links"] - facts["failed_links"] == graph.networkx().number_of_edges()
+    assert facts["min_degree"] == min(len(graph.links[r]) for r in graph.up)
+    assert facts["radix"] == max(graph.p[r] + len(graph.links[r]) for r in graph.up)
+    assert facts["connected"]
+    assert facts["diameter"] == nx.diameter(simple)
+    assert facts["average_distance"] == pytest.approx(nx.average_shortest_path_length(simple))
+    distance = dict(nx.all_pairs_shortest_path_length(simple))
+    terminals = sum(graph.p)
+    hops = sum(graph.p[a] * graph.p[b] * d for a, row in distance.items() for b, d in row.items())
+    assert facts["average_hops"] == pytest.approx(hops / (terminals * (terminals - 1)))
+    assert facts["bisection_links"] <= intact["bisection_links"]
+    # The machine was bought whole.
+    assert facts["cost_usd"] == intact["cost_usd"]
+    assert facts["power_w"] == intact["power_w"]
+
+
+@pytest.mark.parametrize("spec", ["mesh:4x3", "torus:4x4", "flex:3x3x3", "hyperx:3x3,trunk=2"])
+@pytest.mark.parametrize("kind", ["links", "routers"])
+def test_a_trial_of_a_sweep_is_the_network_with_its_first_failures(spec, kind):
+    intact = topoloom.network(spec)
+    count = intact.facts()[kind]
+    fractions = [k / count for k in range(0, count, 3)]
+    for seed in range(4):
+        points = intact.faults(kind=kind, fractions=fractions, trials=1, seed=seed, distances=True)["points"]
+        for k, point in zip(range(0, count, 3), points, strict=True):
+            facts = intact.with_failures(f"{kind}={k},seed={seed}").facts()
+            assert point["failed"] == k
+            assert point["connected"] == facts["connected"]
+            assert point["largest_component"]["mean"] == facts["component_sizes"][0] / intact.num_routers
+            if facts["connected"] and facts["routers"] > 1:
+                assert point["diameter"]["mean"] == facts["diameter"]
+                assert point["average_distance"]["mean"] == pytest.approx(facts["average_distance"])
+
+
+@pytest.mark.parametrize("spec", FAULTY)
+def test_tables_route_around_failures(spec):
+    """The proof walks the very channels of all minimal paths, and of all pairs of them over a router that is up."""
+    graph = faulty(spec)
+    paths, core = routes.table(graph), _core.Network(spec)
+    classes = topoloom.network(spec).facts()["diameter"]
+    for routing, waits, needed in [
+        ("min", routes.dependencies(graph, paths), classes),
+        ("val", routes.valiant_dependencies(graph, paths, classes), 2 * classes),
+        ("val:via=any", routes.valiant_dependencies(graph, paths, classes), 2 * classes),
+        ("ugal-l", routes.valiant_dependencies(graph, paths, classes), 2 * classes),
+    ]:
+        proof = json.loads(_core.verify(core, routing))
+        assert proof["deadlock_free"]
+        assert proof["unserved_pairs"] == 0
+        assert proof["vcs_needed"] == needed
+        assert proof["channels"] == waits.number_of_nodes()
+        assert proof["dependencies"] == waits.number_of_edges()
+
+
+@pytest.mark.parametrize("spec", FAULTY)
+def test_loads_with_failures_are_those_of_the_paths(spec):
+    graph = faulty(spec)
+    paths, core = routes.table(graph), _core.Network(spec)
+    classes, terminals = topoloom.network(spec).facts()["diameter"], sum(graph.p)
+    flows = [(a, b, graph.p[a] * graph.p[b] / terminals) for a in routes.sources(graph) for b in routes.sources(graph)]
+    # The ports of a router begin with its terminals, also where these have failed: no channel leaves such a router.
+    detours = routes.valiant(graph, paths, classes)
+    for routing, of in [("min", paths), ("val", detours)]:
+        exact = routes.loads(graph, of, flows)
+        for router, port, load in _core.channel_loads(core, routing, "uniform"):
+            assert load == pytest.approx(exact.get((router, port), 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("spec", FAULTY)
+def test_the_engine_visits_as_many_routers_as_the_paths_have(spec):
+    graph = faulty(spec)
+    classes = topoloom.network(spec).facts()["diameter"]
+    paths = routes.table(graph)
+    point = run(spec, "min", 0.1, vcs=max(4, classes))
+    assert point["hops"] == pytest.approx(routes.mean_hops(graph, paths), rel=0.005)
+    assert point["active_terminals"] == sum(graph.p)
+    assert point["accepted"] == pytest.approx(0.1, rel=0.015)
+    detours = routes.valiant(graph, paths, classes)
+    point = run(spec, "val", 0.05, vcs=max(4, 2 * classes))
+    assert point["hops"] == pytest.approx(routes.mean_hops(graph, detours), rel=0.005)
+
+
+@pytest.mark.parametrize(
+    ("spec", "classes", "load"),
+    [("mesh:3x3 --fail links=4,seed=3", 6, 0.15), ("torus:5 --fail links=1,seed=1", 4, 0.3)],
+)
+@pytest.mark.parametrize("packet", [1, 3])
+def test_flit_for_flit_as_the_slow_router(spec, classes, load, packet):
+    """Trees are left, on which every way is the only one: the slow router moves all packets in the same cycles."""
+    graph, core = faulty(spec), _core.Network(spec)
+    assert nx.is_tree(graph.networkx())
+    options = Options(vcs=classes, buffer=4, speedup=1, packet=packet, classes=classes)
+    warmup, measure = 200, 800
+    made = [sources.Engine(5, i, load / packet, core.num_terminals) for i in range(core.num_terminals)]
+    theirs = Simulation(graph, routes.table(graph), options, made).run(warmup, measure)
+    config = {"vcs": classes, "buffer": 4, "speedup": 1, "packet": packet, "seed": 5}
+    ours = json.loads(
+        _core.simulate(
+            core,
+            "min",
+            "uniform",
+            load,
+            json.dumps(config | {"warmup": warmup, "measure": measure}),
+            _core.CancelToken(),
+        )
+    )
+    assert theirs.packets == ours["packets"] > 50
+    assert theirs.latency == pytest.approx(ours["latency_cycles"] * ours["packets"], abs=1e-6)
+    assert theirs.hops == pytest.approx(ours["hops"] * ours["packets"], abs=1e-6)
+
+
+def test_terminals_of_failed_routers_take_no_part():
+    left = topoloom_network("torus:4x4,p=2").with_failures("routers=3,seed=2")
+    assert left.num_terminals == 32
+    curve = left.simulate(traffic="bit-complement", load=0.1, warmup=200, measure=500)
+    down = {router for router in range(16) if left.to_networkx().degree(router) == 0}
+    assert len(down) == 3
+    # Neither they nor those who would send to them.
+    silent = {t for t in range(32) if {t // 2, (31 - t) // 2} & down}
+    assert curve.points[0.1].active_terminals == 32 - len(silent)
+
+
+def test_what_failed_is_recorded(topoloom):
+    outcome = topoloom(
+        "simulate", "mesh:4x4", "--fail", "links=2", "--load", "0.1", "--warmup", "99", "--measure", "99", "--json"
+    )
+    assert outcome.json()["spec"] == "mesh:4x4 --fail links=2,seed=1"
+    assert outcome.json()["config"]["fail"] == "links=2,seed=1"
+    assert outcome.json()["routing"] == "min"
+    again = topoloom_network(outcome.json()["spec"])
+    assert again.facts()["failed_links"] == 2
+    whole = topoloom("simulate", "mesh:4x4", "--load", "0.1", "--warmup", "99", "--measure", "99", "--json")
+    assert whole.json()["config"]["fail"] is None
+    curve = topoloom_network("mesh:4x4").simulate(load=0.1, warmup=99, measure=99, fail="links=2")
+    assert curve.points[0.1].model_dump(exclude={"wall_s", "cpu_s", "peak_rss_bytes"}).items() <= (
+        outcome.json()["points"][0].items()
+    )
+
+
+def test_a_comparison_of_networks_with_failures(topoloom, tmp_path):
+    report = tmp_path / "report.html"
+    lengths = ["--warmup", "200", "--measure", "300"]
+    outcome = topoloom(
+        "compare", "mesh:3x3", "torus:3x3", "--fail", "links=1,seed=4", "--json", "--out", str(report), *lengths
+    )
+    assert outcome.status == 0
+    assert [facts["failed_links"] for facts in outcome.json()["networks"]] == [1, 1]
+    assert {curve["routing"] for curve in outcome.json()["curves"]} == {"min", "ugal-l"}
+    assert {curve["config"]["fail"] for curve in outcome.json()["curves"]} == {"links=1,seed=4"}
+    assert "torus:3x3 --fail links=1,seed=4" in report.read_text()
+
+
+def test_the_other_commands_take_failures(topoloom):
+    shown = topoloom("show", "mesh:4x4", "--fail", "routers=1,links=1", "--json").json()[0]
+    assert (shown["routers"], shown["failed_routers"]) == (15, 1)
+    proof = topoloom("verify", "mesh:4x4", "--fail", "links=2", "--json").json()
+    assert (proof["routing"], proof["deadlock_free"]) == ("min", True)
+    found = topoloom("saturation", "mesh:3x3", "--fail", "links=1", "--routing", "adaptive", "--json").json()
+    assert found["routing"] == "ugal-l"
+    assert 0 < found["saturation_load"] < 1
+
+
+CLOSED = {
+    "mesh:4x4": ["dor"],
+    "torus:4x4": ["dor"],
+    "hyperx:4x4": ["dor"],
+    "fattree:k=2,levels=3": ["nca", "anca"],
+    "flex:3x3x3": ["min-spread"],
+}
+
+
+@pytest.mark.parametrize(("spec", "routing"), [(spec, name) for spec, names in CLOSED.items() for name in names])
+def test_routings_that_know_only_intact_networks_say_so(topoloom, spec, routing):
+    outcome = topoloom("verify", spec, "--fail", "links=1", "--routing", routing)
+    assert outcome.status == 2
+    assert f"does not offer the routing '{routing}', which relies on the structure of an intact" in outcome.err
+    assert "it offers: min, val, ugal-l" in outcome.err

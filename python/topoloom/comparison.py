@@ -115,12 +115,15 @@ class CompareJob:
     ) -> None:
         self._layout, self._prices = layout, prices
         self._price_list = price_list(prices)
+        if options.fail is not None:
+            networks = [network.with_failures(options.fail) for network in networks]
         self._networks = list({network.spec: network for network in networks}.values())
         self._traffics = list(dict.fromkeys(traffics))
         self._loads = loads
         self._options = options
+        have_failed = options.model_copy(update={"fail": None})
         self._simulators = [
-            Simulator(network.core, role, traffic, options)
+            Simulator(network.core, role, traffic, have_failed)
             for traffic in self._traffics
             for network in self._networks
             for role in _distinct(network, routings)

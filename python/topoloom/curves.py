@@ -347,13 +347,18 @@ class Simulator:
     ) -> None:
         if searching and is_trace(traffic):
             raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
+        if options.fail is not None:
+            network = network.with_failures(options.fail)
         routing = resolve_routing(role, network.family)
         self.curve = Curve(
             spec=network.spec,
             routing=routing,
             role=role,
             traffic=traffic,
-            config=json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
+            config={
+                **json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
+                "fail": network.failures,
+            },
             source=source(network),
         )
         self._network = network

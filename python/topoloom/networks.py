@@ -69,15 +69,19 @@ class Network:
         return cls._given(from_edges(edges, p, label))
 
     @classmethod
-    def _given(cls, graph: GivenGraph) -> Self:
+    def _given(cls, graph: GivenGraph, fail: str | None = None) -> Self:
         network = cls.__new__(cls)
         network.core = graph.build()
         network._graph = graph
-        return network
+        return network if fail is None else network.with_failures(fail)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel to other processes as a spec, or as the graph that was given."""
-        return (type(self), (self.spec,)) if self._graph is None else (type(self)._given, (self._graph,))
+        return (
+            (type(self), (self.spec,))
+            if self._graph is None
+            else (type(self)._given, (self._graph, self.core.failures))
+        )
 
     def __repr__(self) -> str:
         return f"Network({self.spec!r})"
@@ -95,22 +99,22 @@ class Network:
 
     @property
     def spec(self) -> str:
-        """The spec that built it."""
+        """The spec that built it; what failed stands in it behind ``--fail``."""
         return self.core.spec
 
     @property
     def family(self) -> str:
-        """The name of its family."""
+        """The name of its family; ``faulty`` once links or routers have failed."""
         return self.core.family
 
     @property
     def num_routers(self) -> int:
-        """The number of routers."""
+        """The number of routers, failed ones included."""
         return self.core.num_routers
 
     @property
     def num_terminals(self) -> int:
-        """The number of terminals."""
+        """The number of terminals, those of failed routers included."""
         return self.core.num_terminals
 
     @property
@@ -169,6 +173,25 @@ class Network:
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
         return resolve_routing(name, self.family)
+
+    def with_failures(self, fail: str) -> Self:
+        """Return the network that is left when random links and routers fail.
+
+        Ids of routers and terminals stay; terminals of failed routers neither send nor receive.
+
+        Args:
+            fail: How many fail, and the seed: ``links=5%,routers=2,seed=1``.
+
+        Raises:
+            TopoloomError: More than there is, or a network that has failures already.
+
+        >>> Network("mesh:4x4").with_failures("links=2")
+        Network('mesh:4x4 --fail links=2,seed=1')
+        """
+        left = type(self).__new__(type(self))
+        left.core = self.core.with_failures(fail)
+        left._graph = self._graph
+        return left
 
     def simulate(
         self, routing: str = "minimal", traffic: str = "uniform", load: Loads | None = None, **options: Any

@@ -61,6 +61,7 @@ class EngineOptions(Options):
         seed: The seed of every random choice.
         threads: Threads within one simulation.
         unsafe: Run a routing that can deadlock.
+        fail: Links and routers that fail at random before the run, such as ``links=5%,seed=1``; None for none.
     """
 
     model: Literal["iq"] = "iq"
@@ -84,6 +85,7 @@ class EngineOptions(Options):
     seed: U64 = 1
     threads: U32 = 1
     unsafe: bool = False
+    fail: str | None = None
 
     @field_validator("packet", mode="before")
     @classmethod
@@ -94,7 +96,7 @@ class EngineOptions(Options):
 
     def engine_json(self) -> str:
         """Return the JSON that the engine reads."""
-        return self.model_dump_json(by_alias=True)
+        return self.model_dump_json(by_alias=True, exclude={"fail"})
 
 
 ROUTER_KEYS = (

@@ -1,5 +1,6 @@
 """Every family of networks, written from its definition: who is linked to whom, in the order of the ports."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
@@ -21,10 +22,17 @@ class Graph:
     p: list[int]
     sides: tuple[int, ...] = ()
     extra: dict[str, int] = field(default_factory=dict)
+    down: set[int] = field(default_factory=set)
+    """Routers that have failed: no links, and no terminals that count."""
 
     @property
     def routers(self) -> int:
         return len(self.links)
+
+    @property
+    def up(self) -> list[int]:
+        """The routers that have not failed."""
+        return [r for r in range(self.routers) if r not in self.down]
 
     @property
     def homes(self) -> list[int]:
@@ -51,6 +59,24 @@ class Graph:
         for router, links in enumerate(self.links):
             graph.add_edges_from((router, peer) for peer, _ in links if router < peer)
         return graph
+
+
+def damaged(graph: Graph, left: list[tuple[int, int]], down: set[int]) -> Graph:
+    """What failures leave: the links between the pairs `left` (one mention for each of several parallel ones), and the
+    terminals of routers that are up. The ports of a router keep their order."""
+
+    def links(router: int) -> Links:
+        pairs = Counter(frozenset(pair) for pair in left)
+        kept = []
+        for peer, kind in graph.links[router]:
+            pair = frozenset((router, peer))
+            if pairs[pair]:
+                pairs[pair] -= 1
+                kept.append((peer, kind))
+        return kept
+
+    p = [0 if router in down else count for router, count in enumerate(graph.p)]
+    return Graph([links(r) for r in range(graph.routers)], p, graph.sides, graph.extra, down)
 
 
 def coordinates(sides: tuple[int, ...], router: int) -> tuple[int, ...]:

@@ -206,7 +206,7 @@ def valiant(graph: Graph, minimal: Paths, classes: int) -> Paths:
     def paths(src: int, dst: int) -> Choice:
         if src == dst:
             return [(1.0, ())]
-        vias = [via for via in range(graph.routers) if via not in (src, dst)]
+        vias = [via for via in graph.up if via not in (src, dst)]
         found = []
         for via in vias:
             for p, first in minimal(src, via):
@@ -237,12 +237,12 @@ def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGra
     waits = nx.DiGraph()
     ends = sources(graph)
     last, first = defaultdict(set), defaultdict(set)
-    for src, via in product(ends, range(graph.routers)):
+    for src, via in product(ends, graph.up):
         for _, path in minimal(src, via) if src != via else []:
             waits.add_nodes_from(path)
             waits.add_edges_from(pairwise(path))
             last[via].add(path[-1])
-    for via, dst in product(range(graph.routers), ends):
+    for via, dst in product(graph.up, ends):
         for _, path in minimal(via, dst) if via != dst else []:
             path = shifted(path, classes)  # noqa: PLW2901
             waits.add_nodes_from(path)

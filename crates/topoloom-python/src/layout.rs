@@ -27,7 +27,7 @@ impl Layout {
         py: Python<'_>,
         compute: impl Send + FnOnce(Bill<'_>) -> topoloom::Result<T>,
     ) -> PyResult<T> {
-        let network = &self.network.get().0;
+        let network = self.network.get().0.intact();
         raise(py.detach(|| compute(Bill { network, layout: &self.layout, prices: &self.prices })))
     }
 }
@@ -39,7 +39,8 @@ impl Layout {
     #[pyo3(signature = (network, rules = "", prices = ""))]
     fn new(py: Python<'_>, network: Py<Network>, rules: &str, prices: &str) -> PyResult<Self> {
         let prices = raise(PriceList::read(prices))?;
-        let of = &network.get().0;
+        // A machine is built whole: what fails later is in it.
+        let of = network.get().0.intact();
         let layout = raise(py.detach(|| layout::Layout::new(of, &Rules::parse(rules)?)))?;
         Ok(Self { network, layout, prices })
     }
@@ -53,7 +54,7 @@ impl Layout {
     fn floor_json(&self, py: Python<'_>) -> PyResult<String> {
         let lengths = self.with(py, |bill| bill.lengths())?;
         let [rows, columns] = self.layout.floor();
-        let cabinets = self.layout.cabinets(&self.network.get().0);
+        let cabinets = self.layout.cabinets(self.network.get().0.intact());
         Ok(json!({"rows": rows, "columns": columns, "cabinets": cabinets, "lengths": lengths}).to_string())
     }
 

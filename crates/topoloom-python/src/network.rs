@@ -2,7 +2,7 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use topoloom::faults::Kind;
+use topoloom::faults::{Failures, Kind};
 use topoloom::formats;
 use topoloom::metrics::distances::Distances;
 use topoloom::metrics::diversity::path_diversity;
@@ -57,6 +57,17 @@ impl Network {
             formats::given(kind, label, nodes.collect(), links, directed, p)
         });
         raise(built).map(Self)
+    }
+
+    /// The network that is left when what `fail` names fails at random.
+    fn with_failures(&self, py: Python<'_>, fail: &str) -> PyResult<Self> {
+        raise(py.detach(|| Failures::parse(fail)?.apply(&self.0))).map(Self)
+    }
+
+    /// What failed, or None.
+    #[getter]
+    fn failures(&self) -> Option<&str> {
+        self.0.failures()
     }
 
     #[getter]

@@ -1,9 +1,12 @@
-//! Failures of links and routers: which ones fail.
+//! Failures of links and routers: which ones fail, and the network that is left.
+
+use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, unknown};
-use crate::network::Network;
+use crate::network::{LinkId, Network, RouterId, Source, Structure};
 use crate::rng::Rng;
 
 /// What fails.
@@ -58,4 +61,241 @@ impl Kind {
 pub fn failures(fraction: f64, count: usize) -> usize {
     // A little more, so that a half is up although 0.35, say, is a little less in binary.
     ((fraction * count as f64 + 0.5 + 1e-9).floor() as usize).min(count)
+}
+
+/// How many fail.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Amount {
+    Number(usize),
+    Percent(f64),
+}
+
+impl Amount {
+    fn read(kind: Kind, text: &str) -> Result<Self> {
+        let name = kind.name();
+        if let Some(percent) = text.strip_suffix('%') {
+            let read = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+            let mistake = || Error::Config(format!("--fail: {name} is '{text}'; a percentage must be from 0% to 100%"));
+            return read.map(Self::Percent).ok_or_else(mistake);
+        }
+        let mistake = || {
+            Error::Config(format!(
+                "--fail: {name} is '{text}'; it must be a whole number from 0 up, or a percentage such as 5%"
+            ))
+        };
+        text.parse().map(Self::Number).map_err(|_| mistake())
+    }
+
+    fn of(self, kind: Kind, network: &Network) -> Result<usize> {
+        let (name, count) = (kind.name(), kind.count(network));
+        match self {
+            Self::Percent(percent) => Ok(failures(percent / 100.0, count)),
+            Self::Number(number) if number <= count => Ok(number),
+            Self::Number(number) => {
+                Err(Error::Config(format!("--fail: {name} is {number}, but {} has {count} {name}", network.spec())))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+/// Random failures as users ask for them: `links=5%,routers=2,seed=1`.
+///
+/// The links are the first ones of [`Kind::order`]'s trial 0, and so are the routers; a link fails, too, if a router at
+/// one of its ends does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failures {
+    links: Option<Amount>,
+    routers: Option<Amount>,
+    seed: u64,
+}
+
+impl Failures {
+    /// Reads `key=value,…`; the seed is 1 unless given.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a key or value that is not allowed.
+    pub fn parse(text: &str) -> Result<Self> {
+        let (mut links, mut routers, mut seed) = (None, None, None);
+        for item in text.split(',').map(str::trim) {
+            let Some((key, value)) = item.split_once('=') else {
+                return Err(Error::Config(format!("--fail: '{item}' is not key=value, as in links=5%,seed=1")));
+            };
+            let twice = match key {
+                "links" => links.replace(Amount::read(Kind::Links, value)?).is_some(),
+                "routers" => routers.replace(Amount::read(Kind::Routers, value)?).is_some(),
+                "seed" => {
+                    let read = value.parse::<u64>();
+                    let mistake =
+                        |_| Error::Config(format!("--fail: seed is '{value}'; it must be a whole number from 0 up"));
+                    seed.replace(read.map_err(mistake)?).is_some()
+                }
+                _ => return Err(Error::Config(unknown("key of --fail", key, ["links", "routers", "seed"]))),
+            };
+            if twice {
+                return Err(Error::Config(format!("--fail: {key} is given twice")));
+            }
+        }
+        if links.is_none() && routers.is_none() {
+            return Err(Error::Config("--fail: nothing fails; give links=, routers= or both".to_owned()));
+        }
+        Ok(Self { links, routers, seed: seed.unwrap_or(1) })
+    }
+
+    /// The network that is left of `network`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if more should fail than there is, or everything.
+    pub fn apply(&self, network: &Network) -> Result<Network> {
+        let first = |kind: Kind, amount: Option<Amount>| -> Result<Vec<u32>> {
+            let mut order = kind.order(network, self.seed, 0);
+            order.truncate(amount.map_or(Ok(0), |amount| amount.of(kind, network))?);
+            Ok(order)
+        };
+        let links: Vec<LinkId> = first(Kind::Links, self.links)?.into_iter().map(LinkId).collect();
+        let routers: Vec<RouterId> = first(Kind::Routers, self.routers)?.into_iter().map(RouterId).collect();
+        network.without(&links, &routers, &self.to_string())
+    }
+}
+
+impl fmt::Display for Failures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (kind, amount) in [(Kind::Links, self.links), (Kind::Routers, self.routers)] {
+            if let Some(amount) = amount {
+                write!(f, "{}={amount},", kind.name())?;
+            }
+        }
+        write!(f, "seed={}", self.seed)
+    }
+}
+
+/// What stands between a spec and its failures.
+pub const FLAG: &str = " --fail ";
+
+/// The family of a network once something has failed: no closed form of its own family holds any more.
+pub const FAMILY: &str = "faulty";
+
+/// What a network knows of its failures.
+#[derive(Debug)]
+struct Faulty {
+    intact: Network,
+    how: String,
+    down: Vec<bool>,
+}
+
+impl Structure for Faulty {
+    fn source(&self) -> Option<&Source> {
+        self.intact.any_structure().source()
+    }
+}
+
+impl Network {
+    /// The network that is left when links and routers fail; `how` is told behind `--fail` in its spec.
+    ///
+    /// All ids of routers and terminals stay. A failed router loses its links; its terminals are still there, but take
+    /// no part in traffic, distances or anything else that is counted. Ports and links are counted anew.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if something has failed before, or if no router is left.
+    pub fn without(&self, links: &[LinkId], routers: &[RouterId], how: &str) -> Result<Self> {
+        if let Some(fail) = self.failures() {
+            return Err(Error::Config(format!(
+                "{} has failures already ({fail}); name all of them in one --fail",
+                self.intact().spec()
+            )));
+        }
+        let mut down = vec![false; self.num_routers()];
+        routers.iter().for_each(|router| down[router.index()] = true);
+        if down.iter().all(|&down| down) {
+            return Err(Error::Config(format!("--fail: {how} leaves no router of {}", self.spec())));
+        }
+        let mut failed = vec![false; self.links().len()];
+        links.iter().for_each(|link| failed[link.index()] = true);
+        for (failed, link) in failed.iter_mut().zip(self.links()) {
+            *failed |= link.ends.iter().any(|port| down[self.ports()[port.index()].router.index()]);
+        }
+        let spec = format!("{}{FLAG}{how}", self.spec());
+        let structure = Faulty { intact: self.clone(), how: how.to_owned(), down };
+        Ok(self.with_links_of(|link| !failed[link.index()], spec, FAMILY, Arc::new(structure)))
+    }
+
+    /// What failed, as it stands behind `--fail`; `None` if nothing did.
+    pub fn failures(&self) -> Option<&str> {
+        self.structure::<Faulty>().map(|faulty| faulty.how.as_str())
+    }
+
+    /// The network before anything failed.
+    pub fn intact(&self) -> &Network {
+        self.structure::<Faulty>().map_or(self, |faulty| &faulty.intact)
+    }
+
+    /// True if `router` has not failed.
+    pub fn is_up(&self, router: RouterId) -> bool {
+        self.structure::<Faulty>().is_none_or(|faulty| !faulty.down[router.index()])
+    }
+
+    /// The routers that have not failed.
+    pub fn up_routers(&self) -> impl Iterator<Item = RouterId> + Clone + '_ {
+        let faulty = self.structure::<Faulty>();
+        self.routers().filter(move |router| faulty.is_none_or(|faulty| !faulty.down[router.index()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Peer;
+    use crate::topology::build;
+
+    #[test]
+    fn what_is_left_is_the_same_network_with_fewer_links() {
+        for spec in ["mesh:4x3,p=2", "fattree:k=2,levels=3", "hyperx:3x3,trunk=2,p=3", "dragonfly:a=4,h=2,p=2"] {
+            let whole = build(spec).expect(spec);
+            let left = Failures::parse("links=20%,routers=2,seed=3").and_then(|f| f.apply(&whole)).expect(spec);
+            assert_eq!((left.num_routers(), left.num_terminals()), (whole.num_routers(), whole.num_terminals()));
+            assert_eq!(left.up_routers().count(), whole.num_routers() - 2);
+            let broken = &Kind::Links.order(&whole, 3, 0)[..failures(0.2, whole.links().len())];
+            let down = &Kind::Routers.order(&whole, 3, 0)[..2];
+            let ends = |network: &Network, link: &crate::network::Link| {
+                link.ends.map(|port| network.ports()[port.index()].router.0)
+            };
+            let expected: Vec<[u32; 2]> = (0u32..)
+                .zip(whole.links())
+                .filter(|(id, _)| !broken.contains(id))
+                .map(|(_, link)| ends(&whole, link))
+                .filter(|ends| ends.iter().all(|router| !down.contains(router)))
+                .collect();
+            let found: Vec<[u32; 2]> = left.links().iter().map(|link| ends(&left, link)).collect();
+            assert_eq!(found, expected, "{spec}");
+            for router in left.routers() {
+                assert_eq!(left.is_up(router), !down.contains(&router.0));
+                let [before, after] = [&whole, &left].map(|n| n.terminals_of(router).collect::<Vec<_>>());
+                assert_eq!(before, after, "terminals stay, {spec}");
+                assert!(after.iter().all(|&terminal| left.router_of(terminal) == router));
+            }
+            for (id, port) in (0u32..).zip(left.ports()) {
+                let Peer::Port(peer) = port.peer else { continue };
+                let other = &left.ports()[peer.index()];
+                assert_eq!(other.peer, Peer::Port(crate::network::PortId(id)), "links have two ends, {spec}");
+            }
+            assert_eq!(left.spec(), format!("{spec} --fail links=20%,routers=2,seed=3"));
+            assert_eq!(build(left.spec()).expect("a spec of its own").links(), left.links());
+        }
+    }
+
+    #[test]
+    fn failures_read_back_what_they_print() {
+        for text in ["links=5%,seed=1", "links=12,seed=9", "routers=2,seed=1", "links=0.5%,routers=10%,seed=0"] {
+            assert_eq!(Failures::parse(text).expect(text).to_string(), text);
+        }
+        assert_eq!(Failures::parse("routers=1").expect("a seed is not needed").to_string(), "routers=1,seed=1");
+    }
 }

@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -254,10 +255,11 @@ pub struct TerminalGrid {
 }
 
 /// An interconnection network. See the module's documentation.
+#[derive(Clone)]
 pub struct Network {
     spec: String,
     family: &'static str,
-    structure: Box<dyn Structure>,
+    structure: Arc<dyn Structure>,
     port_base: Vec<u32>,
     ports: Vec<Port>,
     terminal_ports: Vec<PortId>,
@@ -278,7 +280,7 @@ impl Network {
         &self.spec
     }
 
-    /// The family's name.
+    /// The family's name; [`faults::FAMILY`](crate::faults::FAMILY) once links or routers have failed.
     pub fn family(&self) -> &'static str {
         self.family
     }
@@ -405,6 +407,45 @@ impl Network {
     pub fn router_names(&self) -> Option<&[String]> {
         self.structure.source().and_then(|source| source.names.as_deref())
     }
+
+    /// The same routers and terminals with some of the links, under another name. Ids of routers and terminals stay;
+    /// ports and links are counted anew, in the same order.
+    pub(crate) fn with_links_of(
+        &self,
+        keep: impl Fn(LinkId) -> bool,
+        spec: String,
+        family: &'static str,
+        structure: Arc<dyn Structure>,
+    ) -> Self {
+        let mut gone = vec![false; self.ports.len()];
+        for (_, link) in (0..).zip(&self.links).filter(|(id, _)| !keep(LinkId(*id))) {
+            link.ends.iter().for_each(|port| gone[port.index()] = true);
+        }
+        // The ports before each one that stay: its new id, if it stays itself.
+        let mut stay = 0;
+        let mut new_id = Vec::with_capacity(gone.len());
+        for &gone in &gone {
+            new_id.push(stay);
+            stay += u32::from(!gone);
+        }
+        let moved = |port: PortId| PortId(new_id[port.index()]);
+        let ports = self.ports.iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(port, _)| match port.peer {
+            Peer::Port(peer) => Port { peer: Peer::Port(moved(peer)), ..*port },
+            Peer::Terminal(_) => *port,
+        });
+        let links = self.links.iter().filter(|link| !gone[link.ends[0].index()]);
+        let latencies = self.latencies.iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(&latency, _)| latency);
+        Self {
+            spec,
+            family,
+            structure,
+            port_base: self.port_base.iter().map(|&port| new_id.get(port as usize).copied().unwrap_or(stay)).collect(),
+            ports: ports.collect(),
+            terminal_ports: self.terminal_ports.iter().copied().map(moved).collect(),
+            links: links.map(|link| Link { ends: link.ends.map(moved), class: link.class }).collect(),
+            latencies: latencies.collect(),
+        }
+    }
 }
 
 /// Builds a [`Network`]. A router's terminals take its first ports, in order of their ids; its links follow by rank,
@@ -497,6 +538,7 @@ impl NetworkBuilder {
             ports[pb.index()] = Port { router: RouterId(b), peer: Peer::Port(pa), class: link.class };
             links.push(Link { ends: if a < b { [pa, pb] } else { [pb, pa] }, class: link.class });
         }
+        let structure = Arc::from(structure);
         let latencies = self.latencies(&end_ports, ports.len());
         Ok(Network { spec, family, structure, port_base, ports, terminal_ports, links, latencies })
     }

@@ -49,7 +49,7 @@ fn distances_to(network: &Network, to: RouterId) -> Vec<u32> {
 
 /// Sends `packets` packets between random routers, hop by hop as the engine does.
 fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, seed: u64) {
-    let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+    let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     if ends.len() < 2 {
         return;
     }
@@ -71,7 +71,7 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             _ if network.family() == "dragonfly" => 6,
             // To the intermediate router and on from there, each minimally.
             _ => network
-                .routers()
+                .up_routers()
                 .map(|via| distances_to(network, via)[src.index()] + far[via.index()])
                 .max()
                 .unwrap_or(0),
@@ -133,6 +133,9 @@ fn every_decision_has_been_enumerated() {
     for spec in [
         "mesh:4x3x2",
         "mesh:1x5",
+        "mesh:4x3 --fail links=3,seed=1",
+        "torus:4x4 --fail links=10%,routers=3,seed=3",
+        "dragonfly:a=4,h=2 --fail links=5%,routers=1,seed=1",
         "torus:4x4",
         "torus:5x2",
         "torus:2x3,double=true",

@@ -7,15 +7,17 @@ from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 
-def load_networks(specs: Sequence[str]) -> list[Network]:
-    """Return the networks of `specs`."""
+def load_networks(specs: Sequence[str], fail: str | None = None) -> list[Network]:
+    """Return the networks of `specs`, or what the failures `fail` leave of them."""
     networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
     for network in networks:
         for note in network.notes:
             say(f"{network.spec}: {note}")
-    return networks
+    if fail is None:
+        return networks
+    return [interruptible(lambda network=network: network.with_failures(fail)) for network in networks]  # type: ignore[misc]
 
 
-def load_network(spec: str) -> Network:
-    """Return the network of `spec`."""
-    return load_networks([spec])[0]
+def load_network(spec: str, fail: str | None = None) -> Network:
+    """Return the network of `spec`, or what the failures `fail` leave of it."""
+    return load_networks([spec], fail)[0]

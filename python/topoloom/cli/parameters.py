@@ -59,6 +59,7 @@ def _engine(name: str, help_: str, metavar: str | None = None) -> Any:
     ]
 
 
+Fail = _engine("--fail", "Links and routers that fail at random: links=5%,routers=2,seed=1.", "KIND=AMOUNT,…")
 Links = _engine("--links", f"Latency of links by class: {', '.join(link_classes())}.", "CLASS=CYCLES,…")
 
 ENGINE: dict[str, Any] = {
@@ -75,6 +76,7 @@ ENGINE: dict[str, Any] = {
     "latency_limit": _engine(
         "--latency-limit", "End a simulation as saturated once its mean latency passes this.", "CYCLES"
     ),
+    "fail": Fail,
     "seed": _engine("--seed", "The seed of all random choices.", "N"),
     "threads": _engine("--threads", "Threads within one simulation.", "N"),
     "model": _engine("--model", "The router model.", "NAME"),

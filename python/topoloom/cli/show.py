@@ -9,7 +9,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks
-from topoloom.cli.parameters import Json, LayoutRules, Links, Plot, Prices, Specs, link_options
+from topoloom.cli.parameters import Fail, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
 from topoloom.workers import interruptible
@@ -23,13 +23,14 @@ def show(
     ] = None,
     links: Links = None,
     plot: Plot = None,
+    fail: Fail = None,
     layout: LayoutRules = "",
     prices: Prices = "",
 ) -> None:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
-    networks = load_networks(specs)
+    networks = load_networks(specs, fail)
     if edges is not None:
         networks[0].write(edges, "csv", link_options(links).get("links"))
     if plot is not None:

@@ -5,7 +5,7 @@ from typing import Any
 from topoloom.cli import status
 from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, Routing, Spec
+from topoloom.cli.parameters import Fail, Json, Routing, Spec
 from topoloom.workers import interruptible
 
 METHODS = {
@@ -18,10 +18,11 @@ METHODS = {
 def verify(
     spec: Spec,
     routing: Routing = "minimal",
+    fail: Fail = None,
     json: Json = False,
 ) -> int:
     """Prove that a routing cannot deadlock and serves every pair of routers, or show where it fails."""
-    network = load_network(spec)
+    network = load_network(spec, fail)
     proof = interruptible(lambda: network.verify(routing))
     if json:
         print_json(proof)

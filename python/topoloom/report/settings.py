@@ -41,6 +41,7 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
             _count(options.measure or 0, "cycle") if fixed else "until the 95 % interval is narrow enough",
         ),
         ("Seed", str(options.seed)),
+        *([("Random failures", options.fail)] if options.fail is not None else []),
     ]
 
 

@@ -24,7 +24,7 @@ const NOBODY: Sources = [0; WORDS];
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distances {
     /// Ordered pairs of routers by distance in links; entry 0 counts each router with itself. Pairs without a path are
-    /// not in it.
+    /// not in it, nor are routers that have failed.
     pub histogram: Vec<u64>,
     /// Routers of each connected component, the largest first.
     pub component_sizes: Vec<u32>,
@@ -57,30 +57,31 @@ impl Distances {
         let terminals = terminals_by_router(network);
         let orbits = network.orbits();
         let levels = if orbits.is_empty() {
-            all_pairs(&graph, &terminals)
+            from_sources(&graph, &terminals, network.up_routers().map(|router| router.0).collect())
         } else {
             let of_orbit = |&(router, size): &(RouterId, u32)| one_source(&graph, &terminals, router.0).times(size);
             orbits.par_iter().map(of_orbit).reduce(Levels::default, Levels::merge)
         };
-        let terminals = network.num_terminals() as u128;
-        Self::of(network, &graph, levels, terminals * terminals, None)
+        let all = sum(&terminals);
+        Self::of(network, &graph, levels, all * all, None)
     }
 
     /// Computes the distances from `sources` random routers to all; from all of them if there are no more.
     pub fn sampled(network: &Network, sources: u32, seed: u64) -> Self {
-        if sources as usize >= network.num_routers() {
+        let mut routers: Vec<u32> = network.up_routers().map(|router| router.0).collect();
+        if sources as usize >= routers.len() {
             return Self::new(network);
         }
         let (graph, terminals) = (Graph::new(network), terminals_by_router(network));
-        let mut routers: Vec<u32> = (0..graph.len() as u32).collect();
+        let all = routers.len();
         Rng::stream(seed, 0).shuffle(&mut routers);
         routers.truncate(sources as usize);
         let searches: Vec<Levels> = routers.par_iter().map(|&router| one_source(&graph, &terminals, router)).collect();
         let means: Vec<f64> = searches.iter().filter_map(Levels::mean).collect();
-        let sample = Sample { sources, seed, average_distance_ci95: half_width(&means, graph.len()) };
+        let sample = Sample { sources, seed, average_distance_ci95: half_width(&means, all) };
         let own: u128 = routers.iter().map(|&router| u128::from(terminals[router as usize])).sum();
         let levels = searches.into_iter().fold(Levels::default(), Levels::merge);
-        Self::of(network, &graph, levels, own * network.num_terminals() as u128, Some(sample))
+        Self::of(network, &graph, levels, own * sum(&terminals), Some(sample))
     }
 
     fn of(network: &Network, graph: &Graph, levels: Levels, asked: u128, sample: Option<Sample>) -> Self {
@@ -89,8 +90,8 @@ impl Distances {
             terminal_pairs: levels.0.iter().map(|level| level.terminal_pairs).sum(),
             terminal_pairs_asked: asked,
             histogram: levels.0.iter().map(|level| level.pairs).collect(),
-            component_sizes: component_sizes(graph),
-            terminals: network.num_terminals() as u64,
+            component_sizes: component_sizes(network, graph),
+            terminals: sum(&terminals_by_router(network)) as u64,
             sample,
         }
     }
@@ -127,6 +128,11 @@ impl Distances {
     }
 }
 
+/// All terminals, from those of each router.
+fn sum(terminals: &[u32]) -> u128 {
+    terminals.iter().copied().map(u128::from).sum()
+}
+
 /// Half the width of the 95 % confidence interval of the mean of `all` values, of which these were drawn.
 fn half_width(values: &[f64], all: usize) -> Option<f64> {
     let n = values.len() as f64;
@@ -144,15 +150,15 @@ fn half_width(values: &[f64], all: usize) -> Option<f64> {
 pub fn require_connected(network: &Network) -> Result<()> {
     /// Components that fit into a sentence.
     const TOLD: usize = 8;
-    let sizes = component_sizes(&Graph::new(network));
+    let sizes = component_sizes(network, &Graph::new(network));
     if sizes.len() <= 1 {
         return Ok(());
     }
     let told: Vec<String> = sizes.iter().take(TOLD).map(u32::to_string).collect();
     let rest = sizes.len() - told.len();
-    let rest = if rest > 0 { format!(" and {rest} smaller or equal ones") } else { String::new() };
+    let rest = if rest > 0 { format!(" routers, and {rest} that are no larger") } else { " routers".to_owned() };
     Err(Error::Routing(format!(
-        "{} is disconnected: it falls into {} components of {}{rest} routers; packets need a path between every pair",
+        "{} is disconnected: it falls into {} components of {}{rest}; packets need a path between every pair",
         network.spec(),
         sizes.len(),
         told.join(", ")
@@ -255,22 +261,18 @@ pub fn matrix(network: &Network) -> Vec<Vec<u16>> {
     (0..graph.len() as u32).into_par_iter().map(row).collect()
 }
 
-fn component_sizes(graph: &Graph) -> Vec<u32> {
+fn component_sizes(network: &Network, graph: &Graph) -> Vec<u32> {
     let mut seen = vec![false; graph.len()];
     let mut sizes = Vec::new();
-    for source in 0..graph.len() as u32 {
-        if !seen[source as usize] {
+    for source in network.up_routers() {
+        if !seen[source.index()] {
             let mut size = 0;
-            search(graph, source, &mut seen, |_, _| size += 1);
+            search(graph, source.0, &mut seen, |_, _| size += 1);
             sizes.push(size);
         }
     }
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes
-}
-
-fn all_pairs(graph: &Graph, terminals: &[u32]) -> Levels {
-    from_sources(graph, terminals, (0..graph.len() as u32).collect())
 }
 
 /// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on.
@@ -497,7 +499,8 @@ mod tests {
         {
             let network = build(spec).expect(spec);
             let graph = Graph::new(&network);
-            let levels = all_pairs(&graph, &terminals_by_router(&network));
+            let all = (0..graph.len() as u32).collect();
+            let levels = from_sources(&graph, &terminals_by_router(&network), all);
             let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
             assert!(!network.orbits().is_empty(), "{spec} knows its symmetry");
             assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");

@@ -71,7 +71,7 @@ impl Count {
 
 /// Counts the shortest paths between all routers; `None` if that would take more than some seconds and nobody `insists`.
 pub fn path_diversity(network: &Network, insists: bool) -> Option<PathDiversity> {
-    let routers = network.num_routers();
+    let routers = network.up_routers().count();
     let groups: Option<Vec<u32>> = network.routers().map(|router| network.any_structure().group_of(router)).collect();
     // Symmetries need not respect the groups.
     let sources = match network.orbits() {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::distances::{Distances, Sample};
+use super::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
 
@@ -32,6 +33,11 @@ pub struct Facts {
     pub links: usize,
     /// Links between a router and a terminal.
     pub terminal_links: usize,
+    /// Links that failed, those of failed routers among them; 0 of a network without failures. They are not among
+    /// `links`, nor are failed routers and their terminals in any other count.
+    pub failed_links: usize,
+    /// Routers that failed.
+    pub failed_routers: usize,
     /// True if a path joins every pair of routers.
     pub connected: bool,
     /// Routers of each connected component, the largest first.
@@ -50,7 +56,7 @@ pub struct Facts {
     pub distance_histogram: Vec<u64>,
     /// Routers over the Moore bound for the network radix and the diameter.
     pub moore_ratio: Option<f64>,
-    /// Prices, layout, cost, power and cable.
+    /// Prices, layout, cost, power and cable; with failures, of the network before them.
     #[serde(flatten)]
     pub cost: Cost,
 }
@@ -62,21 +68,26 @@ pub fn facts(network: &Network) -> Facts {
 
 /// Computes the facts of a network whose distances are there already, such as sampled ones.
 pub fn facts_with(network: &Network, distances: Distances) -> Facts {
-    let cost = cost(network, &Layout::of_family(network), Default::default());
-    let routers = network.num_routers();
+    let whole = network.intact();
+    let cost = cost(whole, &Layout::of_family(whole), Default::default());
+    let routers = network.up_routers().count();
+    let terminals = terminals_by_router(network).iter().map(|&count| count as usize).sum();
+    let up = || network.up_routers();
     let network_radix = network.network_radix();
     Facts {
         spec: network.spec().to_owned(),
-        family: network.family().to_owned(),
+        family: network.intact().family().to_owned(),
         source_sha256: network.any_structure().source().map(|source| source.sha256.clone()),
         notes: network.any_structure().source().map_or_else(Vec::new, |source| source.notes.clone()),
-        terminals: network.num_terminals(),
+        terminals,
         routers,
-        radix: network.radix(),
+        radix: up().map(|router| network.radix_of(router)).max().unwrap_or(0),
         network_radix,
-        min_degree: network.routers().map(|router| network.neighbors(router).count()).min().unwrap_or(0),
+        min_degree: up().map(|router| network.neighbors(router).count()).min().unwrap_or(0),
         links: network.links().len(),
-        terminal_links: network.num_terminals(),
+        terminal_links: terminals,
+        failed_links: network.intact().links().len() - network.links().len(),
+        failed_routers: network.num_routers() - routers,
         connected: distances.connected(),
         distance_sample: distances.sample,
         diameter: distances.diameter(),

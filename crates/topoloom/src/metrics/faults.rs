@@ -149,9 +149,9 @@ impl Estimate {
 /// Tries failures, the trials on all cores. The result does not depend on how many there are.
 ///
 /// # Errors
-/// [`Error::Config`] if a fraction or the number of trials is out of range.
+/// [`Error::Config`] if a fraction or the number of trials is out of range, or if the network has failures already.
 pub fn resilience(network: &Network, sweep: &Sweep) -> Result<Resilience> {
-    check(sweep)?;
+    check(network, sweep)?;
     let ground = Ground::new(network, sweep.kind);
     let failed: Vec<usize> = sweep.fractions.iter().map(|&fraction| failures(fraction, ground.count)).collect();
     let run = |trial: u32| {
@@ -175,7 +175,14 @@ pub fn resilience(network: &Network, sweep: &Sweep) -> Result<Resilience> {
     })
 }
 
-fn check(sweep: &Sweep) -> Result<()> {
+fn check(network: &Network, sweep: &Sweep) -> Result<()> {
+    if network.failures().is_some() {
+        return Err(Error::Config(format!(
+            "{} has failures already; name the network without them, as in {}",
+            network.spec(),
+            network.intact().spec()
+        )));
+    }
     if let Some(fraction) = sweep.fractions.iter().find(|fraction| !(0.0..=1.0).contains(*fraction)) {
         return Err(Error::Config(format!("the failed fraction is {fraction}; it must be from 0 to 1")));
     }

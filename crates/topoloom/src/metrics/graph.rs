@@ -64,7 +64,8 @@ impl Graph {
     }
 }
 
-/// The number of terminals of each router.
+/// The number of terminals of each router; none of a router that has failed.
 pub(super) fn terminals_by_router(network: &Network) -> Vec<u32> {
-    network.routers().map(|router: RouterId| network.terminals_of(router).count() as u32).collect()
+    let terminals = |router: RouterId| network.terminals_of(router).count() as u32;
+    network.routers().map(|router| if network.is_up(router) { terminals(router) } else { 0 }).collect()
 }

@@ -327,7 +327,7 @@ fn first_phase(
     mut second: Matrix,
 ) -> Result<(Vec<f64>, Matrix)> {
     let routers = network.num_routers();
-    let each = 1.0 / (routers - 2) as f64;
+    let each = 1.0 / (network.up_routers().count() - 2) as f64;
     let sources: Vec<(u32, &Matrix, RouterId, f64)> = detours
         .iter()
         .flat_map(|(&bits, flits)| flits.sources().map(move |(src, sum)| (bits, flits, src, sum)))
@@ -335,7 +335,7 @@ fn first_phase(
     let (loads, met) = in_chunks(network, |vias, loads| {
         let (mut alone, mut walk) = (Walk::new(network, routing), Walk::new(network, routing));
         let mut all_met = Vec::new();
-        for &via in vias {
+        for &via in vias.iter().filter(|&&via| network.is_up(via)) {
             let mut met = vec![0.0; routers];
             for &(bits, flits, src, sum) in sources.iter().filter(|&&(_, _, src, _)| src != via) {
                 let state = PacketState { via: via.0, bits };
@@ -357,14 +357,14 @@ fn first_phase(
     })?;
     for flits in detours.values() {
         let to = flits.column_sums();
-        for via in network.routers() {
+        for via in network.up_routers() {
             let row = second.row(via);
             for (dst, to) in to.iter().enumerate().filter(|&(dst, _)| dst != via.index()) {
                 row[dst] += (to - flits.at(via, RouterId(dst as u32))) * each;
             }
         }
     }
-    for (via, met) in network.routers().zip(met) {
+    for (via, met) in network.up_routers().zip(met) {
         second.row(via).iter_mut().zip(met).for_each(|(flits, met)| *flits = (*flits - met).max(0.0));
     }
     Ok((loads, second))

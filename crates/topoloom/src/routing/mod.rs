@@ -227,6 +227,12 @@ pub trait Minimal: Send + Sync {
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
 
+    /// False if there is no way from `from` to `to`: one of them has failed.
+    #[inline(always)]
+    fn reaches(&self, _from: RouterId, _to: RouterId) -> bool {
+        true
+    }
+
     /// Links on the way from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
 

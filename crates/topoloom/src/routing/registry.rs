@@ -48,7 +48,7 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
         .ok_or_else(|| Error::Routing(unknown("routing", name, ROUTINGS.iter().map(|r| r.name))))?;
     let options = Options::read(info, rest)?;
     let built = if info.offered_by(network) { (info.build)(network, &options)? } else { None };
-    built.ok_or_else(|| not_offered(network, name))
+    built.ok_or_else(|| not_offered(network, info))
 }
 
 /// The names of the routings that `network` offers.
@@ -56,10 +56,14 @@ pub fn offered(network: &Network) -> Vec<&'static str> {
     ROUTINGS.iter().filter(|info| info.offered_by(network)).map(|info| info.name).collect()
 }
 
-fn not_offered(network: &Network, name: &str) -> Error {
+fn not_offered(network: &Network, info: &RoutingInfo) -> Error {
+    let relies = network.failures().is_some() && info.offered_by(network.intact());
+    let family = network.intact().family();
+    let why = if relies { format!(", which relies on the structure of an intact {family}") } else { String::new() };
     Error::Routing(format!(
-        "{} does not offer the routing '{name}'; it offers: {}",
+        "{} does not offer the routing '{}'{why}; it offers: {}",
         network.spec(),
+        info.name,
         offered(network).join(", ")
     ))
 }

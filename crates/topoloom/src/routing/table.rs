@@ -9,6 +9,9 @@ use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::available_memory;
 
+/// Marks a router that no path reaches: one that has failed.
+const FAR: u8 = u8::MAX;
+
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
     routers: usize,
@@ -25,7 +28,8 @@ impl TableMinimal {
     /// Breadth-first search from every router, on all cores.
     ///
     /// # Errors
-    /// If the network is disconnected, wider than 255 hops, or its tables would not fit in memory.
+    /// If the network is disconnected (routers that have failed aside), wider than 255 hops, or its tables would not
+    /// fit in memory.
     pub fn new(network: &Network) -> Result<Self> {
         require_connected(network)?;
         let routers = network.num_routers();
@@ -54,7 +58,9 @@ impl TableMinimal {
             pools: Vec::with_capacity(routers),
         };
         for row in rows {
-            table.diameter = table.diameter.max(u32::from(row.distance.iter().copied().max().unwrap_or(0)));
+            table.diameter = table
+                .diameter
+                .max(u32::from(row.distance.iter().copied().filter(|&hops| hops != FAR).max().unwrap_or(0)));
             table.distance.extend(row.distance);
             table.start.extend(row.start);
             table.pools.push(row.pool);
@@ -77,7 +83,6 @@ struct Row {
 }
 
 fn row(network: &Network, to: RouterId) -> Result<Row> {
-    const FAR: u8 = u8::MAX;
     let mut distance = vec![FAR; network.num_routers()];
     distance[to.index()] = 0;
     let mut queue = vec![to];
@@ -126,6 +131,11 @@ impl Minimal for TableMinimal {
             _ => outputs[rng.below(outputs.len() as u32) as usize],
         };
         Step { port, class: bits as u8, bits: bits + 1 }
+    }
+
+    #[inline(always)]
+    fn reaches(&self, from: RouterId, to: RouterId) -> bool {
+        self.distance[to.index() * self.routers + from.index()] != FAR
     }
 
     #[inline(always)]

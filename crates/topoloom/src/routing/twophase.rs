@@ -42,8 +42,8 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
 };
 
 fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
-    let (phase, routers) = (minimal::phase(network)?, network.num_routers() as u32);
-    Ok(Some(with_minimal!(phase, m => AnyRouting::hot(TwoPhase::<_, ADAPTIVE>::new(m, routers, options)))))
+    let phase = minimal::phase(network)?;
+    Ok(Some(with_minimal!(phase, m => AnyRouting::hot(TwoPhase::<_, ADAPTIVE>::new(m, network, options)))))
 }
 
 /// What users may choose about `val` and `ugal-l`.
@@ -60,27 +60,44 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
     minimal: M,
     classes: u32,
     routers: u32,
+    /// Those of them that have not failed.
+    up: u32,
     rule: UgalRule,
     /// The intermediate router may be the source or the destination: the packet then goes minimally.
     any_via: bool,
 }
 
 impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
-    /// Over `minimal`, on a network of `routers` routers.
-    pub fn new(minimal: M, routers: u32, options: Options) -> Self {
+    /// Over `minimal`, on its network.
+    pub fn new(minimal: M, network: &Network, options: Options) -> Self {
+        let (routers, up) = (network.num_routers() as u32, network.up_routers().count() as u32);
         let mut rule = minimal.ugal();
         rule.bias = options.bias.unwrap_or(rule.bias);
-        Self { classes: minimal.classes(), rule, minimal, routers, any_via: options.any_via }
+        Self { classes: minimal.classes(), rule, minimal, routers, up, any_via: options.any_via }
     }
 
     /// Valiant's intermediate router; `None` sends the packet minimally.
     #[inline(always)]
     fn draw_via(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<RouterId> {
         if self.any_via {
-            let via = RouterId(rng.below(self.routers));
-            return (via != src && via != dst).then_some(via);
+            let via = self.up(src, || Some(RouterId(rng.below(self.routers))));
+            return via.filter(|&via| via != src && via != dst);
         }
-        self.minimal.intermediate(src, dst, self.routers, rng)
+        self.up(src, || self.minimal.intermediate(src, dst, self.routers, rng))
+    }
+
+    /// Draws until it is a router that has not failed; `None` if there is none but source and destination.
+    #[inline(always)]
+    fn up(&self, src: RouterId, mut draw: impl FnMut() -> Option<RouterId>) -> Option<RouterId> {
+        if self.up < 3 {
+            return None;
+        }
+        loop {
+            let via = draw();
+            if via.is_none_or(|via| self.minimal.reaches(src, via)) {
+                return via;
+            }
+        }
     }
 
     /// The packet's state once it has met its intermediate router.
@@ -129,10 +146,10 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
         for bits in self.minimal.begins() {
-            if ADAPTIVE || self.any_via || self.routers < 3 {
+            if ADAPTIVE || self.any_via || self.up < 3 {
                 out.push(PacketState::direct(bits));
             }
-            if self.routers >= 3 {
+            if self.up >= 3 {
                 out.push(PacketState { via: ANY_VIA, bits });
             }
         }
@@ -154,7 +171,8 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         if ADAPTIVE {
-            if let Some(via) = self.minimal.candidate(src, dst, self.routers, rng) {
+            let candidate = self.up(src, || self.minimal.candidate(src, dst, self.routers, rng));
+            if let Some(via) = candidate {
                 return self.decide(src, dst, via, view, rng);
             }
             return PacketState::direct(self.minimal.begin(rng));
@@ -182,9 +200,9 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
 
     fn likely_starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         // Of all routers, two make no detour: the source and the destination.
-        let direct = match (self.routers, self.any_via) {
+        let direct = match (self.up, self.any_via) {
             (..3, _) => 1.0,
-            (routers, true) => 2.0 / f64::from(routers),
+            (up, true) => 2.0 / f64::from(up),
             (_, false) => 0.0,
         };
         for (likely, bits) in evenly(self.minimal.begins()) {

@@ -56,7 +56,7 @@ pub struct CycleHop {
 /// Verifies `routing` on `network`.
 pub fn verify(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
     let graph = Graph::new(network, routing.classes() as usize);
-    let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+    let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     let arrivals = first_phase(&graph, routing, &ends);
     let turns: Vec<Vec<Row>> = arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
     let stuck = last_phase(&graph, routing, &ends, &arrivals, &turns);

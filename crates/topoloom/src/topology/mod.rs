@@ -26,6 +26,7 @@ pub use slimfly::SlimFly;
 pub use torus::Torus;
 
 use crate::error::{Error, Result, unknown};
+use crate::faults::{FLAG, Failures};
 use crate::network::Network;
 
 /// A family of networks.
@@ -73,13 +74,16 @@ pub fn family(name: &str) -> Result<&'static Family> {
         .ok_or_else(|| Error::Spec(unknown("topology", name, FAMILIES.iter().map(|f| f.name))))
 }
 
-/// Builds the network that `spec` describes.
+/// Builds the network that `spec` describes; `SPEC --fail links=5%,seed=1` is one with failures.
 ///
 /// # Errors
 /// [`Error::Spec`] if the spec does not parse or a parameter is not allowed; [`Error::TooLarge`], before anything is
-/// allocated, if the network would not fit in memory.
+/// allocated, if the network would not fit in memory; [`Error::Config`] for failures that are not possible.
 pub fn build(spec: &str) -> Result<Network> {
     let spec = spec.trim();
+    if let Some((intact, failures)) = spec.split_once(FLAG) {
+        return Failures::parse(failures.trim())?.apply(&build(intact)?);
+    }
     let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
     let family = family(name)?;
     let params = Params::parse(spec, family, rest)?;

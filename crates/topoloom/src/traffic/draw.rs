@@ -23,7 +23,7 @@ impl Share {
     }
 
     /// What all of its terminals get together.
-    fn weight(&self) -> f64 {
+    pub(super) fn weight(&self) -> f64 {
         self.each * f64::from(self.destinations.end - self.destinations.start)
     }
 }

@@ -25,7 +25,7 @@ pub use trace::{Packet, Trace};
 
 use crate::network::TerminalId;
 use crate::rng::Rng;
-use draw::Rows;
+use draw::{Rows, ranges};
 
 /// Marks a terminal that sends nothing.
 const SILENT: u32 = u32::MAX;
@@ -37,6 +37,17 @@ pub struct Traffic {
     terminals: u32,
     /// Terminals that send.
     active: u32,
+    /// What failures change; `None` if nothing has failed.
+    lost: Option<Lost>,
+}
+
+/// Terminals that take no part any more.
+#[derive(Debug, Clone)]
+struct Lost {
+    /// Those that have failed with their routers: nobody sends to them.
+    down: Vec<bool>,
+    /// Those that do not send, as they have failed themselves or as all their destinations have.
+    silent: Vec<bool>,
 }
 
 /// How destinations are drawn: what every pattern comes down to.
@@ -56,9 +67,28 @@ enum Pattern {
 
 impl Traffic {
     fn new(pattern: Pattern, terminals: u32) -> Self {
-        let mut traffic = Self { pattern, terminals, active: 0 };
-        traffic.active = (0..terminals).filter(|&t| traffic.is_active(TerminalId(t))).count() as u32;
+        let mut traffic = Self { pattern, terminals, active: 0, lost: None };
+        traffic.active = traffic.count_active();
         traffic
+    }
+
+    fn count_active(&self) -> u32 {
+        (0..self.terminals).filter(|&t| self.is_active(TerminalId(t))).count() as u32
+    }
+
+    /// The same pattern where some terminals have failed: sources draw among the destinations that are left to them, in
+    /// the same proportions, and are silent if none is.
+    fn without(mut self, down: Vec<bool>) -> Self {
+        let mut shares = Vec::new();
+        let mut is_silent = |source: u32| {
+            self.weights(TerminalId(source), &mut shares);
+            let lost = shares.drain(..).all(|share| share.destinations.into_iter().all(|to| down[to as usize]));
+            down[source as usize] || lost
+        };
+        let silent = (0..self.terminals).map(&mut is_silent).collect();
+        self.lost = Some(Lost { down, silent });
+        self.active = self.count_active();
+        self
     }
 
     /// The number of terminals that send.
@@ -68,6 +98,9 @@ impl Traffic {
 
     /// True if `terminal` sends.
     pub fn is_active(&self, terminal: TerminalId) -> bool {
+        if self.lost.as_ref().is_some_and(|lost| lost.silent[terminal.index()]) {
+            return false;
+        }
         match &self.pattern {
             Pattern::Uniform => true,
             Pattern::UniformOthers => self.terminals > 1,
@@ -89,6 +122,25 @@ impl Traffic {
     /// The destination of the next packet of an active terminal; not for a trace.
     #[inline(always)]
     pub fn destination(&self, source: TerminalId, rng: &mut Rng) -> TerminalId {
+        let drawn = self.draw(source, rng);
+        match &self.lost {
+            None => drawn,
+            Some(lost) => self.redraw(source, drawn, lost, rng),
+        }
+    }
+
+    /// Draws until it is a destination that has not failed; an active terminal has one.
+    #[cold]
+    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Lost, rng: &mut Rng) -> TerminalId {
+        while lost.down[drawn.index()] {
+            drawn = self.draw(source, rng);
+        }
+        drawn
+    }
+
+    /// A destination, failed or not.
+    #[inline(always)]
+    fn draw(&self, source: TerminalId, rng: &mut Rng) -> TerminalId {
         TerminalId(match &self.pattern {
             Pattern::Uniform => rng.below(self.terminals),
             Pattern::UniformOthers => {
@@ -104,6 +156,24 @@ impl Traffic {
     /// Appends what `source` sends to whom: the exact distribution that [`Traffic::destination`] draws from. Weights
     /// times sizes add up to 1, terminals that are in several ranges get the sum; a silent terminal has no shares.
     pub fn weights(&self, source: TerminalId, out: &mut Vec<Share>) {
+        let Some(lost) = &self.lost else { return self.all_weights(source, out) };
+        if lost.silent[source.index()] {
+            return;
+        }
+        let mut all = Vec::new();
+        self.all_weights(source, &mut all);
+        let up = all.into_iter().flat_map(|share| {
+            let up = share.destinations.filter(|&to| !lost.down[to as usize]);
+            ranges(up).into_iter().map(move |destinations| Share { destinations, each: share.each })
+        });
+        let first = out.len();
+        out.extend(up);
+        let left: f64 = out[first..].iter().map(Share::weight).sum();
+        out[first..].iter_mut().for_each(|share| share.each /= left);
+    }
+
+    /// The distribution before anything failed.
+    fn all_weights(&self, source: TerminalId, out: &mut Vec<Share>) {
         match &self.pattern {
             Pattern::Uniform => out.push(Share::evenly(0..self.terminals, 1.0)),
             Pattern::UniformOthers if self.terminals > 1 => {
@@ -146,9 +216,16 @@ mod tests {
     fn draws_follow_the_weights() {
         const DRAWS: u32 = 4000;
         let mut checked = 0;
-        for spec in
-            ["mesh:4x4", "torus:5x3,p=2", "dragonfly:a=2,h=1,p=2", "flex:3x3x3", "hyperx:4x4,tile=2x2", "mesh:2"]
-        {
+        for spec in [
+            "mesh:4x4",
+            "torus:5x3,p=2",
+            "dragonfly:a=2,h=1,p=2",
+            "flex:3x3x3",
+            "hyperx:4x4,tile=2x2",
+            "mesh:2",
+            "mesh:4x4 --fail routers=5,seed=2",
+            "flex:3x3x3,p=2 --fail routers=40%",
+        ] {
             let network = topology::build(spec).expect(spec);
             for pattern in patterns() {
                 let Ok(traffic) = build(&network, &pattern) else { continue };

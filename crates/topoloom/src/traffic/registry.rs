@@ -6,7 +6,7 @@ use super::{
     worst_case,
 };
 use crate::error::{Error, Result, unknown};
-use crate::network::Network;
+use crate::network::{Network, TerminalId};
 
 /// What users read about a pattern, and how it is built.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +51,22 @@ pub fn build(network: &Network, text: &str) -> Result<Traffic> {
         .iter()
         .find(|p| p.name == name)
         .ok_or_else(|| Error::Traffic(unknown("traffic", name, PATTERNS.iter().map(|p| p.name))))?;
-    let request = Request::read(network, info, rest)?;
+    // Failures change who takes part, not the pattern.
+    let request = Request::read(network.intact(), info, rest)?;
     if request.terminals == 0 {
         return Err(Error::Traffic(format!("{} has no terminals, so there is no traffic", network.spec())));
     }
-    let traffic = Traffic::new((info.build)(&request)?, request.terminals);
+    let mut traffic = Traffic::new((info.build)(&request)?, request.terminals);
+    let down: Vec<bool> = (0..request.terminals).map(|t| !network.is_up(network.router_of(TerminalId(t)))).collect();
+    if down.contains(&true) && traffic.trace().is_some() {
+        return Err(Error::Traffic(format!(
+            "{text} on {}: a trace names its terminals, and those of failed routers are gone; let links fail instead",
+            network.spec()
+        )));
+    }
+    if down.contains(&true) {
+        traffic = traffic.without(down);
+    }
     if traffic.active() == 0 {
         return Err(Error::Traffic(format!("{text} on {}: no terminal has anybody to send to", network.spec())));
     }
