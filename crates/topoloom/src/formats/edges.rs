@@ -63,8 +63,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
 
 /// Refuses what looks like a file of another kind.
 fn router_name(name: &str, line: usize) -> Result<&str, Mistake> {
-    if name.contains(['{', '}', '[', ']', '<', '>', '"', '=']) {
-        return Err(Mistake::at(line, format!("'{}' is no router's name; a line is like '0 1'", short(name))));
+    if name.contains(|c: char| c.is_control() || "{}[]<>\"=".contains(c)) {
+        return Err(Mistake::at(
+            line,
+            format!("'{}' is no router's name; a line is like '0 1'", short(name).escape_debug()),
+        ));
     }
     Ok(name)
 }

@@ -62,3 +62,10 @@ fn an_ending_tells_the_format() {
 fn the_hash_is_sha256() {
     assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
+
+#[test]
+fn a_binary_file_is_no_list_of_links() {
+    let read = edges::FORMAT.read.expect("lists are read");
+    let mistake = read(b"0 1\n\x00 \x01\n").expect_err("these are no names");
+    assert_eq!(mistake.to_string(), "line 2: '\\0' is no router's name; a line is like '0 1'");
+}
