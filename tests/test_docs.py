@@ -15,7 +15,7 @@ from nbclient import NotebookClient
 from topoloom import Study
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "studies"))]
+PAGES = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "pictures", "studies"))]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 

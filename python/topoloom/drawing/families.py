@@ -59,8 +59,8 @@ def _of_grid(structure: dict[str, Any], links: Links) -> Sketch:
         return _of_circle(wide[0], {name: ends})
     if len(sides) == 3:  # noqa: PLR2004 - three dimensions
         steps = coordinates[ends[:, 0]] != coordinates[ends[:, 1]]
-        draw = _of_layers if (np.count_nonzero(steps, axis=1) > 1).any() else _of_cube
-        return draw(sides, coordinates, ends, name)
+        layered = steps[:, 2].all() and (np.count_nonzero(steps, axis=1) > 1).any()
+        return (_of_layers if layered else _of_cube)(sides, coordinates, ends, name)
     return _of_flat_grid(sides, coordinates, ends, name)
 
 
@@ -89,23 +89,41 @@ def _of_flat_grid(sides: list[int], coordinates: NDArray[np.int64], ends: Ends, 
 def _grid_strokes(
     sides: list[int], coordinates: NDArray[np.int64], ends: Ends, places: Points, axes: Points, name: str
 ) -> list[Stroke]:
-    """Draw steps of one as straight lines, longer ones bent, each dimension in a colour of its own."""
+    """Draw steps of one as straight lines, longer ones bent, each dimension in a colour of its own.
+
+    Where dimensions share an axis (two that point the same way) the later ones pass over routers, and bend as well.
+    """
     steps = np.abs(coordinates[ends[:, 0]] - coordinates[ends[:, 1]])
+    slanted = np.count_nonzero(steps, axis=1) > 1
+    longest = [int(steps[~slanted, dimension].max(initial=0)) for dimension in range(len(sides))]
+    # A ring has steps of 1 and of all but 1; in three routers these are all there are, ring or not.
+    rings = [
+        side > 3 and not np.isin(steps[:, dimension], range(2, side - 1)).any()  # noqa: PLR2004
+        for dimension, side in enumerate(sides)
+    ]
     strokes = []
-    for dimension, side in enumerate(sides):
-        along = np.flatnonzero(steps[:, dimension])
-        far = steps[along, dimension] > 1
+    if slanted.any():
+        strokes.append(Stroke(f"{name}, across dimensions", len(sides), straight(places, ends[slanted])))
+    for dimension in range(len(sides)):
+        along = np.flatnonzero((steps[:, dimension] > 0) & ~slanted)
+        if not len(along):
+            continue
+        length = steps[along, dimension]
+        base = 0.17 * _shared(axes, dimension)
+        lift = np.where(length > 1, 0.16 + base + 0.22 * length / longest[dimension], base)
+        lines = bent(places, ends[along], lift[:, None] * _sideways(axes[dimension]))
         label = f"{name}, dimension {dimension + 1}" if len(sides) > 1 else name
-        if (~far).any():
-            strokes.append(Stroke(label, dimension, straight(places, ends[along[~far]])))
-        if far.any():
-            length = steps[along[far], dimension]
-            wraps = bool((length == side - 1).all())
-            sideways = _sideways(axes[dimension])
-            bulge = (0.16 + 0.22 * length / (side - 1))[:, None] * sideways
-            label = f"{label}, wrap-around" if wraps else label
-            strokes.append(Stroke(label, dimension, bent(places, ends[along[far]], bulge), dashed=wraps))
+        wraps = (length > 1) & (rings[dimension] or (sides[dimension] == 3 and any(rings)))  # noqa: PLR2004
+        for chosen, what in ((~wraps, ""), (wraps, ", wrap-around")):
+            if chosen.any():
+                strokes.append(Stroke(label + what, dimension, lines[chosen], dashed=bool(what)))
     return strokes
+
+
+def _shared(axes: Points, dimension: int) -> int:
+    """Return how many earlier dimensions point the same way."""
+    directions = unit(axes[: dimension + 1])
+    return int((np.abs(directions[:-1] - directions[-1]).max(axis=1, initial=0) < 1e-9).sum())  # noqa: PLR2004
 
 
 def _sideways(axis: Points) -> Points:
@@ -210,7 +228,7 @@ def _of_groups(routers: int, structure: dict[str, Any], links: Links) -> Sketch:
     strokes.sort(key=lambda stroke: -stroke.colour)
     drawn = Sketch(places, strokes, outward=unit(places - centres[group]), spacing=_spacing(size, radius))
     if 1 < groups <= 80:  # noqa: PLR2004 - more numbers would not be legible
-        out = ring + radius + 0.45 + 0.02 * ring
+        out = ring + float(inner[:, 1].max()) + 0.6 + 0.02 * ring
         drawn.labels = [(float(x), float(y), str(g)) for g, (x, y) in enumerate(out * outwards)]
     return drawn
 
