@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from topoloom import _core
 
 SEEDS = 16
-"""The number of METIS runs; each starts from another seed."""
+"""The largest number of METIS runs; each starts from another seed."""
+
+ROUTERS = 400_000
+"""Routers that all runs together are given: large networks have fewer runs, but one at least."""
 
 
 def candidates(network: _core.Network) -> Iterator[NDArray[np.int32]]:
@@ -18,7 +21,7 @@ def candidates(network: _core.Network) -> Iterator[NDArray[np.int32]]:
         return
     offsets, neighbors, router_weights, link_weights = network.metis_graph()
     adjacency = pymetis.CSRAdjacency(offsets, neighbors)
-    for seed in range(SEEDS):
+    for seed in range(max(1, min(SEEDS, ROUTERS // network.num_routers))):
         options = pymetis.Options(seed=seed, contig=0)
         _, parts = pymetis.part_graph(
             2, adjacency, vweights=router_weights, eweights=link_weights, options=options, recursive=True

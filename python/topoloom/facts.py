@@ -47,6 +47,11 @@ def _of(key: str) -> Callable[[Facts], float | None]:
     return lambda facts: facts.get(key)
 
 
+def _diameter(facts: Facts) -> float | None:
+    """Return the diameter, or the largest distance of a sample."""
+    return facts["diameter_at_least"] if facts.get("distance_sample") else facts.get("diameter")
+
+
 def per_terminal(key: str) -> Callable[[Facts], float | None]:
     """Return what takes `key` per terminal from a network's facts."""
     return lambda facts: None if facts.get(key) is None else float(facts[key]) / int(facts["terminals"])
@@ -68,7 +73,7 @@ FACTS: tuple[Fact, ...] = (
     Fact("Network radix", "ports", _of("network_radix"), note="ports to other routers"),
     Fact("Links", "", _of("links"), note="between routers, each once"),
     Fact("Terminal links", "", _of("terminal_links")),
-    Fact("Diameter", "hops", _of("diameter"), better="low", note="largest distance between two routers"),
+    Fact("Diameter", "hops", _diameter, better="low", note="largest distance between two routers"),
     Fact(
         "Average distance",
         "hops",
@@ -84,6 +89,22 @@ FACTS: tuple[Fact, ...] = (
         3,
         "low",
         "between routers, over pairs of distinct terminals",
+    ),
+    Fact(
+        "Shortest paths",
+        "mean",
+        _of("shortest_paths_mean"),
+        3,
+        "high",
+        "between two routers; parallel links make several",
+    ),
+    Fact(
+        "Pairs with several",
+        "",
+        _of("multipath_share"),
+        3,
+        "high",
+        "share of the pairs of routers with more than one shortest path",
     ),
     Fact(
         "Bisection",
@@ -139,5 +160,13 @@ PARTS: tuple[Fact, ...] = (
 
 
 def bound(fact: Fact, facts: Facts) -> str:
-    """Return the sign that stands before a value that is only a bound."""
-    return "≤ " if fact.label == "Bisection" and facts.get("bisection_is") == "upper-bound" else ""
+    """Return the sign that stands before a value that is only a bound, or an estimate."""
+    if fact.label == "Bisection" and facts.get("bisection_is") == "upper-bound":
+        return "≤ "
+    if facts.get("distance_sample"):
+        return SAMPLED.get(fact.label, "")
+    return ""
+
+
+SAMPLED = {"Diameter": "≥ ", "Average distance": "≈ ", "Average hops": "≈ "}
+"""The signs before values that were found from a sample of routers."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Hashable, Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +17,17 @@ from topoloom.layouts import Layout
 from topoloom.loads import Loads
 from topoloom.options import make_options
 from topoloom.roles import resolve_routing
+
+PATH_DIVERSITY = (
+    "shortest_paths_min",
+    "shortest_paths_mean",
+    "shortest_paths_max",
+    "shortest_paths_overflow",
+    "multipath_share",
+    "multipath_share_intra",
+    "multipath_share_inter",
+)
+"""The keys of what is told of numbers of shortest paths."""
 
 
 class Network:
@@ -123,24 +134,81 @@ class Network:
         return self.core.notes()
 
     @cached_property
-    def _facts(self) -> dict[str, Any]:
+    def _bisection(self) -> dict[str, Any]:
         from topoloom.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
 
-        facts: dict[str, Any] = json.loads(self.core.facts_json())
-        facts |= json.loads(self.core.best_bisection(list(candidates(self.core))))
-        return facts
+        found: dict[str, Any] = json.loads(self.core.best_bisection(list(candidates(self.core))))
+        return found
 
-    def facts(self, layout: str = "", prices: str = "") -> dict[str, Any]:
+    @cache  # noqa: B019 - a network is kept as long as it is used
+    def _facts(self, sample: tuple[int, int] | None, insists: bool) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.core.facts_json(sample))
+        diversity = json.loads(self.core.path_diversity_json(insists)) or dict.fromkeys(PATH_DIVERSITY)
+        return facts | diversity | self._bisection
+
+    def facts(
+        self, layout: str = "", prices: str = "", *, sample: int | None = None, seed: int = 1, paths: bool = False
+    ) -> dict[str, Any]:
         """Return the facts of the graph, with cost and power, by the keys of ``topoloom show --json``.
 
         Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
         ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
-        Arguments and errors are those of :meth:`layout`.
+
+        Args:
+            layout: As for :meth:`layout`.
+            prices: As for :meth:`layout`.
+            sample: Measure distances from so many random routers only; ``distance_sample`` then says so,
+                ``diameter`` is None, and ``distance_histogram`` counts the pairs that were measured.
+            seed: The seed of the sample.
+            paths: Count shortest paths even if that takes long; otherwise their keys are None where it would.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("mesh:4x4").facts()["shortest_paths_max"]
+        20
         """
-        if not (layout or prices):
-            return dict(self._facts)
-        cost = self.layout(layout, prices).cost()
-        return self._facts | cost
+        if sample is not None and sample < 1:
+            raise _core.TopoloomError(f"the sample is of {sample} routers; it must be of 1 at least")
+        facts = self._facts(None if sample is None else (sample, seed), paths)
+        return facts | (self.layout(layout, prices).cost() if layout or prices else {})
+
+    def bound(self, routing: str = "minimal", traffic: str = "uniform", *, optimal: bool = False) -> dict[str, Any]:
+        """Return the load that `routing` cannot carry more than under `traffic`, and the loads that it rests on.
+
+        The keys are those of ``topoloom bound --json``: ``saturation_bound`` in flits per active terminal per cycle.
+
+        Args:
+            routing: A routing, or a role.
+            traffic: A traffic pattern.
+            optimal: Add ``optimal_bound``, what the best possible routing could carry; see
+                :func:`topoloom.throughput.optimal_throughput`.
+
+        Raises:
+            TopoloomError: A mistake in an argument, or a network that is too large.
+
+        >>> Network("mesh:8x8").bound()["saturation_bound"]
+        0.5
+        """
+        name = self.routing(routing)
+        bound: dict[str, Any] = {"spec": self.spec, "routing": name, "traffic": traffic}
+        bound |= json.loads(_core.saturation_bound(self.core, name, traffic))
+        if optimal:
+            from topoloom.throughput import optimal_throughput  # noqa: PLC0415 - needed by few
+
+            bound |= optimal_throughput(self.core, traffic)
+        return bound
+
+    def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
+        """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.
+
+        Raises:
+            TopoloomError: A mistake in an argument, or a routing whose decisions depend on congestion.
+
+        >>> max(load for router, port, load in Network("mesh:8x8").channel_loads())
+        2.0
+        """
+        return _core.channel_loads(self.core, self.routing(routing), traffic)
 
     def layout(self, layout: str = "", prices: str = "") -> Layout:
         """Return the network laid out on the machine floor, with its cables and what they cost.

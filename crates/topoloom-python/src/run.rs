@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use topoloom::cycle::{self, Config, Control};
 use topoloom::metrics::load;
@@ -115,6 +116,18 @@ pub fn channel_loads(
     });
     let loads = raise(loads)?;
     Ok(loads.channels(&network.0).map(|(router, port, load)| (router.0, port, load)).collect())
+}
+
+/// Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the largest load
+/// of a terminal's link.
+#[pyfunction]
+pub fn router_demands<'py>(
+    py: Python<'py>,
+    network: &Network,
+    traffic: &str,
+) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
+    let demands = py.detach(|| load::router_demands(&network.0, &traffic::build(&network.0, traffic)?));
+    raise(demands).map(|(flits, terminals)| (flits.into_pyarray(py), terminals))
 }
 
 /// Reads options; what is wrong with them is said without the place in the JSON, which nobody typed.

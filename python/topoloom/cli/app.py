@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import compare, export, faults, layout, listing, results, run, saturation, show, simulate, verify
+from topoloom.cli import bound, compare, export, faults, layout, listing, results, run, saturation, show, simulate, verify
 
 
 class _Commands(typer.core.TyperGroup):
@@ -46,6 +46,7 @@ def topoloom(
 app.command()(show.show)
 app.command()(simulate.simulate)
 app.command()(saturation.saturation)
+app.command()(bound.bound)
 app.command()(compare.compare)
 app.command()(layout.layout)
 app.command()(verify.verify)

@@ -26,6 +26,12 @@ def show(
     fail: Fail = None,
     layout: LayoutRules = "",
     prices: Prices = "",
+    sample: Annotated[
+        int | None,
+        typer.Option("--sample", metavar="N", help="Measure distances from N random routers only.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the sample.", min=0)] = 1,
+    paths: Annotated[bool, typer.Option("--paths", help="Count shortest paths even if that takes long.")] = False,
 ) -> None:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
@@ -35,7 +41,8 @@ def show(
         networks[0].write(edges, "csv", link_options(links).get("links"))
     if plot is not None:
         _draw(networks, plot)
-    facts = [interruptible(partial(network.facts, layout, prices)) for network in networks]
+    asked = {"sample": sample, "seed": seed, "paths": paths}
+    facts = [interruptible(partial(network.facts, layout, prices, **asked)) for network in networks]  # type: ignore[arg-type]
     if json:
         print_json(facts)
     else:

@@ -244,6 +244,16 @@ fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, to: &mut [
     }
 }
 
+/// What routers send to routers if every active terminal offers a flit a cycle: flits a cycle from router s to router d at
+/// s * routers + d, and the largest load of a channel from or to a terminal.
+///
+/// # Errors
+/// [`Error::TooLarge`] if they do not fit in memory.
+pub fn router_demands(network: &Network, traffic: &Traffic) -> Result<(Vec<f64>, f64)> {
+    let demands = Demands::new(network, traffic)?;
+    Ok((demands.flits.flits, demands.max_terminal_load))
+}
+
 /// The largest of what the links at once, and those of each router, have to carry at least.
 fn least_load(network: &Network, demands: &Demands) -> f64 {
     let graph = Graph::new(network);
