@@ -122,7 +122,7 @@ def test_adaptive_routings_have_a_bound_by_distance(spec):
     )
     assert told["saturation_bound"] == pytest.approx(1 / max(1.0, mean, out))
     assert all(told["saturation_bound"] >= bound(spec, other)["saturation_bound"] - 1e-12 for other in ("min", "val"))
-    with pytest.raises(_core.TopoloomError, match="ugal-l on .* decides by congestion"):
+    with pytest.raises(_core.TopoloomError, match=r"ugal-l on .* decides by congestion"):
         _core.channel_loads(_core.Network(spec), "ugal-l", "uniform")
 
 
@@ -134,5 +134,5 @@ def test_terminals_bound_the_load_too():
 
 
 def test_a_network_that_is_too_large_is_refused():
-    with pytest.raises(_core.TopoloomError, match="the loads that 1000000 routers cause each other need about .* GB"):
+    with pytest.raises(_core.TopoloomError, match=r"the loads that 1000000 routers cause each other need about .* GB"):
         _core.saturation_bound(_core.Network("mesh:1000x1000"), "dor", "uniform")

@@ -162,3 +162,82 @@ def test_bisections_that_are_known(spec, links):
 def test_bisections_that_are_proved(spec):
     facts = topoloom.network(spec).facts()
     assert facts["bisection_is"] == "exact"
+
+
+def slow_paths(graph: graphs.Graph) -> dict[tuple[int, int], int]:
+    """The number of shortest paths between routers, by following every one; parallel links each."""
+    simple = nx.Graph(graph.networkx())
+    distance = dict(nx.all_pairs_shortest_path_length(simple))
+    links = [Counter(peer for peer, _ in peers) for peers in graph.links]
+
+    @cache
+    def paths(at: int, to: int) -> int:
+        if at == to:
+            return 1
+        closer = (peer for peer in links[at] if distance[peer].get(to, n) < distance[at][to])
+        return sum(links[at][peer] * paths(peer, to) for peer in closer)
+
+    n = graph.routers
+    return {(a, b): paths(a, b) for a in range(n) for b in distance[a] if a != b}
+
+
+@pytest.mark.parametrize(
+    ("spec", "group_size"),
+    [
+        ("mesh:4x4", None),
+        ("torus:4x3x2,double=true", None),
+        ("hyperx:4x3,trunk=2", None),
+        ("fattree:k=3,levels=3", None),
+        ("dragonfly:a=4,h=2,p=2", 4),
+        ("dragonfly:a=4,h=2,g=3", 4),
+        ("slimfly:q=5,p=4", 5),
+        ("slimfly:q=8", 8),
+        ("flex:4x3x3", 12),
+        ("flex:3x3x5", 9),
+        ("flex:2x2x4", 4),
+    ],
+)
+def test_numbers_of_shortest_paths(spec, group_size):
+    graph = graphs.build(spec)
+    found = slow_paths(graph)
+    facts = topoloom.network(spec).facts()
+    assert facts["shortest_paths_min"] == min(found.values())
+    assert facts["shortest_paths_max"] == max(found.values())
+    assert facts["shortest_paths_mean"] == pytest.approx(sum(found.values()) / len(found))
+    assert not facts["shortest_paths_overflow"]
+    pairs = graph.routers * (graph.routers - 1)
+    several = [(a, b) for (a, b), paths in found.items() if paths > 1]
+    assert facts["multipath_share"] == pytest.approx(len(several) / pairs)
+    if group_size is None:
+        assert facts["multipath_share_intra"] is facts["multipath_share_inter"] is None
+        return
+    intra = sum(a // group_size == b // group_size for a, b in several)
+    assert facts["multipath_share_intra"] == pytest.approx(intra / pairs)
+    assert facts["multipath_share_inter"] == pytest.approx((len(several) - intra) / pairs)
+
+
+def test_shortest_paths_of_large_networks_are_counted_on_request_only():
+    large = _core.Network("mesh:120x120")
+    assert large.path_diversity_json(False) == "null"
+    asked = json.loads(large.path_diversity_json(True))
+    assert (asked["shortest_paths_min"], asked["shortest_paths_overflow"]) == (1, True)
+    # Two routers of one row or column have one path.
+    assert asked["multipath_share"] == pytest.approx(1 - 2 * 119 / (120 * 120 - 1))
+
+
+def test_sampled_distances_say_so():
+    network = topoloom.network("dragonfly:a=6,h=3,p=3")
+    exact, some = network.facts(), network.facts(sample=20, seed=3)
+    assert exact["distance_sample"] is None
+    assert exact["diameter_at_least"] == exact["diameter"] == 3
+    assert some["distance_sample"]["sources"] == 20
+    assert some["distance_sample"]["seed"] == 3
+    assert some["diameter"] is some["moore_ratio"] is None
+    assert some["diameter_at_least"] <= 3
+    assert sum(some["distance_histogram"]) == 20 * exact["routers"]
+    width = some["distance_sample"]["average_distance_ci95"]
+    assert some["average_distance"] == pytest.approx(exact["average_distance"], abs=2 * width + 1e-9)
+    assert network.facts(sample=20, seed=3) == some
+    assert network.facts(sample=10**6) == exact
+    with pytest.raises(topoloom.TopoloomError, match="the sample is of 0 routers"):
+        network.facts(sample=0)

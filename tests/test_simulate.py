@@ -97,6 +97,8 @@ def test_saturation_is_the_largest_stable_load(topoloom):
     past = points[round(load + 0.01, 2)]
     assert past["accepted"] < 0.98 * past["offered"] or past["latency_cycles"] > 3 * zero
     assert result["accepted_at_1"] == points[1.0]["accepted"]
+    assert 0 < result["saturation_load"] <= result["saturation_bound"] <= 1
+    assert result["saturation_bound_is"] in {"expected-load", "distance"}
     assert result["accepted_max"] == max(point["accepted"] for point in points.values())
 
 

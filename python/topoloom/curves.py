@@ -42,6 +42,9 @@ HOPELESS_LATENCY = 1.05 * MOST_LATENCY
 RESOLUTION = 100
 """The saturation load is placed on a grid of this many parts of full load."""
 
+BOUNDED_ROUTERS = 1024
+"""Saturation loads of networks of up to so many routers are told with their bound; ``topoloom bound`` has no limit."""
+
 Plan = Iterator[list[float]]
 
 
@@ -107,6 +110,30 @@ class Point(BaseModel):
         return "converged" if self.converged else "not converged"
 
 
+class Bound(BaseModel):
+    """A load that a routing cannot carry more than under a traffic, by expectation.
+
+    Attributes:
+        saturation_bound: Flits per active terminal per cycle.
+        saturation_bound_is: What it rests on: ``expected-load``, exact for this routing, or ``distance``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    saturation_bound: float
+    saturation_bound_is: str
+
+    @classmethod
+    def of(cls, network: _core.Network, routing: str, traffic: str) -> "Bound | None":
+        """Return the bound, or None where it takes too long or nothing is known."""
+        if network.num_routers > BOUNDED_ROUTERS:
+            return None
+        try:
+            return cls.model_validate_json(_core.saturation_bound(network, routing, traffic))
+        except _core.TopoloomError:
+            return None
+
+
 @dataclass
 class Curve:
     """The latency-load curve of one routing under one traffic on one network.
@@ -121,6 +148,7 @@ class Curve:
         points: The points simulated so far, by offered load.
         finished: Whether every point that was asked for is there.
         source: The hash of the file or graph that the network comes from, if it comes from one.
+        bound: What the saturation load cannot exceed, where it was computed.
     """
 
     spec: str
@@ -132,6 +160,7 @@ class Curve:
     finished: bool = False
     deadlock_free: bool | None = None
     source: dict[str, str] = field(default_factory=dict)
+    bound: Bound | None = None
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -219,6 +248,8 @@ class Curve:
         """Return what ``saturation --json`` prints."""
         summary = {
             "saturation_load": self.saturation_load,
+            "saturation_bound": self.bound.saturation_bound if self.bound else None,
+            "saturation_bound_is": self.bound.saturation_bound_is if self.bound else None,
             "accepted_max": self.accepted_max,
             "accepted_at_1": self.accepted_at_1,
             "zero_load_latency_cycles": self.zero_load_latency,
@@ -361,6 +392,8 @@ class Simulator:
             },
             source=source(network),
         )
+        if searching:
+            self.curve.bound = Bound.of(network, routing, traffic)
         self._network = network
         self._options = options
         self._searching = searching

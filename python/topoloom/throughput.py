@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from topoloom import _core
 from topoloom._core import TopoloomError
 
-MOST_VARIABLES = 100_000
-"""Flows (of a source on a channel) up to which the program is solved: seconds to about a minute."""
+MOST_VARIABLES = 30_000
+"""Flows (of a source on a channel) up to which the program is solved: some ten seconds."""
 
 
 def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict[str, Any]:
@@ -46,9 +46,7 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     return {"optimal_bound": min(factor, 1 / terminal_load), "optimal_channel_load": 1 / factor}
 
 
-def _largest_factor(
-    demand: NDArray[np.float64], sources: NDArray[np.int64], channels: NDArray[np.int64]
-) -> float:
+def _largest_factor(demand: NDArray[np.float64], sources: NDArray[np.int64], channels: NDArray[np.int64]) -> float:
     """Maximise t, the last variable: flow of source s on channel c is variable s * channels + c.
 
     Rows: the capacity of every channel; then, for each source and each other router, what enters less what leaves is t
@@ -80,7 +78,7 @@ def _largest_factor(
     model.a_matrix_.start_ = np.append(np.arange(flows + 1) * 3, 3 * flows + len(t_rows))
     model.a_matrix_.index_ = np.append(rows.T.ravel(), t_rows)
     model.a_matrix_.value_ = np.append(values.T.ravel(), t_values)
-    solver = highspy.Highs()
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
     solver.silent()
     solver.passModel(model)
     solver.run()

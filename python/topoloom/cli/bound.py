@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from topoloom.cli.console import print_json
+from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic
-from topoloom.networks import Network
 from topoloom.workers import interruptible
 
 RESTS_ON = {
@@ -25,7 +25,7 @@ def bound(
     json: Json = False,
 ) -> None:
     """Compute the expected load of every channel, and the saturation load that no simulation can exceed."""
-    network = interruptible(lambda: Network(spec))
+    network = load_network(spec)
     told = interruptible(lambda: network.bound(routing, traffic, optimal=optimal))
     if json:
         print_json(told)

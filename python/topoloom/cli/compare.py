@@ -84,12 +84,14 @@ def _print_saturation(comparison: Comparison) -> None:
             curve.routing,
             number(curve.zero_load_latency, 2),
             number(curve.saturation_load, 2),
+            number(curve.bound.saturation_bound if curve.bound else None, 3),
             number(curve.accepted_max, 3),
             number(curve.accepted_at_1, 3),
         ]
         for curve in comparison.curves
     ]
     headers = [
-        "traffic", "network", "routing", "zero-load latency", "saturation load", "most accepted", "accepted at 1",
+        "traffic", "network", "routing", "zero-load latency", "saturation load", "bound", "most accepted",
+        "accepted at 1",
     ]  # fmt: skip
     print_table(headers, rows, left=3)

@@ -46,6 +46,9 @@ def _print(curve: Curve) -> None:
     load = "flits per active terminal per cycle"
     print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
     print(f"saturation load       {number(curve.saturation_load, 2, load)}")
+    if curve.bound:
+        why = "by expected channel load" if curve.bound.saturation_bound_is == "expected-load" else "by distances"
+        print(f"  it cannot exceed    {curve.bound.saturation_bound:.3f} {load}, {why}")
     print(f"largest accepted load {number(curve.accepted_max, 3, load)}")
     print(f"accepted at load 1    {number(curve.accepted_at_1, 3, load)}")
     print(f"latency at zero load  {number(curve.zero_load_latency, 2, 'cycles')}")

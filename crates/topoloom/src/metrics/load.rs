@@ -83,7 +83,7 @@ impl ChannelLoad {
 
     /// 1 / the largest load, of links between routers and of terminals' links.
     pub fn saturation_bound(&self) -> f64 {
-        1.0 / self.max_channel_load.max(self.max_terminal_load)
+        rounded(1.0 / self.max_channel_load.max(self.max_terminal_load))
     }
 }
 
@@ -99,7 +99,7 @@ pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traff
         return Ok(SaturationBound { saturation_bound, saturation_bound_is, load: Some(load) });
     }
     let demands = Demands::new(network, traffic)?;
-    let saturation_bound = 1.0 / demands.max_terminal_load.max(least_load(network, &demands));
+    let saturation_bound = rounded(1.0 / demands.max_terminal_load.max(least_load(network, &demands)));
     Ok(SaturationBound { saturation_bound, saturation_bound_is: BoundIs::Distance, load: None })
 }
 
