@@ -5,7 +5,20 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import bound, compare, export, faults, layout, listing, results, run, saturation, show, simulate, verify
+from topoloom.cli import (
+    bound,
+    compare,
+    export,
+    faults,
+    layout,
+    listing,
+    results,
+    run,
+    saturation,
+    show,
+    simulate,
+    verify,
+)
 
 
 class _Commands(typer.core.TyperGroup):
