@@ -87,8 +87,9 @@ pub fn path_diversity(network: &Network, insists: bool) -> Option<PathDiversity>
         .par_iter()
         .map_init(|| Search::new(&graph), |search, &(source, size)| search.run(source, groups.as_deref()).times(size))
         .reduce(|| Count::NOTHING, Count::merge);
-    let all = routers as f64 * (routers as f64 - 1.0);
-    let share = |pairs: u64| (routers > 1).then(|| pairs as f64 / all);
+    let up = network.up_routers().count() as f64;
+    let all = up * (up - 1.0);
+    let share = |pairs: u64| (up > 1.0).then(|| pairs as f64 / all);
     let known = count.pairs > 0 && !count.overflow;
     Some(PathDiversity {
         shortest_paths_min: (count.pairs > 0).then_some(count.min),
