@@ -66,6 +66,26 @@ def check(spec: str) -> None:
         "fattree:k=3,levels=4",
         "fattree:k=4,levels=3",
         "fattree:k=10,levels=3",
+        "fattree:k=4,levels=3,taper=2",
+        "fattree:k=6,levels=3,taper=1.5x4",
+        "fattree:k=3,levels=4,taper=1x1x3",
+        "hypercube:1",
+        "hypercube:8",
+        "hypercube:5,p=3",
+        "folded-hypercube:2",
+        "folded-hypercube:7,p=2",
+        "clos:radix=4,levels=2",
+        "clos:radix=16,levels=3",
+        "clos:radix=6,levels=4",
+        "clos:radix=4,levels=5",
+        "clos:radix=8,levels=3,taper=2",
+        "clos:radix=12,levels=3,taper=1.5x2",
+        "clos:radix=12,levels=2,taper=5",
+        "xgft:down=3x4,up=2",
+        "xgft:down=4x2x3,up=3x5",
+        "xgft:down=2x3x2x4,up=2x1x3",
+        "xgft:down=1x1x1,up=2x3",
+        "xgft:down=32x32x16,up=32x32",
         "dragonfly:a=8,h=4,p=4",
         "dragonfly:a=4,h=2,p=2",
         "dragonfly:a=1,h=5",
@@ -89,6 +109,42 @@ def check(spec: str) -> None:
 )
 def test_links_and_ports(spec):
     check(spec)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=4))
+def test_trees_of_any_widths(widths):
+    down, up = ("x".join(map(str, side)) for side in zip(*widths, strict=True))
+    check(f"xgft:down={down},up={up.rpartition('x')[0]}")
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    half=st.integers(2, 5), levels=st.integers(2, 4), tapers=st.lists(st.sampled_from(["1", "1.5", "2"]), max_size=3)
+)
+def test_clos_of_any_radix_levels_and_taper(half, levels, tapers):
+    taper = f",taper={'x'.join(tapers[: levels - 1])}" if tapers else ""
+    check(f"clos:radix={2 * half},levels={levels}{taper}")
+
+
+def test_a_k_ary_tree_is_an_extended_generalised_one():
+    for k, levels in [(2, 4), (3, 3), (4, 2)]:
+        links = [_core.Network(spec).edges() for spec in (f"fattree:k={k},levels={levels}", xgft(k, levels))]
+        assert links[0] == links[1]
+
+
+def xgft(k: int, levels: int) -> str:
+    down, up = ("x".join([str(k)] * n) for n in (levels, levels - 1))
+    return f"xgft:down={down},up={up}"
+
+
+@pytest.mark.parametrize("dimensions", range(2, 9))
+def test_hypercubes_are_those_of_networkx(dimensions):
+    theirs = nx.relabel_nodes(
+        nx.hypercube_graph(dimensions), lambda bits: sum(bit << place for place, bit in enumerate(bits))
+    )
+    ours = {(a, b) for a, _, b, _, _ in _core.Network(f"hypercube:{dimensions}").edges()}
+    assert ours == {(min(edge), max(edge)) for edge in theirs.edges()}
 
 
 sides = st.lists(st.integers(1, 5), min_size=1, max_size=4).map(lambda sides: "x".join(map(str, sides)))

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-MINIMAL = {"mesh": "dor", "torus": "dor", "fattree": "nca"}
+MINIMAL = {"mesh": "dor", "torus": "dor", "hypercube": "dor", "fattree": "nca", "clos": "nca", "xgft": "nca"}
 """The minimal routing of each family that does not use ``min``."""
 
-ADAPTIVE = {"fattree": "anca"}
+ADAPTIVE = {"fattree": "anca", "clos": "anca", "xgft": "anca"}
 """The adaptive routing of each family that does not use ``ugal-l``."""
 
 ROLES: dict[str, Callable[[str], str]] = {

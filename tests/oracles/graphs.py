@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
 from math import prod
 
 import networkx as nx
@@ -115,6 +117,20 @@ def torus(sides: tuple[int, ...], p: int = 1, *, double: bool = False) -> Graph:
     return Graph([links(r) for r in range(n)], [p] * n, sides)
 
 
+def hypercube(dimensions: int, p: int = 1, *, folded: bool = False) -> Graph:
+    """Routers are words of bits; linked where one bit differs, and if folded where all do."""
+    sides = (2,) * dimensions
+    n = 2**dimensions
+
+    def links(router: int) -> Links:
+        here = coordinates(sides, router)
+        peers = [moved(here, d, 1 - here[d]) for d in range(dimensions)]
+        peers += [tuple(1 - c for c in here)] if folded else []
+        return [(number(sides, peer), "local") for peer in peers]
+
+    return Graph([links(r) for r in range(n)], [p] * n, sides)
+
+
 def hyperx(sides: tuple[int, ...], p: int = 1, trunk: int = 1) -> Graph:
     def links(router: int) -> Links:
         here = coordinates(sides, router)
@@ -137,6 +153,34 @@ def tile_homes(sides: tuple[int, ...], tile: tuple[int, ...]) -> list[int]:
     return [number(sides, tuple(c // t for c, t in zip(place, tile, strict=True))) for place in places]
 
 
+def tree(down: tuple[int, ...], up: tuple[int, ...], *, consecutive: bool = False) -> Graph:
+    """A router is (level, group, copies), a copy being the list of the up ports that lead to it from a leaf.
+
+    Two routers are linked if the one's group holds the other's and the other's copies begin with the one's.
+    """
+    top = len(down) - 1
+    routers = []
+    for level in range(top + 1):
+        copies = list(product(*(range(width) for width in up[:level])))
+        # The number of a copy reads its up ports as digits: the last one counts most, or least.
+        copies.sort(key=lambda ports: ports if consecutive else ports[::-1])
+        routers += [(level, group, copy) for group in range(prod(down[level + 1 :])) for copy in copies]
+    place = {router: i for i, router in enumerate(routers)}
+
+    def links(level: int, group: int, copy: tuple[int, ...]) -> Links:
+        found = []
+        if level > 0:
+            children = range(group * down[level], (group + 1) * down[level])
+            found += [(level - 1, child, copy[:-1]) for child in children]
+        if level < top:
+            found += [(level + 1, group // down[level + 1], (*copy, port)) for port in range(up[level])]
+        return [(place[router], "up") for router in found]
+
+    terminals = [down[0] if level == 0 else 0 for level, _, _ in routers]
+    extra = {f"down{level}": width for level, width in enumerate(down)}
+    return Graph([links(*router) for router in routers], terminals, extra=extra)
+
+
 def fattree(k: int, levels: int) -> Graph:
     """A router is (level, word of levels-1 digits in base k); one step up sets the digit of the level."""
     width = k ** (levels - 1)
@@ -154,7 +198,23 @@ def fattree(k: int, levels: int) -> Graph:
 
     n = levels * width
     terminals = [k if r < width else 0 for r in range(n)]
-    return Graph([links(r) for r in range(n)], terminals, extra={"k": k, "width": width})
+    return Graph([links(r) for r in range(n)], terminals)
+
+
+def tapered(full: int, levels: int, taper: str) -> tuple[int, ...]:
+    """Links up of each level but the last."""
+    tapers = [Fraction(t) for t in taper.split("x")]
+    return tuple(int(full / t) for t in tapers) + (full,) * (levels - 1 - len(tapers))
+
+
+def kary_tree(k: int, levels: int, taper: str | None) -> Graph:
+    return fattree(k, levels) if taper is None else tree((k,) * levels, tapered(k, levels, taper))
+
+
+def clos(radix: int, levels: int, taper: str = "1") -> Graph:
+    """Al-Fares et al.: all routers have `radix` ports, half of them up but at the top."""
+    half = radix // 2
+    return tree((half,) * (levels - 1) + (radix,), tapered(half, levels, taper), consecutive=True)
 
 
 def dragonfly(a: int, h: int, p: int = 1, g: int | None = None) -> Graph:
@@ -234,11 +294,16 @@ def build(spec: str) -> Graph:
     p, double = int(keys.get("p", 1)), keys.get("double") == "true"
     tile = tuple(int(t) for t in keys.get("tile", str(p)).split("x"))
     number_of = {key: int(value) for key, value in keys.items() if value.isdigit()}
+    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up")}
     makers: dict[str, Callable[[], Graph]] = {
         "mesh": lambda: mesh(sizes, p),
         "torus": lambda: torus(sizes, p, double=double),
+        "hypercube": lambda: hypercube(*sizes, p),
+        "folded-hypercube": lambda: hypercube(*sizes, p, folded=True),
         "hyperx": lambda: hyperx(sizes, prod(tile), number_of.get("trunk", 1)),
-        "fattree": lambda: fattree(number_of["k"], number_of["levels"]),
+        "fattree": lambda: kary_tree(number_of["k"], number_of["levels"], keys.get("taper")),
+        "clos": lambda: clos(number_of["radix"], number_of["levels"], keys.get("taper", "1")),
+        "xgft": lambda: tree(lists["down"], lists["up"]),
         "dragonfly": lambda: dragonfly(number_of["a"], number_of["h"], p, number_of.get("g")),
         "slimfly": lambda: slimfly(number_of["q"], p),
         "flex": lambda: flex(*sizes, p),

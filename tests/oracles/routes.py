@@ -150,22 +150,23 @@ def flex(graph: Graph, *, classes: bool = True) -> Paths:
 
 
 def nca(graph: Graph) -> Paths:
-    """Up by any port until above the destination, then down."""
-    k, width = graph.extra["k"], graph.extra["width"]
+    """Up by any port until above the destination, then down. Leaves are the routers with terminals."""
+    levels = nx.multi_source_dijkstra_path_length(nx.Graph(graph.networkx()), set(sources(graph)))
 
-    def above(router: int, leaf: int) -> bool:
-        level, word = divmod(router, width)
-        return word // k**level == leaf // k**level
+    @cache
+    def below(router: int) -> frozenset[int]:
+        """The leaves that steps down lead to."""
+        peers = [peer for peer, _ in graph.links[router] if levels[peer] < levels[router]]
+        return frozenset([router] if levels[router] == 0 else []).union(*map(below, peers))
 
     def walk(at: int, leaf: int) -> Choice:
         if at == leaf:
             return [(1.0, ())]
-        level = at // width
         peers = [(graph.port(at, place), peer) for place, (peer, _) in enumerate(graph.links[at])]
-        if above(at, leaf):
-            fit = [(port, peer) for port, peer in peers if peer // width < level and above(peer, leaf)]
+        if leaf in below(at):
+            fit = [(port, peer) for port, peer in peers if levels[peer] < levels[at] and leaf in below(peer)]
         else:
-            fit = [(port, peer) for port, peer in peers if peer // width > level]
+            fit = [(port, peer) for port, peer in peers if levels[peer] > levels[at]]
         return [(p / len(fit), ((at, port, 0), *rest)) for port, peer in fit for p, rest in walk(peer, leaf)]
 
     return walk

@@ -494,9 +494,20 @@ mod tests {
 
     #[test]
     fn symmetry_gives_what_all_sources_give() {
-        for spec in
-            ["torus:5x4x2,p=2", "hyperx:4x3,p=3", "flex:4x3x3", "flex:3x3x2", "flex:2x2x4", "fattree:k=3,levels=3"]
-        {
+        for spec in [
+            "torus:5x4x2,p=2",
+            "hypercube:5",
+            "folded-hypercube:5,p=2",
+            "hyperx:4x3,p=3",
+            "flex:4x3x3",
+            "flex:3x3x2",
+            "flex:2x2x4",
+            "fattree:k=3,levels=3",
+            "fattree:k=4,levels=3,taper=2x4",
+            "clos:radix=6,levels=4",
+            "clos:radix=8,levels=3,taper=4",
+            "xgft:down=2x3x4,up=3x2",
+        ] {
             let network = build(spec).expect(spec);
             let graph = Graph::new(&network);
             let all = (0..graph.len() as u32).collect();

@@ -6,10 +6,13 @@ use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
+/// The families of trees whose terminals hang on the leaves.
+const TREES: &[&str] = &["fattree", "clos", "xgft"];
+
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
     summary: "up to a nearest common ancestor by random outputs, then down",
-    families: &["fattree"],
+    families: TREES,
     classes: "1",
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::hot)),
@@ -18,7 +21,7 @@ pub(super) const NCA: RoutingInfo = RoutingInfo {
 pub(super) const ANCA: RoutingInfo = RoutingInfo {
     name: "anca",
     summary: "as nca, by the less occupied of two random outputs",
-    families: &["fattree"],
+    families: TREES,
     classes: "1",
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::hot)),

@@ -3,27 +3,42 @@
 //! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
 //! name it in [`FAMILIES`].
 
+mod clos;
 mod dragonfly;
+mod dragonflyplus;
 mod fattree;
 mod field;
 mod file;
 mod flex;
+mod groups;
+mod hypercube;
 mod hyperx;
 mod mesh;
+mod myriclos;
 mod params;
+mod randomregular;
+mod ring;
 mod slimfly;
 #[cfg(test)]
 mod tests;
 mod torus;
+mod tree;
+mod xgft;
 
-pub use dragonfly::{Arrangement, Dragonfly};
-pub use fattree::FatTree;
+pub use dragonfly::Dragonfly;
+pub use dragonflyplus::DragonflyPlus;
 pub use flex::Flex;
+pub use groups::Arrangement;
+pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
+pub use myriclos::Myriclos;
 pub use params::{Key, Params, available_memory, guard_size};
+pub use randomregular::RandomRegular;
+pub use ring::Ring;
 pub use slimfly::SlimFly;
 pub use torus::Torus;
+pub use tree::{Copies, Tree};
 
 use crate::error::{Error, Result, unknown};
 use crate::faults::{FLAG, Failures};
@@ -52,11 +67,19 @@ pub struct Family {
 pub static FAMILIES: &[&Family] = &[
     &mesh::FAMILY,
     &torus::FAMILY,
+    &hypercube::FAMILY,
+    &hypercube::FOLDED,
     &hyperx::FAMILY,
     &fattree::FAMILY,
+    &clos::FAMILY,
+    &xgft::FAMILY,
     &dragonfly::FAMILY,
+    &dragonflyplus::FAMILY,
     &slimfly::FAMILY,
     &flex::FAMILY,
+    &ring::FAMILY,
+    &randomregular::FAMILY,
+    &myriclos::FAMILY,
     &file::FAMILY,
 ];
 

@@ -181,26 +181,74 @@ fn fat_tree_is_wired_as_published() {
     assert_eq!(n.radix_of(RouterId(18)), 3, "the top has no ports up");
 }
 
+/// Whatever the levels, tapers and numbering: the routers below a router are those of its group, each over one way.
 #[test]
-fn fat_tree_answers_its_routings() {
-    for spec in ["fattree:k=3,levels=3", "fattree:k=2,levels=5", "fattree:k=4,levels=2"] {
+fn trees_know_levels_groups_and_copies() {
+    for spec in [
+        "fattree:k=3,levels=3",
+        "fattree:k=2,levels=5",
+        "fattree:k=4,levels=4,taper=2x1.5",
+        "clos:radix=6,levels=4",
+        "clos:radix=8,levels=3,taper=2",
+        "xgft:down=2x3x4x2,up=3x1x2",
+    ] {
         let n = network(spec);
-        let tree: &FatTree = n.structure().expect("a fat tree");
-        let leaves = tree.width();
+        let tree: &Tree = n.structure().expect("a tree");
+        let mut ways = vec![vec![0u32; tree.width(0) as usize]; n.num_routers()];
         for router in n.routers() {
-            let level = tree.level_of(router);
-            let reached = (0..leaves).filter(|&leaf| tree.is_ancestor(router, RouterId(leaf))).count();
-            assert_eq!(reached, tree.k.pow(level) as usize);
-            for (port, peer) in n.neighbors(router) {
-                let up = tree.up_ports(router).contains(&port);
-                assert_eq!(tree.level_of(peer), if up { level + 1 } else { level - 1 });
+            let (level, group, copy) = tree.place(router);
+            assert_eq!(n.any_structure().level(router), Some(level));
+            assert_eq!(tree.first(level) + group * tree.copies(level) + copy, router.0);
+            let up = n.neighbors(router).filter(|(port, _)| *port >= tree.down[level as usize]);
+            let above: Vec<u32> = up.map(|(_, peer)| tree.level_of(peer)).collect();
+            assert!(above.iter().all(|&upper| upper == level + 1));
+            assert_eq!(above.len(), tree.up.get(level as usize).copied().unwrap_or(0) as usize, "{spec}");
+            if level == 0 {
+                ways[router.index()][router.index()] = 1;
             }
-            for leaf in (0..leaves).map(RouterId).filter(|&leaf| level > 0 && tree.is_ancestor(router, leaf)) {
-                let down = n.neighbors(router).find(|(port, _)| *port == tree.down_port(router, leaf));
-                assert!(down.is_some_and(|(_, peer)| tree.is_ancestor(peer, leaf)), "{spec}: {router} to {leaf}");
+            let down = n.neighbors(router).filter(|(port, _)| level > 0 && *port < tree.down[level as usize]);
+            let below: Vec<RouterId> = down.map(|(_, peer)| peer).collect();
+            assert!(below.iter().all(|&peer| tree.level_of(peer) + 1 == level) && below.is_sorted());
+            for leaf in 0..tree.width(0) as usize {
+                ways[router.index()][leaf] += below.iter().map(|peer| ways[peer.index()][leaf]).sum::<u32>();
             }
+            let leaves: u32 = tree.down[1..=level as usize].iter().product();
+            let want = (0..tree.width(0)).map(|leaf| u32::from(leaf / leaves == group));
+            assert!(ways[router.index()].iter().copied().eq(want), "{spec}: router {router}");
         }
     }
+}
+
+#[test]
+fn hypercubes_link_ids_that_differ_in_one_bit_or_in_all() {
+    for dimensions in 1..7u32 {
+        let n = network(&format!("hypercube:{dimensions},p=2"));
+        assert_eq!(edges(&n), expected(1 << dimensions, |a, b| usize::from((a ^ b).count_ones() == 1)));
+        if dimensions > 1 {
+            let n = network(&format!("folded-hypercube:{dimensions}"));
+            let linked = |a: u32, b: u32| usize::from([1, dimensions].contains(&(a ^ b).count_ones()));
+            assert_eq!(edges(&n), expected(1 << dimensions, linked));
+        }
+    }
+    assert_eq!(peers(&network("folded-hypercube:4"), 5), [4, 7, 1, 13, 10]);
+}
+
+/// Al-Fares et al., section 3: pods of edge and aggregation routers, cores by k/2 of them.
+#[test]
+fn clos_at_three_levels_is_the_tree_of_al_fares() {
+    let k = 6;
+    let n = network("clos:radix=6,levels=3");
+    assert_eq!((n.num_terminals() as u32, n.num_routers() as u32), (k * k * k / 4, 5 * k * k / 4));
+    let half = k / 2;
+    // Kind (edge, aggregation, core), pod, index.
+    let place = |r: u32| if r < k * k { (r / (k * half), r % (k * half) / half, r % half) } else { (2, 0, r - k * k) };
+    let linked = |a: u32, b: u32| match (place(a), place(b)) {
+        ((0, pod, _), (1, other, _)) => usize::from(pod == other),
+        ((1, _, index), (2, _, core)) => usize::from(core / half == index),
+        _ => 0,
+    };
+    assert_eq!(edges(&n), expected(5 * k * k / 4, linked));
+    assert!(n.routers().all(|router| n.radix_of(router) == 6));
 }
 
 /// (group, port) pairs that are joined, from the network.
@@ -368,6 +416,21 @@ fn mistakes_are_one_clear_sentence() {
         ("fattree:k=1,levels=3", "k is 1; it must be a whole number from 2 up"),
         ("fattree:k=4,levels=1", "levels is 1; it must be a whole number from 2 up"),
         ("fattree:k=4", "levels is missing"),
+        ("fattree:k=4,levels=3,taper=5", "taper=5 leaves no uplink: a router has 4 links up"),
+        ("clos:radix=7,levels=3", "radix is 7; it must be even"),
+        ("clos:radix=2,levels=3", "radix is 2; it must be a whole number from 4 up"),
+        ("clos:radix=8,levels=3,taper=4.1", "taper=4.1 leaves no uplink"),
+        ("clos:radix=8,levels=3,taper=0.5", "taper is '0.5'; it must be a number from 1 up"),
+        ("clos:radix=8,levels=3,taper=2xy", "taper is 'y'"),
+        ("clos:radix=8,levels=3,taper=nan", "taper is 'nan'"),
+        ("clos:radix=8,levels=3,taper=1x1x1", "taper has 3 numbers; 3 levels have at most 2"),
+        ("xgft:down=4x4", "up is missing"),
+        ("xgft:up=4x4", "down is missing"),
+        ("xgft:down=4,up=4", "down has 1 number"),
+        ("xgft:down=4x4x4,up=4", "up has 1 numbers; it must have 2"),
+        ("xgft:down=4x4,up=0", "up is 0"),
+        ("hypercube:4x4", "one size, its number of dimensions"),
+        ("folded-hypercube:1", "there is 1 dimension"),
         ("dragonfly:a=4,h=2,g=10", "g is 10; at most a*h+1 = 9 groups can be linked"),
         ("dragonfly:a=4,h=2,g=0", "g is 0"),
         ("dragonfly:a=4,h=2,arrangement=relativ", "did you mean 'relative'?"),
@@ -395,6 +458,13 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
         "hyperx:99999999x99999999x99999,trunk=4294967295",
         "hyperx:4x4,tile=4294967295x4294967295",
         "fattree:k=4294967295,levels=4294967295",
+        "fattree:k=4294967295,levels=31",
+        "clos:radix=4294967294,levels=31",
+        "clos:radix=4,levels=32",
+        "xgft:down=4294967295x4294967295x4294967295,up=4294967295x4294967295",
+        "hypercube:4294967295",
+        "hypercube:31,p=4",
+        "folded-hypercube:40",
         "dragonfly:a=4294967295,h=4294967295,p=4294967295",
         "dragonfly:a=4294967295,h=4294967295,g=1",
         "dragonfly:a=1,h=4294967295,g=1",

@@ -1,0 +1,46 @@
+//! `xgft:down=32x32x128,up=32x32`: the extended generalised fat tree, leaf level first.
+//!
+//! `down` gives the terminals of a leaf, then the links down from a router of each further level; `up` the links up from a
+//! router of each level but the last. Öhring et al. write XGFT(h; m1, …, mh; w1, …, wh) for what is here
+//! down=m1x…xmh,up=w2x…xwh, terminals having one link each (w1 = 1). Ids, wiring, ports and class: see
+//! [`tree`](super::tree), whose copies are spread here. `up` smaller than `down` tapers the tree.
+
+use super::Family;
+use super::params::{Key, Params};
+use super::tree::{self, Copies};
+use crate::error::Result;
+use crate::network::Network;
+
+pub(super) const FAMILY: Family = Family {
+    name: "xgft",
+    summary: "extended generalised fat tree: any links down and up, level by level",
+    sizes: None,
+    keys: &[
+        Key { name: "down", doc: "terminals of a leaf, then links down of each further level, as 32x32x128" },
+        Key { name: "up", doc: "links up of each level but the last, as 32x32" },
+    ],
+    example: "xgft:down=4x4x8,up=4x4",
+    source: "Öhring, Ibel, Das and Kumar, On generalized fat trees, IPPS 1995",
+    build,
+};
+
+fn build(params: &Params) -> Result<Network> {
+    let list = |key: &str| {
+        let found = params.optional_list(key)?;
+        found.ok_or_else(|| params.mistake(format!("{key} is missing; write it like '{}'", FAMILY.example)))
+    };
+    let (down, up) = (list("down")?, list("up")?);
+    if down.len() < 2 {
+        return Err(params.mistake("down has 1 number; it must have one for each of 2 or more levels"));
+    }
+    if up.len() + 1 != down.len() {
+        return Err(params.mistake(format!(
+            "up has {} numbers; it must have {}, one for each of the {} levels but the last",
+            up.len(),
+            down.len() - 1,
+            down.len()
+        )));
+    }
+    let pod = down[1].saturating_add(up[0]);
+    tree::build(params, FAMILY.name, [down, up], Copies::Spread, pod)
+}
