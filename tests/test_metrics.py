@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from functools import cache
+from math import comb
 
 import networkx as nx
 import pytest
@@ -70,6 +71,14 @@ def check_distances(spec: str) -> None:
         "dragonfly:a=8,h=4,p=4",
         "dragonfly:a=4,h=2,g=4",
         "dragonfly:a=5,h=1,g=2,p=3",
+        "hypercube:6,p=2",
+        "folded-hypercube:5",
+        "clos:radix=8,levels=3",
+        "clos:radix=8,levels=3,taper=2",
+        "xgft:down=3x4x5,up=2x3",
+        "dragonfly-plus:leaf=4,spine=4,p=2,h=2",
+        "myriclos:32",
+        "myriclos:512",
         "slimfly:q=5,p=4",
         "slimfly:q=8",
         "slimfly:q=9,p=6",
@@ -100,6 +109,64 @@ def test_distances_on_grids_of_any_sides(family, sides, p):
     check_distances(f"{family}:{'x'.join(map(str, sides))},p={p}")
 
 
+@pytest.mark.parametrize("n", range(2, 11))
+def test_distances_of_hypercubes_in_closed_form(n):
+    """n over d routers at distance d; folded, the complement's as well: half of the dimensions, rounded up."""
+    histogram = [2**n * comb(n, d) for d in range(n + 1)]
+    assert core_facts(f"hypercube:{n}")["distance_histogram"] == histogram
+    folded = Counter()
+    for d in range(n + 1):
+        folded[min(d, n + 1 - d)] += histogram[d]
+    found = core_facts(f"folded-hypercube:{n}")
+    assert found["distance_histogram"] == [folded[d] for d in range(len(folded))]
+    assert found["diameter"] == (n + 1) // 2
+
+
+@pytest.mark.parametrize(("radix", "levels"), [(4, 2), (4, 5), (8, 3), (16, 3)])
+def test_facts_of_clos_in_closed_form(radix, levels):
+    facts, half = core_facts(f"clos:radix={radix},levels={levels}"), radix // 2
+    assert facts["terminals"] == 2 * half**levels
+    assert facts["routers"] == (2 * levels - 1) * half ** (levels - 1)
+    assert facts["links"] == (levels - 1) * facts["terminals"]
+    assert facts["radix"] == radix
+    assert facts["diameter"] == 2 * levels - 2
+    below = [half ** (level + 1) for level in range(levels - 1)] + [2 * half**levels]
+    hops = sum(2 * level * (below[level] - below[level - 1]) for level in range(1, levels))
+    assert facts["average_hops"] == pytest.approx(hops / (facts["terminals"] - 1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "diameter", "average"),
+    [
+        ("hypercube:12", 12, 6.001),
+        ("folded-hypercube:12", 6, 5.035),
+        ("torus:8x8x4x4x4", 14, 7.002),
+        ("hyperx:16x16x16", 3, 2.813),
+    ],
+)
+def test_published_distances_of_4096_routers(spec, diameter, average):
+    """Fujiwara et al., figures 3 to 8 at n = 12."""
+    facts = core_facts(spec)
+    assert facts["diameter"] == diameter
+    assert facts["average_distance"] == pytest.approx(average, abs=6e-4)
+
+
+@pytest.mark.parametrize(
+    ("degree", "diameter", "average"), [(4, 10, 6.912), (10, 5, 3.906), (12, 5, 3.651), (13, 5, 3.564)]
+)
+def test_published_distances_of_rings_with_matchings(degree, diameter, average):
+    """RING-4, -10, -12 and -13 of Fujiwara et al. at n = 12: theirs are the best of twenty."""
+    facts = core_facts(f"ring:4096,degree={degree}")
+    assert diameter <= facts["diameter"] <= diameter + 1
+    assert facts["average_distance"] == pytest.approx(average, abs=0.012)
+
+
+def test_random_regular_graphs_have_the_distances_of_those_of_networkx():
+    theirs = [nx.average_shortest_path_length(nx.random_regular_graph(6, 200, seed=seed)) for seed in range(5)]
+    ours = [core_facts(f"random-regular:200,degree=6,seed={seed}")["average_distance"] for seed in range(5)]
+    assert sum(ours) / 5 == pytest.approx(sum(theirs) / 5, abs=0.01)
+
+
 BISECTED = [
     "mesh:4x4",
     "mesh:5x3",
@@ -110,6 +177,8 @@ BISECTED = [
     "torus:2x2x4",
     "torus:2x2x4,double=true",
     "torus:9",
+    "hypercube:4",
+    "folded-hypercube:4",
     "hyperx:4x4,p=4",
     "hyperx:5x3",
     "hyperx:3x3,trunk=2",
@@ -152,6 +221,11 @@ def test_the_bisection_of_small_networks_is_the_smallest_of_all(spec):
         # k^n / 2: full bisection.
         ("fattree:k=4,levels=2", 8),
         ("fattree:k=2,levels=4", 8),
+        ("clos:radix=4,levels=3", 8),
+        ("clos:radix=8,levels=2", 16),
+        ("fattree:k=4,levels=2,taper=2", 4),
+        ("hypercube:6", 32),
+        ("folded-hypercube:6", 64),
     ],
 )
 def test_bisections_that_are_known(spec, links):

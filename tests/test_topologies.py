@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import topoloom
 from oracles import graphs
 from oracles.fields import Field, prime_power
 from topoloom import _core
@@ -98,6 +99,15 @@ def check(spec: str) -> None:
         "dragonfly:a=4,h=2,g=8",
         "dragonfly:a=3,h=3,g=4",
         "dragonfly:a=3,h=2,g=6",
+        "dragonfly-plus:leaf=8,spine=8,p=8,h=8",
+        "dragonfly-plus:leaf=2,spine=3,h=2",
+        "dragonfly-plus:leaf=4,spine=2,h=1,p=3",
+        "dragonfly-plus:leaf=1,spine=1,h=4",
+        "dragonfly-plus:leaf=2,spine=2,h=2,g=1",
+        "dragonfly-plus:leaf=3,spine=2,h=2,p=2,g=2",
+        "dragonfly-plus:leaf=4,spine=4,p=2,h=2,g=8",
+        "dragonfly-plus:leaf=4,spine=3,p=2,h=2,g=4",
+        *(f"myriclos:{2**n}" for n in range(5, 14)),
         "slimfly:q=9,p=6",
         "flex:6x6x3,p=10",
         "flex:4x3x2",
@@ -131,6 +141,91 @@ def test_a_k_ary_tree_is_an_extended_generalised_one():
     for k, levels in [(2, 4), (3, 3), (4, 2)]:
         links = [_core.Network(spec).edges() for spec in (f"fattree:k={k},levels={levels}", xgft(k, levels))]
         assert links[0] == links[1]
+
+
+@pytest.mark.parametrize(
+    ("terminals", "routers", "tiers", "cabinets"),
+    [
+        (32, 6, (4, 2), 1),
+        (64, 12, (8, 4), 1),
+        (128, 24, (16, 8), 1),
+        (256, 80, (32, 32, 16), 2),
+        (512, 160, (64, 64, 32), 3),
+        (1024, 320, (128, 128, 64), 6),
+        (2048, 896, (256, 256, 256, 128), 12),
+        (4096, 1792, (512, 512, 512, 256), 24),
+    ],
+)
+def test_sizes_of_myriclos_are_those_of_table_1(terminals, routers, tiers, cabinets):
+    """Table 1 of Fujiwara et al.: switches, switches of each tier, switch-only cabinets."""
+    network = topoloom.network(f"myriclos:{terminals}")
+    assert (network.num_terminals, network.num_routers) == (terminals, routers)
+    # Terminals take the first ports of a router: eight on the first tier, none on the others.
+    ends = {router for router, links in enumerate(ports(network.core)) if min(links) == 8}
+    levels = nx.multi_source_dijkstra_path_length(nx.Graph(network.to_networkx()), ends, weight=None)
+    assert Counter(levels.values()) == Counter(dict(enumerate(tiers)))
+    assert len(network.layout().floor()["cabinets"]) == cabinets
+
+
+def simple(spec: str) -> nx.Graph:
+    """The graph, checked to have no link twice."""
+    graph = nx.Graph()
+    edges = _core.Network(spec).edges()
+    graph.add_edges_from((a, b) for a, _, b, _, _ in edges)
+    assert graph.number_of_edges() == len(edges), f"{spec}: a link stands twice"
+    return graph
+
+
+@pytest.mark.parametrize(
+    ("routers", "degree"), [(3, 2), (4, 3), (6, 5), (64, 4), (1000, 13), (33, 2), (40, 20), (12, 9), (20, 19)]
+)
+def test_rings_have_random_matchings_that_are_perfect(routers, degree):
+    for seed in (1, 2):
+        spec = f"ring:{routers},degree={degree},p=2,seed={seed}"
+        assert all(d == degree for _, d in simple(spec).degree())
+        found = ports(_core.Network(spec))
+        for router, links in enumerate(found):
+            peers = [links[port][0] for port in sorted(links)]
+            assert peers[:2] == [(router + 1) % routers, (router - 1) % routers]
+            for rank, peer in enumerate(peers[2:], 2):
+                assert found[peer][2 + rank] == (router, "local"), "matching n is on port n of both ends"
+
+
+@pytest.mark.parametrize(
+    ("routers", "degree"), [(2, 1), (4, 3), (5, 2), (64, 6), (1024, 16), (15, 14), (16, 13), (101, 4), (300, 3)]
+)
+def test_random_regular_graphs_are_regular_simple_and_connected(routers, degree):
+    for seed in (1, 2):
+        spec = f"random-regular:{routers},degree={degree},seed={seed}"
+        graph = simple(spec)
+        assert len(graph) == routers
+        assert all(d == degree for _, d in graph.degree())
+        assert nx.is_connected(graph)
+        assert all(sorted(links) == list(range(1, degree + 1)) for links in ports(_core.Network(spec)))
+        assert all(
+            [links[port][0] for port in sorted(links)] == sorted(peer for peer, _ in links.values())
+            for links in ports(_core.Network(spec))
+        )
+
+
+@pytest.mark.parametrize("spec", ["ring:64,degree=5", "random-regular:64,degree=5"])
+def test_random_links_follow_their_seed(spec):
+    of = {seed: _core.Network(f"{spec},seed={seed}").edges() for seed in (0, 1, 7, 8)}
+    assert of[7] == _core.Network(f"{spec},seed=7").edges()
+    assert of[1] == _core.Network(spec).edges()
+    assert len({str(edges) for edges in of.values()}) == 4
+
+
+def test_every_pair_of_routers_is_as_likely_linked_as_any_other():
+    """Of 8 routers with 3 links each, over 4,000 seeds: 3/7 of the time, within five standard deviations."""
+    counts = Counter(
+        (a, b)
+        for seed in range(4000)
+        for a, _, b, _, _ in _core.Network(f"random-regular:8,degree=3,seed={seed}").edges()
+    )
+    sigma = (4000 * 3 / 7 * 4 / 7) ** 0.5
+    assert len(counts) == 28
+    assert all(abs(count - 4000 * 3 / 7) < 5 * sigma for count in counts.values())
 
 
 def xgft(k: int, levels: int) -> str:
@@ -214,7 +309,7 @@ def test_slim_fly_by_degree_and_diameter(q):
 
 
 def test_orders_that_are_no_prime_power_are_refused():
-    for q in range(1, 60):
+    for q in range(1, 132):
         if prime_power(q) and q != 2:
             assert _core.Network(f"slimfly:q={q}").num_routers == 2 * q * q
         else:
@@ -227,7 +322,26 @@ def library():
     return pytest.importorskip("galois", reason="the library of finite fields is not installed")
 
 
-@pytest.mark.parametrize("q", [4, 8, 9, 16])
+@pytest.mark.parametrize("q", [32, 49, 64, 81, 128])
+def test_larger_slim_flies_by_their_first_column_of_either_subgraph(q):
+    """The links of routers (s, 1, y), from the definition; the others repeat them, translated."""
+    field_ = Field(q)
+    sets = field_.generator_sets()
+    network = _core.Network(f"slimfly:q={q}")
+    found = {router: [] for side in (0, 1) for router in range(side * q * q + q, side * q * q + 2 * q)}
+    for a, port_a, b, port_b, _ in network.edges():
+        for router, port, peer in ((a, port_a, b), (b, port_b, a)):
+            if router in found:
+                found[router].append((port, peer))
+    for router, links in found.items():
+        side, y = router // (q * q), router % q
+        inside = [router - y + field_.add(y, g) for g in sets[side]]
+        # (0, 1, y) - (1, m, y - m) and (1, 1, c) - (0, x, x + c)
+        across = [(1 - side) * q * q + m * q + field_.add(y, m if side else field_.neg(m)) for m in range(q)]
+        assert [peer for _, peer in sorted(links)] == inside + across
+
+
+@pytest.mark.parametrize("q", [4, 8, 9, 16, 25, 27, 32, 49, 64, 81, 121, 125, 128])
 def test_the_oracles_fields_are_those_of_a_library(q):
     galois, ours = library(), Field(q)
     polynomial = galois.Poly([1, *reversed(ours.modulus)], field=galois.GF(ours.p, compile="python-calculate"))

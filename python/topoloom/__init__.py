@@ -8,29 +8,53 @@
 from topoloom._core import TopoloomError, __version__
 from topoloom.comparison import Comparison, compare
 from topoloom.curves import Curve, Point
-from topoloom.families import Dragonfly, FatTree, FleX, HyperX, Mesh, SlimFly, Torus
+from topoloom.families import (
+    Clos,
+    Dragonfly,
+    DragonflyPlus,
+    FatTree,
+    FleX,
+    FoldedHypercube,
+    Hypercube,
+    HyperX,
+    Mesh,
+    Myriclos,
+    RandomRegular,
+    Ring,
+    SlimFly,
+    Torus,
+    Xgft,
+)
 from topoloom.layouts import Layout
 from topoloom.networks import Network, network
 from topoloom.plots import plot
 from topoloom.studies import Results, Study, Sweep
 
 __all__ = [
+    "Clos",
     "Comparison",
     "Curve",
     "Dragonfly",
+    "DragonflyPlus",
     "FatTree",
     "FleX",
+    "FoldedHypercube",
     "HyperX",
+    "Hypercube",
     "Layout",
     "Mesh",
+    "Myriclos",
     "Network",
     "Point",
+    "RandomRegular",
     "Results",
+    "Ring",
     "SlimFly",
     "Study",
     "Sweep",
     "TopoloomError",
     "Torus",
+    "Xgft",
     "__version__",
     "compare",
     "network",

@@ -247,6 +247,56 @@ def dragonfly(a: int, h: int, p: int = 1, g: int | None = None) -> Graph:
     return Graph([links(r) for r in range(a * g)], [p] * (a * g), extra={"a": a})
 
 
+def dragonfly_plus(leaf: int, spine: int, h: int, p: int = 1, g: int | None = None) -> Graph:
+    """A dragonfly of the spines alone, whose routers of a group are joined by leaves instead of links."""
+    spines = dragonfly(spine, h, p, g)
+    size = leaf + spine
+    found: list[Links] = []
+    for group in range(spines.routers // spine):
+        found += [[(group * size + leaf + s, "local") for s in range(spine)] for _ in range(leaf)]
+        for router in range(group * spine, (group + 1) * spine):
+            down: Links = [(group * size + below, "local") for below in range(leaf)]
+            peers = [peer for peer, kind in spines.links[router] if kind == "global"]
+            found.append(down + [(peer // spine * size + leaf + peer % spine, "global") for peer in peers])
+    terminals = [p if router % size < leaf else 0 for router in range(len(found))]
+    return Graph(found, terminals)
+
+
+def myriclos(n: int) -> Graph:
+    """Tier by tier, as (tier, enclosure, place); links from the rules of the enclosures and of the uplinks."""
+    if n <= 128:
+        routers = [(0, 0, i) for i in range(n // 8)] + [(1, 0, i) for i in range(n // 16)]
+        within = [((0, 0, i), (1, 0, j)) for i in range(n // 8) for j in range(n // 16) for _ in range(128 // n)]
+        return tiers(routers, within)
+    leaves = range(n // 64)
+    routers = [(tier, b, i) for b in leaves for tier in (0, 1) for i in range(8)]
+    links = [((0, b, i), (1, b, j)) for b in leaves for i in range(8) for j in range(8)]
+    uplinks = [(b, q) for b in leaves for q in range(64)]
+    if n <= 1024:
+        routers += [(2, 0, i) for i in range(n // 16)]
+        links += [((1, b, q // 8), (2, 0, q % (n // 16))) for b, q in uplinks]
+        return tiers(routers, links)
+    spines = n // 128
+    routers += [(tier, e, i) for e in range(spines) for tier, width in ((2, 16), (3, 8)) for i in range(width)]
+    for b, q in uplinks:
+        turn, enclosure = divmod(q, spines)
+        links.append(((1, b, q // 8), (2, enclosure, (b * (64 // spines) + turn) // 8)))
+    links += [((2, e, i), (3, e, j)) for e in range(spines) for i in range(16) for j in range(8)]
+    return tiers(routers, links)
+
+
+def tiers(routers: list[tuple[int, int, int]], links: list[tuple[tuple, tuple]]) -> Graph:
+    """A graph of (tier, enclosure, place) by links up, which stand in the order of both their ends' ports."""
+    number_of = {router: i for i, router in enumerate(routers)}
+    down: list[Links] = [[] for _ in routers]
+    up: list[Links] = [[] for _ in routers]
+    for lower, upper in links:
+        up[number_of[lower]].append((number_of[upper], "up"))
+        down[number_of[upper]].append((number_of[lower], "up"))
+    terminals = [8 if tier == 0 else 0 for tier, _, _ in routers]
+    return Graph([d + u for d, u in zip(down, up, strict=True)], terminals)
+
+
 def slimfly(q: int, p: int = 1) -> Graph:
     field_ = Field(q)
     sets = field_.generator_sets()
@@ -305,6 +355,10 @@ def build(spec: str) -> Graph:
         "clos": lambda: clos(number_of["radix"], number_of["levels"], keys.get("taper", "1")),
         "xgft": lambda: tree(lists["down"], lists["up"]),
         "dragonfly": lambda: dragonfly(number_of["a"], number_of["h"], p, number_of.get("g")),
+        "dragonfly-plus": lambda: dragonfly_plus(
+            number_of["leaf"], number_of["spine"], number_of["h"], p, number_of.get("g")
+        ),
+        "myriclos": lambda: myriclos(*sizes),
         "slimfly": lambda: slimfly(number_of["q"], p),
         "flex": lambda: flex(*sizes, p),
     }
