@@ -21,8 +21,6 @@ HOPS = [
     ("clos:radix=8,levels=3,taper=2", "nca", routes.nca),
     ("xgft:down=4x3x4,up=4x2", "anca", routes.nca),
     ("dragonfly-plus:leaf=4,spine=4,p=4,h=2", "min", routes.table),
-    ("ring:64,degree=4,p=2", "min", routes.table),
-    ("random-regular:64,degree=6,p=2", "min", routes.table),
     ("myriclos:64", "min", routes.table),
     ("hyperx:4x4,tile=2x2", "dor", lambda g: routes.hyperx(g, 1)),
     ("hyperx:4x3x2,p=3", "min", lambda g: routes.hyperx(g, 2)),
