@@ -39,7 +39,8 @@ fn grid(side: u32) -> Network {
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    let networks: [(&str, fn() -> Network); 5] = [
+    type Case = (&'static str, fn() -> Network);
+    let networks: [Case; 5] = [
         ("small", || random(4096, 16)),
         ("grid-64", || grid(64)),
         ("grid-128", || grid(128)),
