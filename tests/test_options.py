@@ -35,7 +35,7 @@ def test_the_engine_reads_its_own_names():
         ({"bufer": 3}, "did you mean 'buffer'"),
         ({"links": {"globl": 3}}, "did you mean 'global'"),
         ({"links": {"global": "far"}}, "links global is 'far'"),
-        ({"packet": "1-32"}, "packet is a range"),
+        ({"packet": []}, "packet is \\[\\]; it must be flits"),
         ({"unsafe": "perhaps"}, "unsafe is 'perhaps'"),
     ],
 )

@@ -43,9 +43,11 @@ CASES = [
     ("mesh:4x4", 400, 100, [1, 5], Options(vcs=2, buffer=3, speedup=1)),
     ("mesh:3x3,p=2", 300, 50, [1, 3, 20], Options(vcs=3, buffer=8, speedup=2)),
     ("mesh:3x3", 300, 300, [2, 3], Options(vcs=4, buffer=8, speedup=1.5)),
-    ("mesh:4x4", 300, 100, [1, 4], Options(vcs=2, buffer=4, speedup=1, islip=True)),
+    ("mesh:4x4", 300, 100, [1, 4], Options(vcs=2, buffer=4, speedup=1, allocator="islip")),
     ("torus:5x3", 300, 100, [1, 2], Options(vcs=4, buffer=3, classes=2, latency=LINKS | {"terminal": 2, "local": 5})),
     ("mesh:3x2", 5, 3000, [1, 9], Options(vcs=4, buffer=8)),
+    ("mesh:4x4", 300, 100, [1, 5], Options(vcs=2, buffer=6, speedup=1, vct=True)),
+    ("mesh:3x3", 300, 100, [2, 3], Options(vcs=3, buffer=4, reserve=3, vct=True, allocator="wavefront")),
 ]
 
 
@@ -64,7 +66,9 @@ def test_flit_for_flit_as_the_slow_router(tmp_path, spec, count, length, sizes, 
         vcs=options.vcs,
         buffer=options.buffer,
         speedup=options.speedup,
-        allocator="islip" if options.islip else "separable-input-first",
+        allocator=options.allocator,
+        flow="vct" if options.vct else "wormhole",
+        buffers="private" if options.reserve is None else f"shared:{options.reserve}",
         links=options.latency,
     )
     assert ours["converged"]

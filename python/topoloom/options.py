@@ -52,8 +52,10 @@ class EngineOptions(Options):
         allocator: The allocator of VCs and of the switch.
         iterations: Iterations of the allocator.
         links: Latency of a link by class.
-        packet: Flits of a packet.
+        packet: Flits of a packet: one size such as 4, any of a range such as 1-32, or sizes with weights such as
+            4:0.8,16:0.2.
         injection: The injection process.
+        rates: A CSV file of terminal,rate: how much each terminal sends beside the others; None if all send the same.
         warmup: Cycles before measurement; None to detect the end of warm-up.
         measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
         latency_limit: Mean latency past which a network counts as saturated and its simulation ends early; None for
@@ -74,11 +76,12 @@ class EngineOptions(Options):
     vc_alloc_delay: U32 = 1
     sw_alloc_delay: U32 = 1
     credit_delay: U32 = 2
-    allocator: Literal["separable-input-first", "islip"] = "separable-input-first"
+    allocator: Literal["separable-input-first", "islip", "wavefront"] = "separable-input-first"
     iterations: U32 = 1
     links: LinkLatencies = LinkLatencies()
-    packet: U32 = 1
+    packet: U32 | str = 1
     injection: str = "bernoulli"
+    rates: str | None = None
     warmup: U64 | None = None
     measure: U64 | None = None
     latency_limit: float | None = None
@@ -89,10 +92,14 @@ class EngineOptions(Options):
 
     @field_validator("packet", mode="before")
     @classmethod
-    def _fixed_size(cls, packet: object) -> object:
-        if isinstance(packet, str) and "-" in packet.lstrip("-"):
-            raise ValueError("is a range; this version sends packets of one size, such as 4")
-        return packet
+    def _one_size_is_a_number(cls, packet: object) -> object:
+        if not isinstance(packet, int | float | str) or isinstance(packet, bool):
+            raise ValueError(f"is {packet!r}; it must be flits, as in 4, 1-32 or 4:0.8,16:0.2")
+        try:
+            size = float(packet)
+        except ValueError:
+            return packet
+        return int(size) if size.is_integer() and 0 <= size < 2**32 else str(packet)
 
     def engine_json(self) -> str:
         """Return the JSON that the engine reads."""

@@ -21,8 +21,9 @@ class Options:
     speedup: float = 2.0
     routing_delay: int = 0
     credit_delay: int = 2
-    islip: bool = False
-    packet: int = 1
+    allocator: str = "separable-input-first"
+    packet: int | str = 1
+    """As users write it; the sources say what size each packet has."""
     vct: bool = False
     reserve: int | None = None
     """Flits of each VC's own where the VCs of a port share the rest of their buffers."""
@@ -86,6 +87,8 @@ class Router:
     inputs: list[list[Input]]
     outputs: list[list[Output]]
     ports: list[Port]
+    vc_diagonal: int = 0
+    switch_diagonal: int = 0
 
 
 @dataclass
@@ -104,6 +107,18 @@ class Result:
 def around(candidates: list[int], pointer: int) -> int:
     """Round robin: the first candidate from the pointer on, else the lowest."""
     return min((c for c in candidates if c >= pointer), default=min(candidates))
+
+
+def wavefront(wanted: set[tuple[int, int]], size: int, first: int) -> Iterator[tuple[int, int]]:
+    """Rows and columns of a square that are matched diagonal by diagonal, from one diagonal on, each at most once."""
+    rows, columns = set(), set()
+    for diagonal in range(first, first + size):
+        for row in range(size):
+            column = (diagonal - row) % size
+            if (row, column) in wanted and row not in rows and column not in columns:
+                rows.add(row)
+                columns.add(column)
+                yield row, column
 
 
 class Simulation:
@@ -172,16 +187,16 @@ class Simulation:
             return
         last, v = self.last_vc[terminal], options.vcs
         choices = [last] if sending else [(last + 1 + i) % v for i in range(v)]
-        flits = options.packet if options.vct and not sending else 1
+        flits = source.size if options.vct and not sending else 1
         vc = next((c for c in choices if self.fits(held, c, flits)), None)
         if vc is None:
             return
         if not sending:
             created = source.next
+            size = source.size
             to = source.take()
-            packet = self.packet(terminal, to, created, now)
+            packet = self.packet(terminal, to, created, now, size)
             self.waiting += self.window[0] <= created < self.window[1]
-            size = source.size or options.packet
             sending.extend(Flit(packet, i == 0, i == size - 1) for i in range(size))
         self.last_vc[terminal] = vc
         held[vc] += 1
@@ -189,12 +204,12 @@ class Simulation:
         port = terminal - self.first[terminal]
         self.flits[now + options.latency["terminal"] + 1].append((self.homes[terminal], port, vc, sending.popleft()))
 
-    def packet(self, terminal: int, to: int, created: int, now: int) -> Packet:
+    def packet(self, terminal: int, to: int, created: int, now: int, size: int) -> Packet:
         here, there, v, c = self.homes[terminal], self.homes[to], self.options.vcs, self.options.classes
         [(_, path)] = self.paths(here, there) if here != there else [(1.0, ())]
         hops = [(port, range(k * v // c, (k + 1) * v // c)) for _, port, k in path]
         hops.append((to - self.first[to], range(v)))
-        return Packet(created, now, len(hops), hops, self.options.packet)
+        return Packet(created, now, len(hops), hops, size)
 
     def eject(self, now: int, flit: Flit) -> None:
         self.result.ejected += 1
@@ -232,8 +247,12 @@ class Simulation:
         router = self.routers[index]
         asking = list(self.vc_requests(router, step))
         crossing = list(self.switch_requests(router))
-        vcs = (self.vcs_islip if self.options.islip else self.vcs_input_first)(router, asking)
-        grants = (self.switch_islip if self.options.islip else self.switch_input_first)(router, crossing)
+        of_vcs, of_switch = {
+            "separable-input-first": (self.vcs_input_first, self.switch_input_first),
+            "islip": (self.vcs_islip, self.switch_islip),
+            "wavefront": (self.vcs_wavefront, self.switch_wavefront),
+        }[self.options.allocator]
+        vcs, grants = of_vcs(router, asking), of_switch(router, crossing)
         for (port, vc), (out, out_vc) in grants:
             self.cross(now, index, port, vc, out, out_vc, departure, step)
         # Where packets of one step may take shared places from each other, the VC of the lowest number comes first.
@@ -289,6 +308,22 @@ class Simulation:
         for number, outputs in granted.items():
             port, vc = divmod(number, self.options.vcs)
             yield (port, vc), divmod(around(outputs, router.inputs[port][vc].pointer), self.options.vcs)
+
+    def vcs_wavefront(self, router, asking):
+        """Along the diagonals of the square of all input VCs and output VCs."""
+        wanted = {(self.number(*vc), self.number(*output)) for vc, free in asking for output in free}
+        size = len(router.ports) * self.options.vcs
+        for i, o in wavefront(wanted, size, router.vc_diagonal):
+            yield divmod(i, self.options.vcs), divmod(o, self.options.vcs)
+        router.vc_diagonal += bool(wanted)
+
+    def switch_wavefront(self, router, crossing):
+        """Along the diagonals of the square of inputs and outputs."""
+        vcs = {(port, out): (vc, out_vc) for (port, vc), (out, out_vc) in crossing}
+        for port, out in wavefront(set(vcs), len(router.ports), router.switch_diagonal):
+            vc, out_vc = vcs[port, out]
+            yield (port, vc), (out, out_vc)
+        router.switch_diagonal += bool(vcs)
 
     def switch_requests(self, router: Router) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
         """Each input VC with a flit and a credit; of those of one input for one output, only one."""

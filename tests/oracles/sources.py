@@ -10,11 +10,25 @@ NEVER = 2**32 - 1
 class Source(Protocol):
     next: int
     """When the next packet is created."""
-    size: int | None
-    """Flits of the packet that was taken last; None if all packets have the size of the router's options."""
+    size: int
+    """Its flits."""
 
     def take(self) -> int:
         """Give the destination of the packet that was created at `next`, and go on to the one after."""
+
+
+def sizes(packet: int | str) -> list[tuple[int, float]]:
+    """The sizes of packets with their weights, from what users write."""
+    if isinstance(packet, int):
+        return [(packet, 1.0)]
+    if "-" in packet:
+        first, last = map(int, packet.split("-"))
+        return [(size, 1.0) for size in range(first, last + 1)]
+    return [(int(size), float(weight)) for size, weight in (item.split(":") for item in packet.split(","))]
+
+
+def mean(sizes: list[tuple[int, float]]) -> float:
+    return sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
 
 
 class Replay:
@@ -22,24 +36,24 @@ class Replay:
 
     def __init__(self, packets: list[tuple[int, int, int]]) -> None:
         self.packets = packets
-        self.size: int | None = None
 
     @property
     def next(self) -> int:
         return self.packets[0][0] if self.packets else NEVER
 
+    @property
+    def size(self) -> int:
+        return self.packets[0][2]
+
     def take(self) -> int:
-        _, to, self.size = self.packets.pop(0)
-        return to
+        return self.packets.pop(0)[1]
 
 
 class Coin:
     """A trial every cycle, and any terminal for a destination: what the model says, by numbers of our own."""
 
-    size = None
-
-    def __init__(self, dice: random.Random, rate: float, terminals: int) -> None:
-        self.dice, self.rate, self.terminals = dice, rate, terminals
+    def __init__(self, dice: random.Random, rate: float, terminals: int, size: int) -> None:
+        self.dice, self.rate, self.terminals, self.size = dice, rate, terminals, size
         self.next = -1
         self.toss()
 
@@ -69,12 +83,13 @@ def mix(x: int) -> int:
 class Engine:
     """The very packets of the engine: its counter-based stream of a terminal, geometric gaps, uniform destinations."""
 
-    size = None
     STEP = 0x9E3779B97F4A7C15
 
-    def __init__(self, seed: int, terminal: int, rate: float, terminals: int) -> None:
+    def __init__(self, seed: int, terminal: int, load: float, terminals: int, packet: int | str) -> None:
         self.counter = mix(seed ^ mix((terminal | 1 << 63) + self.STEP & WORD))
-        self.log, self.terminals = math.log1p(-rate), terminals
+        self.sizes = sizes(packet)
+        self.log, self.terminals = math.log1p(-load / mean(self.sizes)), terminals
+        self.between = isinstance(packet, str) and "-" in packet
         self.next = 0
         self.wait()
 
@@ -83,8 +98,23 @@ class Engine:
         return mix(self.counter)
 
     def wait(self) -> None:
-        unit = ((self.bits() >> 11) + 1) / 2**53
-        self.next += int(math.log(unit) / self.log)
+        self.next += int(math.log(self.unit()) / self.log)
+        self.size = self.draw()
+
+    def unit(self) -> float:
+        return ((self.bits() >> 11) + 1) / 2**53
+
+    def draw(self) -> int:
+        if len(self.sizes) == 1:
+            return self.sizes[0][0]
+        if self.between:
+            return self.sizes[(self.bits() >> 32) * len(self.sizes) >> 32][0]
+        left = self.unit() * sum(weight for _, weight in self.sizes)
+        for size, weight in self.sizes:
+            left -= weight
+            if left <= 0:
+                return size
+        return self.sizes[-1][0]
 
     def take(self) -> int:
         to = (self.bits() >> 32) * self.terminals >> 32

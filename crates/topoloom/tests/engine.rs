@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Error;
-use topoloom::cycle::{Allocator, Config, Control, Injection, Latencies, Run, Uncontrolled, simulate};
+use topoloom::cycle::{
+    Allocator, Buffers, Config, Control, Flow, Injection, Latencies, Run, Sizes, Uncontrolled, simulate,
+};
 use topoloom::network::{Network, Peer};
 use topoloom::routing::Routing;
 use topoloom::topology;
@@ -104,12 +106,21 @@ fn a_run_is_watched_and_can_be_stopped() {
 }
 
 fn configs() -> impl Strategy<Value = Config> {
-    let router = (1u32..10, 1u32..12, select(vec![1.0, 1.5, 2.0, 2.5, 3.0, 16.0]), any::<bool>(), 1u32..4);
+    let router = (1u32..10, 1u32..12, select(vec![1.0, 1.5, 2.0, 2.5, 3.0, 16.0]), 0usize..3, 1u32..4);
     let delays = (0u32..4, 1u32..4, 1u32..4, 0u32..6);
     let links = (1u32..6, 1u32..12, 1u32..30, 1u32..6);
-    let run = (1u32..9, 0u64..300, 1u64..400, any::<u64>(), select(vec![1, 1, 1, 1, 1, 1, 2]), any::<bool>());
-    (router, delays, links, run).prop_map(|(router, delays, links, run)| {
-        let (vcs, buffer, speedup, islip, iterations) = router;
+    let room = (
+        select(vec![Flow::Wormhole, Flow::Vct]),
+        prop_oneof![Just(Buffers::Private), (1u32..6).prop_map(Buffers::Shared)],
+    );
+    let sizes = prop_oneof![
+        (1u32..9).prop_map(Sizes::One),
+        (1u32..4, 4u32..9).prop_map(|(first, last)| Sizes::Between(first, last)),
+        Just(Sizes::Weighted(vec![(5, 1.0), (2, 0.5)])),
+    ];
+    let run = (sizes, 0u64..300, 1u64..400, any::<u64>(), select(vec![1, 1, 1, 1, 1, 1, 2]), any::<bool>());
+    (router, room, delays, links, run).prop_map(|(router, (flow, buffers), delays, links, run)| {
+        let (vcs, buffer, speedup, allocator, iterations) = router;
         let (routing_delay, vc_alloc_delay, sw_alloc_delay, credit_delay) = delays;
         let (terminal, local, global, up) = links;
         let (packet, warmup, measure, seed, threads, bursts) = run;
@@ -121,8 +132,10 @@ fn configs() -> impl Strategy<Value = Config> {
             vc_alloc_delay,
             sw_alloc_delay,
             credit_delay,
-            allocator: if islip { Allocator::Islip } else { Allocator::SeparableInputFirst },
-            iterations,
+            allocator: [Allocator::SeparableInputFirst, Allocator::Islip, Allocator::Wavefront][allocator],
+            iterations: if allocator == 2 { 1 } else { iterations },
+            flow,
+            buffers,
             links: Latencies { terminal, local, global, up },
             packet,
             injection: if bursts { Injection::OnOff { alpha: 0.5, beta: 0.4 } } else { Injection::Bernoulli },
@@ -172,7 +185,8 @@ proptest! {
         let network = topology::build(spec).expect(spec);
         let run = match Run::new(&network, routing, traffic, load, &config) {
             Ok(run) => run,
-            // Bursts cannot reach every load; uniform:exclude-self needs two terminals.
+            // Bursts cannot reach every load, packets must fit under virtual cut-through, reserves into buffers;
+            // uniform:exclude-self needs two terminals.
             Err(Error::Config(_) | Error::Traffic(_)) => return Ok(()),
             Err(other) => panic!("{other}"),
         };
@@ -184,7 +198,11 @@ proptest! {
             (point.latency_cycles, point.network_latency_cycles, point.hops)
         {
             let links = &config.links;
-            let least = 2.0 * f64::from(links.terminal + 1) + f64::from(config.packet - 1);
+            let smallest = match config.packet {
+                Sizes::One(size) | Sizes::Between(size, _) => size,
+                Sizes::Weighted(_) => 2,
+            };
+            let least = 2.0 * f64::from(links.terminal + 1) + f64::from(smallest - 1);
             prop_assert!(latency >= network_latency && network_latency >= least, "{latency} {network_latency}");
             prop_assert!(hops >= 1.0 && f64::from(point.p50.expect("packets")) >= least);
         }

@@ -69,8 +69,9 @@ ENGINE: dict[str, Any] = {
         "KEY=VALUE,…",
     ),
     "links": Links,
-    "packet": _engine("--packet", "Flits of a packet.", "FLITS"),
+    "packet": _engine("--packet", "Flits of a packet: 4, 1-32, or 4:0.8,16:0.2.", "FLITS"),
     "injection": _engine("--injection", "bernoulli, or on-off:alpha=…,beta=….", "PROCESS"),
+    "rates": _engine("--rates", "A CSV of terminal,rate: how much each sends beside the others.", "FILE"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
     "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
     "latency_limit": _engine(

@@ -33,8 +33,8 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
         ("Switch allocation", _count(options.sw_alloc_delay, "cycle")),
         ("Credit processing", _count(options.credit_delay, "cycle")),
         ("Link latency", ", ".join(f"{name} {_count(n, 'cycle')}" for name, n in _links(options).items())),
-        ("Packet", _count(options.packet, "flit")),
-        ("Injection", options.injection),
+        ("Packet", _packet(options.packet)),
+        ("Injection", options.injection + (f", rates of {options.rates}" if options.rates else "")),
         ("Warm-up", _count(options.warmup, "cycle") if options.warmup is not None else "detected"),
         (
             "Measurement",
@@ -63,6 +63,10 @@ def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:
         for point in curve.sorted_points()[:1]
     )
     return [row for row in rows if row[2] < row[3]]
+
+
+def _packet(packet: int | str) -> str:
+    return _count(packet, "flit") if isinstance(packet, int) else f"{packet} flits"
 
 
 def _links(options: EngineOptions) -> dict[str, int]:

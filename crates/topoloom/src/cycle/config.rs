@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sizes::Sizes;
 use crate::error::{Error, Result, unknown};
 use crate::network::LinkClass;
 
@@ -23,6 +24,8 @@ pub enum Allocator {
     SeparableInputFirst,
     /// Outputs grant, then inputs accept (McKeown, 1999); pointers move only when a first-iteration grant is accepted.
     Islip,
+    /// Diagonal by diagonal over the matrix of requests, as many as fit (Tamir and Chi, 1993).
+    Wavefront,
 }
 
 /// Flow control: what a packet needs to advance.
@@ -205,9 +208,11 @@ pub struct Config {
     /// Link latencies.
     pub links: Latencies,
     /// Flits a packet.
-    pub packet: u32,
+    pub packet: Sizes,
     /// The injection process.
     pub injection: Injection,
+    /// A file of the terminals' relative rates; all are equal if none is given.
+    pub rates: Option<String>,
     /// Cycles before measuring, or `None` to detect the end of the warm-up.
     pub warmup: Option<u64>,
     /// Cycles of measuring, or `None` to stop when the interval is narrow enough.
@@ -239,8 +244,9 @@ impl Default for Config {
             allocator: Allocator::SeparableInputFirst,
             iterations: 1,
             links: Latencies::default(),
-            packet: 1,
+            packet: Sizes::One(1),
             injection: Injection::Bernoulli,
+            rates: None,
             warmup: None,
             measure: None,
             latency_limit: None,
@@ -269,10 +275,16 @@ impl Config {
         within("sw-alloc-delay", self.sw_alloc_delay.into(), 1, 1000)?;
         within("credit-delay", self.credit_delay.into(), 0, 1000)?;
         within("iterations", self.iterations.into(), 1, 64)?;
+        if self.allocator == Allocator::Wavefront && self.iterations != 1 {
+            return Err(Error::Config(format!(
+                "iterations is {}; the wavefront allocator leaves nothing to a second iteration: it must be 1",
+                self.iterations
+            )));
+        }
         for class in LinkClass::ALL {
             within(&format!("the latency of {} links", class.name()), self.links.of(class).into(), 1, 10_000)?;
         }
-        within("packet", self.packet.into(), 1, 65_535)?;
+        self.packet.check()?;
         self.check_room()?;
         within("threads", self.threads.into(), 1, 1024)?;
         if !(1.0..=16.0).contains(&self.speedup) {
@@ -299,7 +311,8 @@ impl Config {
     /// [`Error::Config`] names the option.
     pub fn check_trace(&self) -> Result<()> {
         let said = [
-            ("packet", self.packet != 1, "sizes of packets"),
+            ("packet", self.packet != Sizes::One(1), "sizes of packets"),
+            ("rates", self.rates.is_some(), "rates"),
             ("injection", self.injection != Injection::Bernoulli, "times"),
             ("warmup and measure", self.measure.is_some(), "a length"),
             ("latency-limit", self.latency_limit.is_some(), "a length"),
@@ -328,16 +341,47 @@ impl Config {
                 )));
             }
         }
+        self.check_packet(self.packet.largest())
+    }
+
+    /// Checks that a packet of `size` flits goes through.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it never can, under virtual cut-through.
+    pub fn check_packet(&self, size: u32) -> Result<()> {
         let (own, _) = self.buffers.divide(self.buffer, 1);
-        if self.flow == Flow::Vct && self.packet > own {
+        if self.flow == Flow::Vct && size > own {
+            let places = if self.buffers == Buffers::Private { "buffers" } else { "private reserves" };
             return Err(Error::Config(format!(
-                "flow=vct sends packets only where all of them fits, but packets of {} flits do not fit into {} of \
-                 {own} flits",
-                self.packet,
-                if self.buffers == Buffers::Private { "buffers" } else { "private reserves" }
+                "flow=vct sends packets only where all of them fits, but packets of {size} flits do not fit into \
+                 {places} of {own} flits"
             )));
         }
         Ok(())
+    }
+
+    /// The packets a cycle that a terminal creates while it may, if its load is `load`: their probability.
+    pub fn packet_rate(&self, load: f64) -> f64 {
+        let rate = load / self.packet.mean();
+        match self.injection {
+            Injection::Bernoulli => rate,
+            Injection::OnOff { alpha, beta } => rate * (alpha + beta) / alpha,
+        }
+    }
+
+    /// The variance of the number of flits that a terminal creates in a long time, over its mean, at `load`: that of
+    /// packets of different sizes that come one by one, and what bursts add to it.
+    pub fn dispersion(&self, load: f64) -> f64 {
+        let mean = self.packet.mean();
+        let packets = self.packet.mean_square() / mean;
+        match self.injection {
+            Injection::Bernoulli => packets,
+            Injection::OnOff { alpha, beta } => {
+                // The state is a chain whose correlation falls by 1 - alpha - beta a cycle.
+                let (on, memory) = (alpha / (alpha + beta), (1.0 - alpha - beta) / (alpha + beta));
+                packets + (load / on * (1.0 - on) * 2.0 * memory).max(0.0)
+            }
+        }
     }
 }
 

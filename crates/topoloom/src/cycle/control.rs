@@ -122,7 +122,7 @@ pub fn run<M: RouterModel>(
         engine,
         setup,
         load,
-        active: traffic.active(),
+        active: setup.senders(traffic),
         control,
         chunk: 64,
         watched: 0,
@@ -256,7 +256,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
     /// True if so few flits were accepted that neither chance nor the tolerance explains it.
     fn is_short(&self, accepted: u64, cycles: u32) -> bool {
         let offered = self.offered(cycles);
-        let noise = 4.0 * (offered * f64::from(self.setup.config.packet)).sqrt();
+        let noise = 4.0 * (offered * self.setup.config.dispersion(self.load)).sqrt();
         (accepted as f64) < CARRIED * offered - noise
     }
 

@@ -299,7 +299,7 @@ impl<M: RouterModel> Domain<M> {
 mod tests {
     use super::super::control::{self, Uncontrolled};
     use super::super::iq::Iq;
-    use super::super::{Buffers, Config, Flow, Point, Setup};
+    use super::super::{Buffers, Config, Flow, Point, Setup, Sizes};
     use super::*;
     use crate::routing::Move;
     use crate::{topology, traffic};
@@ -382,12 +382,12 @@ mod tests {
     }
 
     fn small() -> Vec<Config> {
-        let base = Config { buffer: 4, packet: 3, ..Config::default() };
+        let base = Config { buffer: 4, packet: Sizes::One(3), ..Config::default() };
         vec![
-            Config { buffer: 1, packet: 1, ..base.clone() },
+            Config { buffer: 1, packet: Sizes::One(1), ..base.clone() },
             base.clone(),
-            Config { buffer: 1, packet: 4, speedup: 1.0, ..base.clone() },
-            Config { buffer: 3, packet: 5, ..base.clone() },
+            Config { buffer: 1, packet: Sizes::One(4), speedup: 1.0, ..base.clone() },
+            Config { buffer: 3, packet: Sizes::One(5), ..base.clone() },
             Config { buffers: Buffers::Shared(1), ..base.clone() },
             Config { flow: Flow::Vct, ..base.clone() },
             Config { flow: Flow::Vct, buffers: Buffers::Shared(3), ..base },
@@ -408,7 +408,7 @@ mod tests {
     fn decisions_made_again_do_not_depend_on_threads() {
         let adaptive = Adaptive::new("mesh:4x4,p=2", true, true);
         let [one, two] = [1, 2].map(|threads| {
-            let point = adaptive.run(Config { buffer: 4, packet: 3, ..Config::default() }, threads);
+            let point = adaptive.run(Config { buffer: 4, packet: Sizes::One(3), ..Config::default() }, threads);
             (point.flit_hops, point.latency_cycles, point.packets)
         });
         assert_eq!(one, two);

@@ -1,4 +1,5 @@
-//! The `iq` router model: input-queued, virtual channels, credits, separable or iSLIP allocation, BookSim2's timing.
+//! The `iq` router model: input-queued, virtual channels, credits, separable, iSLIP or wavefront allocation, BookSim2's
+//! timing.
 //!
 //! One [`Iq`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
@@ -132,6 +133,40 @@ impl Choices {
     }
 }
 
+/// A request of an input (VC) for an output (VC), to a wavefront allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Crossing {
+    /// How many diagonals come before its own.
+    diagonal: u32,
+    output: u16,
+    input: u16,
+    /// Whose turn it is, of several VCs of one input that ask for one output.
+    turn: u32,
+    place: usize,
+}
+
+/// Leaves the requests that a wavefront allocator serves: along the diagonals, whatever takes no input nor output that
+/// is taken already.
+fn wavefront(requests: &mut Vec<Crossing>) {
+    requests.sort_unstable();
+    let mut served = 0;
+    for i in 0..requests.len() {
+        let request = requests[i];
+        if requests[..served].iter().all(|other| other.input != request.input && other.output != request.output) {
+            requests[served] = request;
+            served += 1;
+        }
+    }
+    requests.truncate(served);
+}
+
+/// The diagonals that a router's wavefront allocators begin with next.
+#[derive(Debug, Clone, Copy)]
+struct Diagonals {
+    vcs: u32,
+    switch: u32,
+}
+
 /// Whole cycles that stages take beyond their step; `routing` is `None` if the router looks ahead.
 #[derive(Debug, Clone, Copy)]
 struct Delays {
@@ -182,6 +217,10 @@ pub struct Iq<const LOG: u32, const PLAIN: bool> {
     by_vc: Choices,
     /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
     granted: Vec<u16>,
+    /// For the wavefront allocator: the diagonals of each router, and the requests of a step.
+    diagonals: Table<Diagonals>,
+    requests: Vec<Crossing>,
+    vcs: u32,
     room: Room,
     /// For the VCs of `room.whole`, by output VC: the least size of the packets that wait for room in it.
     wanted: Table<u16>,
@@ -337,6 +376,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
             let dropped = match self.allocator() {
                 Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
                 Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
+                Allocator::Wavefront => self.vcs_wavefront(router, step),
             };
             if dropped == 0 {
                 break;
@@ -426,7 +466,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
     /// win: the others need not be looked at.
     fn wake(&mut self, router: usize, port: usize) {
         let free = self.ports[port].free;
-        let simple = !self.delayed() && self.whole() == 0;
+        let simple = !self.delayed() && self.whole() == 0 && self.allocator() != Allocator::Wavefront;
         let pointer = match free.count_ones() {
             1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
             _ => 0,
@@ -605,6 +645,57 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         dropped
     }
 
+    /// Ports of a router.
+    fn radix(&self, router: usize) -> u32 {
+        let first = self.routers[router].first_port;
+        let next = self.routers.iter().nth(router + 1).map_or(self.ports.iter().len() as u32, |r| r.first_port);
+        next - first
+    }
+
+    /// Wavefront over VCs: every head asks for all free VCs of its class; who stands on an earlier diagonal of the
+    /// square of input VCs and output VCs comes first.
+    fn vcs_wavefront(&mut self, router: usize, step: u32) -> usize {
+        let state = self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let (square, first) = (self.radix(router) * self.vcs, self.diagonals[router].vcs);
+        let vcs = self.vcs;
+        let number = |index: u16| u32::from(Self::port(index)) * vcs + Self::vc(index);
+        let mut requests = std::mem::take(&mut self.requests);
+        let mut dropped = 0;
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            let port = port_base + request.port as usize;
+            let mut free = self.usable(port, request.class, self.size_of(vc_base, request));
+            if free == 0 {
+                dropped += self.park(port_base, place);
+            }
+            while free != 0 {
+                let output = request.port << LOG | free.trailing_zeros() as u16;
+                free &= free - 1;
+                let diagonal = (number(request.input) + number(output) + square - first) % square;
+                requests.push(Crossing { diagonal, output, input: request.input, turn: 0, place });
+            }
+        }
+        if !requests.is_empty() {
+            self.diagonals[router].vcs = (first + 1) % square;
+        }
+        wavefront(&mut requests);
+        if self.crowded() {
+            requests.sort_unstable_by_key(|request| request.output);
+        }
+        for request in requests.drain(..) {
+            if !self.comes_too_late(router, request.place, request.output) {
+                self.grant_vc(router, request.place, request.output, true, step);
+                dropped += 1;
+            }
+        }
+        self.requests = requests;
+        dropped
+    }
+
     /// Gives output VC `output` to the request at `place`, which is marked for removal.
     #[inline(always)]
     fn grant_vc(&mut self, router: usize, place: usize, output: u16, move_pointers: bool, step: u32) {
@@ -650,7 +741,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         }
         let base = (self.routers[router].first_port << LOG) as usize;
         let mut dropped = false;
-        if asking == 1 {
+        if asking == 1 && self.allocator() != Allocator::Wavefront {
             if self.eligible(router, base, step, &mut dropped).is_some() {
                 dropped |= self.grant_switch(router, base, true, now, departure, step, wires);
             }
@@ -659,6 +750,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
                 dropped |= match self.allocator() {
                     Allocator::SeparableInputFirst => self.switch_input_first(router, base..base + asking, step),
                     Allocator::Islip => self.switch_islip(router, base..base + asking, step),
+                    Allocator::Wavefront => self.switch_wavefront(router, base..base + asking, step),
                 };
                 let move_pointers = iteration == 0 || self.allocator() == Allocator::SeparableInputFirst;
                 for i in 0..std::mem::take(&mut self.by_output.len) {
@@ -772,6 +864,31 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         parked
     }
 
+    /// Wavefront over inputs and outputs. As [`Iq::switch_input_first`].
+    fn switch_wavefront(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
+        let port_base = self.routers[router].first_port as usize;
+        let (square, first) = (self.radix(router), self.diagonals[router].switch);
+        let mut requests = std::mem::take(&mut self.requests);
+        let mut parked = false;
+        for place in asking {
+            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let (input, output) = (Self::port(request.input), Self::port(request.output));
+            let offset = self.ports[port_base + input as usize].offset;
+            let turn = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
+            let diagonal = (u32::from(input) + u32::from(output) + square - first) % square;
+            requests.push(Crossing { diagonal, output, input, turn, place });
+        }
+        if !requests.is_empty() {
+            self.diagonals[router].switch = (first + 1) % square;
+        }
+        wavefront(&mut requests);
+        for request in requests.drain(..) {
+            self.by_output.offer(request.output, 0, request.place);
+        }
+        self.requests = requests;
+        parked
+    }
+
     /// The request at `place` has won the switch: its flit leaves. Returns true if the request is done.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
@@ -875,6 +992,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
         let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let room = Room::new(setup);
+        let wavefront = setup.config.allocator == Allocator::Wavefront;
         let before = if setup.decides_again { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
@@ -905,6 +1023,9 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
             by_output: Choices::new(radix),
             by_vc: Choices::new(radix << LOG),
             granted: Vec::new(),
+            diagonals: Table::filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
+            requests: Vec::new(),
+            vcs: setup.vcs,
             room,
             wanted: Table::filled(0, if room.whole == 0 { 0 } else { ports << LOG }),
             decides_again: setup.decides_again,

@@ -10,6 +10,7 @@ mod domain;
 mod engine;
 mod flit;
 mod iq;
+mod sizes;
 mod snapshot;
 mod stats;
 mod table;
@@ -19,9 +20,10 @@ mod wires;
 pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
+pub use sizes::Sizes;
 
 use crate::error::{Error, Result};
-use crate::network::{LinkClass, Network, PortId};
+use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
 use crate::topology::available_memory;
 use crate::traffic::{Trace, Traffic};
@@ -115,6 +117,8 @@ pub struct Setup {
     pub class_masks: Vec<u64>,
     /// VCs that take a packet only if they are empty or have room for all of it, because the routing asks for it.
     pub whole: u64,
+    /// The rate of each terminal beside the mean of those that send; empty if all are the same.
+    pub rates: Vec<f64>,
     /// Heads without a VC decide again: see [`Routing::decides_again`].
     pub decides_again: bool,
 }
@@ -152,7 +156,8 @@ impl Setup {
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
         let config = Config { vcs: Some(vcs), ..config.clone() };
-        let setup = Self { config, vcs, classes, stride, class_masks, whole: 0, decides_again: false };
+        let setup =
+            Self { config, vcs, classes, stride, class_masks, whole: 0, rates: Vec::new(), decides_again: false };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
         Ok(setup)
@@ -177,6 +182,34 @@ impl Setup {
             }
         }
         Ok(())
+    }
+
+    /// How much a terminal sends beside the mean of those that send.
+    pub fn rate_of(&self, terminal: TerminalId) -> f64 {
+        self.rates.get(terminal.index()).copied().unwrap_or(1.0)
+    }
+
+    /// The number of terminals that send.
+    pub fn senders(&self, traffic: &Traffic) -> u32 {
+        if self.rates.is_empty() {
+            return traffic.active();
+        }
+        self.rates.iter().filter(|rate| **rate > 0.0).count() as u32
+    }
+
+    /// Checks that every terminal can create its packets at `load`.
+    fn check_rates(&self, load: f64) -> Result<()> {
+        let highest = self.rates.iter().copied().fold(1.0, f64::max);
+        let rate = self.config.packet_rate(load * highest);
+        if rate <= 1.0 {
+            return Ok(());
+        }
+        let injection = String::from(self.config.injection);
+        let who = if highest > 1.0 { "the terminal of the highest rate" } else { "a terminal that is on" };
+        Err(Error::Config(format!(
+            "{injection} cannot reach load {load}: {who} would have to create {rate:.3} packets a cycle; at most 1 is \
+             possible"
+        )))
     }
 
     /// Takes in what else `routing` asks of a router.
@@ -294,16 +327,15 @@ impl Run {
         if pattern.trace().is_some() {
             config.check_trace()?;
         }
+        pattern.trace().map_or(Ok(()), |trace| config.check_packet(trace.largest()))?;
         let algorithm = routing::build(network, routing)?;
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
-        if let Injection::OnOff { alpha, beta } = config.injection {
-            let rate = load / f64::from(config.packet) * (alpha + beta) / alpha;
-            if rate > 1.0 {
-                return Err(Error::Config(format!(
-                    "on-off with alpha={alpha}, beta={beta} cannot reach load {load}: a terminal that is on would have \
-                     to create {rate:.3} packets a cycle; at most 1 is possible"
-                )));
-            }
+        let setup = match &config.rates {
+            None => setup,
+            Some(path) => Setup { rates: traffic::rates(network, &pattern, path)?, ..setup },
+        };
+        if pattern.trace().is_none() {
+            setup.check_rates(load)?;
         }
         let names = (routing.to_owned(), traffic.to_owned());
         Ok(Self { routing: algorithm, traffic: pattern, setup, load, names })

@@ -56,7 +56,7 @@ mod tests {
     use super::super::control::{self, Uncontrolled};
     use super::super::engine::Engine;
     use super::super::iq::Iq;
-    use super::super::{Config, RouterModel, Setup};
+    use super::super::{Config, RouterModel, Setup, Sizes};
     use super::*;
     use crate::network::RouterId;
     use crate::rng::{Rng, mix};
@@ -83,7 +83,7 @@ mod tests {
     }
 
     fn config(threads: u32) -> Config {
-        Config { packet: 3, threads, warmup: Some(50), measure: Some(250), ..Config::default() }
+        Config { packet: Sizes::One(3), threads, warmup: Some(50), measure: Some(250), ..Config::default() }
     }
 
     impl Routing for Gossip {

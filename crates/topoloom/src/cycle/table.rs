@@ -17,6 +17,12 @@ impl<T: Clone> Table<T> {
 }
 
 impl<T> Table<T> {
+    /// The number of entries.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// All entries.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.0.iter()

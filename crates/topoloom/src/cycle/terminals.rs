@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
+use super::sizes::Sizes;
 use super::table::Table;
 use super::wires::Wheel;
-use super::{Flow, Setup};
+use super::{Config, Flow, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use crate::traffic::{Trace, Traffic};
@@ -33,6 +34,8 @@ struct Source {
     flit: Flit,
     /// Flits of the packet still to be sent.
     left: u32,
+    /// Flits of the packet after that.
+    size: u32,
     /// The VC of the packet being sent, or last used.
     vc: u8,
     /// Waits for a credit.
@@ -64,10 +67,11 @@ pub struct Terminals {
     cut_through: bool,
     stride: usize,
     vcs: u32,
-    packet: u32,
+    sizes: Sizes,
     latency: u32,
     wheel: Wheel<u32>,
-    process: Process,
+    /// One for all, or one for each source.
+    processes: Table<Process>,
     /// The packets that each source still has to send of the trace that is replayed; empty if none is.
     replayed: Table<Range<u32>>,
 }
@@ -92,12 +96,8 @@ impl Terminals {
     /// The sources with these (terminal, input VC 0 of its port).
     pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], traffic: &Traffic, load: f64) -> Self {
         let config = &setup.config;
-        let rate = load / f64::from(config.packet);
-        let process = match config.injection {
-            _ if rate == 0.0 => Process::Never,
-            Injection::Bernoulli => Process::Bernoulli((-rate).ln_1p()),
-            Injection::OnOff { alpha, beta } => Process::OnOff { alpha, beta, rate: rate * (alpha + beta) / alpha },
-        };
+        let own = if setup.rates.is_empty() { 1 } else { terminals.len() };
+        let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
         let source = |&(id, target): &(TerminalId, u32)| Source {
             rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
             next: NEVER,
@@ -106,6 +106,7 @@ impl Terminals {
             id: id.0,
             flit: Flit::NONE,
             left: 0,
+            size: 0,
             vc: setup.vcs as u8 - 1,
             blocked: false,
             on: false,
@@ -120,18 +121,19 @@ impl Terminals {
             cut_through: config.flow == Flow::Vct,
             stride: setup.stride as usize,
             vcs: setup.vcs,
-            packet: config.packet,
+            sizes: config.packet.clone(),
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
-            process,
+            processes: rates.map(|load| Process::new(config, load)).collect(),
             replayed: traffic.trace().into_iter().flat_map(|trace| terminals.iter().map(|t| trace.of(t.0))).collect(),
         };
         for place in 0..terminals.len() {
             let source = &mut this.sources[place];
             if traffic.is_active(TerminalId(source.id)) {
+                let process = this.processes[if own > 1 { place } else { 0 }];
                 source.on = process.starts_on(&mut source.rng);
-                source.next = match traffic.trace() {
-                    None => process.next(source, None),
+                (source.next, source.size) = match traffic.trace() {
+                    None => (process.next(source, None), this.sizes.draw(&mut source.rng)),
                     Some(trace) => next_of(trace, &this.replayed[place]),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
@@ -190,17 +192,19 @@ impl Terminals {
         let source = &mut self.sources[place as usize];
         if source.left == 0 {
             let created = source.next;
+            source.left = source.size;
             let terminal;
-            (terminal, source.left, source.next) = match traffic.trace() {
+            (terminal, (source.next, source.size)) = match traffic.trace() {
                 None => {
                     let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-                    (terminal, self.packet, self.process.next(source, Some(created)))
+                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+                    (terminal, (process.next(source, Some(created)), self.sizes.draw(&mut source.rng)))
                 }
                 Some(trace) => {
                     let rest = &mut self.replayed[place as usize];
                     let packet = trace.packet(rest.start);
                     rest.start += 1;
-                    (packet.destination, packet.flits, next_of(trace, rest))
+                    (packet.destination, next_of(trace, rest))
                 }
             };
             let (dst, eject) = targets[terminal.index()];
@@ -240,7 +244,7 @@ impl Terminals {
         if source.left > 0 {
             return room(last, 1).then_some(last);
         }
-        let flits = if self.cut_through { self.packet } else { 1 };
+        let flits = if self.cut_through { source.size } else { 1 };
         let mut vc = last;
         for _ in 0..self.vcs {
             vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
@@ -262,9 +266,13 @@ impl Terminals {
     }
 }
 
-/// When the first of the packets in these places of a trace is created.
-fn next_of(trace: &Trace, rest: &Range<u32>) -> u32 {
-    if rest.is_empty() { NEVER } else { trace.packet(rest.start).created }
+/// When the first of the packets in these places of a trace is created, and its flits.
+fn next_of(trace: &Trace, rest: &Range<u32>) -> (u32, u32) {
+    if rest.is_empty() {
+        return (NEVER, 0);
+    }
+    let packet = trace.packet(rest.start);
+    (packet.created, packet.flits)
 }
 
 /// When a source next has something to send, from `earliest` on.
@@ -274,6 +282,15 @@ fn source_wake(source: &Source, earliest: u32) -> u32 {
 }
 
 impl Process {
+    fn new(config: &Config, load: f64) -> Self {
+        let rate = config.packet_rate(load);
+        match config.injection {
+            _ if rate == 0.0 => Self::Never,
+            Injection::Bernoulli => Self::Bernoulli((-rate).ln_1p()),
+            Injection::OnOff { alpha, beta } => Self::OnOff { alpha, beta, rate },
+        }
+    }
+
     fn starts_on(&self, rng: &mut Rng) -> bool {
         match self {
             Process::OnOff { alpha, beta, .. } => rng.unit() <= alpha / (alpha + beta),

@@ -42,6 +42,11 @@ impl<'a> Request<'a> {
         Ok(this)
     }
 
+    /// For a file that is no pattern.
+    pub fn file(network: &'a Network, name: &'static str, path: &'a str) -> Self {
+        Self { network, terminals: network.num_terminals() as u32, name, given: Vec::new(), argument: path }
+    }
+
     /// A mistake in this pattern, as the rest of a sentence.
     pub fn mistake(&self, what: impl std::fmt::Display) -> Error {
         Error::Traffic(format!("{}: {what}", self.name))

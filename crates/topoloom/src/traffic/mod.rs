@@ -13,6 +13,7 @@ mod keys;
 mod next_group;
 mod pairs;
 mod permutation;
+mod rates;
 mod registry;
 mod shift;
 mod trace;
@@ -20,6 +21,7 @@ mod uniform;
 mod worst_case;
 
 pub use draw::Share;
+pub use rates::rates;
 pub use registry::{PATTERNS, PatternInfo, build};
 pub use trace::{Packet, Trace};
 

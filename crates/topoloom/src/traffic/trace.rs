@@ -55,6 +55,11 @@ impl Trace {
         self.starts[source.index()]..self.starts[source.index() + 1]
     }
 
+    /// The flits of the largest packet.
+    pub fn largest(&self) -> u32 {
+        self.packets.iter().map(|packet| packet.flits).max().unwrap_or(0)
+    }
+
     /// The packet in a place.
     #[inline(always)]
     pub fn packet(&self, place: u32) -> Packet {
