@@ -209,8 +209,10 @@ fn trees_know_levels_groups_and_copies() {
             let down = n.neighbors(router).filter(|(port, _)| level > 0 && *port < tree.down[level as usize]);
             let below: Vec<RouterId> = down.map(|(_, peer)| peer).collect();
             assert!(below.iter().all(|&peer| tree.level_of(peer) + 1 == level) && below.is_sorted());
-            for leaf in 0..tree.width(0) as usize {
-                ways[router.index()][leaf] += below.iter().map(|peer| ways[peer.index()][leaf]).sum::<u32>();
+            for peer in below {
+                for (leaf, below) in ways[peer.index()].clone().into_iter().enumerate() {
+                    ways[router.index()][leaf] += below;
+                }
             }
             let leaves: u32 = tree.down[1..=level as usize].iter().product();
             let want = (0..tree.width(0)).map(|leaf| u32::from(leaf / leaves == group));
