@@ -123,7 +123,7 @@ class CompareJob:
         self._options = options
         have_failed = options.model_copy(update={"fail": None})
         self._simulators = [
-            Simulator(network.core, role, traffic, have_failed)
+            Simulator(network.core, role, traffic, have_failed, precise=loads)
             for traffic in self._traffics
             for network in self._networks
             for role in _distinct(network, routings)

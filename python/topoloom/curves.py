@@ -5,6 +5,7 @@ see nothing but their own curve, so that the points do not depend on how many wo
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -38,6 +39,15 @@ MOST_LATENCY = 3.0
 
 HOPELESS_LATENCY = 1.05 * MOST_LATENCY
 """A search ends a simulation early once it has this many times the latency of an empty network."""
+
+SEARCH_PRECISION = 0.05
+"""Relative half-width of the latency interval that is enough for a search: latency grows steeply at the knee."""
+
+EMPTY_FLITS = 2000
+"""Flits that tell the latency of an empty network."""
+
+LEAST_EMPTY_CYCLES, MOST_EMPTY_CYCLES = 3_000, 30_000
+"""Bounds of the cycles that its simulation takes."""
 
 RESOLUTION = 100
 """The saturation load is placed on a grid of this many parts of full load."""
@@ -359,8 +369,8 @@ class Simulator:
         traffic: A traffic pattern.
         options: The engine's options.
         most_load: The largest load that will be asked for.
-        searching: End simulations early that turn out to lie past saturation, once the latency of the empty network
-            is in the curve.
+        searching: Simulate no longer than it takes to tell whether a load lies past saturation.
+        precise: Loads below saturation that are to be measured as precisely as the options say all the same.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -375,6 +385,7 @@ class Simulator:
         *,
         most_load: float = 1.0,
         searching: bool = True,
+        precise: Iterable[float] = (),
     ) -> None:
         if searching and is_trace(traffic):
             raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
@@ -397,21 +408,34 @@ class Simulator:
         self._network = network
         self._options = options
         self._searching = searching
+        self._precise = frozenset(precise)
 
     def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
         """Simulate one load; None if `cancel` stopped it."""
         curve = self.curve
-        config = self._limited().engine_json()
+        config = self._options_at(load).engine_json()
         text = _core.simulate(self._network, curve.routing, curve.traffic, load, config, cancel)
         values = json.loads(text)
         return None if values.pop("interrupted", False) else Point.model_validate(values)
 
-    def _limited(self) -> EngineOptions:
-        """Return the options, with a limit of latency if the search knows one."""
-        empty = self.curve.zero_load_latency
-        if not self._searching or empty is None or self._options.latency_limit is not None:
-            return self._options
-        return self._options.model_copy(update={"latency_limit": HOPELESS_LATENCY * empty})
+    def _options_at(self, load: float) -> EngineOptions:
+        """Return the options for one load: a search simulates no longer than it must."""
+        options = self._options
+        if not self._searching or options.measure is not None:
+            return options
+        if load == ZERO_LOAD:
+            return options.model_copy(update={"warmup": 0, "measure": self._empty_cycles()})
+        changed: dict[str, float] = {}
+        if load not in self._precise:
+            changed["precision"] = max(options.precision, SEARCH_PRECISION)
+        if self.curve.zero_load_latency is not None and options.latency_limit is None:
+            changed["latency_limit"] = HOPELESS_LATENCY * self.curve.zero_load_latency
+        return options.model_copy(update=changed)
+
+    def _empty_cycles(self) -> int:
+        """Return the cycles within which terminals offer :data:`EMPTY_FLITS`, within bounds; nothing has to warm up."""
+        cycles = math.ceil(EMPTY_FLITS / (ZERO_LOAD * self._network.num_terminals))
+        return min(max(cycles, LEAST_EMPTY_CYCLES), MOST_EMPTY_CYCLES)
 
 
 def run_here(simulator: Simulator, plan: Plan) -> None:

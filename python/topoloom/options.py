@@ -60,6 +60,8 @@ class EngineOptions(Options):
         measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
         latency_limit: Mean latency past which a network counts as saturated and its simulation ends early; None for
             no limit.
+        precision: Half-width of the interval of the mean latency, relative to it, at which a simulation ends that has
+            no fixed length.
         seed: The seed of every random choice.
         threads: Threads within one simulation.
         unsafe: Run a routing that can deadlock.
@@ -85,6 +87,7 @@ class EngineOptions(Options):
     warmup: U64 | None = None
     measure: U64 | None = None
     latency_limit: float | None = None
+    precision: float = 0.01
     seed: U64 = 1
     threads: U32 = 1
     unsafe: bool = False

@@ -77,6 +77,7 @@ ENGINE: dict[str, Any] = {
     "latency_limit": _engine(
         "--latency-limit", "End a simulation as saturated once its mean latency passes this.", "CYCLES"
     ),
+    "precision": _engine("--precision", "Relative half-width of the latency interval that ends a simulation.", "PART"),
     "fail": Fail,
     "seed": _engine("--seed", "The seed of all random choices.", "N"),
     "threads": _engine("--threads", "Threads within one simulation.", "N"),

@@ -219,6 +219,8 @@ pub struct Config {
     pub measure: Option<u64>,
     /// Mean latency past which the network counts as saturated and a run without a fixed length ends early, in cycles.
     pub latency_limit: Option<f64>,
+    /// Half-width of the interval of the mean latency, relative to it, at which a run without a fixed length ends.
+    pub precision: f64,
     /// Seed of all random streams.
     pub seed: u64,
     /// Threads of one run. Results do not depend on it.
@@ -250,6 +252,7 @@ impl Default for Config {
             warmup: None,
             measure: None,
             latency_limit: None,
+            precision: 0.01,
             seed: 1,
             threads: 1,
             run_unsafe: false,
@@ -292,6 +295,9 @@ impl Config {
         }
         if self.latency_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
             return Err(Error::Config("latency-limit must be a number of cycles above 0".to_owned()));
+        }
+        if !(0.001..=0.5).contains(&self.precision) {
+            return Err(Error::Config(format!("precision is {}; it must be from 0.001 to 0.5", self.precision)));
         }
         match (self.warmup, self.measure) {
             (None, None) => Ok(()),

@@ -93,8 +93,6 @@ pub struct Point {
     pub peak_rss_bytes: u64,
 }
 
-/// Half-width of the interval, relative to the mean, at which a run ends.
-const PRECISION: f64 = 0.01;
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
 /// Packets for the sake of which a run goes on: chance alone moves the accepted load by a third of a percent.
@@ -359,7 +357,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
                 return (false, true);
             }
             let batches = batches(&stats, from, now);
-            let narrow = interval(&batches).is_some_and(|(mean, half)| half <= PRECISION * mean);
+            let precision = self.setup.config.precision;
+            let narrow = interval(&batches).is_some_and(|(mean, half)| half <= precision * mean);
             let counted = stats.arrived >= ENOUGH_PACKETS || now - from >= 4 * LONGEST;
             if narrow && counted && batches.len() >= 16 {
                 return (true, false);
