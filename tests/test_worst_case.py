@@ -56,12 +56,12 @@ def test_dragonfly(a, h, p, g, links):
         assert busiest(graph, routes.dragonfly(graph), chances(spec, "worst-case")) == pytest.approx(a * p)
 
 
-@pytest.mark.parametrize(("nx_", "ny", "p"), [(3, 3, 1), (4, 5, 2), (6, 6, 10)])
+@pytest.mark.parametrize(("nx_", "ny", "p"), [(3, 3, 1), (4, 5, 2), (6, 6, 10), (6, 3, 2)])
 def test_flex(nx_, ny, p):
     spec = f"flex:{nx_}x{ny}x3,p={p}"
     graph = graphs.build(spec)
     check(spec, "worst-case", patterns.next_group(graph.homes, nx_ * ny))
-    load = p * (max(nx_, ny) - 1 + 2 / (nx_ - 1)) / (nx_ * ny)
+    load = p * max(ny - 1 + 2 / (nx_ - 1), nx_ - 1) / (nx_ * ny)
     assert busiest(graph, routes.flex(graph), chances(spec, "worst-case")) == pytest.approx(load)
 
 

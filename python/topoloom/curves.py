@@ -370,7 +370,8 @@ class Simulator:
         options: The engine's options.
         most_load: The largest load that will be asked for.
         searching: Simulate no longer than it takes to tell whether a load lies past saturation.
-        precise: Loads below saturation that are to be measured as precisely as the options say all the same.
+        precise: The loads that are measured as precisely as the options say; None for all. The others only have to
+            tell which side of saturation they lie on.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -385,7 +386,7 @@ class Simulator:
         *,
         most_load: float = 1.0,
         searching: bool = True,
-        precise: Iterable[float] = (),
+        precise: Iterable[float] | None = None,
     ) -> None:
         if searching and is_trace(traffic):
             raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
@@ -408,7 +409,7 @@ class Simulator:
         self._network = network
         self._options = options
         self._searching = searching
-        self._precise = frozenset(precise)
+        self._precise = None if precise is None else frozenset(precise)
 
     def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
         """Simulate one load; None if `cancel` stopped it."""
@@ -426,7 +427,7 @@ class Simulator:
         if load == ZERO_LOAD:
             return options.model_copy(update={"warmup": 0, "measure": self._empty_cycles()})
         changed: dict[str, float] = {}
-        if load not in self._precise:
+        if self._precise is not None and load not in self._precise:
             changed["precision"] = max(options.precision, SEARCH_PRECISION)
         if self.curve.zero_load_latency is not None and options.latency_limit is None:
             changed["latency_limit"] = HOPELESS_LATENCY * self.curve.zero_load_latency

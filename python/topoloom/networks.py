@@ -295,7 +295,7 @@ class Network:
         That is the largest offered load, to 0.01, of which at least 98 % is accepted with a mean latency of at
         most 3 times that of an empty network. Arguments and errors are those of :meth:`simulate`.
         """
-        simulator = Simulator(self.core, routing, traffic, make_options(options))
+        simulator = Simulator(self.core, routing, traffic, make_options(options), precise=())
         run_plans([(simulator, search_plan(simulator.curve))])
         return simulator.curve
 

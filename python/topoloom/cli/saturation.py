@@ -19,7 +19,7 @@ def saturation(
 ) -> int:
     """Search for the saturation load: accepted ≥ 0.98 offered, and mean latency ≤ 3 times that at zero load."""
     network = load_network(spec)
-    simulator = Simulator(network.core, routing, traffic, options)
+    simulator = Simulator(network.core, routing, traffic, options, precise=())
     finished = _run(simulator)
     curve = simulator.curve
     if json:

@@ -63,6 +63,7 @@ def simulator(point: StudyPoint, *, searching: bool) -> Simulator:
         make_options(point.options),
         most_load=most,
         searching=searching,
+        precise=() if point.kind == "saturation" else None,
     )
 
 

@@ -95,8 +95,9 @@ pub struct Point {
 
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
-/// Packets for the sake of which a run goes on: chance alone moves the accepted load by a third of a percent.
-const ENOUGH_PACKETS: u64 = 100_000;
+/// Packets for the sake of which a run to a precision of 1 % goes on: chance alone moves the accepted load by a third of a
+/// percent. A lower precision needs fewer, by its square root.
+const ENOUGH_PACKETS: f64 = 100_000.0;
 /// Cycles within which the end of the warm-up must be found.
 const LONGEST_WARMUP: u32 = 60_000;
 /// Cycles between two exact searches for a deadlock.
@@ -359,11 +360,12 @@ impl<M: RouterModel> Run<'_, '_, M> {
             let batches = batches(&stats, from, now);
             let precision = self.setup.config.precision;
             let narrow = interval(&batches).is_some_and(|(mean, half)| half <= precision * mean);
-            let counted = stats.arrived >= ENOUGH_PACKETS || now - from >= 4 * LONGEST;
+            let enough = (ENOUGH_PACKETS * (0.01 / precision).min(1.0).sqrt()) as u64;
+            let counted = stats.arrived >= enough || now - from >= 4 * LONGEST;
             if narrow && counted && batches.len() >= 16 {
                 return (true, false);
             }
-            let few = stats.arrived < ENOUGH_PACKETS && now - from < 64 * LONGEST;
+            let few = stats.arrived < enough && now - from < 64 * LONGEST;
             if now - from >= LONGEST && !few {
                 return (false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
             }

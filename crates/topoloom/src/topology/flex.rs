@@ -72,8 +72,8 @@ impl Structure for Flex {
         Some(self.nx() * self.ny())
     }
 
-    /// To the next layer, as the paper does (fig. 12): with three layers p (ny - 1 + 2 / (nx - 1)) / (nx ny) flits a cycle
-    /// on the busiest channels of Algorithm 1, those along rows to the layer before.
+    /// To the next layer, as the paper does (fig. 12): with three layers p max(ny - 1 + 2 / (nx - 1), nx - 1) / (nx ny)
+    /// flits a cycle on the busiest channels of Algorithm 1, those along rows or columns to the layer before.
     fn worst_case(&self) -> WorstCase {
         WorstCase::NextGroup
     }

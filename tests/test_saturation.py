@@ -1,0 +1,101 @@
+"""The search for saturation: against a full sweep, against the bound of expected channel loads, and what it costs."""
+
+import json
+
+import pytest
+
+from topoloom import _core
+from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.options import make_options
+
+
+def searched(spec: str, routing: str, traffic: str, **options) -> Curve:
+    simulator = Simulator(_core.Network(spec), routing, traffic, make_options(options), precise=())
+    run_plans([(simulator, search_plan(simulator.curve))])
+    return simulator.curve
+
+
+def swept(spec: str, routing: str, traffic: str, loads: list[float]) -> Curve:
+    """What `simulate` does at these loads, and nothing else."""
+    simulator = Simulator(_core.Network(spec), routing, traffic, make_options({}), searching=False)
+    run_plans([(simulator, fixed_plan(loads))])
+    return simulator.curve
+
+
+def cycles(curve: Curve) -> int:
+    return sum(point.cycles for point in curve.points.values())
+
+
+def bound(spec: str, routing: str, traffic: str) -> float:
+    found: float = json.loads(_core.saturation_bound(_core.Network(spec), routing, traffic))["saturation_bound"]
+    return found
+
+
+def test_a_search_finds_what_a_sweep_finds_in_a_third_of_its_cycles():
+    """The sweep: 0.1:0.9:0.1, and the nine loads of 0.01 between the last that is stable and the next."""
+    case = ("torus:8x8", "dor", "tornado")
+    curve = searched(*case)
+    found = curve.saturation_load
+    assert found is not None
+    tenth = int(found * 10 + 1e-9) / 10
+    loads = {step / 10 for step in range(1, 10)} | {round(tenth + step / 100, 2) for step in range(1, 10)}
+    sweep = swept(*case, sorted(loads))
+    sweep.points[0.001] = curve.points[0.001]
+    stable = max(load for load in loads if sweep.is_stable(load))
+    assert found == pytest.approx(stable, abs=0.0101)
+    assert cycles(curve) <= (cycles(sweep) - sweep.points[0.001].cycles) / 3
+
+
+def test_only_the_loads_between_those_shown_are_measured_coarsely():
+    options = make_options({})
+    simulator = Simulator(_core.Network("mesh:4x4"), "dor", "uniform", options, precise=[0.1])
+    seen = {load: simulator._options_at(load) for load in (0.001, 0.1, 0.25)}
+    assert (seen[0.001].warmup, seen[0.001].measure) == (0, 30_000)
+    assert seen[0.1] == options
+    assert seen[0.25].precision == 0.05
+    fixed = make_options({"warmup": 10, "measure": 20})
+    simulator = Simulator(_core.Network("mesh:4x4"), "dor", "uniform", fixed, precise=[])
+    assert simulator._options_at(0.001) == simulator._options_at(0.5) == fixed
+
+
+def test_the_empty_network_is_measured_well_enough():
+    """Its latency on a mesh: 4 cycles for the terminals' links, 1 a router and 2 a link, over all pairs."""
+    for spec, hops in (("mesh:8x8", 1 + 2 * 2.625), ("mesh:16", 1 + (16 * 16 - 1) / (3 * 16))):
+        latency = searched(spec, "dor", "uniform", measure=None).zero_load_latency
+        assert latency == pytest.approx(4 + hops + 2 * (hops - 1), rel=0.04)
+
+
+UNIFORM = [
+    ("mesh:8x8", "dor", "uniform"),
+    ("torus:8x8", "dor", "tornado"),
+    ("torus:5x5", "dor", "worst-case"),
+    ("mesh:6x6", "dor", "worst-case"),
+    ("hyperx:4x4,p=4", "dor", "worst-case"),
+    ("slimfly:q=5,p=3", "min", "worst-case"),
+    ("dragonfly:a=4,h=2,p=2", "min", "worst-case"),
+    ("flex:4x4x3,p=4", "min", "worst-case"),
+    ("fattree:k=4,levels=2", "nca", "worst-case"),
+    ("hyperx:4x4,p=4", "dor", "hotspot:nodes=0,5,10,share=0.2"),
+    ("mesh:6x6", "dor", "asymmetric"),
+]
+
+
+@pytest.mark.parametrize(("spec", "routing", "traffic"), UNIFORM)
+def test_saturation_stays_below_the_bound(spec, routing, traffic):
+    """0.98 of what is offered has to be accepted: chance may add a 50th to the bound, the grid a hundredth."""
+    assert searched(spec, routing, traffic).saturation_load <= bound(spec, routing, traffic) / 0.98 + 0.01
+
+
+VALIANT = [
+    ("torus:8", "tornado", {}),
+    ("torus:8x8", "tornado", {}),
+    ("dragonfly:a=4,h=2,p=2", "next-group", {}),
+    ("hyperx:4x4,p=4", "bit-complement", {}),
+]
+
+
+@pytest.mark.parametrize(("spec", "traffic", "options"), VALIANT)
+def test_valiant_reaches_most_of_the_bound_under_adversarial_traffic(spec, traffic, options):
+    most = bound(spec, "val", traffic)
+    found = searched(spec, "val", traffic, **options).saturation_load
+    assert 0.85 * most <= found <= most / 0.98 + 0.01
