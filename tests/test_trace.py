@@ -149,6 +149,7 @@ def test_from_python_and_from_the_command_line(tmp_path, topoloom):
         (["simulate", "mesh:4x4", "--load", "0.1"], "a trace has a load of its own"),
         (["saturation", "mesh:4x4"], "cannot be searched for saturation"),
         (["compare", "mesh:4x4"], "cannot be searched for saturation"),
+        (["bound", "mesh:4x4"], "none that it saturates at"),
         (["simulate", "mesh:4x4", "--packet", "2"], "a trace has sizes of packets of its own; leave packet out"),
         (["simulate", "mesh:4x4", "--injection", "on-off:alpha=0.1,beta=0.1"], "leave injection out"),
         (["simulate", "mesh:4x4", "--warmup", "1", "--measure", "9"], "leave warmup and measure out"),

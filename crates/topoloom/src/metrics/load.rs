@@ -203,6 +203,9 @@ impl Demands {
     fn new(network: &Network, traffic: &Traffic) -> Result<Self> {
         /// Matrices of routers by routers that are held at a time.
         const MATRICES: u128 = 6;
+        if traffic.trace().is_some() {
+            return Err(Error::Traffic("a trace has a load of its own, and none that it saturates at".to_owned()));
+        }
         let (routers, terminals) = (network.num_routers(), network.num_terminals());
         let bytes = MATRICES * 8 * (routers as u128).pow(2);
         if bytes > available_memory() / 2 {
