@@ -200,7 +200,7 @@ def test_there_is_no_traceback_from_a_process_of_its_own():
 
 
 def test_a_bug_of_ours_is_one_line_and_status_70(topoloom, monkeypatch):
-    def broken(self, layout, prices):
+    def broken(self, *arguments, **options):
         raise RuntimeError("two\nlines")
 
     monkeypatch.setattr("topoloom.networks.Network.facts", broken)
