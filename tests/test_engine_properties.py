@@ -309,6 +309,20 @@ REPEATED = [
         {"speedup": 1.5, "routing_delay": 1, "warmup": 100, "measure": 300},
     ),
     ("flex:3x3x3,p=4", "min", "uniform", 1.0, {"warmup": 100, "measure": 300, "vcs": 2, "buffer": 3}),
+    (
+        "mesh:4x4",
+        "dor",
+        "uniform",
+        0.7,
+        {"flow": "vct", "buffers": "shared:8", "buffer": 9, "packet": "1-8", "warmup": 100, "measure": 300},
+    ),
+    (
+        "hyperx:3x3,p=3",
+        "min",
+        "uniform",
+        0.8,
+        {"allocator": "wavefront", "buffers": "shared:1", "buffer": 3, "packet": 3, "warmup": 100, "measure": 300},
+    ),
     ("mesh:4x4", "dor", "uniform", 0.15, {"injection": "on-off:alpha=0.02,beta=0.1", "warmup": 300, "measure": 700}),
     ("torus:8", "dor", "uniform", 1.0, {"vcs": 1, "buffer": 2, "unsafe": True, "warmup": 100, "measure": 20_000}),
 ]
@@ -455,6 +469,10 @@ UNSAFE = [
     ("torus:4x4", {"buffer": 2}),
     ("torus:6x3,p=2", {"buffer": 4, "speedup": 1}),
     ("torus:8x8", {"buffer": 8}),
+    ("torus:8", {"buffer": 5, "packet": 4, "flow": "vct"}),
+    ("torus:8", {"buffer": 5, "packet": "1-4", "flow": "vct", "buffers": "shared:4"}),
+    ("torus:8", {"buffer": 4, "packet": 3, "buffers": "shared:1"}),
+    ("torus:4x4", {"buffer": 2, "allocator": "wavefront"}),
 ]
 
 
@@ -485,6 +503,12 @@ def test_a_torus_without_its_dateline_deadlocks_and_says_where(spec, options, le
         ("slimfly:q=4,p=4", "val", {"vcs": 4, "buffer": 1}),
         ("fattree:k=2,levels=3", "nca", {"vcs": 1, "buffer": 1, "packet": 5}),
         ("hyperx:3x3,p=3", "min", {"vcs": 2, "buffer": 1, "packet": 2}),
+        ("torus:8", "dor", {"vcs": 2, "buffer": 4, "packet": 4, "flow": "vct"}),
+        ("torus:8", "dor", {"vcs": 2, "buffer": 4, "packet": 4, "buffers": "shared:1"}),
+        ("torus:4x4", "val", {"vcs": 4, "buffer": 3, "packet": "1-3", "buffers": "shared:3", "flow": "vct"}),
+        ("torus:4x4", "val", {"vcs": 4, "buffer": 5, "packet": "1-9", "buffers": "shared:1"}),
+        ("flex:3x3x3,p=2", "ugal-l", {"vcs": 4, "buffer": 3, "packet": 5, "allocator": "wavefront"}),
+        ("dragonfly:a=4,h=2,p=2", "ugal-l", {"vcs": 4, "buffer": 4, "packet": "1-4", "buffers": "shared:1"}),
     ],
 )
 def test_safe_routings_never_deadlock(spec, routing, options):
