@@ -5,11 +5,14 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import cache, cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 from topoloom import _core
+from topoloom._core import TopoloomError
 from topoloom.curves import Curve, Simulator, fixed_plan, offered_loads, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
 from topoloom.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
@@ -44,6 +47,7 @@ class Network:
     """
 
     _graph: GivenGraph | None = None
+    _tables: tuple[_core.RoutingTables, ...] = ()
 
     def __init__(self, spec: str) -> None:
         self.core = _core.Network(spec)
@@ -299,12 +303,14 @@ class Network:
         run_plans([(simulator, search_plan(simulator.curve))])
         return simulator.curve
 
-    def verify(self, routing: str = "minimal") -> dict[str, Any]:
+    def verify(self, routing: str = "minimal", vcs: int | None = None) -> dict[str, Any]:
         """Prove that `routing` cannot deadlock here, or find a cycle of channels.
+
+        With fewer `vcs` than it needs, VC classes share them, as in a simulation with ``unsafe=True``.
 
         The keys are those of ``topoloom verify --json``.
         """
-        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing)))
+        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), vcs))
         return result | source(self.core)
 
     def faults(self, **options: Any) -> dict[str, Any]:
@@ -324,6 +330,36 @@ class Network:
         True
         """
         return try_faults(self.core, make_fault_options(options))
+
+    def routing_from_tables(
+        self,
+        next_port: npt.ArrayLike,
+        layers: npt.ArrayLike | None = None,
+        destinations: Literal["terminals", "routers"] = "terminals",
+    ) -> str:
+        """Return the name of a routing by tables: give it as `routing` as long as this network lives.
+
+        Args:
+            next_port: The output (local port) at each router, a row, towards each destination, a column; -1 where
+                there is none. Shape (routers, terminals), or (routers, routers) by `destinations`.
+            layers: The VC class of packets from each router to each destination, in the same shape; unless given, all
+                packets are in class 0.
+            destinations: What the columns stand for.
+
+        Raises:
+            TopoloomError: A wrong shape, a hole, a port or layer that does not exist, ways that go round in a circle.
+
+        >>> ring = Network("torus:3")
+        >>> name = ring.routing_from_tables([[-1, 1, 2], [2, -1, 1], [1, 2, -1]], destinations="routers")
+        >>> ring.verify(name)["deadlock_free"]
+        True
+        """
+        if destinations not in ("terminals", "routers"):
+            raise TopoloomError(_core.unknown("kind of destinations", str(destinations), ["terminals", "routers"]))
+        ports, by_pair = _whole("next_port", next_port), None if layers is None else _whole("layers", layers)
+        tables = self.core.routing_tables(ports, by_pair, destinations == "terminals")
+        self._tables = (*self._tables, tables)
+        return f"table:{tables.name}"
 
     def edges(self) -> list[tuple[int, int, int, int, str]]:
         """Return the links between routers: router and port at either end, and the class; parallel links each."""
@@ -371,6 +407,17 @@ class Network:
         if links is not None:
             latencies = make_options({"links": links}).links.model_dump_json(by_alias=True)
         return self.core.text(format, latencies)
+
+
+def _whole(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Return a matrix of whole numbers."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise TopoloomError(f"{name}: its rows differ in length") from None
+    if array.ndim != 2 or array.dtype.kind not in "iu":  # noqa: PLR2004 - a matrix
+        raise TopoloomError(f"{name}: {array.ndim} dimensions of {array.dtype}; it must be a matrix of whole numbers")
+    return array.astype(np.int64)
 
 
 def network(spec: str, **keys: str | float | bool) -> Network:

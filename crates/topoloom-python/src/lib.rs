@@ -15,6 +15,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", topoloom::MODEL_VERSION)?;
     module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
     module.add_class::<network::Network>()?;
+    module.add_class::<network::RoutingTables>()?;
     module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;

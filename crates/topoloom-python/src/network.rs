@@ -1,6 +1,9 @@
 //! Networks.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use std::sync::Arc;
+
+use numpy::ndarray::ArrayView2;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use topoloom::faults::{Failures, Kind};
 use topoloom::formats;
@@ -8,6 +11,7 @@ use topoloom::metrics::distances::Distances;
 use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
 use topoloom::metrics::{bisection, facts, facts_with};
+use topoloom::routing::{self, Columns, Tables};
 
 use crate::error::{TopoloomError, raise};
 
@@ -17,6 +21,14 @@ type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
 type GraphNode = (String, Option<u64>, Option<String>);
 /// The places of two nodes, class, latency, ports.
 type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>);
+
+/// Routing tables in memory: `table:NAME` stands for them as long as this is held.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct RoutingTables {
+    #[pyo3(get)]
+    name: String,
+    _tables: Arc<Tables>,
+}
 
 /// An interconnection network, immutable.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -199,6 +211,33 @@ impl Network {
             let values: Vec<i32> = values.into_iter().map(|value| value as i32).collect();
             values.into_pyarray(py)
         })
+    }
+
+    /// Routing tables: the output at each router (row) towards each destination (column), -1 where there is none, and
+    /// the layer of packets from each router to each destination.
+    fn routing_tables(
+        &self,
+        next: PyReadonlyArray2<'_, i64>,
+        layers: Option<PyReadonlyArray2<'_, i64>>,
+        to_terminals: bool,
+    ) -> PyResult<RoutingTables> {
+        let kind = if to_terminals { Columns::Terminals } else { Columns::Routers };
+        let layers = layers.as_ref().map(|layers| layers.as_array());
+        let rows = |array: &ArrayView2<'_, i64>| array.outer_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
+        let tables = Arc::new(raise(Tables::from_rows(
+            &self.0,
+            "the routing table",
+            kind,
+            &rows(&next.as_array()),
+            layers.as_ref().map(rows).as_deref(),
+        ))?);
+        Ok(RoutingTables { name: routing::hold(&tables), _tables: tables })
+    }
+
+    /// The ports and the layers of `lash` (by router) or `dfsssp` (by terminal), -1 where there is no port.
+    fn layered_tables(&self, py: Python<'_>, routing: &str) -> PyResult<[Vec<Vec<i64>>; 2]> {
+        let build = if routing == "lash" { routing::lash } else { routing::dfsssp };
+        raise(py.detach(|| Ok(build(&self.0)?.to_rows(&self.0))))
     }
 
     /// The best bisection that can be had from partitions (an array of 0 and 1 for the routers each), as JSON.

@@ -84,10 +84,11 @@ pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResu
 
 /// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.
 #[pyfunction]
-pub fn verify(py: Python<'_>, network: &Network, routing: &str) -> PyResult<String> {
+#[pyo3(signature = (network, routing, vcs=None))]
+pub fn verify(py: Python<'_>, network: &Network, routing: &str, vcs: Option<u32>) -> PyResult<String> {
     let proof = py.detach(|| {
         let algorithm = routing::build(&network.0, routing)?;
-        Ok(routing::verify::verify(&network.0, routing, &algorithm))
+        Ok(routing::verify::verify(&network.0, routing, &algorithm, vcs))
     });
     raise(proof).map(|proof| json(&proof))
 }

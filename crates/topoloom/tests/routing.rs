@@ -13,11 +13,14 @@ use topoloom::routing::{ANY_VIA, Idle, NO_VIA, PacketState, Routing, View, build
 use topoloom::topology;
 
 /// A congestion that changes whenever it is looked at.
-struct Anything(u64);
+struct Anything {
+    seed: u64,
+    leaves_by: u32,
+}
 
 impl View for Anything {
     fn occupancy(&self, port: u32) -> u32 {
-        let draw = Rng::stream(self.0, port.into()).below(8);
+        let draw = Rng::stream(self.seed, port.into()).below(8);
         [0, 0, 1, 2, 7, 40, 300, 4000][draw as usize]
     }
 
@@ -27,6 +30,10 @@ impl View for Anything {
 
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         self.occupancy(port ^ u32::from(class) << 16) / 2
+    }
+
+    fn leaves_by(&self) -> u32 {
+        self.leaves_by
     }
 }
 
@@ -67,6 +74,10 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
         let least = far[src.index()];
         let most = match name.split(':').next().expect("split gives one part at least") {
             "min" if network.family() == "dragonfly" => 3,
+            "par" => 7,
+            // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
+            "duato" if network.any_structure().grid().is_some() && network.family() != "flex" => least,
+            "duato" | "updown" => 2 * network.num_routers() as u32,
             "nca" | "anca" | "dor" | "min" | "min-spread" => least,
             _ if network.family() == "dragonfly" => 6,
             // To the intermediate router and on from there, each minimally.
@@ -87,11 +98,13 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
 fn send<R: Routing>(network: &Network, routing: &R, src: RouterId, dst: RouterId, seed: u64) -> Vec<u32> {
     let spec = network.spec();
     let (mut at, mut path) = (src, Vec::new());
-    let (mut starts, mut moves) = (Vec::new(), Vec::new());
+    let (mut starts, mut moves, mut turned) = (Vec::new(), Vec::new(), Vec::new());
     let mut state = PacketState::direct(0);
+    let terminals = network.terminals_of(dst).count() as u32;
+    let leaves_by = Rng::stream(seed, 0).below(terminals.max(1));
     while at != dst {
         let hop = path.len() as u64;
-        let view = Anything(seed ^ hop);
+        let view = Anything { seed: seed ^ hop, leaves_by };
         let mut rng = Rng::stream(seed, hop + 1);
         if at == src && path.is_empty() {
             state = routing.start(src, dst, &view, &mut rng);
@@ -105,6 +118,15 @@ fn send<R: Routing>(network: &Network, routing: &R, src: RouterId, dst: RouterId
         let hop = routing.choose(at, state, dst, &view, &mut rng);
         moves.clear();
         routing.moves(at, state, dst, &mut moves);
+        if state.via == NO_VIA && hop.next.via != NO_VIA {
+            assert!(![at.0, dst.0].contains(&hop.next.via), "{spec}: at {at} to {dst} a detour by {}", hop.next.via);
+            turned.clear();
+            routing.diverts(at, state, dst, &mut turned);
+            assert!(turned.iter().all(|state| state.via == ANY_VIA), "{spec}: turns to {turned:?}");
+            for state in &turned {
+                routing.moves(at, PacketState { via: hop.next.via, ..*state }, dst, &mut moves);
+            }
+        }
         assert!(moves.contains(&hop), "{spec}: at {at} to {dst} in {state:?} goes {hop:?}, not one of {moves:?}");
         assert!(u32::from(hop.class) < routing.classes(), "{spec}: class {} of {}", hop.class, routing.classes());
         let Peer::Port(peer) = network.ports_of(at)[hop.port as usize].peer else {
@@ -195,8 +217,8 @@ fn a_routing_made_for_another_wiring_is_refused() {
     let ring = topology::build("torus:4").expect("a ring");
     let square = topology::build("hyperx:2x2").expect("a square");
     let routing = build(&square, "dor").expect("the square's own");
-    assert!(verify::verify(&square, "dor", &routing).deadlock_free);
-    let proof = verify::verify(&ring, "dor of hyperx:2x2", &routing);
+    assert!(verify::verify(&square, "dor", &routing, None).deadlock_free);
+    let proof = verify::verify(&ring, "dor of hyperx:2x2", &routing, None);
     assert!(!proof.deadlock_free);
     assert!(proof.unserved_pairs > 0, "some packets never arrive");
     assert_eq!(proof.unserved_examples.len(), proof.unserved_pairs.min(10));

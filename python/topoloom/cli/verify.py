@@ -1,11 +1,14 @@
 """``topoloom verify``: proves that a routing cannot deadlock, or prints the cycle."""
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from topoloom.cli import status
 from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec
+from topoloom.options import make_options, parse_pairs
 from topoloom.workers import interruptible
 
 METHODS = {
@@ -18,12 +21,19 @@ METHODS = {
 def verify(
     spec: Spec,
     routing: Routing = "minimal",
+    router: Annotated[
+        str | None,
+        typer.Option(
+            "--router", metavar="vcs=N", help="Verify it with so few VCs that classes share them.", show_default=False
+        ),
+    ] = None,
     fail: Fail = None,
     json: Json = False,
 ) -> int:
     """Prove that a routing cannot deadlock and serves every pair of routers, or show where it fails."""
     network = load_network(spec, fail)
-    proof = interruptible(lambda: network.verify(routing))
+    options = make_options(parse_pairs("--router", router, ("vcs",)) if router is not None else {})
+    proof = interruptible(lambda: network.verify(routing, vcs=options.vcs))
     if json:
         print_json(proof)
     else:
@@ -38,6 +48,8 @@ def _print(proof: dict[str, Any]) -> None:
     if proof["deadlock_free"]:
         method = proof["method"]
         print(f"  method        {method}: {METHODS.get(method, '')}".rstrip(": "))
+    if proof["states_without_escape"]:
+        print(f"  no escape     in {proof['states_without_escape']:,} states of packets")
     print(f"  channels      {proof['channels']:,}")
     print(f"  dependencies  {proof['dependencies']:,}")
     print(f"  VCs needed    {proof['vcs_needed']}")

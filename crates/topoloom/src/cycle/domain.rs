@@ -85,6 +85,8 @@ struct RouterView<'a, M> {
     /// Flits of the packet at hand.
     size: u32,
     snapshot: &'a Snapshot,
+    arrived_by: u32,
+    leaves_by: u16,
 }
 
 impl<M: RouterModel> View for RouterView<'_, M> {
@@ -96,6 +98,16 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         self.snapshot.occupancy(port)
+    }
+
+    #[inline(always)]
+    fn arrived_by(&self) -> u32 {
+        self.arrived_by
+    }
+
+    #[inline(always)]
+    fn leaves_by(&self) -> u32 {
+        self.leaves_by.into()
     }
 
     #[inline(always)]
@@ -228,7 +240,8 @@ impl<M: RouterModel> Domain<M> {
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let view = RouterView { model: &self.model, first_port, size: flit.size(), snapshot: &shared.snapshot };
+        let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, vc / self.stride - first_port);
+        let view = RouterView { model, first_port, size: flit.size(), snapshot, arrived_by, leaves_by: flit.eject };
         if flit.kind & FRESH != 0 {
             flit.kind &= !FRESH;
             flit.state = routing.start(at, dst, &view, &mut rng);

@@ -22,6 +22,8 @@ pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 pub use sizes::Sizes;
 
+use std::ops::Range;
+
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
@@ -102,6 +104,13 @@ pub trait RouterModel: Send {
     fn takers(&self, vc: u32) -> Vec<u32>;
 }
 
+/// The VCs of a class, of `classes` that share `vcs`. Where there are fewer VCs than classes (only if asked for), some
+/// have the same.
+pub fn class_vcs(class: u32, classes: u32, vcs: u32) -> Range<u32> {
+    let (first, end) = (class * vcs / classes, (class + 1) * vcs / classes);
+    first..end.max(first + 1)
+}
+
 /// A checked configuration for one network and routing.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -149,9 +158,7 @@ impl Setup {
         let stride = [1, 2, 4, 8, 16, MAX_VCS].into_iter().find(|s| *s >= vcs).unwrap_or(MAX_VCS);
         let all = if vcs == 64 { u64::MAX } else { (1 << vcs) - 1 };
         let mask = |class: u32| {
-            let (first, end) = (class * vcs / classes, (class + 1) * vcs / classes);
-            // Fewer VCs than classes (only if asked for): classes share VCs.
-            let end = end.max(first + 1);
+            let Range { start: first, end } = class_vcs(class, classes, vcs);
             all & !((1u64 << first) - 1) & if end >= 64 { u64::MAX } else { (1 << end) - 1 }
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
@@ -329,6 +336,9 @@ impl Run {
         }
         pattern.trace().map_or(Ok(()), |trace| config.check_packet(trace.largest()))?;
         let algorithm = routing::build(network, routing)?;
+        if algorithm.unproved() && !config.run_unsafe {
+            routing::verify::verify(network, routing, &algorithm, None).refuse_unsafe()?;
+        }
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
         let setup = match &config.rates {
             None => setup,

@@ -96,6 +96,18 @@ macro_rules! forward {
                 self.0.takes_whole_packets(class)
             }
 
+            fn diverts(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<PacketState>) {
+                self.0.diverts(at, state, dst, out);
+            }
+
+            fn escape_classes(&self) -> u32 {
+                self.0.escape_classes()
+            }
+
+            fn unproved(&self) -> bool {
+                self.0.unproved()
+            }
+
             fn oblivious(&self) -> bool {
                 self.0.oblivious()
             }

@@ -3,7 +3,9 @@
 //! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
 //! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.
 
-use super::{Minimal, RoutingInfo, Step, min, minimal};
+use super::min::{self, Min};
+use super::minimal::{self, AnyMinimal};
+use super::{AnyRouting, Minimal, RoutingInfo, Step};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -12,8 +14,12 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     summary: "dimensions in order; on a torus the shorter way round, ties by coin",
     families: &["mesh", "torus", "hypercube", "hyperx"],
     classes: "1; torus 2 (dateline)",
-    keys: &[],
-    build: |network, _| minimal::phase(network).map(|minimal| Some(min::alone(minimal))),
+    keys: &[("dateline", "on (default); off: a torus without its dateline, which can deadlock")],
+    build: |network, options| match (options.choice("dateline", &["on", "off"])?, minimal::phase(network)?) {
+        ("off", AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Min(order.without_dateline())))),
+        ("off", _) => Err(options.mistake("only a torus has a dateline to leave out")),
+        (_, minimal) => Ok(Some(min::alone(minimal))),
+    },
 };
 
 /// Marks a missing port: the edge of a mesh.
@@ -28,6 +34,8 @@ pub struct DimensionOrder<const WRAP: bool> {
     coordinates: Vec<u16>,
     /// The output towards +1 and -1, router by router, dimension by dimension.
     ports: Vec<[u16; 2]>,
+    /// The bit of a packet's bits that is its VC class: whether it crosses the wrap-around link. 0 without a dateline.
+    crossing: u32,
 }
 
 impl<const WRAP: bool> DimensionOrder<WRAP> {
@@ -52,7 +60,12 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
                 }
             }
         }
-        Some(Self { sides: grid.sides.clone(), coordinates, ports })
+        Some(Self { sides: grid.sides.clone(), coordinates, ports, crossing: u32::from(WRAP) })
+    }
+
+    /// The same in one VC class: a negative example for proofs.
+    fn without_dateline(self) -> Self {
+        Self { crossing: 0, ..self }
     }
 
     #[inline(always)]
@@ -89,13 +102,13 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     #[inline(always)]
     fn go(&self, at: RouterId, dim: usize, bits: u32) -> Step {
         let port = self.ports[at.index() * self.sides.len() + dim][(bits >> 1 & 1) as usize];
-        Step { port, class: if WRAP { (bits & 1) as u8 } else { 0 }, bits }
+        Step { port, class: (bits & self.crossing) as u8, bits }
     }
 }
 
 impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
     fn classes(&self) -> u32 {
-        if WRAP { 2 } else { 1 }
+        self.crossing + 1
     }
 
     fn begins(&self) -> Vec<u32> {
@@ -131,6 +144,10 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
             (_, down) => down,
         };
         self.go(at, dim, Self::entered(dim, down, from, to))
+    }
+
+    fn unproved(&self) -> bool {
+        WRAP && self.crossing == 0
     }
 
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {

@@ -57,6 +57,11 @@ impl DragonflyMinimal {
         Some(Self { group, group_size, groups, local, start, exits })
     }
 
+    /// True if two routers stand in one group.
+    pub fn same_group(&self, a: RouterId, b: RouterId) -> bool {
+        self.group[a.index()] == self.group[b.index()]
+    }
+
     #[inline(always)]
     fn exits(&self, from: RouterId, to: RouterId) -> &[Exit] {
         let pair = (self.group[from.index()] * self.groups + self.group[to.index()]) as usize;

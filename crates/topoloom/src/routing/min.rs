@@ -62,6 +62,10 @@ impl<M: Minimal> Routing for Min<M> {
         self.0.eject_class(state.bits)
     }
 
+    fn unproved(&self) -> bool {
+        self.0.unproved()
+    }
+
     fn oblivious(&self) -> bool {
         true
     }

@@ -6,22 +6,32 @@
 //! one, the destination after. A proof therefore costs routers squared, not cubed, and holds for any intermediate.
 
 mod any;
+mod booksim;
 mod dor;
 mod dragonfly;
+mod duato;
 mod fattree;
 mod flex;
 mod hyperx;
+mod layers;
+mod lft;
 mod min;
 mod minimal;
 mod options;
+mod par;
 mod registry;
 mod table;
+mod tables;
 mod twophase;
+mod ugal_g;
+mod updown;
 pub mod verify;
 
 pub use any::{AnyRouting, DynRouting};
+pub use layers::{dfsssp, lash};
 pub use options::Options;
 pub use registry::{ROUTINGS, RoutingInfo, build, offered};
+pub use tables::{Columns, NO_PORT, Tables, hold};
 
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
@@ -75,6 +85,16 @@ pub trait View {
 
     /// VCs of `class` at local output `port` that the packet at hand could be given now.
     fn free_vcs(&self, port: u32, class: u8) -> u32;
+
+    /// The local port by which the packet came to this router; at its source that of its terminal.
+    fn arrived_by(&self) -> u32 {
+        0
+    }
+
+    /// The local port of the packet's destination terminal, at the destination router.
+    fn leaves_by(&self) -> u32 {
+        0
+    }
 }
 
 impl<V: View + ?Sized> View for &V {
@@ -91,6 +111,16 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         (**self).free_vcs(port, class)
+    }
+
+    #[inline(always)]
+    fn arrived_by(&self) -> u32 {
+        (**self).arrived_by()
+    }
+
+    #[inline(always)]
+    fn leaves_by(&self) -> u32 {
+        (**self).leaves_by()
     }
 }
 
@@ -155,6 +185,22 @@ pub trait Routing: Send + Sync {
     /// adaptive classes need whose channels may wait for each other in a circle, so that every head there comes to
     /// the front of its VC and can escape.
     fn takes_whole_packets(&self, _class: u8) -> bool {
+        false
+    }
+
+    /// Other states that a packet in `state`, which no intermediate router is meant for, may turn to at `at` before its
+    /// hop: detours over [`ANY_VIA`]. `choose` then returns a hop that `moves` enumerates for such a state, over an
+    /// intermediate router other than `at` and `dst`.
+    fn diverts(&self, _at: RouterId, _state: PacketState, _dst: RouterId, _out: &mut Vec<PacketState>) {}
+
+    /// The VC classes, from 0 on, that are escape channels of an adaptive routing (Duato, 1993); 0 if it has none. Its
+    /// heads decide again, and take an escape channel where no adaptive one is free.
+    fn escape_classes(&self) -> u32 {
+        0
+    }
+
+    /// True if it may or may not be free of deadlock: a run then has it proved first.
+    fn unproved(&self) -> bool {
         false
     }
 
@@ -235,6 +281,11 @@ pub trait Minimal: Send + Sync {
 
     /// Links on the way from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
+
+    /// True if it may deadlock: see [`Routing::unproved`].
+    fn unproved(&self) -> bool {
+        false
+    }
 
     /// The VC class, within the phase, of the ejection channel; `None` if all VCs may be used.
     #[inline(always)]

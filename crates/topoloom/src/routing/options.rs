@@ -6,6 +6,9 @@ use std::ops::RangeInclusive;
 use super::RoutingInfo;
 use crate::error::{Error, Result, unknown};
 
+/// The one key of a routing that is read from a file: it stands for all that is written behind the name.
+pub(super) const FILE: &str = "FILE";
+
 /// What a user has written behind a routing's name, its keys known to be the routing's.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -16,6 +19,10 @@ pub struct Options {
 impl Options {
     /// Reads `key=value,…` for the routing `info`.
     pub(super) fn read(info: &RoutingInfo, text: &str) -> Result<Self> {
+        // A file's name may hold commas.
+        if info.keys.first().is_some_and(|(key, _)| *key == FILE) {
+            return Ok(Self { name: info.name, given: vec![(FILE.to_owned(), text.to_owned())] });
+        }
         let mut given: Vec<(String, String)> = Vec::new();
         for item in text.split(',').filter(|item| !item.is_empty()) {
             let (key, value) = item.split_once('=').unwrap_or((item, ""));

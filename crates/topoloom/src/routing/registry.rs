@@ -1,13 +1,28 @@
 //! The routings by name, and which networks offer them. A routing says all that is to be known of it in its own file:
 //! here it has one line.
 
-use super::{AnyRouting, Options, dor, fattree, min, twophase};
+use super::options::FILE;
+use super::{AnyRouting, Options, dor, duato, fattree, layers, min, par, tables, twophase, ugal_g, updown};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
 /// Every routing, in the order in which users see them.
-pub static ROUTINGS: &[&RoutingInfo] =
-    &[&dor::DOR, &min::MIN, &min::MIN_SPREAD, &twophase::VAL, &twophase::UGAL_L, &fattree::NCA, &fattree::ANCA];
+pub static ROUTINGS: &[&RoutingInfo] = &[
+    &dor::DOR,
+    &min::MIN,
+    &min::MIN_SPREAD,
+    &twophase::VAL,
+    &twophase::UGAL_L,
+    &ugal_g::UGAL_G,
+    &par::PAR,
+    &fattree::NCA,
+    &fattree::ANCA,
+    &updown::UPDOWN,
+    &duato::DUATO,
+    &layers::LASH,
+    &layers::DFSSSP,
+    &tables::TABLE,
+];
 
 /// A routing, for users and for the machine.
 pub struct RoutingInfo {
@@ -51,9 +66,10 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
     built.ok_or_else(|| not_offered(network, info))
 }
 
-/// The names of the routings that `network` offers.
+/// The names of the routings that `network` offers; one that is read from a file is the user's own.
 pub fn offered(network: &Network) -> Vec<&'static str> {
-    ROUTINGS.iter().filter(|info| info.offered_by(network)).map(|info| info.name).collect()
+    let own = |info: &RoutingInfo| info.keys.first().is_some_and(|(key, _)| *key == FILE);
+    ROUTINGS.iter().filter(|info| info.offered_by(network) && !own(info)).map(|info| info.name).collect()
 }
 
 fn not_offered(network: &Network, info: &RoutingInfo) -> Error {

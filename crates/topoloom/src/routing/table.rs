@@ -68,8 +68,9 @@ impl TableMinimal {
         Ok(table)
     }
 
+    /// The outputs on shortest ways.
     #[inline(always)]
-    fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {
+    pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {
         let place = to.index() * (self.routers + 1) + at.index();
         &self.pools[to.index()][self.start[place] as usize..self.start[place + 1] as usize]
     }

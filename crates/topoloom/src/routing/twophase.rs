@@ -4,8 +4,9 @@
 //! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output is more
 //! occupied. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
 
+use super::booksim::BookSimUgal;
 use super::min::hop;
-use super::minimal::{self, with_minimal};
+use super::minimal::{self, AnyMinimal, with_minimal};
 use super::{
     ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View, evenly,
 };
@@ -34,12 +35,22 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     summary: "minimal if H_min q_min <= H_non q_non + bias at the source router, else the Valiant path",
     families: &[],
     classes: "as val",
-    keys: &[BIAS],
+    keys: &[BIAS, ("vcs", "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock")],
     build: |network, given| {
         let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };
+        if given.choice("vcs", &["own", "booksim"])? == "booksim" {
+            return booksim_classes(network, given, options).map(Some);
+        }
         over_phases::<true>(network, options)
     },
 };
+
+fn booksim_classes(network: &Network, given: &super::Options, options: Options) -> Result<AnyRouting> {
+    match minimal::phase(network)? {
+        AnyMinimal::Dragonfly(m) => Ok(AnyRouting::dynamic(BookSimUgal(TwoPhase::new(m, network, options)))),
+        _ => Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),
+    }
+}
 
 fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
     let phase = minimal::phase(network)?;
@@ -74,6 +85,22 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         let mut rule = minimal.ugal();
         rule.bias = options.bias.unwrap_or(rule.bias);
         Self { classes: minimal.classes(), rule, minimal, routers, up, any_via: options.any_via }
+    }
+
+    /// The way of each phase.
+    pub fn minimal(&self) -> &M {
+        &self.minimal
+    }
+
+    /// UGAL's bias towards the minimal path, in flits.
+    pub fn bias(&self) -> u32 {
+        self.rule.bias
+    }
+
+    /// The intermediate router of UGAL's candidate, if there is one.
+    #[inline(always)]
+    pub fn candidate(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<RouterId> {
+        self.up(src, || self.minimal.candidate(src, dst, self.routers, rng))
     }
 
     /// Valiant's intermediate router; `None` sends the packet minimally.
@@ -171,8 +198,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         if ADAPTIVE {
-            let candidate = self.up(src, || self.minimal.candidate(src, dst, self.routers, rng));
-            if let Some(via) = candidate {
+            if let Some(via) = self.candidate(src, dst, rng) {
                 return self.decide(src, dst, via, view, rng);
             }
             return PacketState::direct(self.minimal.begin(rng));

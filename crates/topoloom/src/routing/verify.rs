@@ -1,17 +1,24 @@
 //! Proves a routing free of deadlock: the dependencies between its channels, exhaustively, and a cycle if there is one.
 //!
 //! A node is a (channel, VC class); an edge says that some packet may hold the first while it waits for the second.
-//! An acyclic graph is a proof (Dally and Seitz, 1987). The walk is over targets: for each router as the target of a
+//! An acyclic graph is a proof (Dally and Seitz, 1987).
+//! With escape channels (Duato, 1993, 1995) it is enough that those can be taken in every state that a packet may get
+//! into, and that their *extended* dependencies are acyclic: a packet may hold an escape channel, go on over adaptive
+//! ones, and ask for an escape channel again, at the next router (directly) or at a later one (indirectly). The walk is over targets: for each router as the target of a
 //! phase, all states of all packets that head for it. Where packets turn at an intermediate router, what arrives there
 //! for it is joined with what leaves it for any destination, so the proof holds for any intermediate.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{ANY_VIA, Move, PacketState, Routing};
+use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
+use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
+use crate::rng::Rng;
 
 /// What `topoloom verify` prints.
 #[derive(Debug, Clone, Serialize)]
@@ -28,6 +35,9 @@ pub struct Proof {
     pub channels: usize,
     /// Edges of the graph.
     pub dependencies: usize,
+    /// States of packets, with their routers and destinations, in which no escape channel can be taken; 0 for routings
+    /// without escape channels.
+    pub states_without_escape: usize,
     /// VC classes, hence the least number of VCs.
     pub vcs_needed: u32,
     /// A shortest cycle that was found, channel by channel; empty if there is none.
@@ -36,6 +46,24 @@ pub struct Proof {
     pub unserved_pairs: usize,
     /// The first of them, as (source router, destination router).
     pub unserved_examples: Vec<(u32, u32)>,
+}
+
+impl Proof {
+    /// Refuses a routing that can deadlock or lose packets.
+    ///
+    /// # Errors
+    /// [`Error::Routing`] says which.
+    pub fn refuse_unsafe(&self) -> Result<()> {
+        let what = match (self.deadlock_free, self.unserved_pairs) {
+            (true, 0) => return Ok(()),
+            (true, pairs) => format!("leaves {pairs} pairs of routers without a way"),
+            (false, _) => "can deadlock".to_owned(),
+        };
+        Err(Error::Routing(format!(
+            "{} on {} {what} (topoloom verify shows how); give --unsafe to run it all the same",
+            self.routing, self.spec
+        )))
+    }
 }
 
 /// One channel of a cycle.
@@ -53,29 +81,133 @@ pub struct CycleHop {
     pub link: LinkClass,
 }
 
-/// Verifies `routing` on `network`.
-pub fn verify(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
-    let graph = Graph::new(network, routing.classes() as usize);
+/// Verifies `routing` on `network`; with fewer `vcs` than it has classes, as the engine runs it then: classes share VCs.
+pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u32>) -> Proof {
+    let needed = routing.classes();
+    match vcs {
+        Some(vcs) if vcs < needed => Proof { vcs_needed: needed, ..prove(network, name, &Merged { routing, vcs }) },
+        _ => prove(network, name, routing),
+    }
+}
+
+/// A routing whose classes share fewer VCs.
+struct Merged<'r> {
+    routing: &'r AnyRouting,
+    vcs: u32,
+}
+
+impl Routing for Merged<'_> {
+    fn classes(&self) -> u32 {
+        self.vcs
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.routing.starts(src, dst, out);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let first = out.len();
+        self.routing.moves(at, state, dst, out);
+        let vc = |class: u8| crate::cycle::class_vcs(class.into(), self.routing.classes(), self.vcs).start as u8;
+        out[first..].iter_mut().for_each(|hop| hop.class = vc(hop.class));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.routing.start(src, dst, view, rng)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        self.routing.choose(at, state, dst, view, rng)
+    }
+
+    fn diverts(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.routing.diverts(at, state, dst, out);
+    }
+}
+
+fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
     let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
-    let arrivals = first_phase(&graph, routing, &ends);
-    let turns: Vec<Vec<Row>> = arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
-    let stuck = last_phase(&graph, routing, &ends, &arrivals, &turns);
-    graph.join(&arrivals, &turns);
-    let cycle = graph.cycle();
-    let unserved: usize = stuck.iter().map(|(_, sources)| sources.len()).sum();
-    let examples = stuck.iter().flat_map(|(dst, sources)| sources.iter().map(|src| (src.0, dst.0))).take(10).collect();
+    let graph = Graph::new(network, routing.classes() as usize);
+    let found = match routing.escape_classes() {
+        0 => acyclic(&graph, routing, &ends),
+        classes => escape(&graph, routing, classes, &ends),
+    };
+    let unserved = found.stuck.iter().map(|(_, sources)| sources.len()).sum();
+    let pairs = found.stuck.iter().flat_map(|(dst, sources)| sources.iter().map(|src| (src.0, dst.0)));
     Proof {
         spec: network.spec().to_owned(),
         routing: name.to_owned(),
-        deadlock_free: cycle.is_empty(),
-        method: "acyclic",
+        deadlock_free: found.cycle.is_empty() && found.states_without_escape == 0,
+        method: found.method,
         channels: graph.used.len(),
-        dependencies: graph.rows.iter().map(Row::len).sum(),
+        dependencies: found.dependencies,
+        states_without_escape: found.states_without_escape,
         vcs_needed: routing.classes(),
-        cycle,
+        cycle: found.cycle.into_iter().map(|node| graph.describe(node)).collect(),
         unserved_pairs: unserved,
-        unserved_examples: examples,
+        unserved_examples: pairs.take(10).collect(),
     }
+}
+
+/// What a method has found.
+struct Findings {
+    method: &'static str,
+    dependencies: usize,
+    cycle: Vec<usize>,
+    states_without_escape: usize,
+    /// By destination, the sources that are not served.
+    stuck: Vec<(RouterId, Vec<RouterId>)>,
+}
+
+/// All dependencies between all channels.
+fn acyclic(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings {
+    let diversions = diversions(graph, routing, ends);
+    let (arrivals, first_hops) = first_phase(graph, routing, ends, &diversions);
+    let turns: Vec<Vec<Row>> = arrivals.iter().map(|at| at.iter().map(|_| Row::new(graph.words)).collect()).collect();
+    let stuck = last_phase(graph, routing, ends, &arrivals, &turns);
+    graph.join(arrivals.iter().flatten(), turns.iter().flatten());
+    graph.join(diversions.iter().map(|(_, arrival)| arrival), first_hops.iter());
+    let dependencies = graph.rows.iter().map(Row::len).sum();
+    let next: Vec<Vec<u32>> = (0..graph.rows.len()).into_par_iter().map(|node| graph.successors(node)).collect();
+    let cycle = shortest_cycle(&next);
+    Findings { method: "acyclic", dependencies, cycle, states_without_escape: 0, stuck }
+}
+
+/// The extended dependencies between escape channels, the classes below `classes`.
+fn escape(graph: &Graph, routing: &dyn Routing, classes: u32, ends: &[RouterId]) -> Findings {
+    let next: Vec<Mutex<BTreeSet<u32>>> = (0..graph.rows.len()).map(|_| Mutex::default()).collect();
+    let walk = |&dst: &RouterId| {
+        let mut walk = Walk::new(graph, dst);
+        let sources = walk.enter(routing, ends);
+        walk.run(routing);
+        walk.use_channels();
+        let lost = walk.extend(classes, &next);
+        (lost, (dst, walk.stuck(&sources)))
+    };
+    let (lost, stuck): (Vec<usize>, Vec<_>) = ends.par_iter().map(walk).unzip();
+    let next: Vec<Vec<u32>> =
+        next.into_iter().map(|row| row.into_inner().expect("no thread panics").into_iter().collect()).collect();
+    let (dependencies, states_without_escape) = (next.iter().map(Vec::len).sum(), lost.iter().sum());
+    Findings { method: "escape", dependencies, cycle: shortest_cycle(&next), states_without_escape, stuck }
+}
+
+/// Where packets may turn to a detour on their way: a router and the state they turn to, with the nodes that they
+/// arrive on.
+fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, Arrival)> {
+    let walk = |&dst: &RouterId| {
+        let mut walk = Walk::new(graph, dst);
+        walk.enter(routing, ends);
+        walk.run(routing);
+        walk.diverted(routing)
+    };
+    let mut found: BTreeMap<(RouterId, u32), BTreeSet<u32>> = BTreeMap::new();
+    for (at, bits, nodes) in ends.par_iter().flat_map_iter(walk).collect::<Vec<_>>() {
+        found.entry((at, bits)).or_default().extend(nodes);
+    }
+    let arrival = |((at, bits), nodes): (_, BTreeSet<u32>)| {
+        (at, Arrival { state: PacketState { via: ANY_VIA, bits }, nodes: nodes.into_iter().collect() })
+    };
+    found.into_iter().map(arrival).collect()
 }
 
 /// What arrives at a router that is its intermediate one: a state, and the nodes it arrives on.
@@ -101,8 +233,15 @@ impl Row {
     }
 }
 
-/// Walks the way to every possible intermediate router.
-fn first_phase(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<Vec<Arrival>> {
+/// Walks the way to every possible intermediate router. Returns what arrives there, and where packets go that turn to a
+/// detour on their way.
+fn first_phase(
+    graph: &Graph,
+    routing: &dyn Routing,
+    ends: &[RouterId],
+    diversions: &[(RouterId, Arrival)],
+) -> (Vec<Vec<Arrival>>, Vec<Row>) {
+    let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
     let walk = |via: RouterId| {
         let mut walk = Walk::new(graph, via);
         let mut starts = Vec::new();
@@ -116,11 +255,22 @@ fn first_phase(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<V
                 walk.reach(src, PacketState { via: via.0, bits: state.bits });
             }
         }
+        let diverted: Vec<(usize, usize)> = (0..diversions.len())
+            .filter(|&place| diversions[place].0 != via)
+            .map(|place| {
+                let (at, arrival) = &diversions[place];
+                (place, walk.reach(*at, PacketState { via: via.0, bits: arrival.state.bits }))
+            })
+            .collect();
         walk.run(routing);
         walk.record();
+        for (place, index) in diverted {
+            walk.outs(index).for_each(|hop| first_hops[place].insert(graph.bit(hop)));
+        }
         walk.arrivals()
     };
-    (0..graph.network.num_routers() as u32).into_par_iter().map(RouterId).map(walk).collect()
+    let arrivals = (0..graph.network.num_routers() as u32).into_par_iter().map(RouterId).map(walk).collect();
+    (arrivals, first_hops)
 }
 
 /// Walks the way to every destination, from sources and from intermediate routers. Returns, by destination, the
@@ -134,15 +284,7 @@ fn last_phase(
 ) -> Vec<(RouterId, Vec<RouterId>)> {
     let walk = |&dst: &RouterId| {
         let mut walk = Walk::new(graph, dst);
-        let mut sources: Vec<(RouterId, usize)> = Vec::new();
-        let mut starts = Vec::new();
-        for &src in ends.iter().filter(|&&src| src != dst) {
-            starts.clear();
-            routing.starts(src, dst, &mut starts);
-            for state in starts.iter().filter(|state| state.via != ANY_VIA) {
-                sources.push((src, walk.reach(src, *state)));
-            }
-        }
+        let mut sources = walk.enter(routing, ends);
         let mut turned = Vec::new();
         for via in graph.network.routers().filter(|&via| via != dst) {
             for (place, arrival) in arrivals[via.index()].iter().enumerate() {
@@ -195,9 +337,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Joins what arrives at intermediate routers with what leaves them.
-    fn join(&self, arrivals: &[Vec<Arrival>], turns: &[Vec<Row>]) {
-        for (arrival, row) in arrivals.iter().flatten().zip(turns.iter().flatten()) {
+    /// Joins what arrives somewhere with what leaves it.
+    fn join<'r>(&self, arrivals: impl Iterator<Item = &'r Arrival>, rows: impl Iterator<Item = &'r Row>) {
+        for (arrival, row) in arrivals.zip(rows) {
             for &node in &arrival.nodes {
                 for (into, from) in self.rows[node as usize].0.iter().zip(&row.0) {
                     into.fetch_or(from.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -206,77 +348,16 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+    /// The nodes that wait behind a node.
+    fn successors(&self, node: usize) -> Vec<u32> {
         let words = self.rows[node].0.iter().map(|w| w.load(Ordering::Relaxed)).enumerate();
         let bits = words.flat_map(|(i, word)| (0..64).filter(move |b| word >> b & 1 == 1).map(move |b| i * 64 + b));
-        bits.map(move |bit| self.network.port_base(self.head(node)) as usize * self.classes + bit)
-    }
-
-    fn successors_if_any(&self, node: usize) -> Vec<usize> {
-        let empty = self.rows[node].0.iter().all(|w| w.load(Ordering::Relaxed) == 0);
-        if empty { Vec::new() } else { self.successors(node).collect() }
-    }
-
-    /// A shortest cycle through a node of the graph, empty if it is acyclic.
-    fn cycle(&self) -> Vec<CycleHop> {
-        /// Breadth-first searches for a shorter cycle, at the most.
-        const SEARCHES: usize = 4096;
-        let left = self.cyclic_core();
-        let nodes: Vec<usize> = (0..left.len()).filter(|&n| left[n]).collect();
-        let shortest = nodes
-            .par_iter()
-            .take(SEARCHES)
-            .filter_map(|&node| self.cycle_through(node, &left))
-            .min_by_key(|cycle| (cycle.len(), cycle[0]));
-        shortest.unwrap_or_default().into_iter().map(|node| self.describe(node)).collect()
-    }
-
-    /// Kahn's algorithm, from both ends: what is left lies on cycles or between them.
-    fn cyclic_core(&self) -> Vec<bool> {
-        let next: Vec<Vec<usize>> = (0..self.rows.len()).map(|n| self.successors_if_any(n)).collect();
-        let mut previous = vec![Vec::new(); next.len()];
-        next.iter().enumerate().for_each(|(n, to)| to.iter().for_each(|&t| previous[t].push(n)));
-        let mut left = vec![true; next.len()];
-        for (towards, back) in [(&next, &previous), (&previous, &next)] {
-            let mut degree: Vec<usize> =
-                (0..left.len()).map(|n| back[n].iter().filter(|&&b| left[b]).count()).collect();
-            let mut free: Vec<usize> = (0..left.len()).filter(|&n| left[n] && degree[n] == 0).collect();
-            while let Some(node) = free.pop() {
-                left[node] = false;
-                for &to in towards[node].iter().filter(|&&to| left[to]) {
-                    degree[to] -= 1;
-                    if degree[to] == 0 {
-                        free.push(to);
-                    }
-                }
-            }
+        let mut bits = bits.peekable();
+        if bits.peek().is_none() {
+            return Vec::new();
         }
-        left
-    }
-
-    fn cycle_through(&self, start: usize, within: &[bool]) -> Option<Vec<usize>> {
-        let mut parent = std::collections::HashMap::new();
-        let mut queue = vec![start];
-        let mut place = 0;
-        while place < queue.len() {
-            let node = queue[place];
-            place += 1;
-            for next in self.successors(node).filter(|&n| within[n]) {
-                if next == start {
-                    let mut cycle = vec![node];
-                    while let Some(&before) = parent.get(cycle.last().expect("never empty")) {
-                        cycle.push(before);
-                    }
-                    cycle.reverse();
-                    return Some(cycle);
-                }
-                if let std::collections::hash_map::Entry::Vacant(entry) = parent.entry(next) {
-                    entry.insert(node);
-                    queue.push(next);
-                }
-            }
-        }
-        None
+        let first = self.network.port_base(self.head(node)) as usize * self.classes;
+        bits.map(|bit| (first + bit) as u32).collect()
     }
 
     fn describe(&self, node: usize) -> CycleHop {
@@ -290,6 +371,68 @@ impl<'a> Graph<'a> {
             link: self.network.ports()[port.index()].class,
         }
     }
+}
+
+/// A shortest cycle of a graph given by the successors of its nodes, empty if it is acyclic.
+fn shortest_cycle(next: &[Vec<u32>]) -> Vec<usize> {
+    /// Breadth-first searches for a shorter cycle, at the most.
+    const SEARCHES: usize = 4096;
+    let left = cyclic_core(next);
+    let nodes: Vec<usize> = (0..left.len()).filter(|&n| left[n]).collect();
+    let shortest = nodes
+        .par_iter()
+        .take(SEARCHES)
+        .filter_map(|&node| cycle_through(next, node, &left))
+        .min_by_key(|cycle| (cycle.len(), cycle[0]));
+    shortest.unwrap_or_default()
+}
+
+/// Kahn's algorithm, from both ends: what is left lies on cycles or between them.
+fn cyclic_core(next: &[Vec<u32>]) -> Vec<bool> {
+    let mut previous = vec![Vec::new(); next.len()];
+    next.iter().enumerate().for_each(|(n, to)| to.iter().for_each(|&t| previous[t as usize].push(n as u32)));
+    let mut left = vec![true; next.len()];
+    for (towards, back) in [(next, &*previous), (&*previous, next)] {
+        let mut degree: Vec<usize> =
+            back.iter().map(|back| back.iter().filter(|&&b| left[b as usize]).count()).collect();
+        let mut free: Vec<usize> = (0..left.len()).filter(|&n| left[n] && degree[n] == 0).collect();
+        while let Some(node) = free.pop() {
+            left[node] = false;
+            for to in towards[node].iter().map(|&to| to as usize) {
+                degree[to] -= usize::from(left[to]);
+                if left[to] && degree[to] == 0 {
+                    free.push(to);
+                }
+            }
+        }
+    }
+    left
+}
+
+/// A shortest cycle through `start`.
+fn cycle_through(next: &[Vec<u32>], start: usize, within: &[bool]) -> Option<Vec<usize>> {
+    let mut parent = std::collections::HashMap::new();
+    let mut queue = vec![start];
+    let mut place = 0;
+    while place < queue.len() {
+        let node = queue[place];
+        place += 1;
+        for next in next[node].iter().map(|&n| n as usize).filter(|&n| within[n]) {
+            if next == start {
+                let mut cycle = vec![node];
+                while let Some(&before) = parent.get(cycle.last().expect("never empty")) {
+                    cycle.push(before);
+                }
+                cycle.reverse();
+                return Some(cycle);
+            }
+            if let std::collections::hash_map::Entry::Vacant(entry) = parent.entry(next) {
+                entry.insert(node);
+                queue.push(next);
+            }
+        }
+    }
+    None
 }
 
 /// All states of packets that head for one target.
@@ -323,6 +466,20 @@ impl<'g, 'n> Walk<'g, 'n> {
         here.push((state, index as u32));
         self.states.push((at, state, Vec::new()));
         index
+    }
+
+    /// Enters all packets that start for the target, without a detour. Returns their sources and states.
+    fn enter(&mut self, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, usize)> {
+        let (mut sources, mut starts) = (Vec::new(), Vec::new());
+        let target = self.target;
+        for &src in ends.iter().filter(|&&src| src != target) {
+            starts.clear();
+            routing.starts(src, target, &mut starts);
+            for state in starts.iter().filter(|state| state.via != ANY_VIA) {
+                sources.push((src, self.reach(src, *state)));
+            }
+        }
+        sources
     }
 
     fn run(&mut self, routing: &dyn Routing) {
@@ -362,6 +519,68 @@ impl<'g, 'n> Walk<'g, 'n> {
                 self.outs(*next as usize).for_each(|after| row.insert(self.graph.bit(after)));
             }
         }
+    }
+
+    /// Enters the channels of this walk into the graph, without dependencies.
+    fn use_channels(&self) {
+        for (at, _, hops) in &self.states {
+            hops.iter().for_each(|(hop, _)| self.graph.used.insert(self.graph.node(*at, hop) as usize));
+        }
+    }
+
+    /// Enters the extended dependencies of the escape channels, the classes below `classes`, into `next`. Returns the
+    /// number of states without an escape channel.
+    fn extend(&self, classes: u32, next: &[Mutex<BTreeSet<u32>>]) -> usize {
+        let is_escape = |hop: &Move| u32::from(hop.class) < classes;
+        // What is found from a state is found from every escape channel that leads to it.
+        let mut heads: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (at, _, hops) in &self.states {
+            for (hop, to) in hops.iter().filter(|(hop, to)| is_escape(hop) && *to != ENDED) {
+                heads.entry(*to).or_default().push(self.graph.node(*at, hop));
+            }
+        }
+        for (head, nodes) in heads {
+            let mut wanted = Vec::new();
+            let mut seen = vec![false; self.states.len()];
+            let mut queue = vec![head];
+            seen[head as usize] = true;
+            while let Some(state) = queue.pop() {
+                let (at, _, hops) = &self.states[state as usize];
+                for (hop, to) in hops {
+                    if is_escape(hop) {
+                        wanted.push(self.graph.node(*at, hop));
+                    } else if *to != ENDED && !std::mem::replace(&mut seen[*to as usize], true) {
+                        queue.push(*to);
+                    }
+                }
+            }
+            for node in nodes {
+                next[node as usize].lock().expect("no thread panics").extend(&wanted);
+            }
+        }
+        self.states.iter().filter(|(_, _, hops)| !hops.iter().any(|(hop, _)| is_escape(hop))).count()
+    }
+
+    /// Where packets may turn to a detour: the router, the bits they turn to, and the nodes that they arrive on.
+    fn diverted(&self, routing: &dyn Routing) -> Vec<(RouterId, u32, Vec<u32>)> {
+        let mut turned = Vec::new();
+        let mut found: Vec<(RouterId, u32, Vec<u32>)> = Vec::new();
+        let mut places: Vec<Vec<usize>> = vec![Vec::new(); self.states.len()];
+        for (index, (at, state, _)) in self.states.iter().enumerate() {
+            turned.clear();
+            routing.diverts(*at, *state, self.target, &mut turned);
+            for state in &turned {
+                places[index].push(found.len());
+                found.push((*at, state.bits, Vec::new()));
+            }
+        }
+        for (at, _, hops) in &self.states {
+            for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
+                let node = self.graph.node(*at, hop);
+                places[*next as usize].iter().for_each(|&place| found[place].2.push(node));
+            }
+        }
+        found
     }
 
     /// What arrives at the target, if it is an intermediate router.

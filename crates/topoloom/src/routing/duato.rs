@@ -1,0 +1,195 @@
+//! Duato's protocol: any minimal hop over adaptive channels, with escape channels that cannot deadlock behind them.
+//!
+//! On grids whose dimension order is at hand (Duato, 1993) the escape channels follow it, and a packet may return from
+//! them to the adaptive ones at the next router. On any other graph (Silla and Duato, 2000) they follow up*/down*,
+//! whose ways need not be minimal: a packet that has taken one stays on them, so that it cannot go round for ever.
+//! A head takes the least occupied minimal output that has an adaptive VC for it; where none has, it escapes, or decides
+//! again when something is freed.
+
+use super::min::hop;
+use super::minimal::{self, AnyMinimal};
+use super::table::TableMinimal;
+use super::updown::{self, UpDown};
+use super::{AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+pub(super) const DUATO: RoutingInfo = RoutingInfo {
+    name: "duato",
+    summary: "minimal adaptive, the least occupied output; escape channels in dimension order on mesh, torus, hypercube \
+              and HyperX, by up*/down* elsewhere",
+    families: &[],
+    classes: "escape (torus 2, else 1) + 1 adaptive",
+    keys: &[updown::ROOT, ("escape", "on (default); off: no escape channels, which can deadlock")],
+    build: |network, options| {
+        if options.choice("escape", &["on", "off"])? == "off" {
+            return Ok(Some(AnyRouting::dynamic(Unescaped(TableMinimal::new(network)?))));
+        }
+        let table = TableMinimal::new(network)?;
+        let root = updown::root(network, options)?;
+        let way: Box<dyn Way> = match minimal::phase(network)? {
+            AnyMinimal::Mesh(order) if root.is_none() => Box::new(InOrder(order)),
+            AnyMinimal::Torus(order) if root.is_none() => Box::new(InOrder(order)),
+            AnyMinimal::HyperX(order) if root.is_none() => Box::new(InOrder(order)),
+            _ => Box::new(UpDown::new(network, root)?),
+        };
+        Ok(Some(AnyRouting::dynamic(Duato { table, adaptive_class: way.classes() as u8, way })))
+    },
+};
+
+/// On adaptive channels, or free to take them.
+const ADAPTIVE: u32 = 0;
+
+/// The ways of the escape channels. Bits are [`ADAPTIVE`], or the way's own once a packet may not return from it.
+trait Way: Send + Sync {
+    fn classes(&self) -> u32;
+
+    /// Every hop over escape channels.
+    fn steps(&self, at: RouterId, bits: u32, dst: RouterId, out: &mut Vec<Step>);
+
+    /// One of them.
+    fn step(&self, at: RouterId, bits: u32, dst: RouterId, rng: &mut Rng) -> Step;
+}
+
+/// Dimension order, decided afresh at each router.
+struct InOrder<M>(M);
+
+impl<M: Minimal> Way for InOrder<M> {
+    fn classes(&self) -> u32 {
+        self.0.classes()
+    }
+
+    fn steps(&self, at: RouterId, _bits: u32, dst: RouterId, out: &mut Vec<Step>) {
+        let first = out.len();
+        self.0.steps(at, self.0.begin(&mut Rng::stream(0, 0)), dst, out);
+        out[first..].iter_mut().for_each(|step| step.bits = ADAPTIVE);
+    }
+
+    fn step(&self, at: RouterId, _bits: u32, dst: RouterId, rng: &mut Rng) -> Step {
+        let bits = self.0.begin(rng);
+        Step { bits: ADAPTIVE, ..self.0.step(at, bits, dst, rng) }
+    }
+}
+
+impl UpDown {
+    /// The phase of a packet with these bits: 1 + phase on escape channels, and free to go up when it enters them.
+    fn phase(bits: u32) -> u32 {
+        if bits == ADAPTIVE { updown::UP } else { bits - 1 }
+    }
+}
+
+impl Way for UpDown {
+    fn classes(&self) -> u32 {
+        1
+    }
+
+    fn steps(&self, at: RouterId, bits: u32, dst: RouterId, out: &mut Vec<Step>) {
+        out.extend(UpDown::steps(self, at, Self::phase(bits), dst).map(|step| Step { bits: step.bits + 1, ..step }));
+    }
+
+    fn step(&self, at: RouterId, bits: u32, dst: RouterId, rng: &mut Rng) -> Step {
+        let step = self.draw(at, Self::phase(bits), dst, rng);
+        Step { bits: step.bits + 1, ..step }
+    }
+}
+
+struct Duato {
+    table: TableMinimal,
+    way: Box<dyn Way>,
+    adaptive_class: u8,
+}
+
+/// The least occupied of `outputs` with a free VC of `class`; on a tie the first from a random one on.
+#[inline(always)]
+fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng: &mut Rng) -> Option<u16> {
+    let drawn = if outputs.len() > 1 { rng.below(outputs.len() as u32) as usize } else { 0 };
+    let (before, on) = outputs.split_at(drawn);
+    let free = on.iter().chain(before).filter(|port| view.free_vcs(u32::from(**port), class) > 0);
+    free.min_by_key(|port| view.occupancy(u32::from(**port))).copied()
+}
+
+/// The adaptive channels by themselves, in one class: a negative example for proofs.
+struct Unescaped(TableMinimal);
+
+impl Routing for Unescaped {
+    fn classes(&self) -> u32 {
+        1
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.push(PacketState::direct(ADAPTIVE));
+    }
+
+    fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let hop = |&port: &u16| Move { port, class: 0, next: PacketState::direct(ADAPTIVE) };
+        out.extend(self.0.outputs(at, dst).iter().map(hop));
+    }
+
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+        PacketState::direct(ADAPTIVE)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let outputs = self.0.outputs(at, dst);
+        let port = least_occupied(outputs, 0, view, rng).unwrap_or(outputs[0]);
+        Move { port, class: 0, next: PacketState::direct(ADAPTIVE) }
+    }
+
+    fn unproved(&self) -> bool {
+        true
+    }
+}
+
+impl Duato {
+    #[inline(always)]
+    fn adaptive(&self, port: u16) -> Move {
+        Move { port, class: self.adaptive_class, next: PacketState::direct(ADAPTIVE) }
+    }
+}
+
+impl Routing for Duato {
+    fn classes(&self) -> u32 {
+        self.way.classes() + 1
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.push(PacketState::direct(ADAPTIVE));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        if state.bits == ADAPTIVE {
+            out.extend(self.table.outputs(at, dst).iter().map(|&port| self.adaptive(port)));
+        }
+        let mut steps = Vec::new();
+        self.way.steps(at, state.bits, dst, &mut steps);
+        out.extend(steps.into_iter().map(|step| hop(step, 0, NO_VIA)));
+    }
+
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+        PacketState::direct(ADAPTIVE)
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let free = match state.bits {
+            ADAPTIVE => least_occupied(self.table.outputs(at, dst), self.adaptive_class, view, rng),
+            _ => None,
+        };
+        match free {
+            Some(port) => self.adaptive(port),
+            None => hop(self.way.step(at, state.bits, dst, rng), 0, NO_VIA),
+        }
+    }
+
+    fn escape_classes(&self) -> u32 {
+        self.way.classes()
+    }
+
+    fn decides_again(&self) -> bool {
+        true
+    }
+
+    fn takes_whole_packets(&self, class: u8) -> bool {
+        class == self.adaptive_class
+    }
+}

@@ -1,0 +1,142 @@
+//! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
+//! in the source group.
+//!
+//! Classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to the intermediate
+//! router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
+
+use super::dragonfly::DragonflyMinimal;
+use super::twophase::BIAS;
+use super::{ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View};
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+pub(super) const PAR: RoutingInfo = RoutingInfo {
+    name: "par",
+    summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group",
+    families: &["dragonfly"],
+    classes: "5 (5 local, 2 of them global)",
+    keys: &[BIAS],
+    build: |network, options| {
+        let bias = options.number(BIAS.0, 0..=1_000_000)?;
+        let routers = network.num_routers() as u32;
+        Ok(DragonflyMinimal::new(network).map(|minimal| {
+            let rule = minimal.ugal();
+            let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };
+            AnyRouting::dynamic(Progressive { minimal, rule, routers })
+        }))
+    },
+};
+
+/// The classes of global links on the way to the intermediate router, and to the destination.
+const GLOBAL: [u8; 2] = [1, 3];
+
+/// Where a packet is on its way: the bits of its state.
+mod stage {
+    /// Without a detour, in the source router.
+    pub const FIRST: u32 = 0;
+    /// Without a detour, after a local hop in the source group: the decision is open again.
+    pub const OPEN: u32 = 1;
+    /// From the intermediate router on.
+    pub const SECOND: u32 = 2;
+    /// In the destination's group.
+    pub const LAST: u32 = 3;
+    /// On a detour from the source router on.
+    pub const DETOUR: u32 = 4;
+    /// On a detour, elsewhere in the source group.
+    pub const LATE: u32 = 5;
+    /// In the intermediate router's group.
+    pub const NEAR: u32 = 6;
+}
+
+struct Progressive {
+    minimal: DragonflyMinimal,
+    rule: UgalRule,
+    routers: u32,
+}
+
+impl Progressive {
+    /// Global hops that the present phase has behind it.
+    #[inline(always)]
+    fn taken(bits: u32) -> u32 {
+        u32::from(bits == stage::LAST || bits == stage::NEAR)
+    }
+
+    /// The class of a hop that leaves `bits`, and the bits after it.
+    #[inline(always)]
+    fn classed(bits: u32, global: bool) -> (u8, u32) {
+        match (bits, global) {
+            (stage::FIRST, false) => (0, stage::OPEN),
+            (stage::DETOUR, false) => (0, stage::LATE),
+            (stage::LATE, false) => (1, stage::LATE),
+            (stage::NEAR, false) => (2, stage::NEAR),
+            (stage::SECOND | stage::OPEN, false) => (3, stage::SECOND),
+            (_, false) => (4, stage::LAST),
+            (stage::DETOUR | stage::LATE, true) => (GLOBAL[0], stage::NEAR),
+            (_, true) => (GLOBAL[1], stage::LAST),
+        }
+    }
+
+    #[inline(always)]
+    fn hop(step: Step, bits: u32, via: u32) -> Move {
+        let (class, next) = Self::classed(bits, step.bits > Self::taken(bits));
+        Move { port: step.port, class, next: PacketState { via, bits: next } }
+    }
+
+    /// The packet's state once it has met its intermediate router.
+    #[inline(always)]
+    fn turned(at: RouterId, state: PacketState) -> PacketState {
+        if state.via == at.0 { PacketState::direct(stage::SECOND) } else { state }
+    }
+
+    /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none.
+    #[inline(always)]
+    fn detour<V: View>(&self, at: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> Option<RouterId> {
+        let via = self.minimal.candidate(at, dst, self.routers, rng)?;
+        // The hops that `choose` will draw from the same stream.
+        let queue = |target| view.occupancy(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
+        let (w_min, w_non) = self.rule.weights.unwrap_or((1, 2));
+        (w_min * queue(dst) > w_non * queue(via) + self.rule.bias).then_some(via)
+    }
+}
+
+impl Routing for Progressive {
+    fn classes(&self) -> u32 {
+        5
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.extend([PacketState::direct(stage::FIRST), PacketState { via: ANY_VIA, bits: stage::DETOUR }]);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let state = Self::turned(at, state);
+        let mut steps = Vec::new();
+        self.minimal.steps(at, Self::taken(state.bits), state.target(dst), &mut steps);
+        out.extend(steps.into_iter().map(|step| Self::hop(step, state.bits, state.via)));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        match self.detour(src, dst, view, rng) {
+            Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
+            None => PacketState::direct(stage::FIRST),
+        }
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let mut state = Self::turned(at, state);
+        if state.bits == stage::OPEN {
+            if let Some(via) = self.detour(at, dst, view, rng) {
+                state = PacketState { via: via.0, bits: stage::LATE };
+            }
+        }
+        let step = self.minimal.step(at, Self::taken(state.bits), state.target(dst), rng);
+        Self::hop(step, state.bits, state.via)
+    }
+
+    fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
+        if state.via == NO_VIA && state.bits == stage::OPEN {
+            out.push(PacketState { via: ANY_VIA, bits: stage::LATE });
+        }
+    }
+}
