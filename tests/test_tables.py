@@ -34,6 +34,8 @@ def paths_of(graph: graphs.Graph, table: np.ndarray, homes: list[int], layers: n
     found = {}
     for src in routes.sources(graph):
         for column, home in enumerate(homes):
+            if graph.p[home] == 0:
+                continue
             at, hops = src, []
             while at != home:
                 layer = 0 if layers is None else int(layers[src, column])

@@ -102,12 +102,17 @@ def test_one_phase(spec, routing):
     check(spec, routing, routes.dependencies(graph, paths(graph)), classes)
 
 
-@pytest.mark.parametrize("routing", ["val", "val:via=any", "ugal-l", "ugal-l:bias=5"])
+@pytest.mark.parametrize("routing", ["val", "val:via=any", "ugal-l", "ugal-l:bias=5", "ugal-g:period=10"])
 @pytest.mark.parametrize("spec", DETOURS)
 def test_two_phases(spec, routing):
     paths, classes = DETOURS[spec]
     graph = graphs.build(spec)
     check(spec, routing, routes.valiant_dependencies(graph, paths(graph), classes), 2 * classes)
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:a=4,h=2", "dragonfly:a=4,h=2,g=4", "dragonfly:a=3,h=1,p=2"])
+def test_decisions_taken_again(spec):
+    check(spec, "par", routes.par_dependencies(graphs.build(spec)), 5)
 
 
 @pytest.mark.parametrize("spec", ["mesh:4x3", "torus:5x3", "dragonfly:a=4,h=2", "slimfly:q=3", "flex:3x3x3"])

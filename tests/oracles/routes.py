@@ -254,6 +254,50 @@ def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGra
     return waits
 
 
+def par_dependencies(graph: Graph) -> nx.DiGraph:
+    """Progressive adaptive routing on a dragonfly, over any intermediate routers: without a detour, with one from the
+    source on, and with one from the first exit on."""
+    minimal = dragonfly(graph)
+    ends, everywhere = sources(graph), range(graph.routers)
+
+    def labelled(path: Path, local: tuple[int, int], across: int) -> Path:
+        kinds = [graph.links[router][port - graph.p[router]][1] for router, port, _ in path]
+        return tuple(
+            (router, port, across if kind == "global" else local[taken])
+            for (router, port, taken), kind in zip(path, kinds, strict=True)
+        )
+
+    waits = nx.DiGraph()
+    last, first, opened = defaultdict(set), defaultdict(set), set()
+
+    def add(path: Path) -> Path:
+        waits.add_nodes_from(path)
+        waits.add_edges_from(pairwise(path))
+        return path
+
+    for src, dst in product(ends, repeat=2):
+        for _, path in minimal(src, dst) if src != dst else []:
+            path = add(labelled(path, (0, 4), 3))  # noqa: PLW2901
+            if len(path) > 1 and path[0][2] == 0:
+                opened.add(path[0])
+    for via in everywhere:
+        for src in ends:
+            for _, path in minimal(src, via) if src != via else []:
+                last[via].add(add(labelled(path, (0, 2), 1))[-1])
+        for hop in opened:
+            at = end_of(graph, hop)
+            for _, path in minimal(at, via) if at != via else []:
+                path = add(labelled(path, (1, 2), 1))  # noqa: PLW2901
+                waits.add_edge(hop, path[0])
+                last[via].add(path[-1])
+        for dst in ends:
+            for _, path in minimal(via, dst) if via != dst else []:
+                first[via].add(add(labelled(path, (3, 4), 3))[0])
+    for via in everywhere:
+        waits.add_edges_from(product(last[via], first[via]))
+    return waits
+
+
 def mean_hops(graph: Graph, paths: Paths) -> float:
     """The mean number of routers visited under uniform traffic, the source itself included."""
     total = sum(

@@ -16,6 +16,7 @@ use topoloom::topology;
 struct Anything {
     seed: u64,
     leaves_by: u32,
+    arrived_by: u32,
 }
 
 impl View for Anything {
@@ -30,6 +31,10 @@ impl View for Anything {
 
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         self.occupancy(port ^ u32::from(class) << 16) / 2
+    }
+
+    fn arrived_by(&self) -> u32 {
+        self.arrived_by
     }
 
     fn leaves_by(&self) -> u32 {
@@ -100,11 +105,11 @@ fn send<R: Routing>(network: &Network, routing: &R, src: RouterId, dst: RouterId
     let (mut at, mut path) = (src, Vec::new());
     let (mut starts, mut moves, mut turned) = (Vec::new(), Vec::new(), Vec::new());
     let mut state = PacketState::direct(0);
-    let terminals = network.terminals_of(dst).count() as u32;
-    let leaves_by = Rng::stream(seed, 0).below(terminals.max(1));
+    let mut dice = Rng::stream(seed, 0);
+    let [arrived_by, leaves_by] = [src, dst].map(|end| dice.below(network.terminals_of(end).count().max(1) as u32));
     while at != dst {
         let hop = path.len() as u64;
-        let view = Anything { seed: seed ^ hop, leaves_by };
+        let view = Anything { seed: seed ^ hop, leaves_by, arrived_by };
         let mut rng = Rng::stream(seed, hop + 1);
         if at == src && path.is_empty() {
             state = routing.start(src, dst, &view, &mut rng);

@@ -1,13 +1,14 @@
 //! Routing on trees: up to a nearest common ancestor, then down. One VC class; up*/down* cannot deadlock.
 //!
-//! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie).
+//! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie);
+//! `updown` the one that the source terminal is given.
 
 use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
 /// The families of trees whose terminals hang on the leaves.
-const TREES: &[&str] = &["fattree", "clos", "xgft"];
+pub(super) const TREES: &[&str] = &["fattree", "clos", "xgft"];
 
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
@@ -102,6 +103,67 @@ fn levels(network: &Network) -> Option<Vec<u32>> {
         }
     }
     (queue.len() == network.num_routers()).then_some(level)
+}
+
+/// `updown` on a tree: the output up is fixed by the source terminal, digit by digit of its number (source modulo k),
+/// so that the terminals of a leaf leave it evenly.
+pub struct FixedUp {
+    tree: NearestAncestor<false>,
+    /// The number of each leaf's first terminal, and behind them that of all.
+    first: Vec<u32>,
+}
+
+impl FixedUp {
+    /// `None` where [`NearestAncestor::new`] is.
+    pub fn new(network: &Network) -> Option<Self> {
+        let tree = NearestAncestor::<false>::new(network)?;
+        let leaves = network.routers().filter(|leaf| tree.leaf[leaf.index()] != u32::MAX);
+        let terminals = leaves.map(|leaf| network.terminals_of(leaf).count() as u32);
+        let first = std::iter::once(0).chain(terminals.scan(0, |sum, terminals| {
+            *sum += terminals;
+            Some(*sum)
+        }));
+        Some(Self { first: first.collect(), tree })
+    }
+
+    /// The hop of a packet whose source has what is left of its number in the bits.
+    #[inline(always)]
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        if let Some(port) = self.tree.down(at, dst) {
+            return hop(port);
+        }
+        let (first, count) = self.tree.up[at.index()];
+        let (digit, rest) = (state.bits % u32::from(count), state.bits / u32::from(count));
+        Move { port: first + digit as u16, class: 0, next: PacketState::direct(rest) }
+    }
+}
+
+impl Routing for FixedUp {
+    fn classes(&self) -> u32 {
+        1
+    }
+
+    fn starts(&self, src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        let leaf = self.tree.leaf[src.index()] as usize;
+        out.extend((self.first[leaf]..self.first[leaf + 1]).map(PacketState::direct));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.push(self.hop(at, state, dst));
+    }
+
+    fn start<V: View>(&self, src: RouterId, _dst: RouterId, view: &V, _rng: &mut Rng) -> PacketState {
+        PacketState::direct(self.first[self.tree.leaf[src.index()] as usize] + view.arrived_by())
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
 }
 
 #[inline(always)]

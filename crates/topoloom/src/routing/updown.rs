@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 
+use super::fattree::{FixedUp, TREES};
 use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, Step, View};
 use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
@@ -15,12 +16,17 @@ use crate::topology::available_memory;
 
 pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
-    summary: "up*/down*: a shortest way up a tree and down again, around a root chosen for short ways",
+    summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest ways up a tree of all \
+              links and down again, around a root chosen for short ways",
     families: &[],
     classes: "1",
     keys: &[ROOT],
     build: |network, options| {
-        let ways = UpDown::new(network, root(network, options)?)?;
+        let root = root(network, options)?;
+        if TREES.contains(&network.family()) && root.is_none() {
+            return Ok(FixedUp::new(network).map(AnyRouting::dynamic));
+        }
+        let ways = UpDown::new(network, root)?;
         Ok(Some(AnyRouting::dynamic(UpDownRouting(ways))))
     },
 };
