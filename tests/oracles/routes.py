@@ -254,47 +254,40 @@ def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGra
     return waits
 
 
+def par_labelled(graph: Graph, path: Path, local: tuple[int, int], across: int) -> Path:
+    """A minimal path's classes: local before and after its global hop, and that hop."""
+    kinds = [graph.links[router][port - graph.p[router]][1] for router, port, _ in path]
+    return tuple(
+        (router, port, across if kind == "global" else local[taken])
+        for (router, port, taken), kind in zip(path, kinds, strict=True)
+    )
+
+
 def par_dependencies(graph: Graph) -> nx.DiGraph:
     """Progressive adaptive routing on a dragonfly, over any intermediate routers: without a detour, with one from the
     source on, and with one from the first exit on."""
     minimal = dragonfly(graph)
     ends, everywhere = sources(graph), range(graph.routers)
-
-    def labelled(path: Path, local: tuple[int, int], across: int) -> Path:
-        kinds = [graph.links[router][port - graph.p[router]][1] for router, port, _ in path]
-        return tuple(
-            (router, port, across if kind == "global" else local[taken])
-            for (router, port, taken), kind in zip(path, kinds, strict=True)
-        )
-
     waits = nx.DiGraph()
-    last, first, opened = defaultdict(set), defaultdict(set), set()
 
-    def add(path: Path) -> Path:
-        waits.add_nodes_from(path)
-        waits.add_edges_from(pairwise(path))
-        return path
+    def ways(pairs: Iterable[tuple[int, int]], local: tuple[int, int], across: int) -> list[Path]:
+        found = [par_labelled(graph, path, local, across) for a, b in pairs if a != b for _, path in minimal(a, b)]
+        for path in found:
+            nx.add_path(waits, path)
+        return found
 
-    for src, dst in product(ends, repeat=2):
-        for _, path in minimal(src, dst) if src != dst else []:
-            path = add(labelled(path, (0, 4), 3))  # noqa: PLW2901
-            if len(path) > 1 and path[0][2] == 0:
-                opened.add(path[0])
-    for via in everywhere:
-        for src in ends:
-            for _, path in minimal(src, via) if src != via else []:
-                last[via].add(add(labelled(path, (0, 2), 1))[-1])
-        for hop in opened:
-            at = end_of(graph, hop)
-            for _, path in minimal(at, via) if at != via else []:
-                path = add(labelled(path, (1, 2), 1))  # noqa: PLW2901
-                waits.add_edge(hop, path[0])
-                last[via].add(path[-1])
-        for dst in ends:
-            for _, path in minimal(via, dst) if via != dst else []:
-                first[via].add(add(labelled(path, (3, 4), 3))[0])
-    for via in everywhere:
-        waits.add_edges_from(product(last[via], first[via]))
+    direct = ways(product(ends, ends), (0, 4), 3)
+    opened = {path[0] for path in direct if len(path) > 1 and path[0][2] == 0}
+    early = ways(product(ends, everywhere), (0, 2), 1)
+    late = {hop: ways(product([end_of(graph, hop)], everywhere), (1, 2), 1) for hop in opened}
+    second = ways(product(everywhere, ends), (3, 4), 3)
+    for hop, found in late.items():
+        waits.add_edges_from((hop, path[0]) for path in found)
+    first = defaultdict(set)
+    for path in second:
+        first[path[0][0]].add(path[0])
+    for path in [*early, *(path for found in late.values() for path in found)]:
+        waits.add_edges_from((path[-1], hop) for hop in first[end_of(graph, path[-1])])
     return waits
 
 
