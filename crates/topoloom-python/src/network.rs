@@ -217,7 +217,7 @@ impl Network {
     /// the layer of packets from each router to each destination.
     fn routing_tables(
         &self,
-        next: PyReadonlyArray2<'_, i64>,
+        ports: PyReadonlyArray2<'_, i64>,
         layers: Option<PyReadonlyArray2<'_, i64>>,
         to_terminals: bool,
     ) -> PyResult<RoutingTables> {
@@ -228,7 +228,7 @@ impl Network {
             &self.0,
             "the routing table",
             kind,
-            &rows(&next.as_array()),
+            &rows(&ports.as_array()),
             layers.as_ref().map(rows).as_deref(),
         ))?);
         Ok(RoutingTables { name: routing::hold(&tables), _tables: tables })
