@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import topoloom
 from topoloom import TopoloomError
 from topoloom.cli.parameters import split_names
 from topoloom.options import ROUTER_KEYS, EngineOptions, make_options, parse_pairs
@@ -55,3 +56,14 @@ def test_a_mistake_names_the_option(values, told):
 )
 def test_names_between_commas(text, names):
     assert split_names("--traffic", text) == names
+
+
+def test_a_search_with_rates_ends_and_has_no_bound(tmp_path):
+    """The channels' bound is of equal terminals; here half of them send three times as much as the others."""
+    file = tmp_path / "rates.csv"
+    file.write_text("".join(f"{terminal},{1 + 2 * (terminal % 2)}\n" for terminal in range(16)))
+    network = topoloom.network("mesh:4x4")
+    curve = network.saturation(routing="dor", traffic="uniform", rates=str(file), vcs=2, buffer=8)
+    assert curve.bound is None
+    # From load 2/3 on those send a flit every cycle, the others half the load: 98 % of it up to 1 + L/2 = 1.96 L.
+    assert 0.4 < curve.saturation_load <= 1 / 1.46

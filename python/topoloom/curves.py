@@ -404,7 +404,8 @@ class Simulator:
             },
             source=source(network),
         )
-        if searching:
+        # The bound is that of terminals which all send the same.
+        if searching and options.rates is None:
             self.curve.bound = Bound.of(network, routing, traffic)
         self._network = network
         self._options = options

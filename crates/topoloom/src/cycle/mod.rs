@@ -208,7 +208,8 @@ impl Setup {
     fn check_rates(&self, load: f64) -> Result<()> {
         let highest = self.rates.iter().copied().fold(1.0, f64::max);
         let rate = self.config.packet_rate(load * highest);
-        if rate <= 1.0 {
+        // Without bursts a terminal that creates a packet every cycle has more than it can send: past saturation.
+        if rate <= 1.0 || self.config.injection == Injection::Bernoulli {
             return Ok(());
         }
         let injection = String::from(self.config.injection);

@@ -286,7 +286,7 @@ impl Process {
         let rate = config.packet_rate(load);
         match config.injection {
             _ if rate == 0.0 => Self::Never,
-            Injection::Bernoulli => Self::Bernoulli((-rate).ln_1p()),
+            Injection::Bernoulli => Self::Bernoulli((-rate.min(1.0)).ln_1p()),
             Injection::OnOff { alpha, beta } => Self::OnOff { alpha, beta, rate },
         }
     }
