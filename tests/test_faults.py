@@ -294,7 +294,7 @@ def test_flit_for_flit_as_the_slow_router(spec, classes, load, packet):
     assert nx.is_tree(graph.networkx())
     options = Options(vcs=classes, buffer=4, speedup=1, packet=packet, classes=classes)
     warmup, measure = 200, 800
-    made = [sources.Engine(5, i, load / packet, core.num_terminals) for i in range(core.num_terminals)]
+    made = [sources.Engine(5, i, load, core.num_terminals, packet) for i in range(core.num_terminals)]
     theirs = Simulation(graph, routes.table(graph), options, made).run(warmup, measure)
     config = {"vcs": classes, "buffer": 4, "speedup": 1, "packet": packet, "seed": 5}
     ours = json.loads(
