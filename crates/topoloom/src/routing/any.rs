@@ -9,22 +9,39 @@ use crate::rng::Rng;
 ///
 /// A hot one is compiled with the arrival of flits, once for each stride of VCs; a dynamic one is compiled once, and
 /// costs the engine some 8 to 10 % of its speed. Hot is worth its build time for what users run most.
-pub struct AnyRouting(Box<dyn Compiled>);
+pub struct AnyRouting(Kind);
+
+enum Kind {
+    Hot(Box<dyn Compiled>),
+    Dynamic(Dynamic),
+}
 
 impl AnyRouting {
     /// Compiles the engine for `routing`.
     pub fn hot<R: Routing + 'static>(routing: R) -> Self {
-        Self(Box::new(routing))
+        Self(Kind::Hot(Box::new(routing)))
     }
 
     /// Lets the engine call `routing` through a reference.
     pub fn dynamic<R: Routing + 'static>(routing: R) -> Self {
-        Self(Box::new(Dynamic(Box::new(routing))))
+        Self(Kind::Dynamic(Dynamic(Box::new(routing))))
     }
 
     /// For the engine.
     pub(crate) fn compiled(&self) -> &dyn Compiled {
-        &*self.0
+        match &self.0 {
+            Kind::Hot(routing) => &**routing,
+            Kind::Dynamic(routing) => routing,
+        }
+    }
+
+    /// The routing itself, without a second reference in between.
+    #[inline(always)]
+    fn inner(&self) -> &dyn DynRouting {
+        match &self.0 {
+            Kind::Hot(routing) => &**routing,
+            Kind::Dynamic(routing) => routing.inner(),
+        }
     }
 }
 
@@ -50,23 +67,30 @@ impl<R: Routing> DynRouting for R {
 /// A routing that is called through a reference.
 struct Dynamic(Box<dyn DynRouting>);
 
+impl Dynamic {
+    #[inline(always)]
+    fn inner(&self) -> &dyn DynRouting {
+        &*self.0
+    }
+}
+
 macro_rules! forward {
     ($type:ty) => {
         impl Routing for $type {
             fn classes(&self) -> u32 {
-                self.0.classes()
+                self.inner().classes()
             }
 
             fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
-                self.0.starts(src, dst, out);
+                self.inner().starts(src, dst, out);
             }
 
             fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-                self.0.moves(at, state, dst, out);
+                self.inner().moves(at, state, dst, out);
             }
 
             fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-                self.0.start_dyn(src, dst, view, rng)
+                self.inner().start_dyn(src, dst, view, rng)
             }
 
             fn choose<V: View>(
@@ -77,47 +101,47 @@ macro_rules! forward {
                 view: &V,
                 rng: &mut Rng,
             ) -> Move {
-                self.0.choose_dyn(at, state, dst, view, rng)
+                self.inner().choose_dyn(at, state, dst, view, rng)
             }
 
             fn eject_class(&self, state: PacketState) -> Option<u8> {
-                self.0.eject_class(state)
+                self.inner().eject_class(state)
             }
 
             fn snapshot_period(&self) -> u32 {
-                Routing::snapshot_period(&*self.0)
+                Routing::snapshot_period(self.inner())
             }
 
             fn decides_again(&self) -> bool {
-                self.0.decides_again()
+                self.inner().decides_again()
             }
 
             fn takes_whole_packets(&self, class: u8) -> bool {
-                self.0.takes_whole_packets(class)
+                self.inner().takes_whole_packets(class)
             }
 
             fn diverts(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<PacketState>) {
-                self.0.diverts(at, state, dst, out);
+                self.inner().diverts(at, state, dst, out);
             }
 
             fn escape_classes(&self) -> u32 {
-                self.0.escape_classes()
+                self.inner().escape_classes()
             }
 
             fn unproved(&self) -> bool {
-                self.0.unproved()
+                self.inner().unproved()
             }
 
             fn oblivious(&self) -> bool {
-                self.0.oblivious()
+                self.inner().oblivious()
             }
 
             fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
-                self.0.likely_starts(src, dst, out);
+                self.inner().likely_starts(src, dst, out);
             }
 
             fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
-                self.0.likely_moves(at, state, dst, out);
+                self.inner().likely_moves(at, state, dst, out);
             }
         }
     };

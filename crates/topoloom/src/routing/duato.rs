@@ -104,8 +104,13 @@ struct Duato {
 fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng: &mut Rng) -> Option<u16> {
     let drawn = if outputs.len() > 1 { rng.below(outputs.len() as u32) as usize } else { 0 };
     let (before, on) = outputs.split_at(drawn);
-    let free = on.iter().chain(before).filter(|port| view.free_vcs(u32::from(**port), class) > 0);
-    free.min_by_key(|port| view.occupancy(u32::from(**port))).copied()
+    let least = on.iter().chain(before).min_by_key(|port| view.occupancy(u32::from(**port))).copied();
+    let is_free = |port: &u16| view.free_vcs(u32::from(*port), class) > 0;
+    // It seldom has none: the others are asked only then.
+    least.filter(is_free).or_else(|| {
+        let free = on.iter().chain(before).filter(|port| is_free(port));
+        free.min_by_key(|port| view.occupancy(u32::from(**port))).copied()
+    })
 }
 
 /// The adaptive channels by themselves, in one class: a negative example for proofs.

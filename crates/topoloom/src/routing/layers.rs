@@ -6,7 +6,7 @@
 //! it closes no cycle. `dfsssp` (Domke, Hoefler and Nagel, 2011): terminal by terminal; all paths begin in layer 0, and
 //! while there is a cycle in a layer, the paths over its weakest dependency move to the next.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::tables::{Columns, NO_PORT, TableRouting, Tables};
@@ -180,15 +180,11 @@ impl Acyclic {
 
     /// The nodes from `start` on along `edges` whose places `within` allows.
     fn found(edges: &[Vec<u32>], start: u32, within: impl Fn(u32) -> bool) -> Vec<u32> {
-        let mut found = vec![start];
+        let (mut found, mut seen) = (vec![start], HashSet::from([start]));
         let mut next = 0;
         while let Some(&node) = found.get(next) {
             next += 1;
-            for &to in &edges[node as usize] {
-                if within(to) && !found.contains(&to) {
-                    found.push(to);
-                }
-            }
+            found.extend(edges[node as usize].iter().filter(|&&to| within(to) && seen.insert(to)));
         }
         found
     }
