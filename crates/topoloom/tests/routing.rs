@@ -81,7 +81,7 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             "min" if network.family() == "dragonfly" => 3,
             "par" => 7,
             // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
-            "duato" if network.any_structure().grid().is_some() && network.family() != "flex" => least,
+            "duato" if dimension_ordered(network) => least,
             "duato" | "updown" => 2 * network.num_routers() as u32,
             "nca" | "anca" | "dor" | "min" | "min-spread" => least,
             _ if network.family() == "dragonfly" => 6,
@@ -97,6 +97,11 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             "{spec}, {name}: {src} to {dst} by {path:?}: {hops} hops, not {least} to {most}"
         );
     }
+}
+
+/// True if dimension order reaches every router by a minimal path.
+fn dimension_ordered(network: &Network) -> bool {
+    offered(network).contains(&"dor")
 }
 
 /// The routers that a packet goes through after its source; every decision is checked against the enumeration.
@@ -171,12 +176,27 @@ fn every_decision_has_been_enumerated() {
         "hyperx:2",
         "fattree:k=2,levels=4",
         "fattree:k=3,levels=3",
+        "fattree:k=4,levels=3,taper=2",
+        "clos:radix=4,levels=3",
+        "clos:radix=6,levels=3,taper=1.5",
+        "xgft:down=3x2x4,up=2x3",
+        "xgft:down=1x3x2,up=4x1",
+        "myriclos:32",
+        "myriclos:256",
+        "hypercube:4",
+        "folded-hypercube:4,p=2",
         "dragonfly:a=4,h=2",
         "dragonfly:a=4,h=2,g=4",
+        "dragonfly:a=4,h=2,g=6,arrangement=circulant",
         "dragonfly:a=5,h=1,g=3",
         "dragonfly:a=1,h=3",
         "dragonfly:a=3,h=1,g=1",
         "dragonfly:a=4,h=2,arrangement=random",
+        "dragonfly-plus:leaf=2,spine=3,p=2,h=1",
+        "dragonfly-plus:leaf=3,spine=2,p=1,h=2,g=3,arrangement=palmtree",
+        "ring:16,degree=3,seed=2",
+        "ring:9,degree=2",
+        "random-regular:15,degree=4,seed=3",
         "slimfly:q=4",
         "slimfly:q=5",
         "flex:3x3x3",
@@ -206,11 +226,44 @@ fn flexes() -> impl Strategy<Value = String> {
     (3u32..6, 3u32..6, 2u32..6).prop_map(|(x, y, layers)| format!("flex:{x}x{y}x{layers}"))
 }
 
+/// Trees of two and three levels, of any widths.
+fn trees() -> impl Strategy<Value = String> {
+    let written = |widths: &[u32]| widths.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
+    (prop::array::uniform3(1u32..5), prop::array::uniform2(1u32..4), 2usize..4).prop_map(move |(down, up, levels)| {
+        format!("xgft:down={},up={}", written(&down[..levels]), written(&up[..levels - 1]))
+    })
+}
+
+fn megaflies() -> impl Strategy<Value = String> {
+    (1u32..4, 1u32..4, 1u32..3)
+        .prop_flat_map(|(leaf, spine, h)| (Just(leaf), Just(spine), Just(h), 1..=spine * h + 1))
+        .prop_map(|(leaf, spine, h, g)| format!("dragonfly-plus:leaf={leaf},spine={spine},p=2,h={h},g={g}"))
+}
+
+fn cubes() -> impl Strategy<Value = String> {
+    (select(vec!["hypercube", "folded-hypercube"]), 2u32..6)
+        .prop_map(|(family, dimensions)| format!("{family}:{dimensions}"))
+}
+
+/// Rings with matchings and random regular graphs of even sizes, so that any degree is possible.
+fn random_graphs() -> impl Strategy<Value = String> {
+    (select(vec!["ring", "random-regular"]), 4u32..16, 2u32..6, 1u32..1000)
+        .prop_map(|(family, half, degree, seed)| format!("{family}:{},degree={degree},seed={seed}", 2 * half))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn on_any_network(spec in prop_oneof![grids(), dragonflies(), flexes()], seed in any::<u64>()) {
+        walk_all(&spec, 40, seed);
+    }
+
+    #[test]
+    fn on_any_tree_cube_or_random_graph(
+        spec in prop_oneof![trees(), megaflies(), cubes(), random_graphs()],
+        seed in any::<u64>(),
+    ) {
         walk_all(&spec, 40, seed);
     }
 }
