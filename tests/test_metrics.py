@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import topoloom
 from oracles import graphs
 from topoloom import _core
+from topoloom.bisection import candidates
 
 
 @cache
@@ -230,6 +231,14 @@ def test_the_bisection_of_small_networks_is_the_smallest_of_all(spec):
 )
 def test_bisections_that_are_known(spec, links):
     assert topoloom.network(spec).facts()["bisection_links"] == links
+
+
+def test_a_huge_grid_is_cut_across_its_dimensions_without_a_partitioner():
+    """More than 400,000 routers: METIS would take most of the time of `show`, and find nothing smaller."""
+    torus = topoloom.network("torus:1000x401")
+    assert list(candidates(torus.core)) == []
+    facts = torus.facts()
+    assert (facts["bisection_links"], facts["bisection_is"], facts["diameter"]) == (802, "upper-bound", 700)
 
 
 @pytest.mark.parametrize("spec", ["hyperx:8x8", "flex:6x6x3,p=10", "flex:4x6x3"])

@@ -129,6 +129,10 @@ fn own_partitions(network: &Network, graph: &Graph, terminals: &[u32]) -> (Vec<V
             partitions.push(halve(&order));
             stride *= side;
         }
+        // The ids halve the last dimension with more than one coordinate, if that is even.
+        if partitions[1..].contains(&partitions[0]) {
+            partitions.remove(0);
+        }
     }
     if !(2..=LARGEST).contains(&graph.len()) {
         return (partitions, None);
@@ -218,7 +222,9 @@ impl<'a> Refiner<'a> {
     /// Moves each router once, the most profitable first, and keeps the best balanced state on the way. True if that is
     /// better than the state before.
     fn pass(&mut self, freedom: i64) -> bool {
-        let patience = (self.graph.len() / 4).max(200);
+        /// Moves without a success after which a pass of a large network gives up; a quarter of it in small ones.
+        const PATIENCE: usize = 50_000;
+        let patience = (self.graph.len() / 4).clamp(200, PATIENCE);
         let before = (!self.balanced(), self.cut);
         let (mut best, mut best_length) = (before, 0);
         let mut moves: Vec<u32> = Vec::new();
