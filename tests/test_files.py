@@ -255,6 +255,26 @@ def test_p_stands_for_the_terminals_of_the_file(tmp_path):
     assert network.notes == ["p=2 stands for the 1 terminals of the source"]
 
 
+def test_terminals_on_no_router_are_one_on_each_and_that_is_said():
+    graph = nx.path_graph(3)
+    assert topoloom.Network.from_networkx(graph).notes == []
+    nx.set_node_attributes(graph, 0, "terminals")
+    network = topoloom.Network.from_networkx(graph)
+    assert network.core.terminals_by_router() == [1, 1, 1]
+    assert network.notes == ["the source gives no router a terminal; each has one"]
+    assert topoloom.Network.from_networkx(graph, p=2).notes == []
+    graph.nodes[1]["terminals"] = 10**12
+    with pytest.raises(
+        TopoloomError, match="1: terminals is 1000000000000; it must be a whole number from 0 to 4294967295"
+    ):
+        topoloom.Network.from_networkx(graph)
+
+
+def test_a_graph_in_many_pieces_tells_the_largest(topoloom):
+    outcome = topoloom("show", "mesh:4x3", "--fail", "links=100%")
+    assert "12 components of 1, 1, 1, 1, 1, 1, 1, 1 routers, and 4 no larger" in outcome.err
+
+
 def test_tables_may_name_their_columns_otherwise(tmp_path):
     network = read(tmp_path, "Source,Target,Weight,latency\nx,y,3,7\ny,z,1,\n", "csv")
     assert network.core.own_latencies() == [7, None]

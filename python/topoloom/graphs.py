@@ -89,7 +89,7 @@ def _number(where: str, key: str, data: Mapping[str, Any], least: int) -> int | 
     except TypeError:
         number = -1
     if not least <= number < 2**32:
-        raise TopoloomError(f"{where}: {key} is {value!r}; it must be a whole number from {least} up")
+        raise TopoloomError(f"{where}: {key} is {value!r}; it must be a whole number from {least} to {2**32 - 1}")
     return number
 
 

@@ -68,5 +68,7 @@ def print_facts(facts: list[dict[str, Any]]) -> None:
 
 def _components(sizes: list[int]) -> str:
     """Return the sizes of components as people read them, the largest first."""
-    told = ", ".join(f"{size:,}" for size in sizes[:8])
-    return f"{len(sizes):,} components of {told}{' and fewer' if len(sizes) > 8 else ''} routers"  # noqa: PLR2004 - a line
+    largest = 8
+    told = ", ".join(f"{size:,}" for size in sizes[:largest])
+    more = f", and {len(sizes) - largest:,} no larger" if len(sizes) > largest else ""
+    return f"{len(sizes):,} components of {told} routers{more}"

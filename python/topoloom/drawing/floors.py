@@ -164,6 +164,7 @@ def _lengths(axes: Axes, layout: Layout) -> None:
     axes.set_xlabel("metres", fontsize=7.5, color=GREY)
     axes.yaxis.set_major_locator(MaxNLocator(6, integer=True))
     if lengths:
+        axes.set_ylim(top=1.35 * max(bottom.values()))  # room for the legend
         axes.legend(frameon=False, fontsize=7.5)
     _quiet(axes)
 

@@ -357,11 +357,10 @@ impl Draft {
         let routers = self.nodes.len() as u32;
         let counted: u128 = self.nodes.iter().filter_map(|node| node.terminals).map(u128::from).sum();
         let own = self.homes.len() as u128 + counted;
-        let given = match p {
-            Some(p) => Some(p),
-            None if own == 0 => Some(1),
-            None => None,
-        };
+        if own == 0 && p.is_none() && self.nodes.iter().any(|node| node.terminals.is_some()) {
+            self.notes.push("the source gives no router a terminal; each has one".to_owned());
+        }
+        let given = p.or((own == 0).then_some(1));
         let total = given.map_or(own, |p| u128::from(p) * u128::from(routers));
         guard_size(spec, routers.into(), total, self.links.len() as u128)?;
         if let Some(p) = given {
