@@ -34,6 +34,7 @@ class Comparison:
         prices: The price list that cost and power follow, as in its file.
         title: What the report is called; the number of networks unless given.
         description: What it is for.
+        networks: The networks themselves, where the report is to draw them.
     """
 
     facts: list[dict[str, Any]]
@@ -46,6 +47,7 @@ class Comparison:
     prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
     title: str = ""
     description: str = ""
+    networks: Sequence[Network] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""
@@ -123,7 +125,7 @@ class CompareJob:
         self._options = options
         have_failed = options.model_copy(update={"fail": None})
         self._simulators = [
-            Simulator(network.core, role, traffic, have_failed, precise=loads)
+            Simulator(network.core, role, traffic, have_failed, precise=loads, channels=True)
             for traffic in self._traffics
             for network in self._networks
             for role in _distinct(network, routings)
@@ -153,6 +155,7 @@ class CompareJob:
             finished=finished,
             layout=self._layout or "own",
             prices=self._price_list,
+            networks=self._networks,
         )
 
     def _prove(self) -> None:

@@ -23,8 +23,10 @@ from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import plotly.graph_objects as go
+    from numpy.typing import NDArray
 
     from topoloom.plots import Measure
 
@@ -144,6 +146,19 @@ class Bound(BaseModel):
             return None
 
 
+@dataclass(frozen=True)
+class ChannelLoads:
+    """How busy the channels between routers were at one load.
+
+    Attributes:
+        load: The offered load.
+        flits: Flits per cycle, two channels a link: from its first router to its second, and back.
+    """
+
+    load: float
+    flits: "NDArray[np.float32]"
+
+
 @dataclass
 class Curve:
     """The latency-load curve of one routing under one traffic on one network.
@@ -159,6 +174,7 @@ class Curve:
         finished: Whether every point that was asked for is there.
         source: The hash of the file or graph that the network comes from, if it comes from one.
         bound: What the saturation load cannot exceed, where it was computed.
+        channels: How busy the channels were at the largest stable load, where that was asked for.
     """
 
     spec: str
@@ -171,6 +187,7 @@ class Curve:
     deadlock_free: bool | None = None
     source: dict[str, str] = field(default_factory=dict)
     bound: Bound | None = None
+    channels: ChannelLoads | None = None
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -207,7 +224,12 @@ class Curve:
         """The largest stable load, to 0.01; None until the search for it has ended."""
         if not self.finished or self.zero_load_latency is None:
             return None
-        return max((load for load in self.points if load != ZERO_LOAD and self.is_stable(load)), default=0.0)
+        return self.most_stable or 0.0
+
+    @property
+    def most_stable(self) -> float | None:
+        """The largest load of a stable point, the one that stands for an empty network aside."""
+        return max((load for load in self.points if load != ZERO_LOAD and self.is_stable(load)), default=None)
 
     @property
     def accepted_max(self) -> float | None:
@@ -372,6 +394,7 @@ class Simulator:
         searching: Simulate no longer than it takes to tell whether a load lies past saturation.
         precise: The loads that are measured as precisely as the options say; None for all. The others only have to
             tell which side of saturation they lie on.
+        channels: Let the curve tell how busy the channels are at its largest stable load.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -387,6 +410,7 @@ class Simulator:
         most_load: float = 1.0,
         searching: bool = True,
         precise: Iterable[float] | None = None,
+        channels: bool = False,
     ) -> None:
         if searching and is_trace(traffic):
             raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
@@ -411,14 +435,27 @@ class Simulator:
         self._options = options
         self._searching = searching
         self._precise = None if precise is None else frozenset(precise)
+        self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
 
     def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
         """Simulate one load; None if `cancel` stopped it."""
         curve = self.curve
         config = self._options_at(load).engine_json()
-        text = _core.simulate(self._network, curve.routing, curve.traffic, load, config, cancel)
+        run = (self._network, curve.routing, curve.traffic, load, config, cancel)
+        if self._flits is None:
+            text = _core.simulate(*run)
+        else:
+            text, self._flits[load] = _core.simulate_channels(*run)
         values = json.loads(text)
         return None if values.pop("interrupted", False) else Point.model_validate(values)
+
+    def keep_channels(self) -> None:
+        """Put the loads of the channels at the largest stable load into the curve, and forget the others."""
+        if self._flits is None:
+            return
+        stable = {load: flits for load, flits in self._flits.items() if load == self.curve.most_stable}
+        self._flits = stable
+        self.curve.channels = next((ChannelLoads(load, flits) for load, flits in stable.items()), None)
 
     def _options_at(self, load: float) -> EngineOptions:
         """Return the options for one load: a search simulates no longer than it must."""
@@ -507,6 +544,7 @@ class _Run:
             curve.points[load] = point
             self._missing[which] -= 1
             if not self._missing[which]:
+                self._plans[which][0].keep_channels()
                 self._advance(which)
             on_point(curve, point)
 

@@ -65,6 +65,10 @@ COST_PER_TERMINAL = Fact(
     note="routers and cables, terminal cables included",
 )
 POWER_PER_TERMINAL = Fact("Power per terminal", "W", per_terminal("power_w"), decimals=1, better="low")
+CABLE_PER_TERMINAL = Fact(
+    "Cable per terminal", "m", per_terminal("cable_m"), 2, "low", "of all cables, terminal cables included"
+)
+LONGEST_CABLE = Fact("Longest cable", "m", _of("longest_cable_m"), 1, "low", "between routers")
 
 FACTS: tuple[Fact, ...] = (
     Fact("Terminals", "", _of("terminals")),
@@ -127,6 +131,8 @@ FACTS: tuple[Fact, ...] = (
     COST_PER_TERMINAL,
     Fact("Power", "W", _of("power_w"), better="low", note="of routers, and of what else the price list knows"),
     POWER_PER_TERMINAL,
+    CABLE_PER_TERMINAL,
+    LONGEST_CABLE,
 )
 
 PARTS: tuple[Fact, ...] = (
@@ -139,7 +145,7 @@ PARTS: tuple[Fact, ...] = (
     Fact("Cables", "", _of("cables"), note="those of terminals included"),
     Fact("Cable", "m", _of("cable_m"), 1),
     Fact("  of terminals", "m", _of("terminal_cable_m"), 1),
-    Fact("Longest cable", "m", _of("longest_cable_m"), 1, note="between routers"),
+    LONGEST_CABLE,
     Fact("Cost", "$", _of("cost_usd")),
     Fact("  of routers", "$", _of("router_cost_usd")),
     Fact("  of cables", "$", _of("cable_cost_usd")),
@@ -153,7 +159,7 @@ PARTS: tuple[Fact, ...] = (
     Fact("Cost per terminal", "$", _of("cost_per_terminal_usd"), 2),
     Fact("  of routers", "$", _of("router_cost_per_terminal_usd"), 2),
     Fact("  of cables", "$", _of("cable_cost_per_terminal_usd"), 2),
-    Fact("Cable per terminal", "m", _of("cable_per_terminal_m"), 2),
+    CABLE_PER_TERMINAL,
     Fact("Power per terminal", "W", _of("power_per_terminal_w"), 2),
 )
 """What ``topoloom layout`` tells of a network; parts follow their whole."""

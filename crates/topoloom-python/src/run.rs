@@ -54,6 +54,29 @@ pub fn simulate(
     raise(point).map(|point| json(&point))
 }
 
+/// Simulates one point; returns its JSON, and the flits a cycle on each channel between routers: two channels a
+/// link, in the order of `Network.edges`, from its first router to its second and back.
+#[pyfunction]
+pub fn simulate_channels<'py>(
+    py: Python<'py>,
+    network: &Network,
+    routing: &str,
+    traffic: &str,
+    load: f64,
+    config_json: &str,
+    cancel: &CancelToken,
+) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
+    let config = raise(read(config_json))?;
+    let flag = Flag(Arc::clone(&cancel.0));
+    let point = py.detach(|| cycle::simulate(&network.0, routing, traffic, load, &config, &flag));
+    let point = raise(point)?;
+    let ports = network.0.links().iter().flat_map(|link| link.ends);
+    // A run that was stopped early has counted nothing.
+    let flits = ports.map(|port| point.link_utilisation.get(port.index()).map_or(0.0, |&flits| flits as f32));
+    let flits: Vec<f32> = flits.collect();
+    Ok((json(&point), flits.into_pyarray(py)))
+}
+
 /// Checks all that can be checked before a run at `load`; returns the options with everything filled in, as JSON.
 #[pyfunction]
 pub fn check(

@@ -14,6 +14,7 @@ from topoloom.comparison import PROVED_ROUTERS, Comparison
 from topoloom.curves import ZERO_LOAD
 from topoloom.facts import FACTS, bound
 from topoloom.report.charts import chart_data
+from topoloom.report.maps import drawings, heat_maps
 from topoloom.report.overview import contests, headline, verdict
 from topoloom.report.settings import active_terminals, safety, settings
 
@@ -57,7 +58,7 @@ def render_report(comparison: Comparison) -> str:
             contests=contests(comparison),
             fact_rows=FACTS,
             bound=bound,
-            charts=chart_data(comparison),
+            data=chart_data(comparison) | {"drawings": drawings(comparison), "heat": heat_maps(comparison)},
             settings=settings(comparison.options),
             safety=safety(comparison),
             active=active_terminals(comparison),
@@ -67,7 +68,7 @@ def render_report(comparison: Comparison) -> str:
             proved_routers=PROVED_ROUTERS,
             version=_core.__version__,
             style=Markup(_text("style.css")),
-            script=Markup(_text("page.js")),
+            scripts=[Markup(_text(name)) for name in ("page.js", "charts.js", "maps.js")],
             plotly=Markup(get_plotlyjs()),
         )
     )

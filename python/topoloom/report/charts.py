@@ -4,9 +4,14 @@ from typing import Any
 
 from topoloom.comparison import Comparison
 from topoloom.curves import MOST_LATENCY, Curve, Point
+from topoloom.facts import COST_PER_TERMINAL
+from topoloom.report.overview import saturation_entries
 
 HEADROOM = 1.1
 """Height of the latency axis over the largest latency that a stable point may have."""
+
+NEAR_COST, NEAR_LOAD = 0.12, 0.08
+"""Marks so near each other, as a part of the span of costs and in load, have their labels on different sides."""
 
 
 def chart_data(comparison: Comparison) -> dict[str, Any]:
@@ -24,16 +29,56 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
                         "routing": curve.routing,
                         "network": specs.index(curve.spec),
                         "role": roles.index(curve.role),
+                        "bound": curve.bound.saturation_bound if curve.bound else None,
                         "latency": [_values(curve, point) for point in latency_points(curve)],
                         "throughput": [_values(curve, point) for point in curve.sorted_points()],
                     }
                     for curve in comparison.curves
                     if curve.traffic == traffic
                 ],
+                **value_for_money(comparison, traffic),
             }
             for traffic in comparison.traffics
         ]
     }
+
+
+def value_for_money(comparison: Comparison, traffic: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the marks of cost against saturation, and the Pareto front: those that no other beats in both.
+
+    Each network stands at its best routing's saturation load. One that costs no less and saturates no later than
+    another, and differs from it, is not on the front.
+    """
+    best = {entry.spec: entry for entry in saturation_entries(comparison, traffic)}
+    families = [facts["spec"].partition(":")[0] for facts in comparison.facts]
+    marks: list[dict[str, Any]] = []
+    for place, facts in enumerate(comparison.facts):
+        cost, entry = COST_PER_TERMINAL.value(facts), best.get(facts["spec"])
+        if cost is None or entry is None:
+            continue
+        family = families[place]
+        label = family if families.count(family) == 1 else facts["spec"]
+        mark = {"spec": entry.spec, "label": label, "network": place, "cost": cost}
+        marks.append(mark | {"saturation": entry.value, "routing": entry.by})
+    for mark in marks:
+        mark["best"] = not any(_beats(other, mark) for other in marks)
+    span = max((mark["cost"] for mark in marks), default=0) - min((mark["cost"] for mark in marks), default=0)
+    for place, mark in enumerate(marks):
+        mark["lower"] = any(
+            abs(other["cost"] - mark["cost"]) <= NEAR_COST * span
+            and abs(other["saturation"] - mark["saturation"]) <= NEAR_LOAD
+            and (other["saturation"], -place) > (mark["saturation"], -marks.index(other))
+            for other in marks
+            if other is not mark
+        )
+    return {"marks": marks, "front": sorted((mark for mark in marks if mark["best"]), key=lambda mark: mark["cost"])}
+
+
+def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether a mark is no worse in both ways, and better in one."""
+    cheaper, later = one["cost"] <= other["cost"], one["saturation"] >= other["saturation"]
+    same = one["cost"] == other["cost"] and one["saturation"] == other["saturation"]
+    return cheaper and later and not same
 
 
 def latency_points(curve: Curve) -> list[Point]:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from topoloom.comparison import Comparison
 from topoloom.curves import Curve
-from topoloom.facts import COST_PER_TERMINAL, POWER_PER_TERMINAL, Fact
+from topoloom.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, LONGEST_CABLE, POWER_PER_TERMINAL, Fact
 
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
@@ -98,15 +98,22 @@ def contests(comparison: Comparison) -> list[Contest]:
             "flits/cycle/terminal",
             2,
             "high",
-            _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max),
+            saturation_entries(comparison, traffic),
         )
         for traffic in comparison.traffics
     ]
     found += [
         _of_fact(comparison, COST_PER_TERMINAL, "the lowest cost per terminal"),
         _of_fact(comparison, POWER_PER_TERMINAL, "the lowest power per terminal"),
+        _of_fact(comparison, CABLE_PER_TERMINAL, "the least cable per terminal"),
+        _of_fact(comparison, LONGEST_CABLE, "the shortest longest cable"),
     ]
     return [contest for contest in found if contest.entries]
+
+
+def saturation_entries(comparison: Comparison, traffic: str) -> tuple[Entry, ...]:
+    """Return each network's highest saturation load under a traffic."""
+    return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max)
 
 
 def _best_of_curves(

@@ -1,0 +1,185 @@
+"""The report in a browser, and what its figures are made of."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from html import unescape
+
+import numpy as np
+import pytest
+
+import topoloom
+from topoloom.networks import Network
+from topoloom.report import render_report
+from topoloom.report.charts import value_for_money
+from topoloom.report.maps import BUSIEST, LEVELS, MOST_DRAWN, drawings, heat_maps, pack
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
+
+SPECS = ["mesh:4x4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5,p=3", "flex:3x3x3,p=2"]
+
+WITNESS = """<script>
+window.told = [];
+addEventListener("error", (event) => told.push("error: " + (event.message || event.target.outerHTML)), true);
+addEventListener("unhandledrejection", (event) => told.push("rejected: " + event.reason));
+addEventListener("securitypolicyviolation", (event) => told.push("refused: " + event.blockedURI));
+for (const level of ["error", "warn"]) console[level] = (...parts) => told.push(level + ": " + parts.join(" "));
+addEventListener("load", () => setTimeout(() => {
+  const filled = (canvas) => {
+    const values = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+    return values.some((value) => value !== 0);
+  };
+  const witness = document.createElement("script");
+  witness.type = "application/json";
+  witness.id = "witness";
+  witness.textContent = JSON.stringify({
+    told,
+    fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
+    canvases: [...document.querySelectorAll("canvas")].map(filled),
+    charts: [...document.querySelectorAll(".chart")].map((chart) => chart.querySelectorAll(".trace").length),
+    width: [document.documentElement.scrollWidth, innerWidth],
+    busiest: [...document.querySelectorAll(".busiest tbody tr")].map((row) => row.innerText.split("\\t")),
+    choices: [...document.querySelectorAll(".choose select")].map((select) => select.options.length),
+  });
+  document.body.append(witness);
+}, 500));
+</script>"""
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return topoloom.compare(
+        SPECS, traffics=["uniform", "bit-complement"], load=0.2, warmup=300, measure=600, precision=0.05
+    )
+
+
+def unpack(packed):
+    return np.frombuffer(base64.b64decode(packed["bytes"]), dtype=f"<{packed['type']}")
+
+
+def seen(page, tmp_path, *flags):
+    """What a witness within the page saw in a browser."""
+    path = tmp_path / "report.html"
+    path.write_text(page.replace("<head>", "<head>" + WITNESS, 1))
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=6000",
+               f"--user-data-dir={tmp_path / 'profile'}", *flags, "--dump-dom", path.as_uri()]  # fmt: skip
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    return json.loads(unescape(re.search(r'id="witness">(.*?)</script>', dom, re.DOTALL)[1]))
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+@pytest.mark.parametrize("flags", [("--window-size=1300,900",), ("--window-size=500,900", "--force-dark-mode")])
+def test_a_browser_shows_every_figure_and_complains_of_nothing(comparison, tmp_path, flags):
+    found = seen(render_report(comparison), tmp_path, *flags)
+    assert found["told"] == []
+    assert found["fetched"] == []
+    assert found["canvases"] == [True] * (len(SPECS) + 2)
+    # Cost against saturation, latency, accepted load, for each of two kinds of traffic.
+    assert len(found["charts"]) == 6
+    assert all(found["charts"])
+    scrolled, width = found["width"]
+    assert scrolled <= width
+    curve = comparison.curves[0]
+    assert found["choices"] == [len(SPECS), 2, len({c.routing for c in comparison.curves if c.spec == curve.spec})]
+    busiest = sorted(curve.channels.flits, reverse=True)[:BUSIEST]
+    assert [float(row[-1]) for row in found["busiest"]] == pytest.approx(busiest, abs=1e-3)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_the_witness_hears_of_an_error(comparison, tmp_path):
+    page = render_report(comparison).replace("</body>", "<script>nothing.such()</script><img src='x.png'></body>")
+    told = "\n".join(seen(page, tmp_path)["told"])
+    assert "nothing is not defined" in told
+    assert "refused" in told
+
+
+def test_channels_carry_what_packets_visit(comparison):
+    """A flit of a packet that visits h routers crosses h - 1 channels, and each expected load is met."""
+    for curve in comparison.curves:
+        point, flits = curve.points[curve.channels.load], curve.channels.flits
+        assert curve.channels.load == curve.saturation_load
+        assert len(flits) == 2 * len(Network(curve.spec).edges())
+        crossed = point.accepted * point.active_terminals * (point.hops - 1)
+        assert flits.sum() == pytest.approx(crossed, rel=0.06)
+        assert flits.max() == pytest.approx(point.model_extra["link_utilisation_max"])
+
+
+def test_channels_stand_in_the_order_of_the_links():
+    """In dimension order on a mesh, each channel carries what is expected of it."""
+    network = Network("mesh:5x3")
+    made = topoloom.compare([network], routings=["dor"], load=0.2, warmup=500, measure=20000)
+    (curve,) = made.curves
+    expected = {(router, port): load for router, port, load in network.channel_loads("dor")}
+    for (a, port_a, b, port_b, _), (there, back) in zip(
+        network.edges(), curve.channels.flits.reshape(-1, 2), strict=True
+    ):
+        assert there == pytest.approx(curve.channels.load * expected[a, port_a], abs=0.03)
+        assert back == pytest.approx(curve.channels.load * expected[b, port_b], abs=0.03)
+    busiest = heat_maps(made)["curves"][0]["busiest"]
+    assert len(busiest) == BUSIEST
+    for router, port, peer, link_class, flits in busiest:
+        (link,) = [e for e in network.edges() if (router, port) in (e[:2], e[2:4])]
+        assert {router, peer} == {link[0], link[2]}
+        assert link_class == link[4]
+        assert flits == pytest.approx(curve.channels.load * expected[router, port], abs=0.03)
+
+
+def test_a_map_holds_every_channel_to_a_step(comparison):
+    data = heat_maps(comparison)
+    for told, curve in zip(data["curves"], comparison.curves, strict=True):
+        network = data["networks"][told["network"]]
+        assert (network["spec"], told["routing"], told["traffic"]) == (curve.spec, curve.routing, curve.traffic)
+        ends = unpack(network["ends"]).reshape(-1, 2)
+        assert [tuple(pair) for pair in ends] == [(a, b) for a, _, b, _, _ in Network(curve.spec).edges()]
+        assert np.abs(unpack(told["flits"]) / LEVELS - curve.channels.flits).max() <= 0.5 / LEVELS + 1e-6
+
+
+@pytest.mark.parametrize("spec", [*SPECS, "fattree:k=4,levels=3", "hypercube:4", "torus:4x4", "hyperx:3x3x3"])
+def test_a_drawing_has_every_link_once_between_its_routers(spec):
+    network = Network(spec)
+    made = topoloom.Comparison([], [], [], [], [], finished=True, networks=[network])
+    (drawn,) = drawings(made)
+    places = unpack(drawn["places"]).reshape(-1, 2).astype(int)
+    assert len(places) == network.num_routers
+    assert (places.max(axis=0) <= drawn["size"]).all()
+    pairs = []
+    for stroke in drawn["strokes"]:
+        ends = unpack(stroke["ends"]).reshape(-1, 2)
+        lines = unpack(stroke["lines"]).reshape(stroke["count"], stroke["points"], 2)
+        assert (lines[:, [0, -1]] == places[ends]).all()
+        pairs += [tuple(sorted(pair)) for pair in ends.tolist()]
+    assert sorted(pairs) == sorted({tuple(sorted((a, b))) for a, _, b, _, _ in network.edges()})
+
+
+def test_too_many_links_are_told_and_not_drawn():
+    made = topoloom.Comparison([], [], [], [], [], finished=True, networks=[Network("hyperx:40x40")])
+    (drawn,) = drawings(made)
+    assert f"{40 * 40 * 78 // 2:,} links" in drawn["why"]
+    assert MOST_DRAWN < 40 * 40 * 78 // 2
+
+
+@pytest.mark.parametrize("largest", [0, 255, 256, 65535, 65536])
+def test_packed_numbers_come_back(largest):
+    assert unpack(pack(np.array([0, largest, 3]))).tolist() == [0, largest, 3]
+
+
+def test_the_front_holds_who_is_beaten_by_none(comparison):
+    for traffic in comparison.traffics:
+        told = value_for_money(comparison, traffic)
+        marks = {mark["spec"]: (mark["cost"], -mark["saturation"]) for mark in told["marks"]}
+        for facts in comparison.facts:
+            of = [c.saturation_load for c in comparison.curves if (c.spec, c.traffic) == (facts["spec"], traffic)]
+            assert marks[facts["spec"]] == (facts["cost_usd"] / facts["terminals"], -max(of))
+        beaten = {
+            spec
+            for spec, mine in marks.items()
+            if any(o != mine and o[0] <= mine[0] and o[1] <= mine[1] for o in marks.values())
+        }
+        assert {mark["spec"] for mark in told["front"]} == set(marks) - beaten
+        assert [mark["cost"] for mark in told["front"]] == sorted(mark["cost"] for mark in told["front"])
+
+
+def test_the_same_results_give_the_same_page(comparison):
+    assert render_report(comparison) == render_report(comparison)
