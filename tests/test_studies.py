@@ -1,5 +1,6 @@
 """Studies: what files say, what the ledger keeps, and what is left after anything goes wrong."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from topoloom import TopoloomError
+from topoloom import TopoloomError, _core
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.places import places
+from topoloom.studies.running import checked
 
 TINY = {"warmup": 10, "measure": 20}
 
@@ -94,12 +96,25 @@ def test_a_key_is_what_the_result_depends_on(tmp_path: Path) -> None:
 
     assert key() == key(threads=2) == key(buffer=64), "neither threads nor a default that is spelled out matter"
     assert len({key(), key(buffer=8), key(speedup=1), key(links={"local": 2})}) == 4
+    for name, about in {"pairs": ("", "pairs:{}"), "table": ("table:{}", ""), "rates": ("", "")}.items():
+        file = tmp_path / name
+        settings = {"options": {"rates": str(file)}} if name == "rates" else {}
+        keys = set()
+        for place, text in enumerate(("0,1", "0,2", "0,1")):
+            file.write_text(text)
+            os.utime(file, ns=(place, place))
+            routing, traffic = (part.format(file) for part in about)
+            keys.add(StudyPoint("simulate", "mesh:2x2", routing, traffic, 0.1, settings).key)
+        assert len(keys) == 2, f"the contents of {name} are part of the key, and its date is not"
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("0,1\n")
     before = StudyPoint("simulate", "mesh:2x2", "dor", f"pairs:{pairs}").key
     pairs.write_text("0,2\n")
     os.utime(pairs, ns=(1, 1))
     assert StudyPoint("simulate", "mesh:2x2", "dor", f"pairs:{pairs}").key != before, "the file is part of it"
+
+
+SWEEP = 'name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n'
 
 
 @pytest.mark.parametrize(
@@ -111,10 +126,48 @@ def test_a_key_is_what_the_result_depends_on(tmp_path: Path) -> None:
         ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\n[[sweep]]\nkind = "facts"\n', "line 4: the key 'networks' is"),
         ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nkind = "fcats"\n', "line 4: kind is 'fcats'; it must be"),
         ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nseeds = "3:1"\n', "line 4: seeds is '3:1', 0 seeds"),
-        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\noptions = {bufer=1}\n', "line 2: unknown option 'bufer'"),
-        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nloads = "2"\n', "line 2: load is 2"),
+        (
+            'name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\noptions = {bufer=1}\n',
+            "study, line 4: unknown option 'bufer'",
+        ),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2"\nloads = "2"\n', "study, line 4: load is 2"),
+        (
+            'name = "x"\n[defaults]\nrouting = "min"\n[[sweep]]\nnetworks = "mesh:2x2"\n',
+            "study, line 3: unknown key 'routing'",
+        ),
+        (
+            'name = "x"\n[defaults]\noptions = {bufer=1}\n[[sweep]]\nnetworks = "mesh:2x2"\noptions = {vcs=4}\n',
+            "line 3: unknown",
+        ),
+        (
+            f"{SWEEP}[sweep.options]\nwarmup = 1\nmesure = 2\n",
+            "line 6: unknown option 'mesure' (did you mean 'measure'?)",
+        ),
+        (f"{SWEEP}options = {{links={{globl=1}}}}\n", "line 4: unknown option 'globl' (did you mean 'global'?)"),
+        (f"{SWEEP}options = {{router='bufer=8'}}\n", "line 4: router: unknown key 'bufer' (did you mean 'buffer'?)"),
+        (f"{SWEEP}options = {{buffer=[]}}\n", "line 4: buffer is an empty list"),
+        (f"{SWEEP}options = {{buffer=true}}\n", "line 4: buffer is true"),
+        (f"{SWEEP}options = {{seed=3}}\n", "line 4: the seed is no option of a study; give seeds"),
+        (f"{SWEEP}seeds = true\n", "line 4: seeds is true or false; it must be a number"),
+        (f"{SWEEP}traffic = []\n", "line 4: traffic is empty"),
+        (f"{SWEEP}loads = 0.1\nloads = 0.2\n", "line 5: loads is given twice"),
+        (f"{SWEEP}traffic = 'trace:x.csv'\nloads = 0.1\n", "line 5: a trace has a load of its own"),
+        (f"{SWEEP}kind = 'facts'\nloads = 0.1\n", "line 5: points of kind facts have no loads"),
+        (f"{SWEEP}zip = ['seeds', 'seeds']\n", "names a list twice"),
+        (
+            'name = "x"\n[sweep]\nnetworks = "mesh:2x2"\n',
+            "line 2: sweep must be a list of tables; write each as [[sweep]]",
+        ),
+        (
+            'name = "x"\n[[sweep]]\nnetworks = {family="hyperx", size=[3]}\n',
+            "unknown key of hyperx 'size' (did you mean 'sizes'",
+        ),
+        (
+            'name = "x"\n[[sweep]]\nnetworks = {familiy="hyperx"}\n',
+            "has no family: unknown key 'familiy' (did you mean",
+        ),
         ('name = "x"\n[[sweep]]\nnetworks = ["a","b"]\nzip=["networks","seeds"]\n', "networks 2, seeds 1"),
-        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2\n', "(at line 3, column"),
+        ('name = "x"\n[[sweep]]\nnetworks = "mesh:2x2\n', "study, line 3: illegal"),
     ],
 )
 def test_mistakes_are_told_with_their_line(text: str, words: str) -> None:
@@ -186,6 +239,35 @@ def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
     assert killed
     assert progress.finished
     assert not progress.failed
+
+
+def test_what_depends_on_the_load_or_on_failures_is_told_before_anything_runs() -> None:
+    """A burst cannot reach every load; failed networks have roles of their own."""
+    text = SWEEP + "loads = [0.1, 0.5, 0.9]\noptions = {injection='on-off:alpha=0.1,beta=0.1'}\n"
+    points = Study.parse(text, name="s.toml").points()
+    with pytest.raises(TopoloomError, match=r"^s.toml, line 2: on-off.* cannot reach load 0.9"):
+        checked(points, keep_going=False)
+    assert [point.load for point in checked(points, keep_going=True)] == [0.9]
+    unsafe = Study.parse(SWEEP.replace("mesh:2x2", "torus:4x4") + "options = {vcs=[1, 2]}\n").points()
+    assert {point.options["vcs"] for point in checked(unsafe, keep_going=True)} == {1}
+    (failed,) = Study.parse(SWEEP.replace("2x2", "4x4") + "loads=0.1\noptions={fail='links=1'}\n").points()
+    assert failed.routing == "min"
+    assert not checked([failed], keep_going=True)
+
+
+def test_a_trace_is_one_point_with_a_load_of_its_own(tmp_path: Path) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text("time,source,destination,flits\n0,0,1,2\n3,1,0,2\n")
+    sweep = Sweep(networks=["mesh:2x2"], traffic=["uniform", f"trace:{trace}"], loads="0.1,0.2", options={"vcs": 2})
+    points = Study(name="s", sweep=[sweep]).points()
+    assert [point.load for point in points] == [0.1, 0.2, None]
+    with Ledger(tmp_path / "s") as ledger:
+        assert run_points(points, ledger, LocalExecutor(1), name="s").done == 3
+    row = Results.load(tmp_path / "s").where(f"traffic=trace:{trace}").rows[0]
+    assert row["makespan_cycles"] > 3
+    (curve,) = Study(name="s", sweep=[Sweep(kind="curve", networks=["mesh:2x2"])]).points()
+    impossible = dataclasses.replace(curve, traffic=f"trace:{trace}")
+    assert "curve cannot" in checked([impossible], keep_going=True)[impossible]
 
 
 def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path) -> None:
@@ -298,10 +380,65 @@ def test_a_store_of_a_later_version_is_refused(tmp_path: Path) -> None:
         Ledger(tmp_path / "s")
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "ledger.sqlite").write_text("this is no database, but long enough to be taken for one" * 20)
-    with pytest.raises(TopoloomError, match="cannot be read as a store"):
+    with pytest.raises(TopoloomError, match="cannot be used as a store"):
         Ledger(tmp_path / "t")
     with pytest.raises(TopoloomError, match="is no store of results"):
         Results.load(tmp_path / "nowhere")
+
+
+def test_a_store_of_the_version_before_is_carried_over(tmp_path: Path) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(tiny("1:3"), ledger, Here(), name="x")
+        for statement in (
+            "ALTER TABLE points DROP COLUMN model_version",
+            "UPDATE points SET point = json_set(point, '$.line', 7)",
+            "UPDATE meta SET value = '1' WHERE name = 'schema'",
+        ):
+            ledger._db.execute(statement)
+    with Ledger(tmp_path / "s") as ledger:
+        assert run_points(tiny("1:4"), ledger, Here(), name="x").before == 3
+    assert {row["model_version"] for row in Results.load(tmp_path / "s").rows} == {_core.MODEL_VERSION}
+
+
+def test_a_folder_with_other_files_is_no_store_and_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "mine.parquet").write_text("precious")
+    with Ledger(tmp_path) as ledger:
+        run_points(tiny("1:3"), ledger, Here(), name="x")
+    assert (tmp_path / "results" / "mine.parquet").read_text() == "precious"
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "notes.txt").touch()
+    with pytest.raises(TopoloomError, match="holds other files"):
+        Ledger(tmp_path / "home")
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["notes.txt"]
+
+
+def test_results_of_other_models_stand_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(tiny("1:3"), ledger, Here(), name="x")
+    monkeypatch.setattr(_core, "MODEL_VERSION", 99)
+    with Ledger(tmp_path / "s") as ledger:
+        progress = run_points(points := tiny("1:3"), ledger, Here(), name="x")
+        assert (progress.before, progress.done) == (0, 3), "nothing of the old models is taken for the new ones'"
+        rows = Results(ledger.rows())
+    assert sorted(row["model_version"] for row in rows.rows) == [1, 1, 1, 99, 99, 99]
+    assert {row["model_version"] for row in rows.of(point.key for point in points).rows} == {99}
+
+
+def test_a_run_on_another_machine_is_dead_when_nothing_is_heard_whatever_its_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points = tiny("1:2")
+    with Ledger(tmp_path / "s") as one, Ledger(tmp_path / "s") as two:
+        one.begin("one")
+        two.begin("two")
+        assert one.exchange([], points) == points
+        for heard in (time.time() + 1e6, time.time() - 1e6):
+            one._db.execute("UPDATE runs SET host = 'elsewhere', heard = ? WHERE id = ?", (heard, one._run))
+            assert two.exchange([], points) == [], "it has just been heard of"
+        passed = time.monotonic() + 61
+        monkeypatch.setattr(time, "monotonic", lambda: passed)
+        assert two.exchange([], points) == points
 
 
 def test_results_are_filtered_exported_and_compared(tmp_path: Path) -> None:
@@ -312,6 +449,7 @@ def test_results_are_filtered_exported_and_compared(tmp_path: Path) -> None:
     with pytest.raises(TopoloomError, match=r"unknown column 'sed' .did you mean 'seed'"):
         found.where("sed=1")
     frame = found.frame()
+    assert len(found.where("options.measure=20", "options.buffer=64")) == 6, "defaults are told, too"
     assert frame["accepted"].notna().all()
     assert set(frame["options.measure"]) == {20}
     found.write(tmp_path / "x.parquet")

@@ -4,12 +4,13 @@ import operator
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import networkx as nx
+from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Node = tuple[str, int | None, str | None]
 """Name, terminals, kind."""
@@ -43,7 +44,7 @@ class GivenGraph:
         return _core.Network.from_graph(self.kind, self.label, self.nodes, self.links, self.directed, self.p)
 
 
-def from_networkx(graph: nx.Graph, p: int | None, label: str | None, kind: str = "networkx") -> GivenGraph:
+def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str = "networkx") -> GivenGraph:
     """Return `graph` as it crosses to the engine; see :meth:`topoloom.Network.from_networkx`."""
     place = {node: number for number, node in enumerate(graph)}
     nodes = [
@@ -59,6 +60,8 @@ def from_networkx(graph: nx.Graph, p: int | None, label: str | None, kind: str =
 
 def from_edges(edges: Iterable[tuple[Hashable, Hashable]], p: int, label: str) -> GivenGraph:
     """Return the graph of `edges` as it crosses to the engine; see :meth:`topoloom.Network.from_edges`."""
+    import networkx as nx  # noqa: PLC0415 - loads slowly
+
     graph = nx.MultiGraph()
     for edge in edges:
         if not isinstance(edge, Iterable) or isinstance(edge, str) or len(ends := tuple(edge)) != 2:  # noqa: PLR2004
@@ -93,8 +96,10 @@ def _number(where: str, key: str, data: Mapping[str, Any], least: int) -> int | 
     return number
 
 
-def to_networkx(core: _core.Network) -> nx.MultiGraph:
+def to_networkx(core: _core.Network) -> "nx.MultiGraph":
     """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`."""
+    import networkx as nx  # noqa: PLC0415 - loads slowly
+
     graph = nx.MultiGraph(spec=core.spec)
     names = core.router_names()
     for router, terminals in enumerate(core.terminals_by_router()):

@@ -5,11 +5,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from functools import cache, cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, Literal, Self
-
-import networkx as nx
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from topoloom import _core
 from topoloom._core import TopoloomError
@@ -20,6 +16,11 @@ from topoloom.layouts import Layout
 from topoloom.loads import Loads
 from topoloom.options import make_options
 from topoloom.roles import resolve_routing
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import numpy as np
+    import numpy.typing as npt
 
 PATH_DIVERSITY = (
     "shortest_paths_min",
@@ -53,7 +54,7 @@ class Network:
         self.core = _core.Network(spec)
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph, p: int | None = None, label: str | None = None) -> Self:
+    def from_networkx(cls, graph: "nx.Graph", p: int | None = None, label: str | None = None) -> Self:
         """Return the network that a graph of networkx describes.
 
         Routers are the nodes: those called 0, 1, … have these ids, other whole numbers count in ascending order, and
@@ -333,8 +334,8 @@ class Network:
 
     def routing_from_tables(
         self,
-        next_port: npt.ArrayLike,
-        layers: npt.ArrayLike | None = None,
+        next_port: "npt.ArrayLike",
+        layers: "npt.ArrayLike | None" = None,
         destinations: Literal["terminals", "routers"] = "terminals",
     ) -> str:
         """Return the name of a routing by tables: give it as `routing` as long as this network lives.
@@ -365,7 +366,7 @@ class Network:
         """Return the links between routers: router and port at either end, and the class; parallel links each."""
         return self.core.edges()
 
-    def to_networkx(self) -> nx.MultiGraph:
+    def to_networkx(self) -> "nx.MultiGraph":
         """Return the graph of the routers, with all that :meth:`from_networkx` reads.
 
         Nodes are router ids, with their number of ``terminals`` and, where the network's source names them, their
@@ -409,8 +410,10 @@ class Network:
         return self.core.text(format, latencies)
 
 
-def _whole(name: str, values: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def _whole(name: str, values: "npt.ArrayLike") -> "npt.NDArray[np.int64]":
     """Return a matrix of whole numbers."""
+    import numpy as np  # noqa: PLC0415 - loads slowly
+
     try:
         array = np.asarray(values)
     except ValueError:

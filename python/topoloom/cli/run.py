@@ -83,13 +83,13 @@ def _dry_run(study: Study, folder: Path) -> int:
     if folder.exists():
         with Ledger(folder, create=False) as ledger:
             states = ledger.states()
-    counts: dict[tuple[int | None, str], list[int]] = {}
+    counts: dict[tuple[str, str], list[int]] = {}
     for point in points:
-        count = counts.setdefault((point.line, point.kind), [0, 0])
+        count = counts.setdefault((point.origin, point.kind), [0, 0])
         count[0] += 1
         count[1] += states.get(point.key) == "done"
-    rows = [[kind, str(line), str(count), str(done)] for (line, kind), (count, done) in counts.items()]
-    print_table(["kind", "line", "points", "done"], rows)
+    rows = [[origin, kind, str(count), str(done)] for (origin, kind), (count, done) in counts.items()]
+    print_table(["sweep", "kind", "points", "done"], rows, left=2)
     return status.DONE
 
 

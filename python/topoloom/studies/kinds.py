@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from topoloom import _core
-from topoloom.curves import Plan, Simulator, bend_plan, fixed_plan, run_here, search_plan
+from topoloom._core import TopoloomError
+from topoloom.curves import Plan, Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
 from topoloom.networks import Network
 from topoloom.options import make_options
 from topoloom.studies.points import StudyPoint
@@ -42,6 +43,16 @@ class Kind:
     effort: float = 1.0
     columns: tuple[str, ...] = ()
 
+    @property
+    def refused(self) -> frozenset[str]:
+        """The keys of a sweep that mean nothing to points of this kind."""
+        return frozenset(
+            (() if self.routes else ("routings",))
+            + (() if self.simulates else ("traffic", "seeds", "options"))
+            + (() if self.loads or self.takes_loads else ("loads",))
+            + (() if self.takes_loads else ("tolerance",))
+        )
+
 
 @lru_cache(maxsize=8)
 def network(spec: str) -> Network:
@@ -55,16 +66,22 @@ def simulator(point: StudyPoint, *, searching: bool) -> Simulator:
     Raises:
         TopoloomError: Network, routing, traffic and options that do not go together.
     """
-    most = 1.0 if point.load is None else point.load
     return Simulator(
         network(point.spec).core,
         point.routing,
         point.traffic,
         make_options(point.options),
-        most_load=most,
+        most_load=_load(point),
         searching=searching,
         precise=() if point.kind == "saturation" else None,
     )
+
+
+def _load(point: StudyPoint) -> float:
+    """Return the largest load that a point simulates: its own, that of its trace, or all there is."""
+    if point.load is not None:
+        return point.load
+    return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else 1.0
 
 
 def check(point: StudyPoint) -> None:
@@ -75,6 +92,8 @@ def check(point: StudyPoint) -> None:
     """
     kind = KINDS[point.kind]
     if kind.simulates:
+        if not kind.loads and is_trace(point.traffic):
+            raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
         simulator(point, searching=False)
     elif kind.routes:
         _core.check_routing(network(point.spec).core, point.routing)
@@ -88,10 +107,10 @@ def run(point: StudyPoint) -> Result:
 
 
 def _simulate(point: StudyPoint) -> Result:
-    assert point.load is not None
     sim = simulator(point, searching=False)
-    run_here(sim, fixed_plan([point.load]))
-    return {"config": sim.curve.config} | sim.curve.points[point.load].model_dump()
+    run_here(sim, fixed_plan([_load(point)]))
+    (measured,) = sim.curve.points.values()
+    return {"config": sim.curve.config} | measured.model_dump()
 
 
 def _plan(point: StudyPoint, sim: Simulator) -> Plan:

@@ -8,6 +8,8 @@ Several runs may share a store: each claims its points, and claims of runs that 
 
 import json
 import os
+import re
+import shutil
 import socket
 import sqlite3
 import time
@@ -23,7 +25,7 @@ from topoloom._core import TopoloomError
 from topoloom.studies import parts
 from topoloom.studies.points import StudyPoint
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """The layout of the store; a store of a later one is refused."""
 
 FILE = "ledger.sqlite"
@@ -34,6 +36,15 @@ STALE_S = 60.0
 
 PART_ROWS = 5000
 """So many results are gathered before they move into a part."""
+
+ATTEMPTS = 5
+"""So often the parts are read while other runs merge them."""
+
+BUSY_S = 60.0
+"""So long a transaction waits for those of other runs."""
+
+LEAST_FREE = 1 << 20
+"""A disk with fewer bytes left counts as full where writing fails."""
 
 MOST_PARTS = 8
 """Parts are merged into one when there are more."""
@@ -46,11 +57,23 @@ CREATE TABLE IF NOT EXISTS runs (
 );
 CREATE TABLE IF NOT EXISTS points (
     key TEXT PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('claimed', 'done', 'failed')), run INTEGER NOT NULL,
-    point TEXT NOT NULL, result TEXT, part TEXT, error TEXT, wall_s REAL, finished TEXT, version TEXT, host TEXT
+    point TEXT NOT NULL, result TEXT, part TEXT, error TEXT, wall_s REAL, finished TEXT, version TEXT, host TEXT,
+    model_version INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS points_loose ON points (state) WHERE result IS NOT NULL;
 CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
 """
+
+_FROM: dict[int, tuple[str, ...]] = {
+    1: (
+        "ALTER TABLE points ADD COLUMN model_version INTEGER",
+        "UPDATE points SET model_version = 1, point = json_remove(point, '$.line')",
+    )
+}
+"""How a store of an older version becomes one of the next."""
+
+_PART = re.compile(r"\d{20}-\d+\.(parquet|unfinished)")
+"""The names of the files that we write into the folder of parts."""
 
 _CLAIM = """
 INSERT INTO points (key, state, run, point) VALUES (?, 'claimed', ?, ?)
@@ -59,7 +82,7 @@ WHERE state = 'failed' OR (state = 'claimed' AND run IN (SELECT value FROM json_
 """
 
 _FINISH = """
-UPDATE points SET state = ?, result = ?, error = ?, wall_s = ?, finished = ?, version = ?, host = ?
+UPDATE points SET state = ?, result = ?, error = ?, wall_s = ?, finished = ?, version = ?, model_version = ?, host = ?
 WHERE key = ? AND state = 'claimed' AND run = ?
 """
 
@@ -95,22 +118,18 @@ class Ledger:
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
         self._run: int | None = None
-        if not create and not (folder / FILE).is_file():
-            raise TopoloomError(f"{folder} is no store of results: it has no {FILE}")
+        self._heard: dict[int, tuple[float, float]] = {}
         if folder.exists() and not folder.is_dir():
             raise TopoloomError(f"{folder} is a file; a store of results is a folder")
-        (folder / PARTS).mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(folder / FILE, timeout=60.0, isolation_level=None)
+        if not (folder / FILE).is_file():
+            _refuse_other_folders(folder, create=create)
         try:
-            self._open()
+            self._db = _connect(folder, create=create)
+            self._open(create=create)
         except sqlite3.DatabaseError as error:
-            self._db.close()
-            raise TopoloomError(f"{folder / FILE} cannot be read as a store of results: {error}") from None
+            raise TopoloomError(f"{folder / FILE} cannot be used as a store of results: {error}") from None
 
-    def _open(self) -> None:
-        self._db.execute("PRAGMA journal_mode = WAL")
-        # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
-        self._db.execute("PRAGMA synchronous = FULL")
+    def _open(self, *, create: bool) -> None:
         found = self._schema_version()
         if found > SCHEMA_VERSION:
             self._db.close()
@@ -118,10 +137,17 @@ class Ledger:
                 f"the store {self.folder} has version {found}, later than the {SCHEMA_VERSION} of topoloom "
                 f"{_core.__version__}; a newer topoloom wrote it"
             )
+        if not create and found == SCHEMA_VERSION:
+            return
+        self._db.execute("PRAGMA journal_mode = WAL")
+        # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
+        self._db.execute("PRAGMA synchronous = FULL")
         with self._transaction():
+            for statement in _FROM.get(self._schema_version(), ()):
+                self._db.execute(statement)
             for statement in filter(str.strip, _SCHEMA.split(";")):
                 self._db.execute(statement)
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
             self._sweep()
 
     def _schema_version(self) -> int:
@@ -155,8 +181,8 @@ class Ledger:
         except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
-                raise _full(self.folder) from None
+            if isinstance(error, sqlite3.Error):
+                raise _unwritable(self.folder, error) from None
             raise
 
     # ---- a run --------------------------------------------------------------------------------------------------
@@ -196,6 +222,7 @@ class Ledger:
                         outcome.wall_s,
                         now,
                         _core.__version__,
+                        _core.MODEL_VERSION,
                         host,
                         outcome.key,
                         self._run,
@@ -212,7 +239,20 @@ class Ledger:
 
     def _dead_runs(self) -> list[int]:
         rows = self._db.execute("SELECT id, host, pid, born, heard, ended FROM runs WHERE id != ?", (self._run,))
-        return [run for run, *about in rows.fetchall() if not _alive(*about)]
+        return [run for run, *about in rows.fetchall() if not self._alive(run, *about)]
+
+    def _alive(self, run: int, host: str, pid: int, born: str, heard: float, ended: int) -> bool:
+        """Whether a run may still be at its points."""
+        if ended:
+            return False
+        if host == socket.gethostname():
+            return _born(pid) == born
+        # Clocks differ and can be set back: what counts is how long we have seen nothing new.
+        last, since = self._heard.get(run, (None, 0.0))
+        if heard != last:
+            self._heard[run] = (heard, time.monotonic())
+            return True
+        return time.monotonic() - since < STALE_S
 
     # ---- what is there ------------------------------------------------------------------------------------------
 
@@ -233,19 +273,33 @@ class Ledger:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return everything that is done, one row a point, as :func:`topoloom.studies.parts.row` makes them."""
-        with self._transaction():
+        for _ in range(ATTEMPTS):
+            try:
+                rows = self._all_rows()
+            except FileNotFoundError as error:  # another run has just merged that part into a new one
+                missing = error.filename
+            else:
+                return sorted(rows, key=lambda row: row["finished"])
+        raise TopoloomError(f"the store {self.folder} lacks {missing}, which holds results")
+
+    def _all_rows(self) -> list[dict[str, Any]]:
+        """Return all rows, of one moment of the ledger."""
+        self._db.execute("BEGIN")
+        try:
             loose = list(self._loose_rows())
             names = [name for (name,) in self._db.execute("SELECT name FROM parts ORDER BY name")]
-            moved = parts.read([self.folder / PARTS / name for name in names])
-        return sorted(moved + loose, key=lambda row: row["finished"])
+            return parts.read([self.folder / PARTS / name for name in names]) + loose
+        finally:
+            self._db.execute("ROLLBACK")
 
     def _loose_rows(self) -> Iterator[dict[str, Any]]:
         """Return the results that stand in SQLite still."""
         rows = self._db.execute(
-            "SELECT key, point, result, wall_s, finished, version, host FROM points WHERE result IS NOT NULL"
+            "SELECT key, point, result, version, model_version, host, finished, wall_s FROM points "
+            "WHERE result IS NOT NULL"
         )
-        for key, point, result, wall_s, finished, version, host in rows.fetchall():
-            provenance = {"version": version, "host": host, "finished": finished, "wall_s": wall_s}
+        for key, point, result, *origin in rows.fetchall():
+            provenance = dict(zip(parts.ORIGIN, origin, strict=True))
             yield parts.row(key, StudyPoint.from_json(point), json.loads(result), provenance)
 
     # ---- parts --------------------------------------------------------------------------------------------------
@@ -273,6 +327,8 @@ class Ledger:
             old = []
         merged = parts.read([self.folder / PARTS / name for name in old]) + rows
         name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
+        while (self.folder / PARTS / name).exists():  # a clock that was set back
+            name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
         parts.write(self.folder / PARTS / name, merged)
         self._db.execute("INSERT INTO parts VALUES (?, ?)", (name, len(merged)))
         self._db.executemany("DELETE FROM parts WHERE name = ?", ((part,) for part in old))
@@ -288,8 +344,34 @@ class Ledger:
         """Remove files that no commit names: what a run left that was killed while it packed."""
         named = {name for (name,) in self._db.execute("SELECT name FROM parts")}
         for path in (self.folder / PARTS).iterdir():
-            if path.name not in named:
+            if path.name not in named and _PART.fullmatch(path.name):
                 path.unlink(missing_ok=True)
+
+
+def _refuse_other_folders(folder: Path, *, create: bool) -> None:
+    """Refuse a folder that holds something, but no store."""
+    if not create:
+        raise TopoloomError(f"{folder} is no store of results: it has no {FILE}")
+    # A run that begins at the same time may have got as far as the folder of parts.
+    if folder.exists() and any(path.name != PARTS and not path.name.startswith(FILE) for path in folder.iterdir()):
+        raise TopoloomError(f"{folder} holds other files; a store of results is a folder of its own")
+
+
+def _connect(folder: Path, *, create: bool) -> sqlite3.Connection:
+    """Open the ledger's file; one that cannot be written can be read."""
+    if create or (os.access(folder, os.W_OK) and os.access(folder / FILE, os.W_OK)):
+        (folder / PARTS).mkdir(parents=True, exist_ok=True)
+        return sqlite3.connect(folder / FILE, timeout=BUSY_S, isolation_level=None)
+    # Without a log of changes SQLite needs no locks, which it could not make there.
+    log = folder / f"{FILE}-wal"
+    how = "mode=ro" if log.is_file() and log.stat().st_size else "mode=ro&immutable=1"
+    return sqlite3.connect(f"{(folder / FILE).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
+
+
+def _unwritable(folder: Path, error: sqlite3.Error) -> TopoloomError:
+    if "full" in str(error) or shutil.disk_usage(folder).free < LEAST_FREE:
+        return _full(folder)
+    return TopoloomError(f"the store {folder} cannot be written: {error}; what was done before is stored")
 
 
 def _full(folder: Path) -> TopoloomError:
@@ -300,15 +382,6 @@ def _full(folder: Path) -> TopoloomError:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _alive(host: str, pid: int, born: str, heard: float, ended: int) -> bool:
-    """Whether a run may still be at its points."""
-    if ended:
-        return False
-    if host == socket.gethostname():
-        return _born(pid) == born
-    return time.time() - heard < STALE_S
 
 
 def _born(pid: int) -> str:

@@ -39,7 +39,6 @@ def row(key: str, point: StudyPoint, result: Mapping[str, Any], provenance: Mapp
         "seed": point.seed,
         "options": json.dumps(point.options, sort_keys=True),
         "settings": json.dumps(dict(point.settings), sort_keys=True),
-        "model_version": _core.MODEL_VERSION,
     }
     plain = {
         name: value

@@ -6,6 +6,7 @@ version of the models: two points with one key have the same result, bit for bit
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -17,8 +18,11 @@ from topoloom import _core
 IRRELEVANT = ("threads",)
 """Options that change how fast a result is there, not what it is."""
 
-FILE_PREFIXES = ("file:", "pairs:", "trace:", "table:")
-"""Beginnings of names whose first word is the path of a file."""
+FILE_OPTIONS = ("rates",)
+"""Options that are the path of a file."""
+
+_FILES = re.compile(r"(?:^|[(,=])(?:file|pairs|trace|table):([^,()]+)")
+"""The paths of files in the name of a network, a routing or a traffic, wherever they stand in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class StudyPoint:
         traffic: The traffic pattern; empty where the kind needs none.
         load: Offered load in flits per active terminal per cycle; None where the kind chooses its own.
         settings: What else the kind takes: the engine's options, the loads of a curve.
-        line: The line of the study file that asks for the point; no part of the key.
+        origin: The study file and its line that ask for the point; no part of the key.
         role: The routing as it was asked for; no part of the key.
     """
 
@@ -42,7 +46,7 @@ class StudyPoint:
     traffic: str = ""
     load: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    line: int | None = None
+    origin: str = ""
     role: str = ""
 
     def __eq__(self, other: object) -> bool:
@@ -76,10 +80,16 @@ class StudyPoint:
             self.traffic,
             self.load,
             settings,
-            [file_digest(name) for name in (self.spec, self.routing, self.traffic)],
+            self._digests(),
         ]
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def _digests(self) -> list[str | None]:
+        """Return the hash of each file that the point names."""
+        names = [path for name in (self.spec, self.routing, self.traffic) for path in _FILES.findall(name)]
+        names += [path for option in FILE_OPTIONS if (path := self.options.get(option)) is not None]
+        return [file_digest(path) for path in names]
 
     def label(self) -> str:
         """Return the point in one line, for people."""
@@ -96,7 +106,6 @@ class StudyPoint:
             "traffic": self.traffic,
             "load": self.load,
             "settings": dict(self.settings),
-            "line": self.line,
             "role": self.role,
         }
         return json.dumps(values, sort_keys=True)
@@ -108,21 +117,14 @@ class StudyPoint:
 
 
 def file_digest(name: str) -> str | None:
-    """Return the hash of the file that a network, routing or traffic names; None if it names none.
-
-    A missing file has no hash here: whoever uses it says so.
-    """
-    for prefix in FILE_PREFIXES:
-        if name.startswith(prefix):
-            path = Path(name.removeprefix(prefix).split(",")[0])
-            try:
-                stamp = path.stat().st_mtime_ns
-            except OSError:
-                return None
-            return _digest(path, stamp)
-    return None
+    """Return the hash of a file. A missing one has none here: whoever uses it says so."""
+    path = Path(name)
+    try:
+        return _digest(path, path.stat().st_mtime_ns, path.stat().st_size)
+    except OSError:
+        return None
 
 
 @lru_cache(maxsize=64)
-def _digest(path: Path, stamp: int) -> str:  # noqa: ARG001 - a file that changed is read again
+def _digest(path: Path, stamp: int, size: int) -> str:  # noqa: ARG001 - a file that changed is read again
     return hashlib.sha256(path.read_bytes()).hexdigest()

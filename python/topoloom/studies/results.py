@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.curves import Curve, Point
+from topoloom.options import EngineOptions
 from topoloom.replicas import merged
 from topoloom.studies import parts
 from topoloom.studies.kinds import KINDS
@@ -79,8 +80,9 @@ class Results:
         Raises:
             TopoloomError: A condition that cannot be read, or a column that no row has.
         """
-        tests = [_condition(text, self.columns()) for text in conditions]
-        tests += [_test(column, "=", value, self.columns()) for column, value in equal.items()]
+        columns = [*self.columns(), *(f"options.{name}" for name in EngineOptions.model_fields)]
+        tests = [_condition(text, columns) for text in conditions]
+        tests += [_test(column, "=", value, columns) for column, value in equal.items()]
         return Results([row for row in self.rows if all(test(row) for test in tests)])
 
     def curves(self) -> list[Curve]:
@@ -127,10 +129,12 @@ class Results:
         return {kind: Results([row for row in self.rows if row["kind"] == kind]) for kind in kinds}
 
     def with_options(self) -> list[dict[str, Any]]:
-        """Return the rows with the engine's options as columns named ``options.NAME``."""
+        """Return the rows with the options that any of them sets as columns named ``options.NAME``."""
+        own = [json.loads(row["options"]) for row in self.rows]
+        names = dict.fromkeys(name for options in own for name in options)
         return [
-            dict(row) | {f"options.{name}": value for name, value in json.loads(row["options"]).items()}
-            for row in self.rows
+            dict(row) | {f"options.{name}": _option(row, options, name) for name in names}
+            for row, options in zip(self.rows, own, strict=True)
         ]
 
     def frame(self) -> "pd.DataFrame":
@@ -205,6 +209,17 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+def _option(row: Row, options: Mapping[str, Any], name: str) -> Any:
+    """Return an option of a row: its own, or the one that the engine ran with; None where the kind takes none."""
+    if name in options or not KINDS[row["kind"]].simulates:
+        return options.get(name)
+    default = _DEFAULTS.get(name)
+    return json.loads(row["result"])["config"].get(name) if default is None else default
+
+
+_DEFAULTS = EngineOptions().model_dump(mode="json", by_alias=True)
+
+
 def _condition(text: str, columns: Sequence[str]) -> Callable[[Row], bool]:
     for relation in _RELATIONS:
         column, found, value = text.partition(relation)
@@ -219,7 +234,8 @@ def _test(column: str, relation: str, wanted: Any, columns: Sequence[str]) -> Ca
     holds = _RELATIONS[relation]
 
     def test(row: Row) -> bool:
-        value = row.get(column)
+        name = column.removeprefix("options.")
+        value = row.get(column) if name == column else _option(row, json.loads(row["options"]), name)
         if value is None:
             return False
         try:

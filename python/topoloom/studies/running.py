@@ -69,21 +69,28 @@ def checked(points: Sequence[StudyPoint], *, keep_going: bool) -> dict[StudyPoin
         TopoloomError: The first point that cannot be run, with the line that asks for it.
     """
     wrong: dict[StudyPoint, str] = {}
+    hardest: dict[object, StudyPoint] = {}
+    for point in points:
+        other = hardest.setdefault(_same_check(point), point)
+        if (point.load or 0.0) > (other.load or 0.0):
+            hardest[_same_check(point)] = point
+    fine = {group for group, point in hardest.items() if _verdict(point) is None}
     verdicts: dict[object, str | None] = {}
     for point in points:
         group = _same_check(point)
-        if group not in verdicts:
-            verdicts[group] = _verdict(point)
-        if (sentence := verdicts[group]) is not None:
+        if group in fine:
+            continue
+        if (group, point.load) not in verdicts:
+            verdicts[group, point.load] = _verdict(point)
+        if (sentence := verdicts[group, point.load]) is not None:
             if not keep_going:
-                where = "" if point.line is None else f"line {point.line}: "
-                raise TopoloomError(f"{where}{sentence}")
+                raise TopoloomError(f"{point.origin}: {sentence}" if point.origin else sentence)
             wrong[point] = sentence
     return wrong
 
 
 def _same_check(point: StudyPoint) -> object:
-    """Return what the check of a point depends on: its seed does not matter, nor a load that others exceed."""
+    """Return what the check of a point depends on beside its load: its seed does not matter."""
     options = tuple(sorted((name, str(value)) for name, value in point.options.items() if name != "seed"))
     return (point.kind, point.spec, point.routing, point.traffic, options)
 

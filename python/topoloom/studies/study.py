@@ -2,15 +2,17 @@
 
 import dataclasses
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from topoloom._core import TopoloomError, unknown
+from topoloom.curves import is_trace
+from topoloom.families import descriptions
 from topoloom.loads import parse_loads
 from topoloom.networks import with_keys
 from topoloom.options import ROUTER_KEYS, make_options, parse_pairs
@@ -18,6 +20,7 @@ from topoloom.roles import resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.ledger import Ledger
+from topoloom.studies.mistakes import OptionError, told, unreadable
 from topoloom.studies.places import Path as Place
 from topoloom.studies.places import line_of, places
 from topoloom.studies.points import StudyPoint
@@ -26,14 +29,36 @@ from topoloom.studies.running import run_points
 
 MOST_SEEDS = 100_000
 
+FAULTY = "faulty"
+"""The family of a network in which something has failed."""
+
 
 def _listed(value: object) -> object:
     """Return a single value as a list of one."""
     return value if isinstance(value, list) else [value]
 
 
+def _number(value: object) -> object:
+    """Refuse true and false where a number is wanted; Python takes them for 1 and 0."""
+    if isinstance(value, bool) or (isinstance(value, list) and any(isinstance(one, bool) for one in value)):
+        raise ValueError("is true or false; it must be a number")
+    return value
+
+
+def _loads(value: object) -> object:
+    """Check loads at once, so that a mistake has its line."""
+    if isinstance(value, (str, int, float)) or (isinstance(value, list) and not any(map(_is_text, value))):
+        parse_loads(_number(value))  # type: ignore[arg-type] # what is no number is told
+    return value
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
 def _seeds(value: object) -> object:
     """Return the seeds that a text such as ``1:30`` stands for."""
+    _number(value)
     if not isinstance(value, str):
         return _listed(value)
     first, colon, last = value.partition(":")
@@ -53,11 +78,34 @@ class NetworkTable(BaseModel):
     family: str = Field(description="The family, such as hyperx.")
     sizes: list[int] | str | None = Field(default=None, description="Its sizes, such as [10, 10] or '10x10'.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_of_the_family(cls, table: Any) -> Any:
+        if not isinstance(table, dict):
+            return table
+        keys = ["family", "sizes"]
+        if "family" not in table:
+            wrong = next((name for name in table if name not in keys), "")
+            raise TopoloomError("a network has no family" + (f": {unknown('key', wrong, keys)}" if wrong else ""))
+        family = descriptions().get(table["family"])
+        if family is None:
+            raise TopoloomError(unknown("topology", str(table["family"]), list(descriptions())))
+        keys += [key["name"] for key in family["keys"]]
+        for name in table:
+            if name not in keys:
+                raise TopoloomError(unknown(f"key of {table['family']}", name, keys))
+        return table
+
     def spec(self) -> str:
         """Return the network as a spec."""
         sizes = "x".join(map(str, self.sizes)) if isinstance(self.sizes, list) else self.sizes
         spec = self.family if sizes is None else f"{self.family}:{sizes}"
         return with_keys(spec, self.model_extra or {})
+
+
+def _networks(value: object) -> object:
+    """Return networks as a list, those in tables read, so that a mistake in one is told as that."""
+    return [NetworkTable(**one) if isinstance(one, dict) else one for one in _listed(value)]  # type: ignore[attr-defined]
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
@@ -72,17 +120,17 @@ class Sweep(BaseModel):
         default="simulate",
         description="What is asked: " + "; ".join(f"{name}: {kind.summary}" for name, kind in KINDS.items()) + ".",
     )
-    networks: Annotated[list[str | NetworkTable], BeforeValidator(_listed), Field(min_length=1)] = Field(
+    networks: Annotated[list[str | NetworkTable], BeforeValidator(_networks), Field(min_length=1)] = Field(
         description="Networks: specs such as 'hyperx:10x10,p=10', or tables {family=…, sizes=…, p=…}."
     )
     routings: Names = Field(default=["minimal"], description="Routings, or the roles minimal and adaptive.")
     traffic: Names = Field(default=["uniform"], description="Traffic patterns.")
-    loads: float | str | list[float] = Field(
+    loads: Annotated[float | str | list[float], BeforeValidator(_loads)] = Field(
         default="0.1:0.9:0.1",
         description="Offered loads: a number, a list, or a text such as '0.1:0.9:0.1'. A curve places its own "
         "within their range.",
     )
-    tolerance: float = Field(
+    tolerance: Annotated[float, BeforeValidator(_number)] = Field(
         default=0.05, gt=0, le=1, description="Kind curve: the part of the latency that a bend may be missed by."
     )
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], BeforeValidator(_seeds)] = Field(
@@ -99,9 +147,29 @@ class Sweep(BaseModel):
         "combine. 'router' takes a text as --router does.",
     )
 
+    @field_validator("options")
+    @classmethod
+    def _can_be(cls, options: dict[str, Any]) -> dict[str, Any]:
+        for name, values in options.items():
+            try:
+                _check_option(name, values)
+            except TopoloomError as error:
+                raise OptionError(name, str(error)) from None
+        return options
+
+    @model_validator(mode="after")
+    def _means_something(self) -> "Sweep":
+        for name in sorted(self.model_fields_set & KINDS[self.kind].refused):
+            raise OptionError(name, f"points of kind {self.kind} have no {name}; leave the key out")
+        if "loads" in self.model_fields_set and all(map(is_trace, self.traffic)):
+            raise OptionError("loads", "a trace has a load of its own; leave loads out")
+        return self
+
     @model_validator(mode="after")
     def _zips_lists(self) -> "Sweep":
         lists = self._lists()
+        if len(set(self.zip)) < len(self.zip):
+            raise ValueError("zip: it names a list twice")
         for name in self.zip:
             if name not in lists:
                 raise ValueError(f"zip: {unknown('list', name, list(lists))}")
@@ -139,7 +207,7 @@ class Sweep(BaseModel):
             for joined in together:
                 yield dict(zip([*free, *self.zip], [*values, *joined], strict=True))
 
-    def points(self, line: int | None = None) -> Iterator[StudyPoint]:
+    def points(self, origin: str = "") -> Iterator[StudyPoint]:
         """Return the points, each as often as the lists say.
 
         Raises:
@@ -158,18 +226,21 @@ class Sweep(BaseModel):
                 settings["options"] = engine_options({**fixed, **own, "seed": chosen["seeds"]})
             if kind.takes_loads:
                 settings |= {"loads": loads, "tolerance": self.tolerance}
+            # Routings that rely on a structure are not offered once something of it has failed.
+            family = FAULTY if "fail" in settings.get("options", {}) else spec.partition(":")[0]
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
-                routing=resolve_routing(role, spec.partition(":")[0]) if role else "",
+                routing=resolve_routing(role, family) if role else "",
                 traffic=chosen["traffic"] if kind.simulates else "",
                 settings=settings,
-                line=line,
+                origin=origin,
                 role=role,
             )
-            if not kind.loads:
+            if not kind.loads or is_trace(point.traffic):
                 yield point
-            for load in loads if kind.loads else ():
+                continue
+            for load in loads:
                 yield replace_load(point, load)
 
 
@@ -193,6 +264,7 @@ class Study(BaseModel):
     sweep: list[Sweep] = Field(min_length=1, description="What is asked; one table [[sweep]] each.")
 
     _places: dict[Place, int] = {}
+    _file: str = ""
 
     @classmethod
     def read(cls, path: str | Path) -> "Study":
@@ -214,13 +286,14 @@ class Study(BaseModel):
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise TopoloomError(f"{name}: {error}") from None
+            raise TopoloomError(unreadable(name, str(error), text)) from None
         found = places(text)
         try:
             study = cls.model_validate(_with_defaults(values))
         except ValidationError as error:
-            raise TopoloomError(_mistake(error, found, name)) from None
-        study._places = found
+            known = list(Sweep.model_fields), list(cls.model_fields)
+            raise TopoloomError(told(error, values, found, name, known)) from None
+        study._places, study._file = found, name
         return study
 
     def points(self) -> list[StudyPoint]:
@@ -231,12 +304,13 @@ class Study(BaseModel):
         """
         points: dict[str, StudyPoint] = {}
         for place, sweep in enumerate(self.sweep):
-            line = self._places.get(("sweep", place))
+            line = line_of(self._places, ("sweep", place))
+            origin = "" if line is None else f"{self._file}, line {line}"
             try:
-                for point in sweep.points(line):
+                for point in sweep.points(origin):
                     points.setdefault(point.key, point)
             except TopoloomError as error:
-                raise TopoloomError(self.located(str(error), place)) from None
+                raise TopoloomError(f"{origin}: {error}" if origin else str(error)) from None
         return list(points.values())
 
     def run(self, store: str | Path, *, executor: Executor | None = None, keep_going: bool = False) -> Results:
@@ -261,10 +335,22 @@ class Study(BaseModel):
                 raise KeyboardInterrupt
             return Results(ledger.rows()).of(point.key for point in points)
 
-    def located(self, sentence: str, sweep: int) -> str:
-        """Return a sentence about a sweep with its line, where it was read from a file."""
-        line = line_of(self._places, ("sweep", sweep))
-        return sentence if line is None else f"line {line}: {sentence}"
+
+def _check_option(name: str, values: Any) -> None:
+    """Refuse what no engine can take, so that the mistake has its line; what depends on the network is told later."""
+    if name == "seed":
+        raise TopoloomError("the seed is no option of a study; give seeds")
+    if name == "router":
+        if not isinstance(values, str):
+            raise TopoloomError(f"router is {values!r}; it must be a text such as 'vcs=4,buffer=16'")
+        make_options(router_options(values))
+        return
+    if values == []:
+        raise TopoloomError(f"{name} is an empty list; it must hold at least one value")
+    for value in values if isinstance(values, list) else [values]:
+        if isinstance(value, bool) and name != "unsafe":
+            raise TopoloomError(f"{name} is {str(value).lower()}; it must be a number or a text")
+        make_options({name.replace("-", "_"): value})
 
 
 def router_options(text: str) -> dict[str, str]:
@@ -305,29 +391,9 @@ def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
     for sweep in sweeps:
         if not isinstance(sweep, dict):
             return values
-        both = defaults | sweep
+        kind = KINDS.get(str(sweep.get("kind", defaults.get("kind", "simulate"))))
+        both = {name: value for name, value in defaults.items() if kind is None or name not in kind.refused} | sweep
         if isinstance(defaults.get("options"), dict) and isinstance(sweep.get("options"), dict):
             both["options"] = defaults["options"] | sweep["options"]
         merged.append(both)
     return values | {"sweep": merged}
-
-
-def _mistake(error: ValidationError, found: dict[Place, int], name: str) -> str:
-    """Return the first mistake of a document as one sentence with its line."""
-    mistake = error.errors(include_url=False)[0]
-    path: Sequence[str | int] = mistake["loc"]
-    line = line_of(found, path)
-    where = f"{name}, line {line}" if line else name
-    if mistake["type"] == "extra_forbidden":
-        known = list((Sweep if path[0] == "sweep" else Study).model_fields)
-        return f"{where}: {unknown('key', str(path[-1]), known)}"
-    if mistake["type"] == "value_error":
-        return f"{where}: {_key(path)} {mistake['ctx']['error']}".replace("sweep zip:", "zip:")
-    if mistake["type"] == "missing":
-        return f"{where}: the key '{path[-1]}' is missing"
-    message = mistake["msg"].replace("Input should be", "it must be").replace("List should", "it should")
-    return f"{where}: {_key(path)} is {mistake['input']!r}; {message}"
-
-
-def _key(path: Sequence[str | int]) -> str:
-    return str(next((part for part in reversed(path) if isinstance(part, str) and part in Sweep.model_fields), path[0]))

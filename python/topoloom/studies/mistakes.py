@@ -1,0 +1,102 @@
+"""Mistakes in study files, each as one sentence with its line."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.studies.places import Path, line_of
+
+SWEEP = 2
+"""The length of the path of a sweep: ``("sweep", 0)``."""
+
+
+class OptionError(ValueError):
+    """A mistake in one key of a sweep or of its options.
+
+    Args:
+        name: The key.
+        sentence: What is wrong with it.
+    """
+
+    def __init__(self, name: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
+def unreadable(name: str, error: str, text: str) -> str:
+    r"""Return what tomllib says of the file `name` with `text` as a sentence like our own.
+
+    >>> unreadable("s.toml", "Cannot overwrite a value (at line 2, column 6)", "a = 1\na = 2")
+    's.toml, line 2: a is given twice'
+    """
+    found = re.fullmatch(r"(.*) \(at line (\d+), column \d+\)", error)
+    if not found:
+        return f"{name}: {error}"
+    what, line = found[1][:1].lower() + found[1][1:], int(found[2])
+    if what.startswith(("cannot overwrite", "cannot declare")):
+        what = f"{text.splitlines()[line - 1].partition('=')[0].strip()} is given twice"
+    return f"{name}, line {line}: {what}"
+
+
+def told(
+    error: ValidationError,
+    values: Mapping[str, Any],
+    found: dict[Path, int],
+    name: str,
+    known: tuple[list[str], list[str]],
+) -> str:
+    """Return the first mistake of a document as one sentence with its line.
+
+    Args:
+        error: What pydantic found.
+        values: The document as it was written.
+        found: The lines of its keys.
+        name: The name of the file.
+        known: The keys of a sweep, and those of a study.
+    """
+    mistake = error.errors(include_url=False)[0]
+    path: Path = mistake["loc"]
+    cause = mistake.get("ctx", {}).get("error")
+    if isinstance(cause, OptionError):
+        path = (*path, cause.name)
+    line = line_of(found, _written(path, values))
+    where = f"{name}, line {line}" if line else name
+    key = next((part for part in reversed(path) if part in known[0]), path[0])
+    if isinstance(cause, (OptionError, TopoloomError)) or (cause and len(path) <= SWEEP):
+        return f"{where}: {cause}"
+    return f"{where}: {_sentence(mistake['type'], mistake, str(key), known[path[0] != 'sweep'])}"
+
+
+def _sentence(sort: str, mistake: Mapping[str, Any], key: str, known: Sequence[str]) -> str:
+    last = str(mistake["loc"][-1])
+    sentences = {
+        "extra_forbidden": lambda: unknown("key", last, known),
+        "value_error": lambda: f"{key} {mistake['ctx']['error']}",
+        "missing": lambda: f"the key '{last}' is missing",
+        "too_short": lambda: f"{key} is empty; it must hold at least one value",
+    }
+    if sort in sentences:
+        return sentences[sort]()
+    if mistake["loc"] == ("sweep",):
+        return "sweep must be a list of tables; write each as [[sweep]]"
+    message = mistake["msg"].replace("Input should be", "it must be").partition(", unable to parse")[0]
+    return f"{key} is {mistake['input']!r}; {message.replace('valid dictionary', 'table')}"
+
+
+def _written(path: Path, values: Mapping[str, Any]) -> Path:
+    """Return where the value at `path` was written: in its sweep, or among the defaults."""
+    if path[0] != "sweep" or len(path) <= SWEEP:
+        return path
+    own: Any = values["sweep"][path[1]]
+    default: Any = values.get("defaults", {})
+    for place, part in enumerate(path[SWEEP:], start=SWEEP):
+        if isinstance(own, dict) and part in own:
+            own, default = own[part], default.get(part) if isinstance(default, dict) else None
+        elif isinstance(default, dict) and part in default:
+            return ("defaults", *path[SWEEP:])
+        else:
+            return path[:place]
+    return path
