@@ -57,6 +57,9 @@ RESOLUTION = 100
 BOUNDED_ROUTERS = 1024
 """Saturation loads of networks of up to so many routers are told with their bound; ``topoloom bound`` has no limit."""
 
+REPLICA_BITS = 32
+"""Replicas have seeds that lie 2^32 apart, so that those of a study's seeds never meet."""
+
 Plan = Iterator[list[float]]
 
 
@@ -83,6 +86,7 @@ class Point(BaseModel):
         cpu_s: Processor seconds that it used.
         active_terminals: Terminals that send.
         makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
+        replicas: Simulations that the point is the mean of; absent from a point of a single one.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -437,11 +441,13 @@ class Simulator:
         self._precise = None if precise is None else frozenset(precise)
         self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
 
-    def point(self, load: float, cancel: _core.CancelToken) -> Point | None:
-        """Simulate one load; None if `cancel` stopped it."""
+    def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
+        """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own."""
         curve = self.curve
-        config = self._options_at(load).engine_json()
-        run = (self._network, curve.routing, curve.traffic, load, config, cancel)
+        options = self._options_at(load)
+        if replica:
+            options = options.model_copy(update={"seed": (options.seed + (replica << REPLICA_BITS)) % 2**64})
+        run = (self._network, curve.routing, curve.traffic, load, options.engine_json(), cancel)
         if self._flits is None:
             text = _core.simulate(*run)
         else:
@@ -477,14 +483,15 @@ class Simulator:
         return min(max(cycles, LEAST_EMPTY_CYCLES), MOST_EMPTY_CYCLES)
 
 
-def run_here(simulator: Simulator, plan: Plan) -> None:
-    """Run the simulations that `plan` asks for one after another in this thread."""
+def run_here(simulator: Simulator, plan: Plan, refine: Callable[[float], None] = lambda _: None) -> None:
+    """Run the simulations that `plan` asks for one after another in this thread; `refine` improves each point."""
     never = _core.CancelToken()
     curve = simulator.curve
     for batch in plan:
         for load in batch:
             if load not in curve.points and (point := simulator.point(load, never)):
                 curve.points[load] = point
+                refine(load)
     curve.finished = True
 
 

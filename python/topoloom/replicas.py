@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 
-from topoloom.curves import Point
+from topoloom import _core
+from topoloom.curves import ZERO_LOAD, Point, Simulator
 
 STUDENT = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
@@ -13,6 +14,48 @@ STUDENT = (
 """Student's t for a two-sided 95 % interval, by degrees of freedom from 1 on."""
 
 NORMAL = 1.960
+
+LEAST_REPLICAS = 5
+"""Fewer replicas may agree by chance: an interval that stops at the first narrow one would be too narrow too often."""
+
+MOST_REPLICAS = 30
+"""Replicas of a point unless more are asked for."""
+
+REPLICA_PRECISION = 1.5
+"""The interval of one replica by itself may be this many times as wide as that of all."""
+
+
+def replicate(simulator: Simulator, load: float, *, precision: float, most: int) -> None:
+    """Add replicas to a point of a curve until the interval of its mean latency is narrow enough.
+
+    Points past saturation, whose latency means nothing, stay single. A point whose interval is too wide after `most`
+    replicas has not converged.
+
+    Args:
+        simulator: Where the curve comes from; the point at `load` stands in it.
+        load: Which point.
+        precision: Half the width of the 95 % interval, relative to the mean, that is narrow enough.
+        most: Replicas at most, :data:`LEAST_REPLICAS` at least.
+    """
+    curve, never = simulator.curve, _core.CancelToken()
+    same = [curve.points[load]]
+    while load == ZERO_LOAD or curve.is_stable(load):
+        point = curve.points[load]
+        narrow = len(same) >= LEAST_REPLICAS and is_narrow(point, precision)
+        if narrow or len(same) >= most:
+            curve.points[load] = point.model_copy(update={"converged": point.converged and narrow})
+            return
+        another = simulator.point(load, never, replica=len(same))
+        assert another is not None  # nobody cancels
+        same.append(another)
+        curve.points[load] = merged(same)
+
+
+def is_narrow(point: Point, precision: float) -> bool:
+    """Whether the interval of a point's mean latency is within `precision` of it, relative to it."""
+    if point.latency_cycles is None or point.latency_ci95 is None:
+        return False
+    return point.latency_ci95 <= precision * point.latency_cycles
 
 
 def half_width(values: Sequence[float]) -> float | None:

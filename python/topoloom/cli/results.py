@@ -1,5 +1,6 @@
 """``topoloom results``: what a store holds."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,9 +38,9 @@ def results(
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
 ) -> int:
     """List, filter and export the results of a study, or compare two stores."""
-    found = Results.load(store).where(*(where or []))
+    found = Results.load(store).where(*(where or [])).ordered()
     if other is not None:
-        return _compare(found, Results.load(other).where(*(where or [])), json=json)
+        return _compare(found, Results.load(other).where(*(where or [])).ordered(), json=json)
     if out is not None:
         found.write(out)
         say(f"{len(found)} rows are in {out}")
@@ -48,7 +49,16 @@ def results(
     else:
         names = None if columns is None else [name.strip() for name in columns.split(",")]
         summary_tables(found, names, everything=all_)
+    _tell_versions(found)
     return status.DONE
+
+
+def _tell_versions(found: Results) -> None:
+    """Say so where results of several versions of the models stand side by side."""
+    versions = Counter(row["model_version"] for row in found.rows)
+    if len(versions) > 1:
+        told = ", ".join(f"{count} of version {version}" for version, count in sorted(versions.items()))
+        say(f"the models changed between these results: {told}; --where model_version={max(versions)} shows the latest")
 
 
 def summary_tables(found: Results, names: list[str] | None = None, *, everything: bool = False) -> None:
@@ -71,7 +81,8 @@ def _columns(found: Results) -> list[str]:
         if name != "options.seed" and len({str(row.get(name)) for row in rows}) > 1
     ]
     telling = [name for name in IDENTIFYING if any(row.get(name) not in (None, "") for row in rows)]
-    return [*telling, *differing, *KINDS[found.rows[0]["kind"]].columns]
+    versions = ["model_version"] if len({row["model_version"] for row in rows}) > 1 else []
+    return [*telling, *differing, *versions, *KINDS[found.rows[0]["kind"]].columns]
 
 
 def _print_rows(found: Results, names: list[str]) -> None:
@@ -114,4 +125,5 @@ def _compare(here: Results, there: Results, *, json: bool) -> int:
         for a, b, names in found.changed[:MOST_CHANGES]:
             told = ", ".join(f"{name} {_cell(a.get(name))} / {_cell(b.get(name))}" for name in sorted(names)[:4])
             say(f"{a['kind']} {a['spec']} {a['routing']} {a['traffic']}: {told}")
+        _tell_versions(Results([*here.rows, *there.rows]))
     return status.CHECK_FAILED if found.changed else status.DONE

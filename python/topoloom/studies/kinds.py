@@ -3,17 +3,19 @@
 A new kind is an entry in :data:`KINDS`; expansion, ledger, executors and tables need no change.
 """
 
+import dataclasses
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.curves import Plan, Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
+from topoloom.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
 from topoloom.networks import Network
 from topoloom.options import make_options
+from topoloom.replicas import REPLICA_PRECISION, replicate
 from topoloom.studies.points import StudyPoint
 
 Result = dict[str, Any]
@@ -50,7 +52,7 @@ class Kind:
             (() if self.routes else ("routings",))
             + (() if self.simulates else ("traffic", "seeds", "options"))
             + (() if self.loads or self.takes_loads else ("loads",))
-            + (() if self.takes_loads else ("tolerance",))
+            + (() if self.takes_loads else ("tolerance", "precision", "replicas"))
         )
 
 
@@ -113,16 +115,28 @@ def _simulate(point: StudyPoint) -> Result:
     return {"config": sim.curve.config} | measured.model_dump()
 
 
-def _plan(point: StudyPoint, sim: Simulator) -> Plan:
-    if point.kind == "saturation":
-        return search_plan(sim.curve)
-    return bend_plan(sim.curve, **{key: point.settings[key] for key in ("loads", "tolerance")})
+def _saturation(point: StudyPoint) -> Result:
+    sim = simulator(point, searching=True)
+    run_here(sim, search_plan(sim.curve))
+    return sim.curve.saturation_dict()
 
 
 def _curve(point: StudyPoint) -> Result:
+    settings = point.settings
+    if (precision := settings.get("precision")) is not None:
+        # Replicas that are longer than they must be would be wasted.
+        options = {"precision": REPLICA_PRECISION * precision} | point.options
+        point = dataclasses.replace(point, settings={**settings, "options": options})
     sim = simulator(point, searching=True)
-    run_here(sim, _plan(point, sim))
-    return sim.curve.saturation_dict()
+    refine = partial(replicate, sim, precision=precision, most=settings["replicas"]) if precision else _leave
+    run_here(sim, bend_plan(sim.curve, settings["loads"], settings["tolerance"]), refine)
+    stable = [found for load, found in sim.curve.points.items() if sim.curve.is_stable(load)]
+    told = {"simulated_cycles": sum(found.cycles for found in sim.curve.points.values())}
+    return sim.curve.saturation_dict() | told | {"unconverged": sum(not found.converged for found in stable)}
+
+
+def _leave(load: float) -> None:
+    """Leave a point as it is."""
 
 
 def _facts(point: StudyPoint) -> Result:
@@ -163,7 +177,7 @@ KINDS: dict[str, Kind] = {
     ),
     "saturation": Kind(
         "the search for the saturation load, to 0.01",
-        _curve,
+        _saturation,
         simulates=True,
         routes=True,
         effort=4.0,
@@ -176,7 +190,7 @@ KINDS: dict[str, Kind] = {
         routes=True,
         takes_loads=True,
         effort=6.0,
-        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max"),
+        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "simulated_cycles", "unconverged"),
     ),
 }  # fmt: skip
 """Every kind of point, by the name that a study gives it."""

@@ -70,6 +70,16 @@ class Results:
         rows = {row["key"]: row for row in self.rows}
         return Results([rows[key] for key in keys if key in rows])
 
+    def ordered(self) -> "Results":
+        """Return the rows in an order for people: by what they ask for, and ascending load and seed."""
+
+        def place(row: Row) -> tuple[Any, ...]:
+            names = (str(row[name]) for name in ("kind", "spec", "routing", "traffic"))
+            options = {name: value for name, value in json.loads(row["options"]).items() if name != "seed"}
+            return (*names, json.dumps(options), row["seed"] or 0, row["load"] or 0.0, row["model_version"] or 0)
+
+        return Results(sorted(self.rows, key=place))
+
     def where(self, *conditions: str, **equal: Any) -> "Results":
         """Return the rows that meet all conditions.
 

@@ -16,6 +16,7 @@ from topoloom.families import descriptions
 from topoloom.loads import parse_loads
 from topoloom.networks import with_keys
 from topoloom.options import ROUTER_KEYS, make_options, parse_pairs
+from topoloom.replicas import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.roles import resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.kinds import KINDS
@@ -133,6 +134,19 @@ class Sweep(BaseModel):
     tolerance: Annotated[float, BeforeValidator(_number)] = Field(
         default=0.05, gt=0, le=1, description="Kind curve: the part of the latency that a bend may be missed by."
     )
+    precision: Annotated[float, BeforeValidator(_number)] | None = Field(
+        default=None,
+        gt=0,
+        le=1,
+        description="Kind curve: add replicas by further seeds to each point below saturation until the 95 % interval "
+        "of its mean latency is within this part of it.",
+    )
+    replicas: Annotated[int, BeforeValidator(_number)] = Field(
+        default=MOST_REPLICAS,
+        ge=LEAST_REPLICAS,
+        le=1000,
+        description="Kind curve: replicas of a point at most, where precision asks for them.",
+    )
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=2**64)]], BeforeValidator(_seeds)] = Field(
         default=[1], min_length=1, description="Seeds: a number, a list, or a text such as '1:30'."
     )
@@ -161,6 +175,8 @@ class Sweep(BaseModel):
     def _means_something(self) -> "Sweep":
         for name in sorted(self.model_fields_set & KINDS[self.kind].refused):
             raise OptionError(name, f"points of kind {self.kind} have no {name}; leave the key out")
+        if "replicas" in self.model_fields_set and self.precision is None:
+            raise OptionError("replicas", "replicas are added for the sake of precision; give precision, too")
         if "loads" in self.model_fields_set and all(map(is_trace, self.traffic)):
             raise OptionError("loads", "a trace has a load of its own; leave loads out")
         return self
@@ -226,6 +242,8 @@ class Sweep(BaseModel):
                 settings["options"] = engine_options({**fixed, **own, "seed": chosen["seeds"]})
             if kind.takes_loads:
                 settings |= {"loads": loads, "tolerance": self.tolerance}
+            if kind.takes_loads and self.precision is not None:
+                settings |= {"precision": self.precision, "replicas": self.replicas}
             # Routings that rely on a structure are not offered once something of it has failed.
             family = FAULTY if "fail" in settings.get("options", {}) else spec.partition(":")[0]
             point = StudyPoint(

@@ -1,0 +1,104 @@
+"""The Python interface: every family by name, true stubs, what notebooks show, and what is loaded only when needed."""
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import topoloom
+from topoloom import _core
+from topoloom.families import Family
+
+SLOW = ("networkx", "numpy", "pandas", "plotly", "pyarrow", "matplotlib", "highspy", "pymetis", "scipy", "jinja2")
+
+
+def test_every_family_of_the_engine_can_be_called_by_name() -> None:
+    called = {value.name: name for name, value in vars(topoloom).items() if isinstance(value, Family)}
+    families = {family["name"]: family for family in json.loads(_core.families_json())}
+    assert set(called) == set(families) - {"file"}, "a file is not built from sizes"
+    assert set(called.values()) <= set(topoloom.__all__)
+    for family, name in called.items():
+        example = families[family]["example"]
+        sizes, _, keys = example.partition(":")[2].partition(",")
+        parts = [*([] if "=" in sizes else sizes.split("x")), *([sizes] if "=" in sizes else []), *keys.split(",")]
+        pairs = dict(part.split("=", 1) for part in parts if "=" in part)
+        built = getattr(topoloom, name)(*(part for part in parts if part and "=" not in part), **pairs)
+        assert built.spec == topoloom.network(example).spec
+        assert family in repr(getattr(topoloom, name))
+        assert "Source:" in getattr(topoloom, name).__doc__
+
+
+def test_a_family_tells_a_mistake_in_its_keys() -> None:
+    with pytest.raises(topoloom.TopoloomError, match=r"unknown key of flex 'q'"):
+        topoloom.FleX(3, 3, 3, q=1)
+
+
+def test_the_stub_has_the_names_and_arguments_of_the_engine() -> None:
+    stub = ast.parse((Path(topoloom.__file__).parent / "_core.pyi").read_text())
+    told = _names(stub)
+    real = {name for name in vars(_core) if not name.startswith("_")} | {"__version__"}
+    assert set(told) == real
+    for name, members in told.items():
+        if isinstance(getattr(_core, name), type) and not issubclass(getattr(_core, name), BaseException):
+            own = {member for member in vars(getattr(_core, name)) if not member.startswith("_")}
+            assert set(members) - {"__init__"} == own, name
+            for member, arguments in members.items():
+                thing, own_arguments = getattr(getattr(_core, name), member), arguments
+                if member == "__init__":
+                    thing, own_arguments = getattr(_core, name), arguments[1:]
+                _agree(thing, own_arguments, f"{name}.{member}")
+        _agree(getattr(_core, name), members.get("", ()), name)
+    assert (Path(topoloom.__file__).parent / "py.typed").is_file()
+
+
+def _names(stub: ast.Module) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the names of a stub: members of a class with their arguments, a function's own under no name."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef):
+            members = [member for member in node.body if isinstance(member, ast.FunctionDef)]
+            found[node.name] = {
+                member.name: () if _is_property(member) else tuple(arg.arg for arg in member.args.args)
+                for member in members
+            }
+        elif isinstance(node, ast.FunctionDef):
+            found[node.name] = {"": tuple(arg.arg for arg in node.args.args)}
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found[node.target.id] = {}
+    return found
+
+
+def _is_property(member: ast.FunctionDef) -> bool:
+    return any(isinstance(mark, ast.Name) and mark.id == "property" for mark in member.decorator_list)
+
+
+def _agree(thing: object, arguments: tuple[str, ...], name: str) -> None:
+    if arguments and (inspect.isbuiltin(thing) or inspect.ismethoddescriptor(thing) or isinstance(thing, type)):
+        assert tuple(inspect.signature(thing).parameters) == arguments, name  # type: ignore[arg-type]
+
+
+def test_slow_libraries_are_loaded_by_those_who_need_them_alone() -> None:
+    for module in ("topoloom.cli.app", "topoloom.studies.worker"):
+        script = f"import sys, {module}; print(*sys.modules)"
+        loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+        assert not set(SLOW) & set(loaded.split()), module
+
+
+def test_networks_curves_and_results_show_themselves_in_notebooks(tmp_path: Path) -> None:
+    net = topoloom.Mesh(4, 4)
+    assert "Diameter" in net._repr_html_()
+    curve = net.simulate(load="0.1,0.3", warmup=100, measure=500)
+    assert curve._repr_html_().count("<tr") == 4, "two rows of heads, and one of each load"
+    study = topoloom.Study(
+        name="s",
+        sweep=[topoloom.Sweep(networks=["mesh:4x4"], loads=0.1, seeds="1:3", options={"warmup": 10, "measure": 100})],
+    )
+    results = study.run(tmp_path / "s")
+    assert "accepted" in results._repr_html_()
+    band, line = results.plot().data
+    assert band.fill == "toself"
+    assert list(line.x) == [0.1]
