@@ -12,9 +12,12 @@ import pytest
 
 import topoloom
 from topoloom.networks import Network
+from topoloom.options import EngineOptions
 from topoloom.report import render_report
 from topoloom.report.charts import value_for_money
 from topoloom.report.maps import BUSIEST, LEVELS, MOST_DRAWN, drawings, heat_maps, pack
+from topoloom.studies import Results, Study
+from topoloom.studies.reporting import as_comparison
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 
@@ -154,9 +157,11 @@ def test_a_drawing_has_every_link_once_between_its_routers(spec):
 
 
 def test_too_many_links_are_told_and_not_drawn():
-    made = topoloom.Comparison([], [], [], [], [], finished=True, networks=[Network("hyperx:40x40")])
+    facts = [{"spec": "hyperx:40x40", "terminals": 1600}]
+    made = topoloom.Comparison(facts, [], [EngineOptions()], [], [], finished=True, networks=[Network("hyperx:40x40")])
     (drawn,) = drawings(made)
     assert f"{40 * 40 * 78 // 2:,} links" in drawn["why"]
+    assert drawn["why"] in unescape(render_report(made))
     assert MOST_DRAWN < 40 * 40 * 78 // 2
 
 
@@ -183,3 +188,27 @@ def test_the_front_holds_who_is_beaten_by_none(comparison):
 
 def test_the_same_results_give_the_same_page(comparison):
     assert render_report(comparison) == render_report(comparison)
+
+
+STUDY = """
+name = "sides"
+[[sweep]]
+networks = ["mesh:3x3", "hyperx:3x3"]
+loads = [0.1, 0.2]
+options = {warmup = 200, measure = 500}
+"""
+
+
+def test_a_study_tells_its_text_its_store_and_how_busy_links_are(topoloom, tmp_path):
+    path, out = tmp_path / "sides.toml", tmp_path / "report.html"
+    path.write_text(STUDY)
+    assert topoloom("run", str(path), "--out", str(out)).status == 0
+    page = out.read_text()
+    assert STUDY in unescape(page)
+    assert "sides.store" in page
+    made = as_comparison(Study.read(path), Results.load(path.with_suffix(".store")), [], finished=True)
+    for curve in made.curves:
+        point = curve.points[0.2]
+        assert curve.channels.load == 0.2
+        # The same run once more: the busiest channel is as busy as the stored point says.
+        assert curve.channels.flits.max() == pytest.approx(point.model_extra["link_utilisation_max"], rel=1e-6)

@@ -35,6 +35,8 @@ class Comparison:
         title: What the report is called; the number of networks unless given.
         description: What it is for.
         networks: The networks themselves, where the report is to draw them.
+        study: The text of the study that asked for it, if one did.
+        store: The name of the store that holds the results, if one does.
     """
 
     facts: list[dict[str, Any]]
@@ -48,6 +50,8 @@ class Comparison:
     title: str = ""
     description: str = ""
     networks: Sequence[Network] = ()
+    study: str = ""
+    store: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""

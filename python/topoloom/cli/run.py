@@ -69,7 +69,7 @@ def run(
     else:
         summary_tables(results)
     if out is not None:
-        _write_report(read, results, out, context.obj, finished=progress.finished)
+        _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name)
     return _exit_status(progress)
 
 
@@ -93,10 +93,12 @@ def _dry_run(study: Study, folder: Path) -> int:
     return status.DONE
 
 
-def _write_report(study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool) -> None:
+def _write_report(
+    study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool, store: str
+) -> None:
     from topoloom.studies.reporting import study_report  # noqa: PLC0415 - the report's libraries load slowly
 
-    out.write_text(study_report(study, results, command, finished=finished), encoding="utf-8")
+    out.write_text(study_report(study, results, command, finished=finished, store=store), encoding="utf-8")
     say(f"the report is in {out}")
 
 

@@ -16,7 +16,7 @@ from topoloom.facts import FACTS, bound
 from topoloom.report.charts import chart_data
 from topoloom.report.maps import drawings, heat_maps
 from topoloom.report.overview import contests, headline, verdict
-from topoloom.report.settings import active_terminals, safety, settings
+from topoloom.report.settings import active_terminals, origins, safety, settings
 
 
 @cache
@@ -62,6 +62,7 @@ def render_report(comparison: Comparison) -> str:
             settings=settings(comparison.options),
             safety=safety(comparison),
             active=active_terminals(comparison),
+            origins=origins(comparison),
             command=shlex.join(comparison.command),
             simulations=sum(len(curve.points) for curve in comparison.curves),
             zero_load=ZERO_LOAD,

@@ -24,7 +24,6 @@
     const density = printing ? 3 : Math.max(devicePixelRatio || 1, 1);
     canvas.width = Math.round(width * density);
     canvas.height = Math.round(height * density);
-    canvas.style.height = `${height}px`;
     const pen = canvas.getContext("2d");
     pen.scale(density, density);
     pen.lineCap = "round";

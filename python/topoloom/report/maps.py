@@ -13,7 +13,10 @@ from topoloom.drawing.sketch import BEND_STEPS, Points, Sketch, Stroke
 from topoloom.networks import Network
 
 MOST_DRAWN = 20_000
-"""Links of the largest network that a report draws."""
+"""Links that a report draws, in all of its networks."""
+
+MOST_MAPPED = 400_000
+"""Channels whose load a report holds, a byte each, in all of its curves."""
 
 SPAN = 16_000
 """The longer side of a drawing, in the whole numbers that places are rounded to."""
@@ -38,13 +41,19 @@ def pack(values: NDArray[Any]) -> dict[str, str]:
 
 def drawings(comparison: Comparison) -> list[dict[str, Any]]:
     """Return what the script draws of each network, or why it draws nothing."""
-    return [{"spec": network.spec} | _drawing(network) for network in comparison.networks]
+    told, room = [], MOST_DRAWN
+    for network in comparison.networks:
+        links = len(network.edges())
+        if links > room:
+            drawn: dict[str, Any] = {"why": f"its {links:,} links are more than this page has room for"}
+        else:
+            drawn = _drawing(network)
+            room -= links
+        told.append({"spec": network.spec} | drawn)
+    return told
 
 
 def _drawing(network: Network) -> dict[str, Any]:
-    links = len(network.edges())
-    if links > MOST_DRAWN:
-        return {"why": f"{links:,} links are more than a page can show; topoloom draw writes a picture of them"}
     drawn = sketch(network)
     corners = [drawn.places, *(stroke.lines.reshape(-1, 2) for stroke in drawn.strokes), *drawn.outlines]
     points = np.concatenate([*corners, np.array([[x, y] for x, y, _ in drawn.labels]).reshape(-1, 2)])
@@ -105,9 +114,16 @@ def _ends(drawn: Sketch, stroke: Stroke) -> NDArray[np.int64]:
 
 
 def heat_maps(comparison: Comparison) -> dict[str, Any]:
-    """Return the ends of the channels of each network, and for each curve that knows it how busy they are."""
+    """Return the ends of the channels of each network, and for each curve that knows it how busy they are.
+
+    Curves beyond :data:`MOST_MAPPED` channels are left out.
+    """
     specs = [network.spec for network in comparison.networks]
-    mapped = [curve for curve in comparison.curves if curve.channels is not None and curve.spec in specs]
+    mapped, room = [], MOST_MAPPED
+    for curve in comparison.curves:
+        if curve.channels is not None and curve.spec in specs and len(curve.channels.flits) <= room:
+            room -= len(curve.channels.flits)
+            mapped.append(curve)
     edges = {spec: network.edges() for spec, network in zip(specs, comparison.networks, strict=True)}
     return {
         "networks": [
@@ -116,6 +132,7 @@ def heat_maps(comparison: Comparison) -> dict[str, Any]:
         ]
         if mapped
         else [],
+        "left_out": sum(curve.points != {} for curve in comparison.curves) - len(mapped),
         "curves": [_heat_map(curve, specs.index(curve.spec), edges[curve.spec]) for curve in mapped],
     }
 

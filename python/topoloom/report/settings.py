@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from topoloom import _core
 from topoloom.comparison import Comparison
 from topoloom.options import EngineOptions
 
@@ -52,6 +53,19 @@ def safety(comparison: Comparison) -> list[tuple[str, str, int, str]]:
         (curve.spec, curve.routing, int(curve.config["vcs"]), known[curve.deadlock_free]) for curve in comparison.curves
     ]
     return list(dict.fromkeys(rows))
+
+
+def origins(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return what the numbers depend on besides the options, as (what, value): versions, store, seeds, files."""
+    seeds = sorted({options.seed for options in comparison.options})
+    files = {f"{curve.spec}, {kind}": digest for curve in comparison.curves for kind, digest in curve.source.items()}
+    return [
+        ("topoloom", _core.__version__),
+        ("Version of the models", str(_core.MODEL_VERSION)),
+        *([("Store", comparison.store)] if comparison.store else []),
+        ("Seed" if len(seeds) == 1 else "Seeds", ", ".join(map(str, seeds))),
+        *files.items(),
+    ]
 
 
 def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:

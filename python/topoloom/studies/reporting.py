@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom.comparison import Comparison
-from topoloom.curves import Curve
+from topoloom.curves import Curve, Plan, Simulator, fixed_plan, is_trace, run_plans
 from topoloom.networks import Network
 from topoloom.options import make_options
 from topoloom.report import render_report
@@ -13,19 +13,28 @@ from topoloom.studies.results import CURVES, Results
 from topoloom.studies.study import Study
 from topoloom.workers import interruptible
 
+MOST_FLIT_HOPS = 100_000_000
+"""Flits through routers that a report simulates anew, seconds of work: a store does not keep the loads of channels."""
 
-def study_report(study: Study, results: Results, command: Sequence[str] = (), *, finished: bool = True) -> str:
+
+def study_report(
+    study: Study, results: Results, command: Sequence[str] = (), *, finished: bool = True, store: str = ""
+) -> str:
     """Return the report on a study's results as HTML.
 
     Networks stand in the order in which the study names them; the facts of one that the study does not ask for are
-    found here.
+    found here. So are the loads of channels, by simulating the highest load below saturation once more, for as many
+    curves as :data:`MOST_FLIT_HOPS` allow.
     """
-    return render_report(as_comparison(study, results, command, finished=finished))
+    return render_report(as_comparison(study, results, command, finished=finished, store=store))
 
 
-def as_comparison(study: Study, results: Results, command: Sequence[str], *, finished: bool) -> Comparison:
+def as_comparison(
+    study: Study, results: Results, command: Sequence[str], *, finished: bool, store: str = ""
+) -> Comparison:
     """Return the results of a study as a comparison of its networks."""
-    curves = results.curves()
+    told = results.curves_with_options()
+    curves = [curve for curve, _ in told]
     sets = _option_sets(results)
     _name_roles(curves, sets)
     known = {row["spec"]: json.loads(row["result"]) for row in results.rows if row["kind"] == "facts"}
@@ -36,8 +45,11 @@ def as_comparison(study: Study, results: Results, command: Sequence[str], *, fin
     for curve in curves:
         if proof := proofs.get((curve.spec, curve.routing)):
             curve.deadlock_free = proof["deadlock_free"] and curve.config["vcs"] >= proof["vcs_needed"]
+    networks = {spec: Network(spec) for spec in specs}
+    if finished:
+        _load_channels(told, networks)
     return Comparison(
-        facts=[known.get(spec) or interruptible(Network(spec).facts) for spec in specs],
+        facts=[known.get(spec) or interruptible(network.facts) for spec, network in networks.items()],
         curves=curves,
         options=[make_options(own) for own in sets] or [make_options({})],
         traffics=list(dict.fromkeys(curve.traffic for curve in curves)),
@@ -45,7 +57,34 @@ def as_comparison(study: Study, results: Results, command: Sequence[str], *, fin
         finished=finished,
         title=study.name,
         description=study.description,
+        networks=list(networks.values()),
+        study=study.text,
+        store=store,
     )
+
+
+def _load_channels(curves: Sequence[tuple[Curve, dict[str, Any]]], networks: dict[str, Network]) -> None:
+    """Let curves tell how busy channels are at their largest stable load, by simulating it with their first seed."""
+    plans: list[tuple[Simulator, Plan]] = []
+    mapped: list[Curve] = []
+    work = 0
+    for curve, options in curves:
+        load = curve.most_stable
+        # A network with failures is another one than that of the drawing.
+        if load is None or is_trace(curve.traffic) or options.get("fail") is not None:
+            continue
+        work += curve.points[load].flit_hops
+        if work > MOST_FLIT_HOPS:
+            break
+        core = networks[curve.spec].core
+        simulator = Simulator(
+            core, curve.routing, curve.traffic, make_options(options), most_load=load, searching=False, channels=True
+        )
+        plans.append((simulator, fixed_plan([load])))
+        mapped.append(curve)
+    run_plans(plans)
+    for curve, (simulator, _) in zip(mapped, plans, strict=True):
+        curve.channels = simulator.curve.channels
 
 
 def _option_sets(results: Results) -> list[dict[str, Any]]:

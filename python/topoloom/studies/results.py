@@ -100,14 +100,20 @@ class Results:
 
         Points of several seeds become one, with the interval that their scatter gives.
         """
+        return [curve for curve, _ in self.curves_with_options()]
+
+    def curves_with_options(self) -> list[tuple[Curve, dict[str, Any]]]:
+        """Return the curves as :meth:`curves` does, each with its options of the engine, the first seed among them."""
         curves: dict[tuple[str, ...], Curve] = {}
+        first: dict[tuple[str, ...], dict[str, Any]] = {}
         points: dict[tuple[str, ...], dict[float, list[Point]]] = {}
         for row in self.rows:
             if row["kind"] not in CURVES:
                 continue
-            options = {name: value for name, value in json.loads(row["options"]).items() if name != "seed"}
-            told = json.dumps(options, sort_keys=True)
+            options = json.loads(row["options"])
+            told = json.dumps({key: value for key, value in options.items() if key != "seed"}, sort_keys=True)
             name = tuple(map(str, (row["spec"], row["routing"], row["traffic"], told)))
+            first.setdefault(name, options)
             result = json.loads(row["result"])
             curve = curves.setdefault(name, _curve(row, result))
             for values in result.get("points", [result]):
@@ -116,7 +122,7 @@ class Results:
             curve.finished |= row["kind"] != "simulate"
         for name, curve in curves.items():
             curve.points = {load: merged(same) for load, same in points[name].items()}
-        return list(curves.values())
+        return [(curve, first[name]) for name, curve in curves.items()]
 
     def plot(self, measure: "Measure" = "latency") -> "go.Figure":
         """Return a chart of all curves; see :func:`topoloom.plot`."""

@@ -283,6 +283,12 @@ class Study(BaseModel):
 
     _places: dict[Place, int] = {}
     _file: str = ""
+    _text: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text that the study was read from; empty if it was built in Python."""
+        return self._text
 
     @classmethod
     def read(cls, path: str | Path) -> "Study":
@@ -311,7 +317,7 @@ class Study(BaseModel):
         except ValidationError as error:
             known = list(Sweep.model_fields), list(cls.model_fields)
             raise TopoloomError(told(error, values, found, name, known)) from None
-        study._places, study._file = found, name
+        study._places, study._file, study._text = found, name, text
         return study
 
     def points(self) -> list[StudyPoint]:
