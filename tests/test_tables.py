@@ -121,6 +121,23 @@ def lft(graph: graphs.Graph, table: np.ndarray, names: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
+def opensm_dump(graph: graphs.Graph, table: np.ndarray, lmc: int = 0) -> str:
+    """What OpenSM itself dumps: its own separators, names that count from 1, adapters without numbers whose LIDs run
+    down, 2^lmc of them each, and nothing to go by but the port at which their switch has them."""
+    lines, terminals = [], len(graph.homes)
+    for at in range(graph.routers):
+        lines.append(f"Unicast lids [0-999] of switch Lid {at + 1} guid 0x{at:016x} ('ibsw{at + 1}:SX6036/U1'):")
+        lines += [f"0x{to + 1:04x} {int(to != at):03d} # Switch portguid 0x{to:016x}: 'sw'" for to in range(graph.routers)]
+        for lid in range(100, 100 + (terminals << lmc)):
+            terminal = terminals - 1 - (lid - 100 >> lmc)
+            home = graph.homes[terminal]
+            place = [t for t, h in enumerate(graph.homes) if h == home].index(terminal)
+            port = place if at == home else table[at, terminal]
+            lines.append(f"0x{lid:04x} {port + 1:03d} # Channel Adapter portguid 0x{terminal:016x}: 'cn HCA-1'")
+        lines += ["0x0300 001 # unknown node and type", "999 lids dumped"]
+    return "\n".join(lines) + "\n"
+
+
 @pytest.mark.parametrize("spec", ["mesh:4x3,p=2", "fattree:k=2,levels=3", "torus:5"])
 def test_a_table_is_what_it_says_in_every_format(spec, tmp_path):
     graph = graphs.build(spec)
@@ -129,11 +146,15 @@ def test_a_table_is_what_it_says_in_every_format(spec, tmp_path):
     by_router = minimal_tables(graph, to_terminals=False)
     (tmp_path / "names.lft").write_text(lft(graph, by_terminal, names=True))
     (tmp_path / "order.lft").write_text(lft(graph, by_terminal, names=False))
+    (tmp_path / "opensm-lfts.dump").write_text(opensm_dump(graph, by_terminal))
+    (tmp_path / "lmc.dump").write_text(opensm_dump(graph, by_terminal, lmc=2))
     names = [
         f"table:{write_csv(tmp_path / 'terminals.csv', by_terminal)}",
         f"table:{write_csv(tmp_path / 'routers.csv', by_router, 'at,destination_router,port')}",
         f"table:{tmp_path / 'names.lft'}",
         f"table:{tmp_path / 'order.lft'}",
+        f"table:{tmp_path / 'opensm-lfts.dump'}",
+        f"table:{tmp_path / 'lmc.dump'}",
         network.routing_from_tables(by_terminal),
         network.routing_from_tables(by_router, destinations="routers"),
     ]
@@ -219,6 +240,7 @@ def test_mistakes_in_tables(tmp_path):
     file_told("at,destination,port\n0,1,1\n", "has no port towards")
     text = lft(graph, minimal_tables(graph, to_terminals=True), names=True)
     file_told(text.replace("0x0064 002", "0x0064 009"), "port 9 of switch")
+    file_told(text.replace("0x0064 001", "0x0064 002"), "which stands for router 0, where terminal 0 hangs at port 1")
     file_told(text.split("Unicast lids [0x0-0xff] of switch Lid 4")[0], "tables of 3 switches; torus:4 has 4")
     with pytest.raises(TopoloomError, match="No such file"):
         network.verify("table:absent.csv")
