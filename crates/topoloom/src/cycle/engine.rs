@@ -223,6 +223,9 @@ impl SpinBarrier {
     }
 
     fn wait(&self) {
+        /// Looks at the round before the processor is given away: some 10 µs. On a busy machine, or with more threads
+        /// than processors, the thread that is waited for needs this one's.
+        const SPINS: u32 = 200;
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
@@ -233,7 +236,7 @@ impl SpinBarrier {
         while self.round.load(Ordering::Acquire) == round {
             spins += 1;
             assert!(!self.broken.load(Ordering::Relaxed), "another thread of the run has panicked");
-            if spins < 20_000 { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 }
