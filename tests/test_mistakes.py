@@ -107,6 +107,7 @@ MISTAKES = [
     ("simulate mesh:4x4 --packet 4:0.8,16", "'16' has no weight"),
     ("simulate mesh:4x4 --packet 4:0.8,16:-1", "weight of 16"),
     ("simulate mesh:4x4 --packet 4:0.8,4:0.2", "4 is given twice"),
+    ("simulate mesh:4x4 --packet 4:1e308,5:1e308", "the weight of 4 must be a number above 0, at most 1e100"),
     ("simulate mesh:4x4 --router flow=vct,buffer=8 --packet 1-9", "packets of 9 flits"),
     ("simulate mesh:4x4 --packet 0", "packet is 0"),
     ("simulate mesh:4x4 --injection poisson", "unknown injection"),

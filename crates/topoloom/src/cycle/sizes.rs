@@ -140,8 +140,9 @@ fn weights(text: &str, flits: impl Fn(&str) -> Result<u32>) -> Result<Vec<(u32, 
     for item in text.split(',') {
         let (size, weight) = item.split_once(':').ok_or_else(|| mistake(text, &format!("'{item}' has no weight")))?;
         let size = flits(size)?;
-        let read = weight.trim().parse::<f64>().ok().filter(|w| w.is_finite() && *w > 0.0);
-        let weight = read.ok_or_else(|| mistake(text, &format!("the weight of {size} must be a number above 0")))?;
+        let read = weight.trim().parse::<f64>().ok().filter(|w| *w > 0.0 && *w <= 1e100);
+        let weight = read
+            .ok_or_else(|| mistake(text, &format!("the weight of {size} must be a number above 0, at most 1e100")))?;
         if sizes.iter().any(|(other, _)| *other == size) {
             return Err(mistake(text, &format!("{size} is given twice")));
         }

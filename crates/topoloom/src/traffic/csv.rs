@@ -82,13 +82,13 @@ impl Row<'_> {
         self.number(column, 0, self.request.terminals - 1)
     }
 
-    /// A finite number from 0 up; `None` if the column is left out.
+    /// A number from 0 up, of which any number can be added up; `None` if the column is left out.
     pub fn weight(&self, column: usize) -> Result<Option<f64>> {
         let Some(text) = self.fields.get(column) else { return Ok(None) };
-        let weight = text.parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight >= 0.0);
+        let weight = text.parse::<f64>().ok().filter(|weight| (0.0..=1e100).contains(weight));
         weight.map(Some).ok_or_else(|| {
             let name = self.columns.names[column];
-            self.mistake(format_args!("{name} is '{text}'; it must be a number from 0 up"))
+            self.mistake(format_args!("{name} is '{text}'; it must be a number from 0 to 1e100"))
         })
     }
 }

@@ -69,9 +69,11 @@ fn range(request: &Request, item: &str) -> Result<std::ops::Range<u32>> {
 }
 
 fn weights(request: &Request, rates: &str, wanted: usize) -> Result<Vec<f64>> {
-    let read = |rate: &str| rate.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate >= 0.0);
+    let read = |rate: &str| rate.parse::<f64>().ok().filter(|rate| (0.0..=1e100).contains(rate));
     let Some(weights) = rates.split(',').map(read).collect::<Option<Vec<f64>>>() else {
-        return Err(request.mistake(format_args!("rates is '{rates}'; it must be numbers from 0 up, as in 3,1,1")));
+        return Err(
+            request.mistake(format_args!("rates is '{rates}'; it must be numbers from 0 to 1e100, as in 3,1,1"))
+        );
     };
     if weights.len() != wanted {
         return Err(request.mistake(format_args!("{} rates are given for {wanted} nodes", weights.len())));
