@@ -127,7 +127,9 @@ def opensm_dump(graph: graphs.Graph, table: np.ndarray, lmc: int = 0) -> str:
     lines, terminals = [], len(graph.homes)
     for at in range(graph.routers):
         lines.append(f"Unicast lids [0-999] of switch Lid {at + 1} guid 0x{at:016x} ('ibsw{at + 1}:SX6036/U1'):")
-        lines += [f"0x{to + 1:04x} {int(to != at):03d} # Switch portguid 0x{to:016x}: 'sw'" for to in range(graph.routers)]
+        lines += [
+            f"0x{to + 1:04x} {int(to != at):03d} # Switch portguid 0x{to:016x}: 'sw'" for to in range(graph.routers)
+        ]
         for lid in range(100, 100 + (terminals << lmc)):
             terminal = terminals - 1 - (lid - 100 >> lmc)
             home = graph.homes[terminal]
