@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.curves import Curve, Point
+from topoloom.curves import Bound, Curve, Point
 from topoloom.options import EngineOptions
 from topoloom.replicas import merged
 from topoloom.studies import parts
@@ -212,6 +212,7 @@ def _curve(row: Row, result: Mapping[str, Any]) -> Curve:
         role=row["role"] or row["routing"],
         traffic=row["traffic"],
         config=result["config"],
+        bound=None if result.get("saturation_bound") is None else Bound.model_validate(result),
     )
 
 
