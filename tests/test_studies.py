@@ -4,23 +4,35 @@ import dataclasses
 import errno
 import json
 import os
+import pickle
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+import tomllib
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from topoloom import TopoloomError, _core
+from topoloom.curves import ZERO_LOAD, Point, Simulator, fixed_plan, run_here
+from topoloom.loads import parse_loads
+from topoloom.networks import Network
+from topoloom.options import EngineOptions, make_options
+from topoloom.replicas import is_narrow, replicate
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.places import places
 from topoloom.studies.running import checked
+from topoloom.studies.schema import study_schema
+from topoloom.studies.worker import outcome_of
 
 TINY = {"warmup": 10, "measure": 20}
 
@@ -220,6 +232,62 @@ def test_a_lost_worker_costs_a_second_attempt_and_a_lost_cause_ends(tmp_path: Pa
         progress = run_points(tiny("1"), ledger, Here(lose=99), name="x")
         assert list(progress.failed.values()) == [LOST]
         assert run_points(tiny("1"), ledger, Here(), name="x").done == 1, "what failed is tried again by the next run"
+
+
+class Elsewhere:
+    """An executor as a cluster is one: points travel as text, come back late and in any order, and some are lost."""
+
+    def __init__(self, lost: float) -> None:
+        self.lost = lost
+        self.rng = random.Random(5)
+        self.most_held = 0
+        self.lost_count = 0
+
+    def __enter__(self) -> "Elsewhere":
+        self.pool = ThreadPoolExecutor(4)
+        self.jobs: list[tuple[Future[Outcome], StudyPoint]] = []
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.pool.shutdown(cancel_futures=True)
+
+    @property
+    def capacity(self) -> int:
+        """Machines come and go, and at times there is none."""
+        return self.rng.randrange(12)
+
+    def submit(self, point: StudyPoint) -> None:
+        sent = pickle.loads(pickle.dumps(point)) if self.rng.random() < 0.5 else StudyPoint.from_json(point.to_json())
+        assert sent.key == point.key
+        self.jobs.append((self.pool.submit(outcome_of, sent), point))
+        self.most_held = max(self.most_held, len(self.jobs))
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        done = [job for job in self.jobs if job[0].done()]
+        if not done:
+            time.sleep(timeout_s / 50)
+        self.rng.shuffle(done)
+        self.jobs = [job for job in self.jobs if job not in done]
+        gone = [self.rng.random() < self.lost for _ in done]
+        self.lost_count += sum(gone)
+        return [
+            Outcome(point.key, None, LOST) if away else future.result()
+            for (future, point), away in zip(done, gone, strict=True)
+        ]
+
+
+def test_a_back_end_with_late_outcomes_in_any_order_and_losses_gives_the_same_results(tmp_path: Path) -> None:
+    points = tiny("1:60")
+    executor = Elsewhere(lost=0.1)
+    with Ledger(tmp_path / "far") as ledger:
+        progress = run_points(points, ledger, executor, name="x")
+    assert (progress.done, progress.failed) == (60, {})
+    assert executor.lost_count > 1
+    assert 1 < executor.most_held <= 12
+    with Ledger(tmp_path / "near") as ledger:
+        run_points(points, ledger, LocalExecutor(1), name="x")
+    differences = Results.load(tmp_path / "far").differences(Results.load(tmp_path / "near"))
+    assert (differences.equal, differences.changed) == (60, [])
 
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
@@ -502,6 +570,52 @@ kind = "curve"
             assert abs(line - row["latency_cycles"]) <= 0.06 * row["latency_cycles"]
 
 
+@pytest.mark.parametrize("spec", ["mesh:4x4", "hyperx:3x3,p=2"])
+def test_a_curve_with_replicas_is_that_of_an_even_grid_for_half_of_its_cycles(spec: str) -> None:
+    """The grid's points are replicated by the same rule; its step is twice that of the saturation load."""
+    options = {"warmup": 200, "measure": 1000}
+    loads = "0.05:0.99:0.02,1"
+    sweep = Sweep(kind="curve", networks=[spec], loads=loads, precision=0.03, options=options)
+    result = outcome_of(Study(name="s", sweep=[sweep]).points()[0]).result
+    assert result
+    even = Simulator(Network(spec).core, "minimal", "uniform", make_options(options))
+    run_here(even, fixed_plan([ZERO_LOAD, *parse_loads(loads)]), partial(replicate, even, precision=0.03, most=30))
+    grid = even.curve
+    assert result["simulated_cycles"] <= 0.5 * sum(point.cycles for point in grid.points.values())
+    assert abs(result["saturation_load"] - grid.most_stable) <= 0.02
+    points = [Point.model_validate(point) for point in result["points"]]
+    below = [point for point in points if ZERO_LOAD < point.offered <= result["saturation_load"]]
+    for point in below:
+        assert 5 <= point.replicas <= 30
+        assert point.converged == is_narrow(point, 0.03)
+    assert result["unconverged"] <= 3
+    for low, high in pairwise(below):
+        for load in (load for load in grid.points if low.offered <= load <= high.offered and grid.is_stable(load)):
+            share = (load - low.offered) / (high.offered - low.offered)
+            line = low.latency_cycles + (high.latency_cycles - low.latency_cycles) * share
+            mean, half = grid.points[load].latency_cycles, grid.points[load].latency_ci95
+            assert abs(line - mean) <= 0.06 * mean + 2 * half
+
+
+def test_replicas_that_do_not_become_narrow_say_so() -> None:
+    sweep = Sweep(
+        kind="curve",
+        networks=["mesh:2x2"],
+        loads=0.5,
+        precision=0.001,
+        replicas=6,
+        options={"warmup": 50, "measure": 500},
+    )
+    (point,) = Study(name="s", sweep=[sweep]).points()
+    (again,) = Study(name="s", sweep=[sweep.model_copy(update={"replicas": 7})]).points()
+    assert point.key != again.key
+    result = outcome_of(point).result
+    assert result
+    measured = {load["offered"]: load for load in result["points"]}[0.5]
+    assert (measured["replicas"], measured["converged"]) == (6, False)
+    assert result["unconverged"] >= 1
+
+
 def test_points_of_several_seeds_become_one(tmp_path: Path) -> None:
     sweep = Sweep(networks=["mesh:4x4"], loads="0.1,0.3", seeds="1:5", options={"warmup": 100, "measure": 1000})
     with Ledger(tmp_path / "s") as ledger:
@@ -512,3 +626,31 @@ def test_points_of_several_seeds_become_one(tmp_path: Path) -> None:
     assert curve.points[0.3].latency_cycles == pytest.approx(latencies.mean())
     assert curve.points[0.3].latency_ci95 == pytest.approx(2.776 * latencies.sem(), rel=1e-3)
     assert len(found.plot().data) == 2, "a band and a line"
+
+
+def test_the_schema_describes_every_key_and_agrees_with_what_is_read() -> None:
+    schema = study_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+
+    def undescribed(node: object, path: str) -> list[str]:
+        if not isinstance(node, dict):
+            return []
+        own = [f"{path}.{name}" for name, key in node.get("properties", {}).items() if "description" not in key]
+        return own + [found for name, value in node.items() for found in undescribed(value, f"{path}.{name}")]
+
+    assert undescribed(schema, "") == []
+    for path in Path(__file__).parents[1].glob("examples/studies/*.toml"):
+        validator.validate(tomllib.loads(path.read_text()))
+    good = (
+        f"{SWEEP}seeds = '1:30'\noptions = {{buffer=[8, 64], links={{global=10}}, sw-alloc-delay=1, packet='1-32'}}\n"
+    )
+    validator.validate(tomllib.loads(good))
+    assert Study.parse(good).points()
+    for bad in ("routing = 'min'", "seeds = 'x'", "options = {bufer=1}", "options = {links={globl=1}}", "replicas = 1"):
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate(tomllib.loads(f"{SWEEP}{bad}\n"))
+        with pytest.raises(TopoloomError):
+            Study.parse(f"{SWEEP}{bad}\n")
+    names = schema["$defs"]["Sweep"]["properties"]["options"]["properties"]
+    assert {name.replace("-", "_") for name in names} == {*EngineOptions.model_fields, "router"} - {"seed"}

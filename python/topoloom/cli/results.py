@@ -18,6 +18,9 @@ MOST_ROWS = 60
 
 MOST_CHANGES = 20
 
+GAP = 3
+"""Blanks between two columns of a table."""
+
 
 def results(
     store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder with a study's results.")],
@@ -66,7 +69,7 @@ def summary_tables(found: Results, names: list[str] | None = None, *, everything
     for kind, mine in found.by_kind().items():
         shown = mine if everything else Results(mine.rows[:MOST_ROWS])
         console().print(f"{kind}: {KINDS[kind].summary}", style="bold")
-        _print_rows(shown, names or _columns(mine))
+        _print_rows(shown, names, _columns(mine))
         print()
         if len(shown) < len(mine):
             say(f"{kind}: {len(mine) - len(shown)} rows more; --all shows them, --out FILE.csv writes them")
@@ -81,18 +84,37 @@ def _columns(found: Results) -> list[str]:
         if name != "options.seed" and len({str(row.get(name)) for row in rows}) > 1
     ]
     telling = [name for name in IDENTIFYING if any(row.get(name) not in (None, "") for row in rows)]
+    if len({row["traffic"] for row in rows}) == len({row["seed"] for row in rows}) == 1:
+        telling = [name for name in telling if name != "seed"]
     versions = ["model_version"] if len({row["model_version"] for row in rows}) > 1 else []
     return [*telling, *differing, *versions, *KINDS[found.rows[0]["kind"]].columns]
 
 
-def _print_rows(found: Results, names: list[str]) -> None:
+def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> None:
+    """Print the chosen columns, or those of `names` that fit."""
+    names = chosen or names
     rows = found.with_options()
     known = list(dict.fromkeys([*parts.FIXED, *(name for row in rows for name in row)]))
     for name in names:
         if name not in known and not any(name in kind.columns for kind in KINDS.values()):
             raise TopoloomError(unknown("column", name, known))
+    cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    fit = _fitting([names, *cells], console().width) if chosen is None else len(names)
     left = sum(name in ("spec", "routing", "traffic") for name in names)
-    print_table(names, [[_cell(row.get(name)) for name in names] for row in rows], left=left)
+    print_table(names[:fit], [row[:fit] for row in cells], left=left)
+    if fit < len(names):
+        say(f"this terminal has no room for {', '.join(names[fit:])}; --columns chooses, --out FILE.csv writes all")
+
+
+def _fitting(rows: list[list[str]], width: int) -> int:
+    """Return how many columns of a table, from the left, fit into a terminal."""
+    needed, fit = 0, 0
+    for column in zip(*rows, strict=True):
+        needed += max(map(len, column)) + GAP
+        if needed - GAP > width:
+            break
+        fit += 1
+    return max(fit, 1)
 
 
 def _cell(value: Any) -> str:

@@ -20,6 +20,9 @@ from topoloom.studies.points import StudyPoint
 
 Result = dict[str, Any]
 
+MOST_PRECISION = 0.5
+"""The widest interval that the engine can be asked for."""
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -125,7 +128,7 @@ def _curve(point: StudyPoint) -> Result:
     settings = point.settings
     if (precision := settings.get("precision")) is not None:
         # Replicas that are longer than they must be would be wasted.
-        options = {"precision": REPLICA_PRECISION * precision} | point.options
+        options = {"precision": min(REPLICA_PRECISION * precision, MOST_PRECISION)} | point.options
         point = dataclasses.replace(point, settings={**settings, "options": options})
     sim = simulator(point, searching=True)
     refine = partial(replicate, sim, precision=precision, most=settings["replicas"]) if precision else _leave

@@ -127,7 +127,8 @@ class Ledger:
             self._db = _connect(folder, create=create)
             self._open(create=create)
         except sqlite3.DatabaseError as error:
-            raise TopoloomError(f"{folder / FILE} cannot be used as a store of results: {error}") from None
+            why = str(error) if os.access(folder, os.W_OK) else "it is read-only; a run has to write there"
+            raise TopoloomError(f"{folder / FILE} cannot be used as a store of results: {why}") from None
 
     def _open(self, *, create: bool) -> None:
         found = self._schema_version()

@@ -136,8 +136,8 @@ class Sweep(BaseModel):
     )
     precision: Annotated[float, BeforeValidator(_number)] | None = Field(
         default=None,
-        gt=0,
-        le=1,
+        ge=0.001,
+        le=0.5,
         description="Kind curve: add replicas by further seeds to each point below saturation until the 95 % interval "
         "of its mean latency is within this part of it.",
     )

@@ -1,0 +1,61 @@
+"""The JSON schema of study files, for editors that check and complete TOML."""
+
+import re
+from typing import Any
+
+from topoloom.options import EngineOptions, LinkLatencies
+from topoloom.studies.study import Study
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+
+def study_schema() -> Schema:
+    """Return the JSON schema of study files; every key has a description."""
+    schema: Schema = {"$schema": DIALECT} | Study.model_json_schema()
+    sweep = schema["$defs"]["Sweep"]
+    sweep.pop("required")  # the defaults may have it
+    properties = sweep["properties"]
+    for name in ("networks", "routings", "traffic", "seeds", "zip"):
+        properties[name] |= _or_one(properties[name])
+        properties[name].pop("items"), properties[name].pop("type")
+    properties["seeds"]["anyOf"].append({"type": "string", "pattern": r"^\d+(:\d+)?$"})
+    about = properties["options"]["description"]
+    properties["options"] = {"type": "object", "description": about, **_options()}
+    defaults = {name: {**key} for name, key in properties.items()}
+    schema["properties"]["defaults"] |= {"properties": defaults, "additionalProperties": False}
+    return schema
+
+
+def _or_one(listed: Schema) -> Schema:
+    """Return the schema of a list in whose place one of its values may stand."""
+    array = {name: listed[name] for name in ("type", "items", "minItems") if name in listed}
+    return {"anyOf": [listed["items"], array]}
+
+
+def _options() -> Schema:
+    """Return the engine's options, each one value or a list of them."""
+    engine = EngineOptions.model_json_schema()
+    told = _described(EngineOptions.__doc__ or "")
+    links = LinkLatencies.model_json_schema()
+    for name, key in links["properties"].items():
+        key["description"] = f"Latency of {name} links in cycles."
+    properties: Schema = {
+        "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
+    }
+    for name, key in engine["properties"].items():
+        if name == "seed":  # a study has seeds
+            continue
+        value = links if name == "links" else {part: key[part] for part in key if part not in ("title", "default")}
+        value.pop("description", None)
+        one = {"description": told[name], "anyOf": [value, {"type": "array", "items": value, "minItems": 1}]}
+        for spelled in dict.fromkeys((name, name.replace("_", "-"))):
+            properties[spelled] = one
+    return {"properties": properties, "additionalProperties": False}
+
+
+def _described(docstring: str) -> dict[str, str]:
+    """Return what a docstring says of each attribute."""
+    listed = re.findall(r"^ {8}(\w+): (.*(?:\n {12}.*)*)", docstring, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in listed}
