@@ -388,6 +388,34 @@ def test_killed_at_random_nothing_is_lost_and_nothing_double(tmp_path: Path) -> 
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.parametrize("after", [0.0, 0.3])
+def test_workers_end_with_the_program_that_started_them_and_are_silent_on_ctrl_c(after: float, tmp_path: Path) -> None:
+    """A worker whose parent has ended before it looked must not go on for hours either."""
+    script = """
+import sys, time
+from topoloom.studies import LocalExecutor, Study, Sweep
+point = Study(name="s", sweep=[Sweep(networks=["mesh:8x8"], loads=0.3, options={"warmup": 0, "measure": 10**8})]).points()
+with LocalExecutor(1) as executor:
+    executor.submit(point[0])
+    print(executor._workers[0].process.pid, flush=True)
+    time.sleep(60)
+"""
+    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout
+    assert run.stderr
+    worker = int(run.stdout.readline())
+    os.kill(worker, signal.SIGINT)
+    time.sleep(after)
+    assert Path(f"/proc/{worker}/stat").read_text().split()[2] != "Z"
+    run.kill()
+    until = time.monotonic() + 20
+    while Path(f"/proc/{worker}").exists() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not Path(f"/proc/{worker}").exists()
+    assert "Traceback" not in run.stderr.read()
+    run.wait()
+
+
 def _stored(store: Path) -> int:
     try:
         with sqlite3.connect(f"file:{store / 'ledger.sqlite'}?mode=ro", uri=True) as db:

@@ -4,11 +4,15 @@ A back-end takes points and gives outcomes back, in any order. It keeps no recor
 do, so a back-end may lose a point as long as it says so with an outcome that is :data:`LOST`.
 """
 
+import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -162,6 +166,17 @@ class LocalExecutor:
     def _start(self) -> _Worker:
         ours, theirs = socket.socketpair()
         with theirs:
-            command = [sys.executable, "-m", "topoloom.studies.worker", str(theirs.fileno())]
-            process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+            command = [sys.executable, "-m", "topoloom.studies.worker", str(theirs.fileno()), str(os.getpid())]
+            with _without_interrupts():
+                process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
         return _Worker(process, Connection(ours.detach()))
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back, here and in processes that are started meanwhile, which a terminal sends it to as well."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,4 +1,4 @@
-"""A worker of this machine: ``python -m topoloom.studies.worker FD`` does the points that come through a socket.
+"""A worker of this machine: ``python -m topoloom.studies.worker FD PARENT`` does the points that a socket brings.
 
 A program of its own, not a child of :mod:`multiprocessing`, which would import the user's script once more.
 """
@@ -32,7 +32,7 @@ def outcome_of(point: StudyPoint) -> Outcome:
 def main() -> None:
     """Do points until the socket closes or the program that started us has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     pipe = Connection(int(sys.argv[1]))
     try:
         while True:
