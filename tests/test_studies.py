@@ -394,7 +394,8 @@ def test_workers_end_with_the_program_that_started_them_and_are_silent_on_ctrl_c
     script = """
 import sys, time
 from topoloom.studies import LocalExecutor, Study, Sweep
-point = Study(name="s", sweep=[Sweep(networks=["mesh:8x8"], loads=0.3, options={"warmup": 0, "measure": 10**8})]).points()
+sweep = Sweep(networks=["mesh:8x8"], loads=0.3, options={"warmup": 0, "measure": 10**8})
+point = Study(name="s", sweep=[sweep]).points()
 with LocalExecutor(1) as executor:
     executor.submit(point[0])
     print(executor._workers[0].process.pid, flush=True)
