@@ -10,7 +10,7 @@ from topoloom.report.overview import saturation_entries
 HEADROOM = 1.1
 """Height of the latency axis over the largest latency that a stable point may have."""
 
-NEAR_COST, NEAR_LOAD = 0.12, 0.08
+NEAR_COST, NEAR_LOAD = 0.12, 0.12
 """Marks so near each other, as a part of the span of costs and in load, have their labels on different sides."""
 
 
