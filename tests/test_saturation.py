@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from topoloom import _core
+from topoloom import Network, _core, compare
 from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
 from topoloom.options import make_options
 
@@ -84,6 +84,23 @@ UNIFORM = [
 def test_saturation_stays_below_the_bound(spec, routing, traffic):
     """0.98 of what is offered has to be accepted: chance may add a 50th to the bound, the grid a hundredth."""
     assert searched(spec, routing, traffic).saturation_load <= bound(spec, routing, traffic) / 0.98 + 0.01
+
+
+def test_bursts_are_searched_up_to_what_they_can_offer(tmp_path):
+    """Half of the time off: a packet of one flit a cycle while on offers 0.5, of four flits all that a link takes."""
+    bursts = {"injection": "on-off:alpha=0.1,beta=0.1", "warmup": 500, "measure": 5_000}
+    network = Network("mesh:4x4")
+    curve = network.saturation("dor", "neighbor", **bursts)
+    assert max(curve.points) == curve.most_load == 0.5
+    assert curve.accepted_at_1 is None
+    assert network.saturation("dor", "uniform", packet=4, **bursts).accepted_at_1 is not None
+    # All on 1 of 10 cycles: the bursts of one terminal in every ten fill a link; a fast one offers less for all.
+    rare = bursts | {"injection": "on-off:alpha=0.1,beta=0.9"}
+    assert network.saturation("dor", "neighbor", **rare).saturation_load == 0.1
+    (rates := tmp_path / "rates.csv").write_text("terminal,rate\n0,17\n")
+    assert network.saturation("dor", "neighbor", rates=str(rates), **bursts).most_load == 0.05
+    compared = compare(["mesh:4x4"], ["dor"], ["neighbor"], "0.1:0.9:0.1", **bursts)
+    assert max(compared.curves[0].points) == 0.5
 
 
 VALIANT = [

@@ -179,6 +179,8 @@ class Curve:
         source: The hash of the file or graph that the network comes from, if it comes from one.
         bound: What the saturation load cannot exceed, where it was computed.
         channels: How busy the channels were at the largest stable load, where that was asked for.
+        most_load: The largest load that its terminals can offer, or that will be asked for: bursts have to make up
+            for pauses, and cannot offer 1 with small packets.
     """
 
     spec: str
@@ -192,6 +194,7 @@ class Curve:
     source: dict[str, str] = field(default_factory=dict)
     bound: Bound | None = None
     channels: ChannelLoads | None = None
+    most_load: float = 1.0
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -320,9 +323,10 @@ def fixed_plan(loads: Sequence[float]) -> Plan:
 def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01."""
     yield [ZERO_LOAD]
-    yield [1.0]
-    stable, unstable = 0.0, 1.0
-    if curve.is_stable(1.0):
+    most = curve.most_load
+    yield [most]
+    stable, unstable = 0.0, most
+    if curve.is_stable(most):
         return
     fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
     for grid in (sorted(coarse), fine):
@@ -349,7 +353,7 @@ def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
     latency at one of its ends lies further from the straight line between its neighbours than `tolerance`, as a part
     of that latency, so that straight lines between the points are the curve. No interval becomes narrower than 0.01.
     """
-    first, last = min(loads), max(loads)
+    first, last = min(loads), min(max(loads), curve.most_load)
     yield [ZERO_LOAD]
     yield [last]
     stable, unstable = 0.0, last
@@ -394,7 +398,7 @@ class Simulator:
         role: A routing, or a role.
         traffic: A traffic pattern.
         options: The engine's options.
-        most_load: The largest load that will be asked for.
+        most_load: The largest load that will be asked for; None for all that the terminals can offer, to 0.01.
         searching: Simulate no longer than it takes to tell whether a load lies past saturation.
         precise: The loads that are measured as precisely as the options say; None for all. The others only have to
             tell which side of saturation they lie on.
@@ -411,7 +415,7 @@ class Simulator:
         traffic: str,
         options: EngineOptions,
         *,
-        most_load: float = 1.0,
+        most_load: float | None = None,
         searching: bool = True,
         precise: Iterable[float] | None = None,
         channels: bool = False,
@@ -421,6 +425,9 @@ class Simulator:
         if options.fail is not None:
             network = network.with_failures(options.fail)
         routing = resolve_routing(role, network.family)
+        if most_load is None:
+            most = _core.most_load(network, traffic, options.engine_json())
+            most_load = max(math.floor(most * RESOLUTION * (1 + 1e-9)), 1) / RESOLUTION
         self.curve = Curve(
             spec=network.spec,
             routing=routing,
@@ -431,6 +438,7 @@ class Simulator:
                 "fail": network.failures,
             },
             source=source(network),
+            most_load=most_load,
         )
         # The bound is that of terminals which all send the same.
         if searching and options.rates is None:

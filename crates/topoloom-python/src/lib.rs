@@ -24,6 +24,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::check_routing, module)?)?;
     module.add_function(wrap_pyfunction!(run::verify, module)?)?;
     module.add_function(wrap_pyfunction!(run::trace_load, module)?)?;
+    module.add_function(wrap_pyfunction!(run::most_load, module)?)?;
     module.add_function(wrap_pyfunction!(run::saturation_bound, module)?)?;
     module.add_function(wrap_pyfunction!(run::channel_loads, module)?)?;
     module.add_function(wrap_pyfunction!(run::router_demands, module)?)?;

@@ -99,6 +99,13 @@ pub fn trace_load(py: Python<'_>, network: &Network, traffic: &str) -> PyResult<
     Ok(traffic.trace().map(topoloom::traffic::Trace::load))
 }
 
+/// The largest load, of 1 at most, at which every terminal can create its packets.
+#[pyfunction]
+pub fn most_load(py: Python<'_>, network: &Network, traffic: &str, config_json: &str) -> PyResult<f64> {
+    let config = raise(read(config_json))?;
+    raise(py.detach(|| cycle::most_load(&network.0, traffic, &config)))
+}
+
 /// Checks that the network offers a routing.
 #[pyfunction]
 pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResult<()> {

@@ -49,6 +49,8 @@ def _print(curve: Curve) -> None:
     if curve.bound:
         why = "by expected channel load" if curve.bound.saturation_bound_is == "expected-load" else "by distances"
         print(f"  it cannot exceed    {curve.bound.saturation_bound:.3f} {load}, {why}")
+    if curve.most_load < 1:
+        print(f"  bursts offer at most {curve.most_load:.2f} {load}")
     print(f"largest accepted load {number(curve.accepted_max, 3, load)}")
     print(f"accepted at load 1    {number(curve.accepted_at_1, 3, load)}")
     print(f"latency at zero load  {number(curve.zero_load_latency, 2, 'cycles')}")

@@ -82,11 +82,11 @@ def simulator(point: StudyPoint, *, searching: bool) -> Simulator:
     )
 
 
-def _load(point: StudyPoint) -> float:
-    """Return the largest load that a point simulates: its own, that of its trace, or all there is."""
+def _load(point: StudyPoint) -> float | None:
+    """Return the largest load that a point simulates: its own, or that of its trace; None for all there is."""
     if point.load is not None:
         return point.load
-    return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else 1.0
+    return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else None
 
 
 def check(point: StudyPoint) -> None:
@@ -113,7 +113,7 @@ def run(point: StudyPoint) -> Result:
 
 def _simulate(point: StudyPoint) -> Result:
     sim = simulator(point, searching=False)
-    run_here(sim, fixed_plan([_load(point)]))
+    run_here(sim, fixed_plan([sim.curve.most_load]))
     (measured,) = sim.curve.points.values()
     return {"config": sim.curve.config} | measured.model_dump()
 

@@ -378,6 +378,22 @@ impl Run {
     }
 }
 
+/// The largest load, of 1 at most, at which every terminal can create its packets: less where bursts make up for pauses.
+///
+/// # Errors
+/// [`Error::Traffic`] for traffic that does not fit, and for a mistake in the file of rates.
+pub fn most_load(network: &Network, traffic: &str, config: &Config) -> Result<f64> {
+    if config.injection == Injection::Bernoulli {
+        return Ok(1.0);
+    }
+    let pattern = traffic::build(network, traffic)?;
+    let highest = match &config.rates {
+        None => 1.0,
+        Some(path) => traffic::rates(network, &pattern, path)?.into_iter().fold(1.0, f64::max),
+    };
+    Ok((1.0 / config.packet_rate(highest)).min(1.0))
+}
+
 /// Simulates one point: [`Run::new`], then [`Run::run`].
 ///
 /// # Errors
