@@ -338,6 +338,27 @@ def test_a_trace_is_one_point_with_a_load_of_its_own(tmp_path: Path) -> None:
     assert "curve cannot" in checked([impossible], keep_going=True)[impossible]
 
 
+def test_every_sort_of_engine_option_works_in_a_study(tmp_path: Path) -> None:
+    rates = tmp_path / "rates.csv"
+    rates.write_text("terminal,rate\n0,1\n1,0.5\n2,1\n3,1\n")
+    for network, options in (
+        ("mesh:2x2", {"rates": str(rates)}),
+        ("mesh:4x4", {"fail": "links=1,seed=2"}),
+        ("mesh:2x2", {"buffers": "shared:5", "allocator": "wavefront"}),
+        ("mesh:2x2", {"flow": "vct", "packet": "4:0.8,16:0.2", "links": {"local": 3}}),
+        ("mesh:2x2", {"precision": 0.2, "warmup": None, "measure": None}),
+    ):
+        own = {name: value for name, value in {"warmup": 20, "measure": 200, **options}.items() if value is not None}
+        (point,) = Study(name="s", sweep=[Sweep(networks=[network], loads=0.1, options=own)]).points()
+        assert not checked([point], keep_going=True)
+        outcome = outcome_of(StudyPoint.from_json(point.to_json()))
+        assert outcome.error is None
+        assert outcome.result
+        for name, value in options.items():
+            ran = outcome.result["config"][name]
+            assert value is None or ran == value or (name == "links" and ran["local"] == 3), name
+
+
 def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path) -> None:
     points = tiny("1:2")
     with Ledger(tmp_path / "s") as one, Ledger(tmp_path / "s") as two:

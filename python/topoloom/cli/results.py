@@ -122,6 +122,8 @@ def _cell(value: Any) -> str:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ",".join(f"{name}={part}" for name, part in value.items())
     return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
