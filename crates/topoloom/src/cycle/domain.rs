@@ -311,7 +311,7 @@ impl<M: RouterModel> Domain<M> {
 #[cfg(test)]
 mod tests {
     use super::super::control::{self, Uncontrolled};
-    use super::super::iq::Iq;
+    use super::super::iq::{GENERAL, Iq};
     use super::super::{Buffers, Config, Flow, Point, Setup, Sizes};
     use super::*;
     use crate::routing::Move;
@@ -349,7 +349,7 @@ mod tests {
             let config = Config { vcs: Some(2), threads, warmup: Some(0), measure: Some(1_500), ..config };
             let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
-            control::run::<Iq<1, false>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled).expect("a run")
+            control::run::<Iq<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled).expect("a run")
         }
     }
 

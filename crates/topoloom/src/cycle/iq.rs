@@ -75,6 +75,11 @@ struct VcRequest {
     class: u8,
 }
 
+impl VcRequest {
+    /// An empty place, or a request that has been served.
+    const NONE: Self = Self { input: NONE, port: 0, class: 0 };
+}
+
 /// An input VC that holds an output VC and asks for the switch.
 #[derive(Debug, Clone, Copy)]
 struct SwitchRequest {
@@ -91,7 +96,7 @@ struct Router {
     /// Input VCs that ask for the switch.
     asking_switch: u16,
     active: bool,
-    /// Heads that decide again shall look: something here has changed since they did.
+    /// It stands on the list of those whose heads decide again in the next cycle.
     look: bool,
 }
 
@@ -193,9 +198,16 @@ fn after(speedup: f64, step: u32, cycles: u32) -> u32 {
     first_step(speedup, cycle + cycles) + step - first_step(speedup, cycle)
 }
 
-/// All input-queued routers of a domain; VCs stand 2^`LOG` to a port.
+/// What a router is compiled for. All that can make an allocation or a buffer more than the simplest is off.
+pub const PLAIN: u8 = 0;
+/// As [`PLAIN`], for routings whose heads decide again, and whose adaptive VCs take whole packets only.
+pub const ADAPTIVE: u8 = 1;
+/// Every option that there is.
+pub const GENERAL: u8 = 2;
+
+/// All input-queued routers of a domain, of one of the kinds [`PLAIN`], [`ADAPTIVE`] and [`GENERAL`]; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
-pub struct Iq<const LOG: u32, const PLAIN: bool> {
+pub struct Iq<const LOG: u32, const KIND: u8> {
     routers: Table<Router>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
@@ -228,6 +240,8 @@ pub struct Iq<const LOG: u32, const PLAIN: bool> {
     before: Table<PacketState>,
     before_in_pool: Vec<PacketState>,
     decides_again: bool,
+    /// Routers at which something has changed since the heads that wait there decided.
+    looking: Vec<u32>,
     allocator: Allocator,
     iterations: u32,
     /// Internal steps a cycle; steps are counted from the first of cycle 0 on.
@@ -277,35 +291,35 @@ impl Room {
     }
 }
 
-impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
+impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
     #[inline(always)]
     fn delayed(&self) -> bool {
-        !PLAIN && self.delayed
+        KIND == GENERAL && self.delayed
     }
 
     #[inline(always)]
     fn allocator(&self) -> Allocator {
-        if PLAIN { Allocator::SeparableInputFirst } else { self.allocator }
+        if KIND == GENERAL { self.allocator } else { Allocator::SeparableInputFirst }
     }
 
     #[inline(always)]
     fn iterations(&self) -> u32 {
-        if PLAIN { 1 } else { self.iterations }
+        if KIND == GENERAL { self.iterations } else { 1 }
     }
 
     #[inline(always)]
     fn decides_again(&self) -> bool {
-        !PLAIN && self.decides_again
+        KIND == ADAPTIVE || KIND == GENERAL && self.decides_again
     }
 
     #[inline(always)]
     fn whole(&self) -> u64 {
-        if PLAIN { 0 } else { self.room.whole }
+        if KIND == PLAIN { 0 } else { self.room.whole }
     }
 
     #[inline(always)]
     fn cut_through(&self) -> bool {
-        !PLAIN && self.room.cut_through
+        KIND == GENERAL && self.room.cut_through
     }
 
     /// The occupancy from which the owner of a VC waits for credits, if no shared place is left.
@@ -445,19 +459,38 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         free.trailing_zeros()
     }
 
-    /// Takes the request at `place` off the list until a VC of its output is freed; returns how many were taken off:
-    /// a head that may decide again stays.
+    /// Takes the request at `place` off the list until a VC of its output is freed. A head that decides again waits for
+    /// any VC of the router, among those of its first port: it looks at once whether another will do.
     #[inline(always)]
-    fn park(&mut self, port_base: usize, place: usize) -> usize {
-        if self.decides_again() {
-            return 0;
-        }
-        let request = &mut self.vc_requests[place];
-        let input = std::mem::replace(&mut request.input, NONE) as usize;
-        let port = port_base + request.port as usize;
+    fn park(&mut self, router: usize, place: usize) {
+        let first_port = self.routers[router].first_port as usize;
+        let VcRequest { input, port, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let (input, port) = (input as usize, first_port + if self.decides_again() { 0 } else { port as usize });
         self.ports[port].waiting += 1;
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
-        1
+        if self.decides_again() {
+            self.look(router);
+        }
+    }
+
+    /// A VC has been freed at output `port` (domain numbering), or room has been made in one.
+    #[inline(always)]
+    fn freed(&mut self, router: usize, port: usize) {
+        if self.decides_again() {
+            self.look(router);
+        } else if self.ports[port].waiting > 0 {
+            self.wake(router, port);
+        }
+    }
+
+    /// The heads of a router that wait for a VC shall decide again.
+    #[inline(always)]
+    fn look(&mut self, router: usize) {
+        let state = &mut self.routers[router];
+        if !state.look && self.ports[state.first_port as usize].waiting > 0 {
+            state.look = true;
+            self.looking.push(router as u32);
+        }
     }
 
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
@@ -570,7 +603,8 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
                 free = self.with_room(port, free, self.size_of(vc_base, request));
             }
             if free == 0 {
-                dropped += self.park(port_base, place);
+                self.park(router, place);
+                dropped += 1;
                 continue;
             }
             let vc = &self.inputs[vc_base + request.input as usize];
@@ -610,7 +644,8 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
             let size = self.size_of(vc_base, request);
             let mut free = self.usable(port_base + request.port as usize, request.class, size);
             if free == 0 {
-                dropped += self.park(port_base, place);
+                self.park(router, place);
+                dropped += 1;
                 continue;
             }
             while free != 0 {
@@ -670,7 +705,8 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
             let port = port_base + request.port as usize;
             let mut free = self.usable(port, request.class, self.size_of(vc_base, request));
             if free == 0 {
-                dropped += self.park(port_base, place);
+                self.park(router, place);
+                dropped += 1;
             }
             while free != 0 {
                 let output = request.port << LOG | free.trailing_zeros() as u16;
@@ -704,10 +740,10 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
-        if !PLAIN && self.delayed {
+        if KIND == GENERAL && self.delayed {
             vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
-        let size = if PLAIN { 0 } else { vc.front.size() };
+        let size = if KIND == GENERAL { vc.front.size() } else { 0 };
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
         owned.starved = false;
@@ -717,7 +753,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         }
         let arbiters = &mut self.ports[port_base + Self::port(output) as usize];
         arbiters.free &= !(1 << Self::vc(output));
-        if !PLAIN && self.room.cut_through {
+        if KIND == GENERAL && self.room.cut_through {
             let before = u32::from(owned.occupancy);
             owned.occupancy += size as u16;
             arbiters.shared += self.room.shared(before + size) - self.room.shared(before);
@@ -779,7 +815,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         let limit = self.limit();
         let output = &mut self.outputs[vc_base + request.output as usize];
         let out_port = self.routers[router].first_port as usize + Self::port(request.output) as usize;
-        if u32::from(output.occupancy) >= limit && (PLAIN || self.ports[out_port].shared >= self.room.pool) {
+        if u32::from(output.occupancy) >= limit && (KIND != GENERAL || self.ports[out_port].shared >= self.room.pool) {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             *parked = true;
@@ -923,7 +959,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         if !self.cut_through() {
             let output = &mut self.outputs[out_index as usize];
             output.occupancy += 1;
-            if !PLAIN && output.occupancy > self.room.reserve {
+            if KIND == GENERAL && output.occupancy > self.room.reserve {
                 self.ports[out_port as usize].shared += 1;
             }
         }
@@ -934,10 +970,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
             self.inputs[index].output = NONE;
             self.outputs[out_index as usize].owner = NONE;
             self.ports[out_port as usize].free |= 1 << Self::vc(request.output);
-            self.routers[router].look |= !PLAIN;
-            if self.ports[out_port as usize].waiting > 0 {
-                self.wake(router, out_port as usize);
-            }
+            self.freed(router, out_port as usize);
             if !empty {
                 self.ask_vc(router as u32, index, step + 1);
             }
@@ -960,7 +993,7 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
         if vc.flits > 0 {
             let place = vc.next as usize;
             (vc.front, vc.next) = self.pool.remove(vc.next);
-            if !PLAIN && self.decides_again && vc.front.is_head() {
+            if self.decides_again() && self.inputs[index].front.is_head() {
                 self.before[index] = self.before_in_pool[place];
             }
         }
@@ -978,16 +1011,13 @@ impl<const LOG: u32, const PLAIN: bool> Iq<LOG, PLAIN> {
             self.ask_switch(router as usize, input, output);
         } else if self.room.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
             output.starved = false;
-            self.routers[router as usize].look = true;
-            if self.ports[port].waiting > 0 {
-                self.wake(router as usize, port);
-            }
+            self.freed(router as usize, port);
         }
         self.activate(router);
     }
 }
 
-impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
+impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
         let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
@@ -1007,7 +1037,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
                 PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0, shared: 0 },
                 ports,
             ),
-            vc_requests: Table::filled(VcRequest { input: NONE, port: 0, class: 0 }, ports << LOG),
+            vc_requests: Table::filled(VcRequest::NONE, ports << LOG),
             switch_requests: Table::filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: Table::filled(0, ports * (radix << LOG).div_ceil(64)),
             words: (radix << LOG).div_ceil(64),
@@ -1031,6 +1061,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
             decides_again: setup.decides_again,
             before: Table::filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
+            looking: Vec::new(),
             allocator: config.allocator,
             iterations: config.iterations,
             speedup: config.speedup,
@@ -1062,7 +1093,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
                 self.ask_vc(router, index, step);
             } else {
                 let output = state.output;
-                if !PLAIN && self.delayed {
+                if KIND == GENERAL && self.delayed {
                     state.ready = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
                 }
                 let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
@@ -1084,7 +1115,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
     fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
         debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
-        let was_shared = !PLAIN && output.occupancy > self.room.reserve;
+        let was_shared = KIND == GENERAL && output.occupancy > self.room.reserve;
         output.occupancy -= 1;
         if was_shared {
             let port = vc >> LOG;
@@ -1144,6 +1175,7 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
         count
     }
 
+    #[inline(always)]
     fn remember(&mut self, vc: u32, before: PacketState) {
         let state = &self.inputs[vc as usize];
         if state.flits == 1 {
@@ -1153,45 +1185,38 @@ impl<const LOG: u32, const PLAIN: bool> RouterModel for Iq<LOG, PLAIN> {
             self.before_in_pool.resize(self.before_in_pool.len().max(place + 1), before);
             self.before_in_pool[place] = before;
         }
-        let router = self.router_of(vc);
-        self.routers[router as usize].look = true;
     }
 
     fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
-        for &router in &self.active {
-            let state = self.routers[router as usize];
-            if !state.look {
-                continue;
-            }
-            // What is free now may be lost to another head: then this one has to look again.
-            let mut look = false;
-            let vc_base = state.first_port << LOG;
-            for place in vc_base..vc_base + u32::from(state.asking_vc) {
-                let request = self.vc_requests[place as usize];
-                let vc = vc_base + u32::from(request.input);
-                let flit = self.inputs[vc as usize].front;
-                let port = (vc_base >> LOG) + u32::from(request.port);
-                if self.free_vcs(port, request.class, flit.size()) == 0 {
-                    heads.push((vc, Flit { state: self.before[vc as usize], ..flit }));
-                } else {
-                    look = true;
+        let mut looking = std::mem::take(&mut self.looking);
+        for router in looking.drain(..) {
+            let state = &mut self.routers[router as usize];
+            state.look = false;
+            let (port, vc_base) = (state.first_port as usize, state.first_port << LOG);
+            for word in 0..self.words {
+                let mut bits = self.waiting[port * self.words + word];
+                while bits != 0 {
+                    let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                    bits &= bits - 1;
+                    heads.push((vc, Flit { state: self.before[vc as usize], ..self.inputs[vc as usize].front }));
                 }
             }
-            self.routers[router as usize].look = look;
         }
+        self.looking = looking;
     }
 
     fn redirect(&mut self, vc: u32, flit: Flit) {
-        let router = self.router_of(vc);
         self.inputs[vc as usize].front = flit;
-        let state = self.routers[router as usize];
-        let vc_base = state.first_port << LOG;
-        let input = (vc - vc_base) as u16;
-        let mut places = (vc_base..vc_base + u32::from(state.asking_vc)).map(|place| place as usize);
-        let place = places.find(|&place| self.vc_requests[place].input == input).expect("it asks for a VC");
-        self.vc_requests[place] = VcRequest { input, port: flit.out, class: flit.class };
-        let port = state.first_port + u32::from(flit.out);
-        self.routers[router as usize].look |= self.free_vcs(port, flit.class, flit.size()) > 0;
+        let router = self.router_of(vc);
+        let first_port = self.routers[router as usize].first_port;
+        if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, flit.size()) == 0 {
+            return;
+        }
+        let input = (vc - (first_port << LOG)) as usize;
+        self.ports[first_port as usize].waiting -= 1;
+        self.waiting[first_port as usize * self.words + input / 64] ^= 1 << (input % 64);
+        self.list_vc_request(router, vc as usize);
+        self.activate(router);
     }
 
     fn grants(&self) -> u64 {

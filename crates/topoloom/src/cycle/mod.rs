@@ -32,7 +32,7 @@ use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
 use domain::Arrivals;
 use flit::Flit;
-use iq::Iq;
+use iq::{ADAPTIVE, GENERAL, Iq, PLAIN};
 use wires::Wires;
 
 /// What an input VC that cannot move waits for.
@@ -228,16 +228,19 @@ impl Setup {
         self
     }
 
-    /// True if all that can make an allocation or a buffer more than the simplest is off.
-    pub fn is_plain(&self) -> bool {
+    /// The simplest router that can do what is asked: [`PLAIN`], [`ADAPTIVE`] or [`GENERAL`].
+    fn kind(&self) -> u8 {
         let config = &self.config;
-        config.allocator == Allocator::SeparableInputFirst
+        let simple = config.allocator == Allocator::SeparableInputFirst
             && config.iterations == 1
             && (config.routing_delay, config.vc_alloc_delay, config.sw_alloc_delay) == (0, 1, 1)
             && config.flow == Flow::Wormhole
-            && config.buffers == Buffers::Private
-            && self.whole == 0
-            && !self.decides_again
+            && config.buffers == Buffers::Private;
+        match (simple, self.decides_again, self.whole) {
+            (true, true, _) => ADAPTIVE,
+            (true, false, 0) => PLAIN,
+            _ => GENERAL,
+        }
     }
 
     fn check_size(&self, network: &Network) -> Result<()> {
@@ -289,19 +292,23 @@ impl Setup {
     }
 }
 
-/// A routing that is compiled with the plain model of a router, once for each stride of VCs.
-pub trait Compiled:
-    DynRouting
-    + Arrivals<Iq<0, true>>
-    + Arrivals<Iq<1, true>>
-    + Arrivals<Iq<2, true>>
-    + Arrivals<Iq<3, true>>
-    + Arrivals<Iq<4, true>>
-    + Arrivals<Iq<6, true>>
-{
+macro_rules! compiled {
+    ($(#[$doc:meta])* $name:ident, $kind:ident: $($log:literal)*) => {
+        $(#[$doc])*
+        pub trait $name: DynRouting $(+ Arrivals<Iq<$log, $kind>>)* {}
+
+        impl<R: Routing> $name for R {}
+    };
 }
 
-impl<R: Routing> Compiled for R {}
+compiled! {
+    /// A routing that is compiled with the plain model of a router, once for each stride of VCs.
+    Compiled, PLAIN: 0 1 2 3 4 6
+}
+compiled! {
+    /// The same for routings that decide again: they need more of a router than the plain one has.
+    CompiledAdaptive, ADAPTIVE: 0 1 2 3 4 6
+}
 
 /// A run that has been checked but not started.
 pub struct Run {
@@ -364,11 +371,13 @@ impl Run {
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
-                match (self.setup.stride, self.setup.is_plain()) {
-                    $(($stride, true) => control::run::<Iq<$log, true>>(
+                match (self.setup.stride, self.setup.kind()) {
+                    $(($stride, PLAIN) => control::run::<Iq<$log, PLAIN>>(
                         network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),
+                    ($stride, ADAPTIVE) => control::run::<Iq<$log, ADAPTIVE>>(
+                        network, self.routing.compiled_adaptive(), &self.traffic, &self.setup, self.load, control),
                     // With options that few runs have, routings are called through a reference.
-                    ($stride, false) => control::run::<Iq<$log, false>>(
+                    ($stride, _) => control::run::<Iq<$log, GENERAL>>(
                         network, &self.routing, &self.traffic, &self.setup, self.load, control),)*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }

@@ -1,7 +1,7 @@
 //! Any routing behind one type: compiled with the engine (*hot*), or called by it through a reference (*dynamic*).
 
 use super::{Move, PacketState, Routing, View};
-use crate::cycle::Compiled;
+use crate::cycle::{Compiled, CompiledAdaptive};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -13,6 +13,7 @@ pub struct AnyRouting(Kind);
 
 enum Kind {
     Hot(Box<dyn Compiled>),
+    Adaptive(Box<dyn CompiledAdaptive>),
     Dynamic(Dynamic),
 }
 
@@ -20,6 +21,11 @@ impl AnyRouting {
     /// Compiles the engine for `routing`.
     pub fn hot<R: Routing + 'static>(routing: R) -> Self {
         Self(Kind::Hot(Box::new(routing)))
+    }
+
+    /// Compiles the engine for `routing`, which decides again.
+    pub fn hot_adaptive<R: Routing + 'static>(routing: R) -> Self {
+        Self(Kind::Adaptive(Box::new(routing)))
     }
 
     /// Lets the engine call `routing` through a reference.
@@ -31,6 +37,16 @@ impl AnyRouting {
     pub(crate) fn compiled(&self) -> &dyn Compiled {
         match &self.0 {
             Kind::Hot(routing) => &**routing,
+            Kind::Adaptive(_) => self,
+            Kind::Dynamic(routing) => routing,
+        }
+    }
+
+    /// For the engine, where heads decide again.
+    pub(crate) fn compiled_adaptive(&self) -> &dyn CompiledAdaptive {
+        match &self.0 {
+            Kind::Hot(_) => self,
+            Kind::Adaptive(routing) => &**routing,
             Kind::Dynamic(routing) => routing,
         }
     }
@@ -40,6 +56,7 @@ impl AnyRouting {
     fn inner(&self) -> &dyn DynRouting {
         match &self.0 {
             Kind::Hot(routing) => &**routing,
+            Kind::Adaptive(routing) => &**routing,
             Kind::Dynamic(routing) => routing.inner(),
         }
     }

@@ -33,7 +33,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
             AnyMinimal::HyperX(order) if root.is_none() => Box::new(InOrder(order)),
             _ => Box::new(UpDown::new(network, root)?),
         };
-        Ok(Some(AnyRouting::dynamic(Duato { table, adaptive_class: way.classes() as u8, way })))
+        Ok(Some(AnyRouting::hot_adaptive(Duato { table, adaptive_class: way.classes() as u8, way })))
     },
 };
 
@@ -102,15 +102,19 @@ struct Duato {
 /// The least occupied of `outputs` with a free VC of `class`; on a tie the first from a random one on.
 #[inline(always)]
 fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng: &mut Rng) -> Option<u16> {
-    let drawn = if outputs.len() > 1 { rng.below(outputs.len() as u32) as usize } else { 0 };
-    let (before, on) = outputs.split_at(drawn);
-    let least = on.iter().chain(before).min_by_key(|port| view.occupancy(u32::from(**port))).copied();
-    let is_free = |port: &u16| view.free_vcs(u32::from(*port), class) > 0;
-    // It seldom has none: the others are asked only then.
-    least.filter(is_free).or_else(|| {
-        let free = on.iter().chain(before).filter(|port| is_free(port));
-        free.min_by_key(|port| view.occupancy(u32::from(**port))).copied()
-    })
+    let is_free = |port: u16| view.free_vcs(u32::from(port), class) > 0;
+    if let [port] = outputs {
+        return Some(*port).filter(|port| is_free(*port));
+    }
+    let (before, on) = outputs.split_at(rng.below(outputs.len() as u32) as usize);
+    let (mut least, mut taken) = (None, u32::MAX);
+    for &port in on.iter().chain(before) {
+        let occupancy = view.occupancy(u32::from(port));
+        if occupancy < taken && is_free(port) {
+            (least, taken) = (Some(port), occupancy);
+        }
+    }
+    least
 }
 
 /// The adaptive channels by themselves, in one class: a negative example for proofs.
