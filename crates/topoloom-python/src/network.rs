@@ -102,6 +102,12 @@ impl Network {
         self.0.num_terminals()
     }
 
+    /// Links that a search for all distances looks at: those of the network, from every router it searches from.
+    #[getter]
+    fn distance_steps(&self) -> u64 {
+        Distances::sources(&self.0) as u64 * self.0.links().len() as u64
+    }
+
     /// The facts that need no partitioner, as a JSON object; with distances from (a number of routers, a seed) only if
     /// these are given.
     #[pyo3(signature = (sample=None))]

@@ -14,6 +14,9 @@ from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
 from topoloom.workers import interruptible
 
+LONG_SEARCH = 10**11
+"""Links to look at beyond which people are told that they will wait: minutes on a laptop."""
+
 
 def show(
     specs: Specs,
@@ -41,6 +44,8 @@ def show(
         networks[0].write(edges, "csv", link_options(links).get("links"))
     if plot is not None:
         _draw(networks, plot)
+    for network in networks if sample is None else ():
+        _warn_of_long_searches(network)
     asked = {"sample": sample, "seed": seed, "paths": paths}
     facts = [interruptible(partial(network.facts, layout, prices, **asked)) for network in networks]  # type: ignore[arg-type]
     if json:
@@ -50,6 +55,12 @@ def show(
     for network in facts:
         if not network["connected"]:
             say(f"{network['spec']} is disconnected: {_components(network['component_sizes'])}")
+
+
+def _warn_of_long_searches(network: Network) -> None:
+    """Say before it begins that finding all distances will take minutes or more."""
+    if network.core.distance_steps > LONG_SEARCH:
+        say(f"{network.spec}: all distances take long to find; --sample 1000 measures from some routers only")
 
 
 def _draw(networks: list[Network], path: Path) -> None:

@@ -96,6 +96,14 @@ impl Distances {
         }
     }
 
+    /// Routers that [`Distances::new`] searches from: one of each orbit, or all where no symmetry is known.
+    pub fn sources(network: &Network) -> usize {
+        match network.orbits().len() {
+            0 => network.num_routers(),
+            orbits => orbits,
+        }
+    }
+
     /// True if a path joins every pair of routers.
     pub fn connected(&self) -> bool {
         self.component_sizes.len() <= 1
