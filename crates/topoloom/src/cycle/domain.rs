@@ -1,6 +1,6 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
-use super::flit::{FRESH, Flit};
+use super::flit::{ENTERS, FRESH, Flit};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::terminals::{Sent, Terminals};
@@ -23,15 +23,16 @@ pub trait Arrivals<M>: Sync {
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>) {
+        let rings = self.keeps_bubbles();
         for event in events {
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
             } else {
-                domain.arrive(self, event, now, shared);
+                domain.arrive(self, event, now, shared, rings);
             }
         }
         if self.decides_again() {
-            domain.decide_again(self, now, shared);
+            domain.decide_again(self, now, shared, rings);
         }
     }
 
@@ -200,18 +201,13 @@ impl<M: RouterModel> Domain<M> {
 
     /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
     #[inline(always)]
-    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>) {
+    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>, rings: bool) {
         let mut flit = event.flit;
         flit.hops += 1;
         let before = if flit.is_head() {
             let port = self.first_port + event.to / self.stride;
-            self.route(
-                routing,
-                event.to,
-                &mut flit,
-                Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now)),
-                shared,
-            )
+            let rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
+            self.route(routing, event.to, &mut flit, rng, shared, rings)
         } else {
             flit.state
         };
@@ -230,12 +226,14 @@ impl<M: RouterModel> Domain<M> {
         flit: &mut Flit,
         mut rng: Rng,
         shared: &Shared<'_, M>,
+        rings: bool,
     ) -> PacketState {
         let local = self.model.router_of(vc);
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
             flit.out = flit.eject;
             flit.class = routing.eject_class(flit.state).unwrap_or(shared.all_vcs);
+            flit.kind &= !(u8::from(rings) * ENTERS);
             return flit.state;
         }
         let dst = RouterId(flit.dst);
@@ -248,6 +246,9 @@ impl<M: RouterModel> Domain<M> {
         }
         let before = flit.state;
         let hop = routing.choose(at, before, dst, &view, &mut rng);
+        if rings {
+            flit.kind = flit.kind & !ENTERS | u8::from(routing.enters(before, &hop)) * ENTERS;
+        }
         flit.out = hop.port;
         flit.class = hop.class;
         flit.state = hop.next;
@@ -255,13 +256,13 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Heads that wait for a VC where none is free decide again, if a VC was freed at their router.
-    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &Shared<'_, M>) {
+    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &Shared<'_, M>, rings: bool) {
         let mut heads = std::mem::take(&mut self.heads);
         self.model.undecided(&mut heads);
         for (vc, flit) in &mut heads {
             let id = u64::from(self.first_port * self.stride + *vc) | 1 << 30;
             let rng = Rng::stream(shared.seed, id << 32 | u64::from(now));
-            self.route(routing, *vc, flit, rng, shared);
+            self.route(routing, *vc, flit, rng, shared, rings);
         }
         for (vc, flit) in heads.drain(..) {
             self.model.redirect(vc, flit);

@@ -22,7 +22,7 @@ pub struct Flit {
     pub hops: u16,
     /// The VC class decided with `out`.
     pub class: u8,
-    /// [`HEAD`], [`TAIL`], [`FRESH`].
+    /// [`HEAD`], [`TAIL`], [`FRESH`], [`ENTERS`].
     pub kind: u8,
 }
 
@@ -32,6 +32,9 @@ pub const HEAD: u8 = 1;
 pub const TAIL: u8 = 2;
 /// The packet has not been routed yet.
 pub const FRESH: u8 = 4;
+
+/// The packet enters a ring that keeps a bubble, by the output decided.
+pub const ENTERS: u8 = 8;
 
 impl Flit {
     /// What stands in a buffer before anything has arrived.

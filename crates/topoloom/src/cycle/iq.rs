@@ -5,9 +5,10 @@
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::flit::{Flit, NIL, Pool};
+use super::flit::{ENTERS, Flit, NIL, Pool};
 use super::table::Table;
 use super::wires::Wires;
 use super::{Allocator, Flow, RouterModel, Setup, Wait};
@@ -239,6 +240,9 @@ pub struct Iq<const LOG: u32, const KIND: u8> {
     /// Where heads decide again, the state in which they decided: at the front of each input VC, and in the pool.
     before: Table<PacketState>,
     before_in_pool: Vec<PacketState>,
+    /// Where packets take more places than they have flits: of those behind each output VC, the flits whose credits have
+    /// not come back, and the places beyond.
+    padded: Vec<VecDeque<(u16, u16)>>,
     decides_again: bool,
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
@@ -264,6 +268,9 @@ struct Room {
     whole: u64,
     /// Virtual cut-through: packets take all their places when they are given a VC, flits take none.
     cut_through: bool,
+    /// Flits of the largest packet where rings keep bubbles, else 0. Every packet then takes as many places as that: of
+    /// packets of other sizes a ring could hold so many that its room is enough for none, though it is for one in all.
+    bubble: u32,
 }
 
 impl Room {
@@ -272,7 +279,19 @@ impl Room {
         let cut_through = config.flow == Flow::Vct;
         let whole = if cut_through { u64::MAX } else { setup.whole };
         let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
-        Self { reserve: reserve as u16, pool, whole, cut_through }
+        Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }
+    }
+
+    /// Places that the packet of this head takes under virtual cut-through.
+    #[inline(always)]
+    fn places(&self, head: &Flit) -> u32 {
+        self.bubble.max(head.size())
+    }
+
+    /// Places that must be free for it: where it enters a ring, it leaves room for another.
+    #[inline(always)]
+    fn wanted(&self, head: &Flit) -> u32 {
+        if head.kind & ENTERS == 0 { self.places(head) } else { 2 * self.bubble }
     }
 
     /// Places among the shared ones that a VC with so many takes.
@@ -521,7 +540,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
                 let bit = bits & bits.wrapping_neg();
                 bits ^= bit;
                 let head = &self.inputs[index].front;
-                let (class, size) = (head.class, head.size());
+                let (class, size) = (head.class, self.room.wanted(head));
                 if self.usable(port, class, size) == 0 {
                     continue;
                 }
@@ -561,10 +580,10 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         fitting
     }
 
-    /// The flits of the packet at the front of the input VC that asks at `place`.
+    /// The places that must be free for the packet at the front of the input VC that asks.
     #[inline(always)]
     fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
-        self.inputs[vc_base + request.input as usize].front.size()
+        self.room.wanted(&self.inputs[vc_base + request.input as usize].front)
     }
 
     /// True if packets that are given VCs of one output in one step may take the shared places from each other.
@@ -743,7 +762,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         if KIND == GENERAL && self.delayed {
             vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
-        let size = if KIND == GENERAL { vc.front.size() } else { 0 };
+        let (size, places) = (vc.front.size(), self.room.places(&vc.front));
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
         owned.starved = false;
@@ -755,8 +774,11 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         arbiters.free &= !(1 << Self::vc(output));
         if KIND == GENERAL && self.room.cut_through {
             let before = u32::from(owned.occupancy);
-            owned.occupancy += size as u16;
-            arbiters.shared += self.room.shared(before + size) - self.room.shared(before);
+            owned.occupancy += places as u16;
+            arbiters.shared += self.room.shared(before + places) - self.room.shared(before);
+            if let Some(padded) = self.padded.get_mut(vc_base + output as usize) {
+                padded.push_back((size as u16, (places - size) as u16));
+            }
         }
         self.ask_switch(router, input, output);
     }
@@ -1000,6 +1022,17 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         flit
     }
 
+    /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.
+    fn give_padding_back(&mut self, vc: u32) {
+        let sent = &mut self.padded[vc as usize];
+        let oldest = sent.front_mut().expect("a packet has been sent");
+        oldest.0 -= 1;
+        if let (0, places) = *oldest {
+            sent.pop_front();
+            self.outputs[vc as usize].occupancy -= places;
+        }
+    }
+
     /// Room has been made in output VC `vc`, for which its owner or heads without a VC wait: enough for some?
     fn relieve(&mut self, vc: u32) {
         let router = self.router_of[(vc >> LOG) as usize];
@@ -1061,6 +1094,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
             decides_again: setup.decides_again,
             before: Table::filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
+            padded: vec![VecDeque::new(); if room.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
             allocator: config.allocator,
             iterations: config.iterations,
@@ -1117,6 +1151,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
         let was_shared = KIND == GENERAL && output.occupancy > self.room.reserve;
         output.occupancy -= 1;
+        if KIND == GENERAL && !self.padded.is_empty() {
+            self.give_padding_back(vc);
+        }
+        let output = &self.outputs[vc as usize];
         if was_shared {
             let port = vc >> LOG;
             self.ports[port as usize].shared -= 1;
@@ -1209,7 +1247,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         self.inputs[vc as usize].front = flit;
         let router = self.router_of(vc);
         let first_port = self.routers[router as usize].first_port;
-        if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, flit.size()) == 0 {
+        let wanted = self.room.wanted(&flit);
+        if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, wanted) == 0 {
             return;
         }
         let input = (vc - (first_port << LOG)) as usize;
@@ -1248,7 +1287,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         }
         let port = first_port + u32::from(state.front.out);
         let class = self.class_masks[state.front.class as usize];
-        if self.free_vcs(port, state.front.class, state.front.size()) > 0 {
+        if self.free_vcs(port, state.front.class, self.room.wanted(&state.front)) > 0 {
             return Wait::Nothing;
         }
         let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);
@@ -1268,7 +1307,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     }
 
     fn taken(&self, vc: u32) -> u32 {
-        self.outputs[vc as usize].occupancy.into()
+        let padding =
+            self.padded.get(vc as usize).map_or(0, |sent| sent.iter().map(|(_, places)| u32::from(*places)).sum());
+        u32::from(self.outputs[vc as usize].occupancy) - padding
     }
 
     fn takers(&self, vc: u32) -> Vec<u32> {

@@ -130,6 +130,8 @@ pub struct Setup {
     pub rates: Vec<f64>,
     /// Heads without a VC decide again: see [`Routing::decides_again`].
     pub decides_again: bool,
+    /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
+    pub bubble: u32,
 }
 
 impl Setup {
@@ -163,8 +165,17 @@ impl Setup {
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
         let config = Config { vcs: Some(vcs), ..config.clone() };
-        let setup =
-            Self { config, vcs, classes, stride, class_masks, whole: 0, rates: Vec::new(), decides_again: false };
+        let setup = Self {
+            config,
+            vcs,
+            classes,
+            stride,
+            class_masks,
+            whole: 0,
+            rates: Vec::new(),
+            decides_again: false,
+            bubble: 0,
+        };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
         Ok(setup)
@@ -226,6 +237,28 @@ impl Setup {
         let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
         self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);
         self
+    }
+
+    /// Keeps bubbles for packets of up to `largest` flits, if the routing asks for it.
+    fn keep_bubbles(self, name: &str, routing: &AnyRouting, largest: u32) -> Result<Self> {
+        let config = &self.config;
+        let mistake = |what: String| Err(Error::Config(format!("{name} keeps bubbles in its rings: {what}")));
+        if !routing.keeps_bubbles() {
+            return Ok(self);
+        }
+        if config.flow != Flow::Vct {
+            return mistake("it needs virtual cut-through, flow=vct".to_owned());
+        }
+        if config.buffers != Buffers::Private {
+            return mistake("each VC needs a buffer of its own, buffers=private".to_owned());
+        }
+        if config.buffer < 2 * largest {
+            let (buffer, least) = (config.buffer, 2 * largest);
+            return mistake(format!(
+                "two packets of {largest} flits must fit into a buffer, but buffer is {buffer}; give {least} or more"
+            ));
+        }
+        Ok(Self { bubble: largest, ..self })
     }
 
     /// The simplest router that can do what is asked: [`PLAIN`], [`ADAPTIVE`] or [`GENERAL`].
@@ -348,6 +381,8 @@ impl Run {
             routing::verify::verify(network, routing, &algorithm, None).refuse_unsafe()?;
         }
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
+        let largest = pattern.trace().map_or(config.packet.largest(), Trace::largest);
+        let setup = setup.keep_bubbles(routing, &algorithm, largest)?;
         let setup = match &config.rates {
             None => setup,
             Some(path) => Setup { rates: traffic::rates(network, &pattern, path)?, ..setup },

@@ -145,6 +145,14 @@ macro_rules! forward {
                 self.inner().escape_classes()
             }
 
+            fn keeps_bubbles(&self) -> bool {
+                self.inner().keeps_bubbles()
+            }
+
+            fn enters(&self, before: PacketState, hop: &Move) -> bool {
+                self.inner().enters(before, hop)
+            }
+
             fn unproved(&self) -> bool {
                 self.inner().unproved()
             }

@@ -2,10 +2,13 @@
 //!
 //! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
 //! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.
+//!
+//! With bubbles (Carrión, Beivide, Gregorio and Vallejo, 1997; Puente et al., 2001) one class is enough: a packet enters
+//! a ring only if it leaves room for another behind it, so that something in the ring can always move.
 
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
-use super::{AnyRouting, Minimal, RoutingInfo, Step};
+use super::{AnyRouting, Minimal, Move, PacketState, Routing, RoutingInfo, Step, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -13,14 +16,63 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     name: "dor",
     summary: "dimensions in order; on a torus the shorter way round, ties by coin",
     families: &["mesh", "torus", "hypercube", "hyperx"],
-    classes: "1; torus 2 (dateline)",
-    keys: &[("dateline", "on (default); off: a torus without its dateline, which can deadlock")],
-    build: |network, options| match (options.choice("dateline", &["on", "off"])?, minimal::phase(network)?) {
-        ("off", AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Min(order.without_dateline())))),
-        ("off", _) => Err(options.mistake("only a torus has a dateline to leave out")),
-        (_, minimal) => Ok(Some(min::alone(minimal))),
+    classes: "1; torus 2 (dateline), or 1 with bubbles",
+    keys: &[
+        ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
+        ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),
+    ],
+    build: |network, options| {
+        let dateline = options.choice("dateline", &["on", "off"])?;
+        let bubble = options.choice("bubble", &["off", "on"])?;
+        match (bubble, dateline, minimal::phase(network)?) {
+            ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
+                Err(options.mistake("bubbles stand in for the dateline; leave out one of the two"))
+            }
+            ("on", _, AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Bubble(Min(order.without_dateline()))))),
+            ("on", ..) => Err(options.mistake("only a torus has rings to keep bubbles in")),
+            (_, "off", AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Min(order.without_dateline())))),
+            (_, "off", _) => Err(options.mistake("only a torus has a dateline to leave out")),
+            (.., minimal) => Ok(Some(min::alone(minimal))),
+        }
     },
 };
+
+/// Dimension order on a torus in one class, its rings kept moving by bubbles.
+struct Bubble(Min<DimensionOrder<true>>);
+
+impl Routing for Bubble {
+    fn classes(&self) -> u32 {
+        self.0.classes()
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.0.starts(src, dst, out);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        self.0.moves(at, state, dst, out);
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        self.0.start(src, dst, view, rng)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        self.0.choose(at, state, dst, view, rng)
+    }
+
+    fn keeps_bubbles(&self) -> bool {
+        true
+    }
+
+    fn enters(&self, before: PacketState, hop: &Move) -> bool {
+        before.bits >> 2 != hop.next.bits >> 2
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+}
 
 /// Marks a missing port: the edge of a mesh.
 const NO_PORT: u16 = u16::MAX;

@@ -4,7 +4,9 @@
 //! An acyclic graph is a proof (Dally and Seitz, 1987).
 //! With escape channels (Duato, 1993, 1995) it is enough that those can be taken in every state that a packet may get
 //! into, and that their *extended* dependencies are acyclic: a packet may hold an escape channel, go on over adaptive
-//! ones, and ask for an escape channel again, at the next router (directly) or at a later one (indirectly). The walk is over targets: for each router as the target of a
+//! ones, and ask for an escape channel again, at the next router (directly) or at a later one (indirectly).
+//! With bubbles (Carrión et al., 1997) a cycle does no harm if it is a ring that packets only go round, and that keeps
+//! room for one whole packet, because whatever enters it needs room for two. The walk is over targets: for each router as the target of a
 //! phase, all states of all packets that head for it. Where packets turn at an intermediate router, what arrives there
 //! for it is joined with what leaves it for any destination, so the proof holds for any intermediate.
 
@@ -129,6 +131,7 @@ fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
     let ends: Vec<RouterId> = network.up_routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     let graph = Graph::new(network, routing.classes() as usize);
     let found = match routing.escape_classes() {
+        0 if routing.keeps_bubbles() => bubble(&graph, routing, &ends),
         0 => acyclic(&graph, routing, &ends),
         classes => escape(&graph, routing, classes, &ends),
     };
@@ -189,6 +192,104 @@ fn escape(graph: &Graph, routing: &dyn Routing, classes: u32, ends: &[RouterId])
         next.into_iter().map(|row| row.into_inner().expect("no thread panics").into_iter().collect()).collect();
     let (dependencies, states_without_escape) = (next.iter().map(Vec::len).sum(), lost.iter().sum());
     Findings { method: "escape", dependencies, cycle: shortest_cycle(&next), states_without_escape, stuck }
+}
+
+/// The node that a packet holds, or [`SOURCE`]; the one that it waits for; whether it enters a ring by that.
+type Wait = (u32, u32, bool);
+
+/// The dependencies with every ring that keeps a bubble drawn together into its first channel.
+fn bubble(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings {
+    let walk = |&dst: &RouterId| {
+        let mut walk = Walk::new(graph, dst);
+        let sources = walk.enter(routing, ends);
+        walk.run(routing);
+        walk.use_channels();
+        (walk.waits(routing, &sources), (dst, walk.stuck(&sources)))
+    };
+    let (waits, stuck): (Vec<_>, Vec<_>) = ends.par_iter().map(walk).unzip();
+    let waits: BTreeSet<Wait> = waits.into_iter().flatten().collect();
+    let pairs: BTreeSet<(u32, u32)> = waits.iter().map(|&(from, to, _)| (from, to)).filter(|w| w.0 != SOURCE).collect();
+    let cycle = Rings::new(graph.rows.len(), &waits).cycle(&waits);
+    Findings { method: "bubble", dependencies: pairs.len(), cycle, states_without_escape: 0, stuck }
+}
+
+/// Stands for the source of a packet among the nodes.
+const SOURCE: u32 = u32::MAX;
+/// No node.
+const NOWHERE: u32 = u32::MAX;
+
+/// The rings that keep a bubble.
+struct Rings {
+    /// The node after each in its ring; [`NOWHERE`] for one in no ring.
+    next: Vec<u32>,
+    /// The first node of its ring; of one in no ring, itself.
+    first: Vec<u32>,
+}
+
+impl Rings {
+    /// Rings are the circles of dependencies of packets that go on, from each node to one other at the most, which
+    /// nothing gets into but by entering it.
+    fn new(nodes: usize, waits: &BTreeSet<Wait>) -> Self {
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); nodes];
+        for &(from, to, _) in waits.iter().filter(|(from, _, enters)| !enters && *from != SOURCE) {
+            after[from as usize].push(to);
+        }
+        let only = |node: u32| if let [next] = after[node as usize][..] { next } else { NOWHERE };
+        let mut this = Self { next: vec![NOWHERE; nodes], first: (0..nodes as u32).collect() };
+        for start in 0..nodes as u32 {
+            let ring: Vec<u32> = std::iter::successors(Some(start), |&node| Some(only(node)))
+                .take(nodes + 1)
+                .skip(1)
+                .take_while(|&node| node != NOWHERE && node > start)
+                .collect();
+            let last = ring.last().copied().unwrap_or(start);
+            if only(last) == start {
+                let ring: Vec<u32> = std::iter::once(start).chain(ring).collect();
+                for &node in &ring {
+                    (this.next[node as usize], this.first[node as usize]) = (only(node), start);
+                }
+            }
+        }
+        for &(from, to, _) in waits.iter().filter(|wait| !wait.2) {
+            if from == SOURCE || this.first[from as usize] != this.first[to as usize] {
+                this.dissolve(to);
+            }
+        }
+        this
+    }
+
+    /// Takes the ring of a node for what it is without a bubble.
+    fn dissolve(&mut self, mut node: u32) {
+        while self.next[node as usize] != NOWHERE {
+            self.first[node as usize] = node;
+            node = std::mem::replace(&mut self.next[node as usize], NOWHERE);
+        }
+    }
+
+    /// A cycle that no bubble keeps moving, node by node; empty if there is none.
+    fn cycle(&self, waits: &BTreeSet<Wait>) -> Vec<usize> {
+        let mut next: Vec<Vec<u32>> = vec![Vec::new(); self.first.len()];
+        let mut behind: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
+        let inside = |from: u32, to: u32, enters: bool| !enters && self.next[from as usize] == to;
+        for &(from, to, _) in waits.iter().filter(|&&(from, to, enters)| from != SOURCE && !inside(from, to, enters)) {
+            let ends = (self.first[from as usize], self.first[to as usize]);
+            next[ends.0 as usize].push(ends.1);
+            behind.entry(ends).or_insert((from, to));
+        }
+        let rings = shortest_cycle(&next);
+        let hop = |place: usize| behind[&(rings[place] as u32, rings[(place + 1) % rings.len()] as u32)];
+        let mut cycle = Vec::new();
+        for place in 0..rings.len() {
+            // From where the ring is entered to where it is left.
+            let ((_, mut node), (end, _)) = (hop((place + rings.len() - 1) % rings.len()), hop(place));
+            cycle.push(node as usize);
+            while node != end {
+                node = self.next[node as usize];
+                cycle.push(node as usize);
+            }
+        }
+        cycle
+    }
 }
 
 /// Where packets may turn to a detour on their way: a router and the state they turn to, with the nodes that they
@@ -528,6 +629,22 @@ impl<'g, 'n> Walk<'g, 'n> {
         }
     }
 
+    /// The dependencies of this walk, and the first hops from these sources and states.
+    fn waits(&self, routing: &dyn Routing, sources: &[(RouterId, usize)]) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        let mut add = |from: u32, index: usize| {
+            let (at, state, hops) = &self.states[index];
+            waits.extend(hops.iter().map(|(hop, _)| (from, self.graph.node(*at, hop), routing.enters(*state, hop))));
+        };
+        sources.iter().for_each(|&(_, index)| add(SOURCE, index));
+        for (at, _, hops) in &self.states {
+            for (hop, next) in hops.iter().filter(|(_, next)| *next != ENDED) {
+                add(self.graph.node(*at, hop), *next as usize);
+            }
+        }
+        waits
+    }
+
     /// Enters the extended dependencies of the escape channels, the classes below `classes`, into `next`. Returns the
     /// number of states without an escape channel.
     fn extend(&self, classes: u32, next: &[Mutex<BTreeSet<u32>>]) -> usize {
@@ -631,5 +748,101 @@ impl<'g, 'n> Walk<'g, 'n> {
         stuck.sort_unstable();
         stuck.dedup();
         stuck
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{routing, topology};
+
+    /// Bubbles on a torus, with what is left out, or done too much.
+    struct Torus {
+        order: AnyRouting,
+        wrong: Wrong,
+    }
+
+    #[derive(PartialEq)]
+    enum Wrong {
+        Nothing,
+        /// Nobody leaves room for another packet.
+        Nowhere,
+        /// Terminals do not.
+        AtSources,
+        /// Any dimension that is left, not only the first.
+        AnyOrder,
+    }
+
+    impl Routing for Torus {
+        fn classes(&self) -> u32 {
+            1
+        }
+
+        fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+            self.order.starts(src, dst, out);
+        }
+
+        fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+            self.order.moves(at, state, dst, out);
+            if self.wrong == Wrong::AnyOrder {
+                // To the other column first, then on in order.
+                let (width, column) = (4, dst.0 % 4);
+                if at.0 % width != column {
+                    self.order.moves(at, PacketState::direct(u32::MAX), RouterId(at.0 / 4 * 4 + column), out);
+                }
+                if at.0 / width != dst.0 / width {
+                    self.order.moves(at, PacketState::direct(u32::MAX), RouterId(dst.0 / 4 * 4 + at.0 % 4), out);
+                }
+            }
+        }
+
+        fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+            unreachable!("this routing is proved, not run")
+        }
+
+        fn choose<V: View>(&self, _at: RouterId, _s: PacketState, _d: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+            unreachable!("this routing is proved, not run")
+        }
+
+        fn keeps_bubbles(&self) -> bool {
+            true
+        }
+
+        fn enters(&self, before: PacketState, hop: &Move) -> bool {
+            match self.wrong {
+                Wrong::Nowhere => false,
+                Wrong::AtSources if before.bits == u32::MAX => false,
+                _ => self.order.enters(before, hop),
+            }
+        }
+    }
+
+    fn proof(wrong: Wrong) -> Proof {
+        let network = topology::build("torus:4x4").expect("a torus");
+        let order = routing::build(&network, "dor:bubble=on").expect("a routing of tori");
+        prove(&network, "torus", &Torus { order, wrong })
+    }
+
+    #[test]
+    fn bubbles_are_proved_where_all_who_enter_a_ring_leave_one() {
+        assert!(proof(Wrong::Nothing).cycle.is_empty());
+        // A ring that is entered without: the cycle is that ring.
+        for wrong in [Wrong::Nowhere, Wrong::AtSources] {
+            let cycle = proof(wrong).cycle;
+            assert_eq!(cycle.len(), 4);
+        }
+    }
+
+    #[test]
+    fn rings_that_wait_for_each_other_are_shown() {
+        let cycle = proof(Wrong::AnyOrder).cycle;
+        assert!(!cycle.is_empty());
+        for (hop, after) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+            assert_eq!(hop.to, after.from);
+        }
+        let turns = cycle.iter().zip(cycle.iter().cycle().skip(1));
+        assert!(
+            turns.filter(|(hop, after)| (hop.from / 4 == hop.to / 4) != (after.from / 4 == after.to / 4)).count() > 1
+        );
     }
 }
