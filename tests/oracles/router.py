@@ -7,6 +7,7 @@ state at its start; VC allocation and switch allocation are decided first and ta
 from collections import defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import floor
 
 from oracles.graphs import Graph
@@ -27,6 +28,8 @@ class Options:
     vct: bool = False
     reserve: int | None = None
     """Flits of each VC's own where the VCs of a port share the rest of their buffers."""
+    bubble: int = 0
+    """Where the rings of a torus keep bubbles, the flits of the largest packet: every packet takes so many places."""
     classes: int = 1
     latency: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up"), 1))
 
@@ -39,6 +42,10 @@ class Packet:
     hops: list[tuple[int, range]]
     """The output and the VCs to choose from, router by router."""
     size: int
+    enters: list[bool]
+    """Router by router, whether the hop leads into a ring that the packet is not in yet."""
+    places: int
+    """What it takes of a buffer, under virtual cut-through."""
 
 
 @dataclass
@@ -208,8 +215,18 @@ class Simulation:
         here, there, v, c = self.homes[terminal], self.homes[to], self.options.vcs, self.options.classes
         [(_, path)] = self.paths(here, there) if here != there else [(1.0, ())]
         hops = [(port, range(k * v // c, (k + 1) * v // c)) for _, port, k in path]
+        rings = [None, *(self.ring(router, port) for router, port, _ in path)] if self.options.bubble else []
+        enters = [before != after for before, after in pairwise(rings)] or [False] * len(path)
         hops.append((to - self.first[to], range(v)))
-        return Packet(created, now, len(hops), hops, size)
+        return Packet(created, now, len(hops), hops, size, [*enters, False], self.options.bubble or size)
+
+    def ring(self, router: int, port: int) -> tuple[int, bool]:
+        """The dimension and direction of a link of a torus (of sides above 2)."""
+        here, there = (
+            self.graph.coordinates(r) for r in (router, self.graph.links[router][port - self.graph.p[router]][0])
+        )
+        [d] = (d for d, (a, b) in enumerate(zip(here, there, strict=True)) if a != b)
+        return d, (there[d] - here[d]) % self.graph.sides[d] == 1
 
     def eject(self, now: int, flit: Flit) -> None:
         self.result.ejected += 1
@@ -259,10 +276,10 @@ class Simulation:
         for (port, vc), (out, out_vc) in sorted(vcs, key=lambda grant: grant[1]):
             state, output = router.inputs[port][vc], router.outputs[out][out_vc]
             if self.options.vct:
-                size = state.queue[0].packet.size
-                if not self.fits([o.used for o in router.outputs[out]], out_vc, size):
+                packet = state.queue[0].packet
+                if not self.fits([o.used for o in router.outputs[out]], out_vc, packet.places):
                     continue
-                output.used += size
+                output.used += packet.places
             state.output, output.owner = (out, out_vc), (port, vc)
             state.pointer, output.pointer = self.number(out, out_vc) + 1, self.number(port, vc) + 1
 
@@ -277,7 +294,8 @@ class Simulation:
                     flit = state.queue[0]
                     out, allowed = flit.packet.hops[flit.visited]
                     used = [output.used for output in router.outputs[out]]
-                    size = flit.packet.size if self.options.vct else 0
+                    # Who enters a ring leaves room for another packet.
+                    size = flit.packet.places * (1 + flit.packet.enters[flit.visited]) if self.options.vct else 0
                     free = [
                         (out, o) for o in allowed if router.outputs[out][o].owner is None and self.fits(used, o, size)
                     ]
@@ -378,6 +396,8 @@ class Simulation:
             state.output = output.owner = None
             if state.queue:
                 state.ready = step + 1 + self.options.routing_delay
+        # With its last flit a packet gives back the places that it has taken beyond its size.
+        places = 1 + (flit.packet.places - flit.packet.size if flit.tail else 0)
         # The flit.
         leaves = max(departure, router.ports[out].flit_free)
         router.ports[out].flit_free = leaves + 1
@@ -385,7 +405,7 @@ class Simulation:
             arrives = leaves + latency["terminal"] + 1
             self.flits[arrives].append((index, -1, 0, flit))
             back = arrives + latency["terminal"] + 1 + self.options.credit_delay
-            self.credits[back].append(output)
+            self.credits[back] += [output] * places
         else:
             peer, kind = graph.links[index][out - graph.p[index]]
             there = self.other_end(index, out)
@@ -399,7 +419,7 @@ class Simulation:
         else:
             peer, kind = graph.links[index][port - graph.p[index]]
             upstream = self.routers[peer].outputs[self.other_end(index, port)][vc]
-            self.credits[leaves + latency[kind] + 1 + self.options.credit_delay].append(upstream)
+            self.credits[leaves + latency[kind] + 1 + self.options.credit_delay] += [upstream] * places
 
     def other_end(self, router: int, port: int) -> int:
         """The port at the other end of a link (there are no parallel ones here)."""

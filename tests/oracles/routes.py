@@ -232,6 +232,19 @@ def dependencies(graph: Graph, paths: Paths) -> nx.DiGraph:
     return waits
 
 
+def rings(graph: Graph) -> list[set[Hop]]:
+    """The rings of a torus: the channels of one direction of one dimension, around the routers of one line."""
+    found = defaultdict(set)
+    for router, links in enumerate(graph.links):
+        here = graph.coordinates(router)
+        for place, (peer, _) in enumerate(links):
+            there = graph.coordinates(peer)
+            [d] = (d for d in range(len(here)) if here[d] != there[d])
+            up = (there[d] - here[d]) % graph.sides[d] == 1
+            found[d, up, moved(here, d, 0)].add((router, graph.port(router, place), 0))
+    return list(found.values())
+
+
 def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGraph:
     """The same for Valiant's two phases over *any* intermediate router, whoever is the destination: what arrives at a
     router in the first phase may wait for whatever leaves it in the second."""

@@ -234,7 +234,10 @@ impl Rings {
         for &(from, to, _) in waits.iter().filter(|(from, _, enters)| !enters && *from != SOURCE) {
             after[from as usize].push(to);
         }
-        let only = |node: u32| if let [next] = after[node as usize][..] { next } else { NOWHERE };
+        let only = |node: u32| match after.get(node as usize).map(Vec::as_slice) {
+            Some(&[next]) => next,
+            _ => NOWHERE,
+        };
         let mut this = Self { next: vec![NOWHERE; nodes], first: (0..nodes as u32).collect() };
         for start in 0..nodes as u32 {
             let ring: Vec<u32> = std::iter::successors(Some(start), |&node| Some(only(node)))
