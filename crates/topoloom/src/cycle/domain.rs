@@ -247,7 +247,8 @@ impl<M: RouterModel> Domain<M> {
         let before = flit.state;
         let hop = routing.choose(at, before, dst, &view, &mut rng);
         if rings {
-            flit.kind = flit.kind & !ENTERS | u8::from(routing.enters(before, &hop)) * ENTERS;
+            let enters = if routing.enters(before, &hop) { ENTERS } else { 0 };
+            flit.kind = (flit.kind & !ENTERS) | enters;
         }
         flit.out = hop.port;
         flit.class = hop.class;
