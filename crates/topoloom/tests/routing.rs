@@ -29,6 +29,10 @@ impl View for Anything {
         self.occupancy(port.0 ^ 0x5A5A)
     }
 
+    fn interval(&self) -> u32 {
+        self.occupancy(0)
+    }
+
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         self.occupancy(port ^ u32::from(class) << 16) / 2
     }
@@ -154,7 +158,7 @@ fn send<R: Routing>(network: &Network, routing: &R, src: RouterId, dst: RouterId
 fn walk_all(spec: &str, packets: u64, seed: u64) {
     let network = topology::build(spec).expect(spec);
     let names = offered(&network);
-    for name in names.into_iter().chain(["val:via=any", "ugal-l:bias=0"]) {
+    for name in names.into_iter().chain(["val:via=any", "ugal-l:bias=0", "lbr:n=3,m=5,t=7,ties=paper", "lbr:n=all"]) {
         let routing = build(&network, name).expect(name);
         walk(&network, name, &routing, packets, seed);
     }
@@ -305,6 +309,10 @@ impl View for Busy {
     }
 
     fn published(&self, _port: PortId) -> u32 {
+        panic!("none of the routings tested with this reads a snapshot")
+    }
+
+    fn interval(&self) -> u32 {
         panic!("none of the routings tested with this reads a snapshot")
     }
 

@@ -102,6 +102,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
+    fn interval(&self) -> u32 {
+        self.snapshot.interval()
+    }
+
+    #[inline(always)]
     fn arrived_by(&self) -> u32 {
         self.arrived_by
     }
@@ -180,8 +185,9 @@ impl<M: RouterModel> Domain<M> {
         self.model.step(now, &mut self.wires);
     }
 
-    /// Tells the whole network what the outputs of this domain hold.
-    pub fn publish(&self, snapshot: &Snapshot) {
+    /// Tells the whole network what the outputs of this domain hold at the beginning of cycle `now`.
+    pub fn publish(&self, snapshot: &Snapshot, now: u32) {
+        snapshot.begin(now);
         let ports = self.first_ports[self.first_ports.len() - 1];
         (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.occupancy(port)));
     }

@@ -77,7 +77,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             for now in self.now..until {
                 self.domains[0].cycle(now, &self.shared);
                 if self.shared.snapshot.is_due(now + 1) {
-                    self.domains[0].publish(&self.shared.snapshot);
+                    self.domains[0].publish(&self.shared.snapshot, now + 1);
                 }
             }
             self.cpu_s += thread_cpu_s() - cpu;
@@ -187,7 +187,7 @@ fn run_domain<M: RouterModel>(
         }
         // Between the barriers nobody reads the snapshot.
         if shared.snapshot.is_due(end) {
-            domain.publish(&shared.snapshot);
+            domain.publish(&shared.snapshot, end);
         }
         // A fast thread must not put its next mail where a slow one has not yet read the last.
         barrier.wait();

@@ -15,13 +15,16 @@ pub struct Snapshot {
     period: u32,
     /// By port of the network. Domains write between two barriers, and read at other times: no order is needed.
     occupancy: Vec<AtomicU32>,
+    /// The number of the interval since the last publication.
+    interval: AtomicU32,
 }
 
 impl Snapshot {
     /// An idle network, published every `period` cycles; never if `period` is 0.
     pub fn new(network: &Network, period: u32) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };
-        Self { period, occupancy: (0..ports).map(|_| AtomicU32::new(0)).collect() }
+        let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
+        Self { period, occupancy, interval: AtomicU32::new(0) }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -36,6 +39,17 @@ impl Snapshot {
             0 => u32::MAX,
             period => (now / period + 1).saturating_mul(period),
         }
+    }
+
+    /// Begins interval number `now` over the period; every domain says so before it publishes.
+    pub fn begin(&self, now: u32) {
+        self.interval.store(now / self.period, Ordering::Relaxed);
+    }
+
+    /// The number of the interval.
+    #[inline(always)]
+    pub fn interval(&self) -> u32 {
+        self.interval.load(Ordering::Relaxed)
     }
 
     /// Sets the occupancy of an output.

@@ -14,6 +14,7 @@ mod fattree;
 mod flex;
 mod hyperx;
 mod layers;
+mod lbr;
 mod lft;
 mod min;
 mod minimal;
@@ -26,6 +27,7 @@ mod twophase;
 mod ugal_g;
 mod updown;
 pub mod verify;
+mod wires;
 
 pub use any::{AnyRouting, DynRouting};
 pub use layers::{dfsssp, lash};
@@ -83,6 +85,9 @@ pub trait View {
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
 
+    /// How often the occupancies have been published: the number of the interval. Only for such routings, too.
+    fn interval(&self) -> u32;
+
     /// VCs of `class` at local output `port` that the packet at hand could be given now.
     fn free_vcs(&self, port: u32, class: u8) -> u32;
 
@@ -106,6 +111,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         (**self).published(port)
+    }
+
+    #[inline(always)]
+    fn interval(&self) -> u32 {
+        (**self).interval()
     }
 
     #[inline(always)]
@@ -134,6 +144,10 @@ impl View for Idle {
     }
 
     fn published(&self, _port: PortId) -> u32 {
+        0
+    }
+
+    fn interval(&self) -> u32 {
         0
     }
 
@@ -281,6 +295,11 @@ pub trait Minimal: Send + Sync {
         let mut steps = Vec::new();
         self.steps(at, bits, target, &mut steps);
         out.extend(evenly(steps));
+    }
+
+    /// Number `nth` of the hops of `steps`; `None` beyond the last, or where there is no way but to list them.
+    fn nth_step(&self, _at: RouterId, _bits: u32, _target: RouterId, _nth: u32) -> Option<Step> {
+        None
     }
 
     /// Decides the hop.

@@ -2,7 +2,7 @@
 //! here it has one line.
 
 use super::options::FILE;
-use super::{AnyRouting, Options, dor, duato, fattree, layers, min, par, tables, twophase, ugal_g, updown};
+use super::{AnyRouting, Options, dor, duato, fattree, layers, lbr, min, par, tables, twophase, ugal_g, updown};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -15,6 +15,7 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &twophase::UGAL_L,
     &ugal_g::UGAL_G,
     &par::PAR,
+    &lbr::LBR,
     &fattree::NCA,
     &fattree::ANCA,
     &updown::UPDOWN,

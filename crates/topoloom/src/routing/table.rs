@@ -124,6 +124,11 @@ impl Minimal for TableMinimal {
         out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits: bits + 1 }));
     }
 
+    fn nth_step(&self, at: RouterId, bits: u32, target: RouterId, nth: u32) -> Option<Step> {
+        let port = *self.outputs(at, target).get(nth as usize)?;
+        Some(Step { port, class: bits as u8, bits: bits + 1 })
+    }
+
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
         let outputs = self.outputs(at, target);

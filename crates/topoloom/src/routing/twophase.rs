@@ -133,8 +133,9 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         if state.via == at.0 { PacketState::direct(self.minimal.begin(rng)) } else { state }
     }
 
+    /// A hop of the phase that `via` tells: packets that go minimally use the classes of the second.
     #[inline(always)]
-    fn hop(&self, step: Step, via: u32) -> Move {
+    pub(super) fn hop(&self, step: Step, via: u32) -> Move {
         hop(step, if via == NO_VIA { self.classes } else { 0 }, via)
     }
 

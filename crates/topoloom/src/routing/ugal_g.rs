@@ -4,8 +4,9 @@
 
 use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
+use super::wires::Wires;
 use super::{AnyRouting, Minimal, Move, PacketState, Routing, RoutingInfo, View};
-use crate::network::{Network, PortId, RouterId};
+use crate::network::RouterId;
 use crate::rng::Rng;
 
 pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
@@ -31,25 +32,6 @@ struct GlobalUgal<M> {
     wires: Wires,
 }
 
-/// Where outputs lead.
-struct Wires {
-    port_base: Vec<u32>,
-    /// The router behind each port of the network; its own for a terminal's.
-    peer: Vec<u32>,
-}
-
-impl Wires {
-    fn new(network: &Network) -> Self {
-        let mut peer: Vec<u32> = network.ports().iter().map(|port| port.router.0).collect();
-        for router in network.routers() {
-            for (port, to) in network.neighbors(router) {
-                peer[(network.port_base(router) + port) as usize] = to.0;
-            }
-        }
-        Self { port_base: network.routers().map(|router| network.port_base(router)).collect(), peer }
-    }
-}
-
 impl<M: Minimal> GlobalUgal<M> {
     /// Draws a way from `from` to `target`; returns the bits it starts with, the flits in its queues, and the stream as
     /// it stood before the first hop was drawn, so that `choose` draws the very same one.
@@ -59,9 +41,9 @@ impl<M: Minimal> GlobalUgal<M> {
         let (before, mut at, mut bits, mut flits) = (*rng, from, start, 0);
         while at != target {
             let step = minimal.step(at, bits, target, rng);
-            let port = PortId(self.wires.port_base[at.index()] + u32::from(step.port));
+            let port = self.wires.output(at, step.port);
             flits += view.published(port);
-            (at, bits) = (RouterId(self.wires.peer[port.index()]), step.bits);
+            (at, bits) = (self.wires.behind(port), step.bits);
         }
         (start, flits, before)
     }

@@ -1,0 +1,366 @@
+//! `lbr`: stochastic load-balanced routing, the global version (Jeon et al., FleX, IEEE Access 2022, section III-C2).
+//!
+//! A pair of routers has N minimal paths and M Valiant paths as candidates; paths that repeat another or come back to
+//! source or destination are left out. Every T cycles all queues are published. A source then splits its packets among
+//! the candidates so that their queues become equally long: water-filling, which is what equations (9) and (10) of the
+//! paper amount to when busy paths are removed one by one (removed at once, they can leave probabilities below zero).
+//! q(p) is the sum of the published occupancies of the outputs along path p, the packets to split are those that the
+//! source router sent in the interval before. Of candidates with equal queues the shorter ones take all, or, with
+//! `ties=paper`, share evenly as the equations say, which at zero load sends M of N + M packets by Valiant.
+//!
+//! A path is a pure function of its number and its ends, so that a packet carries the path that its source has weighed:
+//! the Valiant candidates of an interval differ in their intermediate routers, and between two routers, path number k
+//! draws its hops from a stream of their ids and k.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::minimal::{self, with_minimal};
+use super::twophase::TwoPhase;
+use super::wires::Wires;
+use super::{AnyRouting, Minimal, Move, NO_VIA, Options, PacketState, Routing, RoutingInfo, Step, View, twophase};
+use crate::error::Result;
+use crate::network::{Network, RouterId};
+use crate::rng::{Rng, mix};
+
+pub(super) const LBR: RoutingInfo = RoutingInfo {
+    name: "lbr",
+    summary: "stochastic load-balanced routing: splits packets among minimal and Valiant paths so that their queues \
+              become equally long",
+    families: &[],
+    classes: "as val",
+    keys: &[
+        ("n", "minimal candidates of a pair (default 1); all: as many as there are first hops on minimal paths"),
+        ("m", "Valiant candidates of a pair (default 3)"),
+        ("t", "cycles from one publication of all queues to the next (default 1)"),
+        ("ties", "shorter: of equal queues the shorter paths take all (default); paper: they share evenly"),
+    ],
+    build,
+};
+
+/// The most candidates of either kind: their numbers stand in 8 bits of a packet's state.
+const MOST: u32 = 64;
+
+fn build(network: &Network, given: &Options) -> Result<Option<AnyRouting>> {
+    let all = given.text("n") == Some("all");
+    let minimal = if all { None } else { Some(given.number("n", 1..=MOST)?.unwrap_or(1)) };
+    let valiant = given.number("m", 0..=MOST)?.unwrap_or(3);
+    let period = given.number("t", 1..=1_000_000)?.unwrap_or(1);
+    let shorter = given.choice("ties", &["shorter", "paper"])? == "shorter";
+    // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
+    let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
+    let options = twophase::Options::default();
+    Ok(Some(with_minimal!(ways, m => AnyRouting::hot(LoadBalanced {
+        two: TwoPhase::new(m, network, options),
+        minimal,
+        valiant,
+        period,
+        shorter,
+        wires: Wires::new(network),
+        sources: network.routers().map(|_| Source::default()).collect(),
+    }))))
+}
+
+/// See the module's documentation.
+struct LoadBalanced<M> {
+    two: TwoPhase<M, true>,
+    /// N, or `None` for all.
+    minimal: Option<u32>,
+    /// M.
+    valiant: u32,
+    /// T.
+    period: u32,
+    shorter: bool,
+    wires: Wires,
+    sources: Vec<Source>,
+}
+
+/// The packets that a router has sent. One thread alone visits a router, so no order of memory is needed.
+#[derive(Default)]
+struct Source {
+    interval: AtomicU32,
+    /// In this interval so far.
+    now: AtomicU32,
+    /// In the interval before.
+    before: AtomicU32,
+}
+
+impl Source {
+    /// Counts a packet; returns those of the interval before.
+    fn count(&self, interval: u32) -> u32 {
+        let last = self.interval.load(Ordering::Relaxed);
+        if last != interval {
+            let before = if last + 1 == interval { self.now.load(Ordering::Relaxed) } else { 0 };
+            self.before.store(before, Ordering::Relaxed);
+            self.now.store(0, Ordering::Relaxed);
+            self.interval.store(interval, Ordering::Relaxed);
+        }
+        self.now.store(self.now.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.before.load(Ordering::Relaxed)
+    }
+}
+
+/// A path that a packet may take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Candidate {
+    /// Flits in its queues.
+    queue: u32,
+    hops: u32,
+    /// What tells its links from those of other paths.
+    mark: u64,
+    via: u32,
+    bits: u32,
+}
+
+/// The number of a path and the bits of its minimal algorithm, in the bits of a packet.
+fn pack(path: u32, bits: u32) -> u32 {
+    path << 24 | bits & 0xFF_FFFF
+}
+
+/// The inverse of [`pack`]; a minimal algorithm may set all bits.
+fn unpack(packed: u32) -> (u32, u32) {
+    let bits = packed & 0xFF_FFFF;
+    (packed >> 24, if bits == 0xFF_FFFF { u32::MAX } else { bits })
+}
+
+/// The stream of path number `path` from one router towards another.
+fn stream(path: u32, at: RouterId, target: RouterId) -> Rng {
+    Rng::stream(u64::from(path), u64::from(at.0) << 32 | u64::from(target.0))
+}
+
+impl<M: Minimal> LoadBalanced<M> {
+    /// The state in which path number `path` begins to the destination itself.
+    fn begin(&self, at: RouterId, dst: RouterId, path: u32) -> PacketState {
+        PacketState::direct(pack(path, self.two.minimal().begin(&mut stream(path, at, dst))))
+    }
+
+    fn step(&self, at: RouterId, bits: u32, target: RouterId, path: u32) -> Step {
+        let minimal = self.two.minimal();
+        // Only the first hop tells minimal paths of one pair apart: bits count hops in the tables.
+        let numbered =
+            if self.minimal.is_none() && bits == 0 { minimal.nth_step(at, bits, target, path) } else { None };
+        numbered.unwrap_or_else(|| minimal.step(at, bits, target, &mut stream(path, at, target)))
+    }
+
+    /// The one hop that follows from a state.
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let state = if state.via == at.0 { self.begin(at, dst, 0) } else { state };
+        let (path, bits) = unpack(state.bits);
+        let step = self.step(at, bits, state.target(dst), path);
+        self.two.hop(Step { bits: pack(path, step.bits), ..step }, state.via)
+    }
+
+    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router.
+    fn follow<V: View>(&self, src: RouterId, dst: RouterId, start: PacketState, view: &V) -> Option<Candidate> {
+        let mut path = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
+        let (mut at, mut state) = (src, start);
+        while at != dst {
+            let hop = self.hop(at, state, dst);
+            let port = self.wires.output(at, hop.port);
+            path.queue += view.published(port);
+            path.hops += 1;
+            path.mark = mix(path.mark ^ u64::from(port.0) + 1);
+            (at, state) = (self.wires.behind(port), hop.next);
+            let lost = at == src || (at == dst && state.via != NO_VIA);
+            if lost {
+                return None;
+            }
+        }
+        Some(path)
+    }
+
+    /// The candidates of a pair in this interval, each path once.
+    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, view: &V) -> Candidates {
+        let mut found = Candidates::default();
+        for path in 0..self.minimal_paths(src, dst) {
+            found.extend(self.follow(src, dst, self.begin(src, dst, path), view));
+        }
+        let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
+        for _ in 0..self.valiant {
+            if let Some(via) = self.two.candidate(src, dst, &mut rng) {
+                let bits = self.two.minimal().begin(&mut stream(0, src, via));
+                let start = PacketState { via: via.0, bits: pack(0, bits) };
+                found.extend(self.follow(src, dst, start, view));
+            }
+        }
+        found
+    }
+
+    fn minimal_paths(&self, src: RouterId, dst: RouterId) -> u32 {
+        self.minimal.unwrap_or_else(|| {
+            let there = |path: &u32| self.two.minimal().nth_step(src, 0, dst, *path).is_some();
+            (0..MOST).take_while(there).count() as u32
+        })
+    }
+}
+
+/// Candidates, each path once. A list of fixed size: every packet makes one.
+struct Candidates {
+    count: usize,
+    list: [Candidate; 2 * MOST as usize],
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Self { count: 0, list: [Candidate::default(); 2 * MOST as usize] }
+    }
+}
+
+impl Candidates {
+    fn extend(&mut self, candidate: Option<Candidate>) {
+        let Some(new) = candidate else { return };
+        if !self.list[..self.count].iter().any(|old| old.mark == new.mark) {
+            self.list[self.count] = new;
+            self.count += 1;
+        }
+    }
+
+    /// Draws one, so that `packets` packets make the queues equally long.
+    fn draw(&mut self, packets: u32, shorter: bool, rng: &mut Rng) -> Candidate {
+        let list = &mut self.list[..self.count];
+        list.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
+        let mut kept = 0;
+        for place in 0..list.len() {
+            let rival = list[..kept].last().copied();
+            if !(shorter
+                && rival.is_some_and(|rival| rival.queue == list[place].queue && rival.hops < list[place].hops))
+            {
+                list[kept] = list[place];
+                kept += 1;
+            }
+        }
+        let list = &list[..kept];
+        let queues: Vec<u32> = list.iter().map(|path| path.queue).collect();
+        list[draw(&fill(&queues, packets), rng)]
+    }
+}
+
+/// The part of `packets` that each of several ascending queues gets so that those that get any become equally long.
+/// With no packet to split, the shortest queues share evenly.
+fn fill(queues: &[u32], packets: u32) -> Vec<f64> {
+    let packets = f64::from(packets);
+    let (mut kept, mut level) = (0, f64::INFINITY);
+    let mut sum = packets;
+    while kept < queues.len() && f64::from(queues[kept]) < level {
+        sum += f64::from(queues[kept]);
+        kept += 1;
+        level = sum / kept as f64;
+    }
+    if packets == 0.0 {
+        let shortest = queues.iter().filter(|queue| **queue == queues[0]).count();
+        return (0..queues.len()).map(|place| if place < shortest { 1.0 / shortest as f64 } else { 0.0 }).collect();
+    }
+    queues.iter().map(|&queue| ((level - f64::from(queue)) / packets).max(0.0)).collect()
+}
+
+/// Draws a place by its probability.
+fn draw(shares: &[f64], rng: &mut Rng) -> usize {
+    let mut left = rng.unit();
+    let last = shares.iter().rposition(|share| *share > 0.0).expect("shares add up to 1");
+    for (place, share) in shares[..last].iter().enumerate() {
+        if left <= *share {
+            return place;
+        }
+        left -= share;
+    }
+    last
+}
+
+impl<M: Minimal> Routing for LoadBalanced<M> {
+    fn classes(&self) -> u32 {
+        self.two.classes()
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        let mut starts = Vec::new();
+        self.two.starts(src, dst, &mut starts);
+        for start in starts {
+            let paths = if start.via == NO_VIA { self.minimal_paths(src, dst) } else { 1 };
+            out.extend((0..paths).map(|path| PacketState { bits: pack(path, start.bits), ..start }));
+        }
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        // What is on its way has one hop; more states are listed than occur, so every one that could is listed here.
+        let (path, bits) = unpack(state.bits);
+        let mut all = Vec::new();
+        self.two.moves(at, PacketState { bits, ..state }, dst, &mut all);
+        out.extend(all.into_iter().map(|hop| {
+            let path = if state.via == at.0 { 0 } else { path };
+            Move { next: PacketState { bits: pack(path, hop.next.bits), ..hop.next }, ..hop }
+        }));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        let packets = self.sources[src.index()].count(view.interval());
+        let mut candidates = self.candidates(src, dst, view);
+        if candidates.count == 0 {
+            return self.begin(src, dst, 0);
+        }
+        let chosen = candidates.draw(packets, self.shorter, rng);
+        PacketState { via: chosen.via, bits: chosen.bits }
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn eject_class(&self, state: PacketState) -> Option<u8> {
+        self.two.eject_class(PacketState { bits: unpack(state.bits).1, ..state })
+    }
+
+    fn snapshot_period(&self) -> u32 {
+        self.period
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn queues_that_get_packets_become_equally_long(
+            mut queues in prop::collection::vec(0u32..800, 1..8),
+            packets in 0u32..400,
+        ) {
+            queues.sort_unstable();
+            let shares = fill(&queues, packets);
+            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+            prop_assert!(shares.iter().all(|share| *share >= 0.0));
+            let after: Vec<f64> =
+                queues.iter().zip(&shares).map(|(&queue, share)| f64::from(queue) + share * f64::from(packets)).collect();
+            let level = after[0];
+            for (place, share) in shares.iter().enumerate() {
+                if *share > 0.0 {
+                    prop_assert!((after[place] - level).abs() < 1e-9 * level.max(1.0));
+                } else {
+                    prop_assert!(f64::from(queues[place]) >= level - 1e-9);
+                }
+            }
+        }
+    }
+
+    /// The state of the paper's equations that leaves probabilities of 3 and -2.
+    #[test]
+    fn a_long_queue_gets_nothing() {
+        assert_eq!(fill(&[0, 5, 10], 1), [1.0, 0.0, 0.0]);
+        assert_eq!(fill(&[0, 0, 10], 0), [0.5, 0.5, 0.0]);
+        assert_eq!(fill(&[0, 2, 10], 4), [0.75, 0.25, 0.0]);
+    }
+
+    #[test]
+    fn packets_of_the_interval_before_are_counted() {
+        let source = Source::default();
+        let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| source.count(interval)).to_vec();
+        assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
+    }
+
+    #[test]
+    fn bits_survive_their_packing() {
+        for bits in [0, 1, 77, u32::MAX] {
+            assert_eq!(unpack(pack(5, bits)), (5, bits));
+        }
+    }
+}
