@@ -169,17 +169,17 @@ impl<M: Minimal> LoadBalanced<M> {
     }
 
     /// The candidates of a pair in this interval, each path once.
-    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, view: &V) -> Candidates {
-        let mut found = Candidates::default();
+    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, view: &V) -> Vec<Candidate> {
+        let mut found = Vec::with_capacity(8);
         for path in 0..self.minimal_paths(src, dst) {
-            found.extend(self.follow(src, dst, self.begin(src, dst, path), view));
+            add(&mut found, self.follow(src, dst, self.begin(src, dst, path), view));
         }
         let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
         for _ in 0..self.valiant {
             if let Some(via) = self.two.candidate(src, dst, &mut rng) {
                 let bits = self.two.minimal().begin(&mut stream(0, src, via));
                 let start = PacketState { via: via.0, bits: pack(0, bits) };
-                found.extend(self.follow(src, dst, start, view));
+                add(&mut found, self.follow(src, dst, start, view));
             }
         }
         found
@@ -193,76 +193,54 @@ impl<M: Minimal> LoadBalanced<M> {
     }
 }
 
-/// Candidates, each path once. A list of fixed size: every packet makes one.
-struct Candidates {
-    count: usize,
-    list: [Candidate; 2 * MOST as usize],
+/// Adds a path unless it is there.
+fn add(paths: &mut Vec<Candidate>, found: Option<Candidate>) {
+    paths.extend(found.filter(|new| paths.iter().all(|old| old.mark != new.mark)));
 }
 
-impl Default for Candidates {
-    fn default() -> Self {
-        Self { count: 0, list: [Candidate::default(); 2 * MOST as usize] }
-    }
-}
-
-impl Candidates {
-    fn extend(&mut self, candidate: Option<Candidate>) {
-        let Some(new) = candidate else { return };
-        if !self.list[..self.count].iter().any(|old| old.mark == new.mark) {
-            self.list[self.count] = new;
-            self.count += 1;
-        }
-    }
-
-    /// Draws one, so that `packets` packets make the queues equally long.
-    fn draw(&mut self, packets: u32, shorter: bool, rng: &mut Rng) -> Candidate {
-        let list = &mut self.list[..self.count];
-        list.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
-        let mut kept = 0;
-        for place in 0..list.len() {
-            let rival = list[..kept].last().copied();
-            if !(shorter
-                && rival.is_some_and(|rival| rival.queue == list[place].queue && rival.hops < list[place].hops))
-            {
-                list[kept] = list[place];
-                kept += 1;
+/// Draws a path, so that `packets` packets make the queues equally long.
+fn draw(paths: &mut Vec<Candidate>, packets: u32, shorter: bool, rng: &mut Rng) -> Candidate {
+    paths.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
+    if shorter {
+        // Of equal queues those as short as the first are left.
+        let mut first = (u32::MAX, 0);
+        paths.retain(|path| {
+            if path.queue != first.0 {
+                first = (path.queue, path.hops);
             }
-        }
-        let list = &list[..kept];
-        let queues: Vec<u32> = list.iter().map(|path| path.queue).collect();
-        list[draw(&fill(&queues, packets), rng)]
+            path.hops == first.1
+        });
     }
-}
-
-/// The part of `packets` that each of several ascending queues gets so that those that get any become equally long.
-/// With no packet to split, the shortest queues share evenly.
-fn fill(queues: &[u32], packets: u32) -> Vec<f64> {
-    let packets = f64::from(packets);
-    let (mut kept, mut level) = (0, f64::INFINITY);
-    let mut sum = packets;
-    while kept < queues.len() && f64::from(queues[kept]) < level {
-        sum += f64::from(queues[kept]);
-        kept += 1;
-        level = sum / kept as f64;
-    }
-    if packets == 0.0 {
-        let shortest = queues.iter().filter(|queue| **queue == queues[0]).count();
-        return (0..queues.len()).map(|place| if place < shortest { 1.0 / shortest as f64 } else { 0.0 }).collect();
-    }
-    queues.iter().map(|&queue| ((level - f64::from(queue)) / packets).max(0.0)).collect()
-}
-
-/// Draws a place by its probability.
-fn draw(shares: &[f64], rng: &mut Rng) -> usize {
-    let mut left = rng.unit();
-    let last = shares.iter().rposition(|share| *share > 0.0).expect("shares add up to 1");
-    for (place, share) in shares[..last].iter().enumerate() {
-        if left <= *share {
-            return place;
+    let level = level(paths.iter().map(|path| path.queue), packets);
+    let mut left = rng.unit() * paths.iter().map(|path| share(path.queue, level)).sum::<f64>();
+    for path in &paths[1..] {
+        let share = share(path.queue, level);
+        if left <= share {
+            return *path;
         }
         left -= share;
     }
-    last
+    paths[0]
+}
+
+/// How long several ascending queues become that `packets` packets fill up to one length. With no packet, just over
+/// the shortest one.
+fn level(queues: impl Iterator<Item = u32>, packets: u32) -> f64 {
+    let (mut kept, mut level, mut sum) = (0, f64::INFINITY, f64::from(packets));
+    for queue in queues.map(f64::from) {
+        if queue >= level {
+            break;
+        }
+        kept += 1;
+        sum += queue;
+        level = sum / f64::from(kept);
+    }
+    if packets == 0 { level + 1e-9 } else { level }
+}
+
+/// The packets that a queue gets.
+fn share(queue: u32, level: f64) -> f64 {
+    (level - f64::from(queue)).max(0.0)
 }
 
 impl<M: Minimal> Routing for LoadBalanced<M> {
@@ -293,10 +271,10 @@ impl<M: Minimal> Routing for LoadBalanced<M> {
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let packets = self.sources[src.index()].count(view.interval());
         let mut candidates = self.candidates(src, dst, view);
-        if candidates.count == 0 {
+        if candidates.is_empty() {
             return self.begin(src, dst, 0);
         }
-        let chosen = candidates.draw(packets, self.shorter, rng);
+        let chosen = draw(&mut candidates, packets, self.shorter, rng);
         PacketState { via: chosen.via, bits: chosen.bits }
     }
 
@@ -318,6 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rng::Rng;
 
     proptest! {
         #[test]
@@ -326,18 +305,13 @@ mod tests {
             packets in 0u32..400,
         ) {
             queues.sort_unstable();
-            let shares = fill(&queues, packets);
-            prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-            prop_assert!(shares.iter().all(|share| *share >= 0.0));
-            let after: Vec<f64> =
-                queues.iter().zip(&shares).map(|(&queue, share)| f64::from(queue) + share * f64::from(packets)).collect();
-            let level = after[0];
-            for (place, share) in shares.iter().enumerate() {
-                if *share > 0.0 {
-                    prop_assert!((after[place] - level).abs() < 1e-9 * level.max(1.0));
-                } else {
-                    prop_assert!(f64::from(queues[place]) >= level - 1e-9);
-                }
+            let level = level(queues.iter().copied(), packets);
+            let shares: Vec<f64> = queues.iter().map(|&queue| share(queue, level)).collect();
+            let given: f64 = shares.iter().sum();
+            prop_assert!((given - f64::from(packets)).abs() < 1e-6, "all packets are given, and no more");
+            for (&queue, &share) in queues.iter().zip(&shares) {
+                let after = f64::from(queue) + share;
+                prop_assert!(if share > 0.0 { (after - level).abs() < 1e-6 } else { after >= level - 1e-6 });
             }
         }
     }
@@ -345,9 +319,28 @@ mod tests {
     /// The state of the paper's equations that leaves probabilities of 3 and -2.
     #[test]
     fn a_long_queue_gets_nothing() {
-        assert_eq!(fill(&[0, 5, 10], 1), [1.0, 0.0, 0.0]);
-        assert_eq!(fill(&[0, 0, 10], 0), [0.5, 0.5, 0.0]);
-        assert_eq!(fill(&[0, 2, 10], 4), [0.75, 0.25, 0.0]);
+        let shares = |queues: [u32; 3], packets| {
+            let level = level(queues.into_iter(), packets);
+            queues.map(|queue| share(queue, level))
+        };
+        assert_eq!(shares([0, 5, 10], 1), [1.0, 0.0, 0.0]);
+        assert_eq!(shares([0, 2, 10], 4), [3.0, 1.0, 0.0]);
+        let [a, b, c] = shares([0, 0, 10], 0);
+        assert!(a > 0.0 && a == b && c == 0.0, "with no packet the shortest queues share evenly");
+    }
+
+    #[test]
+    fn of_equal_queues_the_shorter_path_takes_all() {
+        let path = |queue, hops| Candidate { queue, hops, mark: u64::from(queue * 100 + hops), ..Candidate::default() };
+        for (shorter, hops) in [(true, vec![2]), (false, vec![2, 4])] {
+            let mut rng = Rng::stream(1, 1);
+            let mut drawn: Vec<u32> = (0..200)
+                .map(|_| draw(&mut vec![path(0, 4), path(0, 2), path(9, 3)], 3, shorter, &mut rng).hops)
+                .collect();
+            drawn.sort_unstable();
+            drawn.dedup();
+            assert_eq!(drawn, hops);
+        }
     }
 
     #[test]
