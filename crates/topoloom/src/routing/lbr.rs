@@ -158,7 +158,7 @@ impl<M: Minimal> LoadBalanced<M> {
             let port = self.wires.output(at, hop.port);
             path.queue += view.published(port);
             path.hops += 1;
-            path.mark = mix(path.mark ^ u64::from(port.0) + 1);
+            path.mark = mix(path.mark ^ (u64::from(port.0) + 1));
             (at, state) = (self.wires.behind(port), hop.next);
             let lost = at == src || (at == dst && state.via != NO_VIA);
             if lost {
@@ -311,7 +311,8 @@ mod tests {
             prop_assert!((given - f64::from(packets)).abs() < 1e-6, "all packets are given, and no more");
             for (&queue, &share) in queues.iter().zip(&shares) {
                 let after = f64::from(queue) + share;
-                prop_assert!(if share > 0.0 { (after - level).abs() < 1e-6 } else { after >= level - 1e-6 });
+                let even = if share > 0.0 { (after - level).abs() < 1e-6 } else { after >= level - 1e-6 };
+                prop_assert!(even, "a queue ends at {}, not {}", after, level);
             }
         }
     }
