@@ -102,7 +102,9 @@ def test_one_phase(spec, routing):
     check(spec, routing, routes.dependencies(graph, paths(graph)), classes)
 
 
-@pytest.mark.parametrize("routing", ["val", "val:via=any", "ugal-l", "ugal-l:bias=5", "ugal-g:period=10", "lbr:n=2,t=10"])
+@pytest.mark.parametrize(
+    "routing", ["val", "val:via=any", "ugal-l", "ugal-l:bias=5", "ugal-g:period=10", "lbr:n=2,t=10"]
+)
 @pytest.mark.parametrize("spec", DETOURS)
 def test_two_phases(spec, routing):
     paths, classes = DETOURS[spec]
