@@ -70,6 +70,7 @@ class Network:
         Raises:
             TopoloomError: A graph without nodes, with a self-loop, or with an attribute that has no meaning.
 
+        >>> import networkx as nx
         >>> Network.from_networkx(nx.petersen_graph(), p=2).facts()["diameter"]
         2
         """
