@@ -44,8 +44,8 @@ def show(
         networks[0].write(edges, "csv", link_options(links).get("links"))
     if plot is not None:
         _draw(networks, plot)
-    for network in networks if sample is None else ():
-        _warn_of_long_searches(network)
+    if sample is None:
+        _warn_of_long_searches(networks)
     asked = {"sample": sample, "seed": seed, "paths": paths}
     facts = [interruptible(partial(network.facts, layout, prices, **asked)) for network in networks]  # type: ignore[arg-type]
     if json:
@@ -57,10 +57,11 @@ def show(
             say(f"{network['spec']} is disconnected: {_components(network['component_sizes'])}")
 
 
-def _warn_of_long_searches(network: Network) -> None:
+def _warn_of_long_searches(networks: list[Network]) -> None:
     """Say before it begins that finding all distances will take minutes or more."""
-    if network.core.distance_steps > LONG_SEARCH:
-        say(f"{network.spec}: all distances take long to find; --sample 1000 measures from some routers only")
+    for network in networks:
+        if network.core.distance_steps > LONG_SEARCH:
+            say(f"{network.spec}: all distances take long to find; --sample 1000 measures from some routers only")
 
 
 def _draw(networks: list[Network], path: Path) -> None:
