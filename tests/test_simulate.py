@@ -122,7 +122,8 @@ def test_verify_that_fails_is_status_1_and_prints_the_cycle(topoloom, monkeypatc
     hop = {"from": 0, "to": 1, "port": 2, "vc_class": 0, "link": "local"}
     proof = {
         "spec": "mesh:2x2", "routing": "dor", "deadlock_free": False, "method": "acyclic", "channels": 1,
-        "dependencies": 1, "vcs_needed": 1, "cycle": [hop], "states_without_escape": 0, "unserved_pairs": 1, "unserved_examples": [[0, 3]],
+        "dependencies": 1, "vcs_needed": 1, "cycle": [hop], "states_without_escape": 0,
+        "unserved_pairs": 1, "unserved_examples": [[0, 3]],
     }  # fmt: skip
     monkeypatch.setattr("topoloom.networks.Network.verify", lambda *_, **__: proof)
     outcome = topoloom("verify", "mesh:2x2")
