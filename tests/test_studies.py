@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -372,6 +373,20 @@ def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path)
         two.exchange([Outcome(points[0].key, {"by": "two"})], [])
         one.exchange([Outcome(points[0].key, {"by": "one"})], [])
         assert [row["by"] for row in one.rows()] == ["two"], "who holds the claim writes the result, once"
+
+
+def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
+    for place in range(20):
+        gate = threading.Barrier(8)
+
+        def opened(folder: Path = tmp_path / str(place), gate: threading.Barrier = gate) -> int:
+            gate.wait()
+            with Ledger(folder) as ledger:
+                ledger.begin("all at once")
+                return len(ledger.states())
+
+        with ThreadPoolExecutor(8) as pool:
+            assert [future.result() for future in [pool.submit(opened) for _ in range(8)]] == [0] * 8
 
 
 def test_two_runs_share_a_store(tmp_path: Path) -> None:

@@ -63,13 +63,7 @@ def test_flit_for_flit_as_the_slow_router(tmp_path, spec, count, length, sizes, 
         spec,
         "dor",
         write(tmp_path, packets),
-        vcs=options.vcs,
-        buffer=options.buffer,
-        speedup=options.speedup,
-        allocator=options.allocator,
-        flow="vct" if options.vct else "wormhole",
-        buffers="private" if options.reserve is None else f"shared:{options.reserve}",
-        links=options.latency,
+        **options.of_the_engine(),
     )
     assert ours["converged"]
     assert ours["packets"] == theirs.packets == count

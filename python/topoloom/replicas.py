@@ -7,14 +7,6 @@ from statistics import fmean, stdev
 from topoloom import _core
 from topoloom.curves import ZERO_LOAD, Point, Simulator
 
-STUDENT = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
-"""Student's t for a two-sided 95 % interval, by degrees of freedom from 1 on."""
-
-NORMAL = 1.960
-
 LEAST_REPLICAS = 5
 """Fewer replicas may agree by chance: an interval that stops at the first narrow one would be too narrow too often."""
 
@@ -66,10 +58,7 @@ def half_width(values: Sequence[float]) -> float | None:
     """
     if len(values) < 2:  # noqa: PLR2004 - one value does not scatter
         return None
-    freedom = len(values) - 1
-    # Beyond the table Student's t is the normal's value times 1 + (1 + 1.96^2) / (4 freedom), to three digits.
-    factor = STUDENT[freedom - 1] if freedom <= len(STUDENT) else NORMAL * (1 + (1 + NORMAL**2) / (4 * freedom))
-    return factor * stdev(values) / math.sqrt(len(values))
+    return _core.student_t(len(values) - 1) * stdev(values) / math.sqrt(len(values))
 
 
 def merged(points: Sequence[Point]) -> Point:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import floor
+from typing import Any
 
 from oracles.graphs import Graph
 from oracles.routes import Paths
@@ -32,6 +33,21 @@ class Options:
     """Where the rings of a torus keep bubbles, the flits of the largest packet: every packet takes so many places."""
     classes: int = 1
     latency: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up"), 1))
+
+    def of_the_engine(self) -> dict[str, Any]:
+        """The same as options of the engine."""
+        return {
+            "vcs": self.vcs,
+            "buffer": self.buffer,
+            "speedup": self.speedup,
+            "routing_delay": self.routing_delay,
+            "credit_delay": self.credit_delay,
+            "allocator": self.allocator,
+            "packet": self.packet,
+            "flow": "vct" if self.vct else "wormhole",
+            "buffers": "private" if self.reserve is None else f"shared:{self.reserve}",
+            "links": self.latency,
+        }
 
 
 @dataclass

@@ -28,6 +28,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::saturation_bound, module)?)?;
     module.add_function(wrap_pyfunction!(run::channel_loads, module)?)?;
     module.add_function(wrap_pyfunction!(run::router_demands, module)?)?;
+    module.add_function(wrap_pyfunction!(run::student_t, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;

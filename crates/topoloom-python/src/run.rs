@@ -106,6 +106,12 @@ pub fn most_load(py: Python<'_>, network: &Network, traffic: &str, config_json: 
     raise(py.detach(|| cycle::most_load(&network.0, traffic, &config)))
 }
 
+/// The 97.5 % quantile of Student's t.
+#[pyfunction]
+pub fn student_t(degrees: usize) -> f64 {
+    topoloom::statistics::student_t(degrees)
+}
+
 /// Checks that the network offers a routing.
 #[pyfunction]
 pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResult<()> {

@@ -13,7 +13,7 @@ pub mod metrics;
 pub mod network;
 pub mod rng;
 pub mod routing;
-mod statistics;
+pub mod statistics;
 pub mod topology;
 pub mod traffic;
 

@@ -140,7 +140,7 @@ class Ledger:
             )
         if not create and found == SCHEMA_VERSION:
             return
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._keep_log()
         # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
         self._db.execute("PRAGMA synchronous = FULL")
         with self._transaction():
@@ -150,6 +150,19 @@ class Ledger:
                 self._db.execute(statement)
             self._db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
             self._sweep()
+
+    def _keep_log(self) -> None:
+        """Let SQLite keep a log of changes; of several that begin at once it refuses all but one without waiting."""
+        until = time.monotonic() + BUSY_S
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
     def _schema_version(self) -> int:
         known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
