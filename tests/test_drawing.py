@@ -20,6 +20,8 @@ SPECS = [
     "torus:8x5",
     "torus:2x2,double=true",
     "torus:4x4x4",
+    "twin-torus:3x4",
+    "twin-torus:4x4x2x2x2",
     "torus:3x3x3x2x2",
     "hyperx:5",
     "hyperx:5x4,p=3",

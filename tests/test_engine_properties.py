@@ -15,7 +15,7 @@ from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
 from topoloom import _core
 
-LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1}
+LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
 
 
 def simulate(spec: str, routing: str, traffic: str, load: float, **options) -> dict:
@@ -116,7 +116,7 @@ def test_latency_at_zero_load_by_class_of_link(spec, routing, kinds):
     assert len(set(hops)) == 1
     assert 1 + sum(crossed.values()) == pytest.approx(hops[0], abs=1e-9)
     for terminal, local, far in ((1, 10, 100), (3, 1, 7), (20, 5, 2)):
-        links = {"terminal": terminal, "local": local, "global": far, "up": local}
+        links = {"terminal": terminal, "local": local, "global": far, "up": local, "internal": local}
         exact = 2 * (terminal + 1) + hops[0] + sum((links[kind] + 1) * times for kind, times in crossed.items())
         assert latency(**links) == pytest.approx(exact, abs=1e-9)
 

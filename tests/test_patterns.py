@@ -61,6 +61,13 @@ def test_shifts_by_coordinate(sides, p, name):
         check(f"{family}:{size},p={p}", name, patterns.surely(to))
 
 
+@quickly
+@given(st.lists(st.integers(2, 5), min_size=2, max_size=3), st.integers(1, 2), st.sampled_from(["neighbor", "tornado"]))
+def test_on_a_twin_torus_the_node_moves_and_not_the_card(sides, p, name):
+    to = [node * 2 * p + i for node in patterns.shifted(name, tuple(sides)) for i in range(2 * p)]
+    check(f"twin-torus:{'x'.join(map(str, sides))},p={p}", name, patterns.surely(to))
+
+
 @pytest.mark.parametrize("name", ["neighbor", "tornado"])
 @pytest.mark.parametrize(
     ("spec", "sides"),

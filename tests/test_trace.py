@@ -12,7 +12,7 @@ from oracles.router import Options, Simulation
 from oracles.sources import Replay
 from topoloom import TopoloomError, _core
 
-LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1}
+LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
 TIMES = {"wall_s", "cpu_s", "peak_rss_bytes"}
 
 Packets = list[tuple[int, int, int, int]]

@@ -23,6 +23,7 @@ from topoloom.families import (
     Ring,
     SlimFly,
     Torus,
+    TwinTorus,
     Xgft,
 )
 from topoloom.layouts import Layout
@@ -54,6 +55,7 @@ __all__ = [
     "Sweep",
     "TopoloomError",
     "Torus",
+    "TwinTorus",
     "Xgft",
     "__version__",
     "compare",

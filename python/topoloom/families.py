@@ -49,6 +49,7 @@ class Family:
 
 Mesh = Family("mesh")
 Torus = Family("torus")
+TwinTorus = Family("twin-torus")
 Hypercube = Family("hypercube")
 FoldedHypercube = Family("folded-hypercube")
 HyperX = Family("hyperx")

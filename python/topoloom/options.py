@@ -32,6 +32,7 @@ class LinkLatencies(Options):
     # "global" is a keyword of Python
     global_: U32 = Field(default=1, alias="global")
     up: U32 = 1
+    internal: U32 = 1
 
 
 class EngineOptions(Options):

@@ -49,7 +49,7 @@ def options_of(row: dict[str, str]) -> dict[str, Any]:
         "routing_delay": int(row["routing_delay"]),
         "allocator": row["allocator"],
         "packet": int(row["packet"]),
-        "links": {"terminal": 1, "local": int(row["local"]), "global": int(row["global"]), "up": 1},
+        "links": {"terminal": 1, "local": int(row["local"]), "global": int(row["global"]), "up": 1, "internal": 1},
     }
 
 

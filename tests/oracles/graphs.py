@@ -117,6 +117,31 @@ def torus(sides: tuple[int, ...], p: int = 1, *, double: bool = False) -> Graph:
     return Graph([links(r) for r in range(n)], [p] * n, sides)
 
 
+def twin_torus(sides: tuple[int, ...], p: int = 1) -> Graph:
+    """Nodes of two cards, ids 2 node + card. The lower dimensions are on card 0, the upper on card 1; of an odd number
+    the middle one has its - on card 0 and its + on card 1."""
+    n = len(sides)
+
+    def bears(card: int, d: int, way: int) -> bool:
+        if n % 2 == 1 and d == n // 2:
+            return card == (way == 1)
+        return card == (d >= n // 2)
+
+    def links(router: int) -> Links:
+        node, card = divmod(router, 2)
+        here = coordinates(sides, node)
+        found: Links = []
+        for d, side in enumerate(sides):
+            for way in (1, -1):
+                if bears(card, d, way):
+                    peer = number(sides, moved(here, d, (here[d] + way) % side))
+                    found.append((2 * peer + bears(1, d, -way), "local"))
+        return [*found, (2 * node + 1 - card, "internal")]
+
+    routers = 2 * prod(sides)
+    return Graph([links(r) for r in range(routers)], [p] * routers, (2, *sides))
+
+
 def hypercube(dimensions: int, p: int = 1, *, folded: bool = False) -> Graph:
     """Routers are words of bits; linked where one bit differs, and if folded where all do."""
     sides = (2,) * dimensions
@@ -348,6 +373,7 @@ def build(spec: str) -> Graph:
     makers: dict[str, Callable[[], Graph]] = {
         "mesh": lambda: mesh(sizes, p),
         "torus": lambda: torus(sizes, p, double=double),
+        "twin-torus": lambda: twin_torus(sizes, p),
         "hypercube": lambda: hypercube(*sizes, p),
         "folded-hypercube": lambda: hypercube(*sizes, p, folded=True),
         "hyperx": lambda: hyperx(sizes, prod(tile), number_of.get("trunk", 1)),

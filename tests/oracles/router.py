@@ -32,7 +32,9 @@ class Options:
     bubble: int = 0
     """Where the rings of a torus keep bubbles, the flits of the largest packet: every packet takes so many places."""
     classes: int = 1
-    latency: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up"), 1))
+    latency: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up", "internal"), 1)
+    )
 
     def of_the_engine(self) -> dict[str, Any]:
         """The same as options of the engine."""

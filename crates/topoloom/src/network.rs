@@ -56,11 +56,14 @@ pub enum LinkClass {
     Global,
     /// Between two levels of a tree.
     Up,
+    /// Between two routers of one node.
+    Internal,
 }
 
 impl LinkClass {
     /// All classes, in the order of their discriminants.
-    pub const ALL: [LinkClass; 4] = [LinkClass::Terminal, LinkClass::Local, LinkClass::Global, LinkClass::Up];
+    pub const ALL: [LinkClass; 5] =
+        [LinkClass::Terminal, LinkClass::Local, LinkClass::Global, LinkClass::Up, LinkClass::Internal];
 
     /// The name that users type.
     pub fn name(self) -> &'static str {
@@ -69,6 +72,7 @@ impl LinkClass {
             LinkClass::Local => "local",
             LinkClass::Global => "global",
             LinkClass::Up => "up",
+            LinkClass::Internal => "internal",
         }
     }
 
@@ -133,6 +137,12 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     /// The dimension of [`Structure::grid`] that a cabinet stacks: its coordinate is a height. By default the third.
     fn upright_dimension(&self) -> usize {
         2
+    }
+
+    /// The dimension of [`Structure::grid`] along which routers are parts of one node, where a node has several: they
+    /// share a place on the floor, and what moves coordinates leaves this one alone.
+    fn node_dimension(&self) -> Option<usize> {
+        None
     }
 
     /// The level of a router in a tree, 0 for the leaves; in a network that is no tree, nothing.

@@ -29,7 +29,7 @@ MOST_NUMBERED = 150
 """Cabinets bear their numbers up to so many."""
 
 SHADES = LinearSegmentedColormap.from_list("cabinets", ["#eef2f6", "#9db8d6"])
-CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1]}
+CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
 
 
 def draw_layouts(layouts: Sequence[Layout], path: str | Path) -> None:

@@ -98,11 +98,13 @@ pub struct Latencies {
     pub global: u32,
     /// Links of trees.
     pub up: u32,
+    /// Links between the routers of one node.
+    pub internal: u32,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
-        Self { terminal: 1, local: 1, global: 1, up: 1 }
+        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1 }
     }
 }
 
@@ -114,6 +116,7 @@ impl Latencies {
             LinkClass::Local => self.local,
             LinkClass::Global => self.global,
             LinkClass::Up => self.up,
+            LinkClass::Internal => self.internal,
         }
     }
 }

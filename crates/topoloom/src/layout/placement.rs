@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rules::{Rules, mistake};
 use crate::error::Result;
-use crate::network::{Grid, Network, RouterId};
+use crate::network::{Grid, Network, RouterId, Structure};
 
 /// Where every router stands: in a cabinet, which has a place on the floor. Cables run along the axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,7 @@ impl Layout {
         let routers = network.routers();
         let (cabinets, inside_m): (Vec<u32>, f64) = match (rules.cabinet, structure.grid()) {
             (Some(size), _) => (routers.map(|router| router.0 / size).collect(), 2.0),
-            (None, Some(grid)) => return Self::on_grid(grid, structure.upright_dimension(), routers.len(), rules),
+            (None, Some(grid)) => return Self::on_grid(structure, grid, routers.len(), rules),
             (None, None) => {
                 let place = |router: RouterId| structure.cabinet(router).unwrap_or(router.0);
                 (routers.map(place).collect(), structure.cabinet_cable_m())
@@ -76,11 +76,13 @@ impl Layout {
 
     /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
     /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
-    fn on_grid(grid: &Grid, upright: usize, routers: usize, rules: &Rules) -> Result<Self> {
+    /// The routers of a node stand in one place.
+    fn on_grid(structure: &dyn Structure, grid: &Grid, routers: usize, rules: &Rules) -> Result<Self> {
         if rules.rows.or(rules.columns).is_some() {
             return Err(mistake("rows and columns go with cabinet=N; this family places its routers by coordinates"));
         }
-        let flat: Vec<usize> = (0..grid.sides.len()).filter(|&dimension| dimension != upright).collect();
+        let (upright, node) = (structure.upright_dimension(), structure.node_dimension());
+        let flat: Vec<usize> = (0..grid.sides.len()).filter(|&d| d != upright && Some(d) != node).collect();
         let extent = |axis: usize| flat.iter().skip(axis).step_by(2).map(|&d| grid.sides[d]).product::<u32>();
         let [columns, rows] = [extent(0), extent(1)];
         let along = |coordinates: &[u32], axis: usize| {

@@ -23,6 +23,7 @@ mod slimfly;
 mod tests;
 mod torus;
 mod tree;
+mod twintorus;
 mod xgft;
 
 pub use dragonfly::Dragonfly;
@@ -39,6 +40,7 @@ pub use ring::Ring;
 pub use slimfly::SlimFly;
 pub use torus::Torus;
 pub use tree::{Copies, Tree};
+pub use twintorus::TwinTorus;
 
 use crate::error::{Error, Result, unknown};
 use crate::faults::{FLAG, Failures};
@@ -67,6 +69,7 @@ pub struct Family {
 pub static FAMILIES: &[&Family] = &[
     &mesh::FAMILY,
     &torus::FAMILY,
+    &twintorus::FAMILY,
     &hypercube::FAMILY,
     &hypercube::FOLDED,
     &hyperx::FAMILY,

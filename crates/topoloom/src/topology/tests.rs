@@ -222,6 +222,31 @@ fn trees_know_levels_groups_and_copies() {
 }
 
 #[test]
+fn a_twin_torus_splits_its_middle_dimension_between_two_cards() {
+    let n = network("twin-torus:3x3x3");
+    assert_eq!((n.num_routers(), n.num_terminals(), n.radix(), n.links().len()), (54, 54, 5, 27 * 4));
+    // Node 0: d0+ d0- d1- internal on card 0, d1+ d2+ d2- internal on card 1; a hop in d1 changes the card.
+    assert_eq!(peers(&n, 0), [2, 4, 13, 1]);
+    assert_eq!(peers(&n, 1), [6, 19, 37, 0]);
+    let internal = n.links().iter().filter(|link| link.class == LinkClass::Internal).count();
+    assert_eq!(internal, 27);
+}
+
+#[test]
+fn both_links_of_a_twin_torus_dimension_of_two_are_kept() {
+    let n = network("twin-torus:2x2x2");
+    assert_eq!(peers(&n, 0), [2, 2, 5, 1], "d0 twice on one card; d1 once on each, to the other card");
+    assert_eq!(peers(&n, 1), [4, 9, 9, 0]);
+}
+
+#[test]
+fn a_twin_torus_of_even_dimensions_splits_none() {
+    let n = network("twin-torus:3x3");
+    assert_eq!(n.radix(), 4, "cards of n + 1 ports, and a terminal");
+    assert_eq!((peers(&n, 0), peers(&n, 1)), (vec![2, 4, 1], vec![7, 13, 0]));
+}
+
+#[test]
 fn hypercubes_link_ids_that_differ_in_one_bit_or_in_all() {
     for dimensions in 1..7u32 {
         let n = network(&format!("hypercube:{dimensions},p=2"));
@@ -442,6 +467,9 @@ fn mistakes_are_one_clear_sentence() {
         ("slimfly:q=1", "q is 1; it must be a prime power but 2, such as 3"),
         ("slimfly:q=12", "q is 12; it must be a prime power but 2, such as 11 or 13"),
         ("slimfly:q=15", "such as 13 or 16"),
+        ("twin-torus:4", "a twin torus has 2 dimensions or more"),
+        ("twin-torus:4x1x4", "dimension 1 has size 1; each dimension of a twin torus has 2 nodes or more"),
+        ("twin-torus:4x4x4,cards=2", "key of twin-torus"),
         ("flex:6x6", "2 sizes are given; FleX has 3"),
         ("flex:6x6x1", "there is 1 layer; FleX needs 2 or more"),
         ("flex:6x0x3", "size is 0"),
@@ -464,6 +492,7 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
         "clos:radix=4294967294,levels=31",
         "clos:radix=4,levels=32",
         "xgft:down=4294967295x4294967295x4294967295,up=4294967295x4294967295",
+        "twin-torus:99999999x99999999x99999",
         "hypercube:4294967295",
         "hypercube:31,p=4",
         "folded-hypercube:40",

@@ -1,6 +1,7 @@
 //! `neighbor` and `tornado`: every coordinate of a terminal moves by 1, or by nearly half its side, ceil(k / 2) - 1,
 //! modulo the side. Terminals have coordinates of their own on a HyperX with a tile, else those of their router (mesh,
-//! torus, HyperX: the i-th terminal of a router sends to the i-th of another); on all other networks their ids are a ring.
+//! torus, twin torus, HyperX: the i-th terminal of a router sends to the i-th of another; on a twin torus the node moves,
+//! not the card); on all other networks their ids are a ring.
 //!
 //! Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2.
 
@@ -12,7 +13,7 @@ use crate::network::{Grid, Network, RouterId};
 
 pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
     name: "neighbor",
-    summary: "the next one in each coordinate (mesh, torus, HyperX), else on the ring of terminal ids",
+    summary: "the next one in each coordinate (mesh, torus, twin torus, HyperX), else on the ring of terminal ids",
     keys: &[],
     argument: None,
     build: |request| shifted(request, |_| 1),
@@ -20,7 +21,7 @@ pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
 
 pub(super) const TORNADO: PatternInfo = PatternInfo {
     name: "tornado",
-    summary: "nearly half way round in each coordinate (mesh, torus, HyperX), else on the ring of terminal ids",
+    summary: "nearly half way round in each coordinate (mesh, torus, twin torus, HyperX), else on the ring of terminal ids",
     keys: &[],
     argument: None,
     build: |request| shifted(request, tornado),
@@ -35,22 +36,26 @@ pub(super) fn tornado(side: u32) -> u32 {
 fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
     let (network, terminals) = (request.network, request.terminals);
     let structure = network.any_structure();
-    let on_terminals = |grid: &Grid| Pattern::Fixed((0..terminals).map(|t| moved(grid, t, by)).collect());
+    let on_terminals = |grid: &Grid| Pattern::Fixed((0..terminals).map(|t| moved(grid, None, t, by)).collect());
     if let Some(grid) = structure.terminal_grid() {
         let sides = grid.routers.sides.iter().zip(&grid.tile).map(|(side, tile)| side * tile).collect();
         return Ok(on_terminals(&Grid { sides }));
     }
     Ok(match structure.grid() {
-        Some(grid) if ["mesh", "torus", "hyperx"].contains(&network.family()) => {
-            Pattern::Fixed(by_routers(network, |router| RouterId(moved(grid, router.0, by))))
+        Some(grid) if ["mesh", "torus", "twin-torus", "hyperx"].contains(&network.family()) => {
+            let node = structure.node_dimension();
+            Pattern::Fixed(by_routers(network, |router| RouterId(moved(grid, node, router.0, by))))
         }
         _ => on_terminals(&Grid { sides: vec![terminals] }),
     })
 }
 
-/// The place whose coordinates are those of `place`, each moved by `by(side)` modulo its side.
-pub(super) fn moved(grid: &Grid, place: u32, by: fn(u32) -> u32) -> u32 {
-    let moved = grid.coordinates(place).into_iter().zip(&grid.sides).map(|(c, &side)| (c + by(side)) % side);
+/// The place whose coordinates are those of `place`, each but that of dimension `fixed` moved by `by(side)` modulo its
+/// side.
+pub(super) fn moved(grid: &Grid, fixed: Option<usize>, place: u32, by: fn(u32) -> u32) -> u32 {
+    let step = |dimension: usize, side: u32| if Some(dimension) == fixed { 0 } else { by(side) };
+    let coordinates = grid.coordinates(place).into_iter().zip(&grid.sides).enumerate();
+    let moved = coordinates.map(|(dimension, (c, &side))| (c + step(dimension, side)) % side);
     grid.id(&moved.collect::<Vec<_>>())
 }
 

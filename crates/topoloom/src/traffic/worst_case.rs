@@ -22,7 +22,9 @@ fn build(request: &Request) -> Result<Pattern> {
     let network = request.network;
     let to = |routers: &[RouterId]| Pattern::Fixed(by_routers(network, |router| routers[router.index()]));
     Ok(match network.any_structure().worst_case() {
-        WorstCase::Tornado => on_grid(network, |grid, r| moved(grid, r, |side| tornado(side).max(u32::from(side > 1)))),
+        WorstCase::Tornado => {
+            on_grid(network, |grid, r| moved(grid, None, r, |side| tornado(side).max(u32::from(side > 1))))
+        }
         WorstCase::Complement => on_grid(network, complement),
         WorstCase::NextGroup => next_group::build(request)?,
         WorstCase::AcrossTheTop => {
