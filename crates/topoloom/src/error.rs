@@ -17,6 +17,9 @@ pub enum Error {
     /// A traffic pattern that does not exist or has no meaning on a network.
     #[error("{0}")]
     Traffic(String),
+    /// An application that does not exist, a schedule that cannot be read, or a mapping that does not fit a network.
+    #[error("{0}")]
+    Workload(String),
     /// An engine option out of its range.
     #[error("{0}")]
     Config(String),

@@ -1,21 +1,24 @@
 //! topoloom: design and evaluate the interconnection networks of supercomputers.
 //!
 //! This crate is the engine, complete without Python: networks, metrics, routing with its proof of deadlock freedom,
-//! traffic, and the cycle engine.
+//! traffic, workloads, and the cycle engine.
 #![warn(missing_docs)]
 
 pub mod cycle;
 pub mod error;
 pub mod faults;
 pub mod formats;
+mod keys;
 pub mod layout;
 pub mod metrics;
 pub mod network;
 pub mod rng;
 pub mod routing;
+mod rows;
 pub mod statistics;
 pub mod topology;
 pub mod traffic;
+pub mod workload;
 
 pub use error::{Error, Result};
 pub use network::Network;

@@ -6,7 +6,6 @@
 mod asymmetric;
 mod bits;
 mod blended;
-mod csv;
 mod draw;
 mod hotspot;
 mod keys;

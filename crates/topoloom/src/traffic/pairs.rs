@@ -3,11 +3,11 @@
 //! offers the same load. Terminals that are no source of a row with a weight above 0 are silent.
 
 use super::Pattern;
-use super::csv::{Columns, rows};
 use super::draw::{Rows, Share};
 use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::error::Result;
+use crate::rows::{Columns, rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "pairs",
@@ -21,7 +21,7 @@ const COLUMNS: Columns = Columns { names: &["source", "destination", "weight"], 
 
 fn build(request: &Request) -> Result<Pattern> {
     let mut flows = Vec::new();
-    rows(request, &COLUMNS, |row| {
+    rows(request, request.terminals, &COLUMNS, |row| {
         flows.push((row.terminal(0)?, row.terminal(1)?, row.weight(2)?.unwrap_or(1.0)));
         Ok(())
     })?;

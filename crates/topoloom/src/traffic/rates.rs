@@ -1,10 +1,10 @@
 //! The relative rates of terminals, a CSV of `terminal,rate`: how much each sends beside the others.
 
 use super::Traffic;
-use super::csv::{Columns, rows};
 use super::keys::Request;
 use crate::error::Result;
 use crate::network::{Network, TerminalId};
+use crate::rows::{Columns, rows};
 
 const COLUMNS: Columns = Columns { names: &["terminal", "rate"], needed: 2 };
 
@@ -17,7 +17,7 @@ const COLUMNS: Columns = Columns { names: &["terminal", "rate"], needed: 2 };
 pub fn rates(network: &Network, traffic: &Traffic, path: &str) -> Result<Vec<f64>> {
     let request = Request::file(network, "rates", path);
     let mut given = vec![None; network.num_terminals()];
-    rows(&request, &COLUMNS, |row| {
+    rows(&request, request.terminals, &COLUMNS, |row| {
         let (terminal, rate) = (row.terminal(0)?, row.weight(1)?.unwrap_or(1.0));
         match given[terminal as usize].replace(rate) {
             None => Ok(()),

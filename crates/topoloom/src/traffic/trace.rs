@@ -3,13 +3,13 @@
 //! the order of the file. Terminals that are nobody's source are silent.
 
 use super::Pattern;
-use super::csv::{Columns, rows};
 use super::draw::Share;
 use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::cycle::MAX_CYCLES;
 use crate::error::Result;
 use crate::network::TerminalId;
+use crate::rows::{Columns, rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "trace",
@@ -99,7 +99,7 @@ const COLUMNS: Columns = Columns { names: &["time", "source", "destination", "fl
 
 fn build(request: &Request) -> Result<Pattern> {
     let mut packets: Vec<Packet> = Vec::new();
-    rows(request, &COLUMNS, |row| {
+    rows(request, request.terminals, &COLUMNS, |row| {
         let created = row.number(0, 0, MAX_CYCLES as u32)?;
         let (source, destination) = (row.terminal(1)?, TerminalId(row.terminal(2)?));
         let packet = Packet { source, created, destination, flits: row.number(3, 1, MOST_FLITS)? };

@@ -1,49 +1,55 @@
-//! Files of rows of numbers between commas: traffic that is given, not drawn.
+//! Files of rows of numbers between commas: traffic and messages that are given, not drawn.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use super::keys::Request;
 use crate::error::{Error, Result};
+use crate::keys::{Keys, bytes};
 use crate::topology::available_memory;
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
-pub(super) struct Columns {
+pub(crate) struct Columns {
     pub names: &'static [&'static str],
     pub needed: usize,
 }
 
 /// A row of a file, and where it stands.
-pub(super) struct Row<'a> {
-    request: &'a Request<'a>,
+pub(crate) struct Row<'a> {
+    file: &'a Keys<'a>,
+    terminals: u32,
     columns: &'a Columns,
     line: usize,
     fields: Vec<&'a str>,
 }
 
-/// Hands every row of the request's file to `each`. Empty lines, lines that begin with `#` and a first line of the
+/// Hands every row of the file that `file` names to `each`; ids of terminals are below `terminals`. Empty lines, lines that begin with `#` and a first line of the
 /// columns' names are passed over.
 ///
 /// # Errors
 /// A file that cannot be read, a row with too few or too many columns, and what `each` refuses, with the line.
-pub(super) fn rows(request: &Request, columns: &Columns, mut each: impl FnMut(&Row) -> Result<()>) -> Result<()> {
-    let path = request.argument();
-    let unreadable = |error: std::io::Error| request.mistake(format_args!("{path}: {error}"));
-    let file = File::open(path).map_err(unreadable)?;
+pub(crate) fn rows(
+    file: &Keys,
+    terminals: u32,
+    columns: &Columns,
+    mut each: impl FnMut(&Row) -> Result<()>,
+) -> Result<()> {
+    let path = file.argument();
+    let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {error}"));
+    let opened = File::open(path).map_err(unreadable)?;
     // A row takes about as much memory as its text; sorting takes as much again.
-    let (bytes, available) = (file.metadata().map_err(unreadable)?.len(), available_memory());
+    let (bytes, available) = (opened.metadata().map_err(unreadable)?.len(), available_memory());
     if u128::from(bytes) * 3 > available {
         return Err(Error::TooLarge(format!("{path} has {bytes} bytes; {available} bytes of memory are available")));
     }
-    let file = BufReader::new(file);
+    let lines = BufReader::new(opened).lines();
     let mut first = true;
-    for (line, text) in (1..).zip(file.lines()) {
+    for (line, text) in (1..).zip(lines) {
         let text = text.map_err(unreadable)?;
         let text = text.trim_start_matches('\u{feff}').trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let row = Row { request, columns, line, fields: text.split(',').map(str::trim).collect() };
+        let row = Row { file, terminals, columns, line, fields: text.split(',').map(str::trim).collect() };
         if !std::mem::take(&mut first) || row.fields[0] != columns.names[0] {
             row.check_columns()?;
             each(&row)?;
@@ -57,7 +63,7 @@ pub(super) fn rows(request: &Request, columns: &Columns, mut each: impl FnMut(&R
 impl Row<'_> {
     /// A mistake in this row, as the rest of a sentence.
     pub fn mistake(&self, what: impl std::fmt::Display) -> crate::Error {
-        self.request.mistake(format_args!("{}, line {}: {what}", self.request.argument(), self.line))
+        self.file.mistake(format_args!("{}, line {}: {what}", self.file.argument(), self.line))
     }
 
     fn check_columns(&self) -> Result<()> {
@@ -77,9 +83,31 @@ impl Row<'_> {
         })
     }
 
+    /// Where the row stands: its line, from 1 on.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// A number of bytes, one at least.
+    pub fn bytes(&self, column: usize) -> Result<u64> {
+        let (name, text) = (self.columns.names[column], self.fields[column]);
+        bytes(text)
+            .ok_or_else(|| self.mistake(format_args!("{name} is '{text}'; it must be a number of bytes from 1 up")))
+    }
+
+    /// Whole numbers with blanks between them; none if the column is left out.
+    pub fn list(&self, column: usize) -> Result<Vec<u32>> {
+        let text = self.fields.get(column).copied().unwrap_or_default();
+        let read = text.split_whitespace().map(str::parse::<u32>).collect::<std::result::Result<_, _>>();
+        read.map_err(|_| {
+            let name = self.columns.names[column];
+            self.mistake(format_args!("{name} is '{text}'; it must be whole numbers with blanks between them"))
+        })
+    }
+
     /// The id of a terminal.
     pub fn terminal(&self, column: usize) -> Result<u32> {
-        self.number(column, 0, self.request.terminals - 1)
+        self.number(column, 0, self.terminals - 1)
     }
 
     /// A number from 0 up, of which any number can be added up; `None` if the column is left out.

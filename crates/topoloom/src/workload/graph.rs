@@ -1,0 +1,140 @@
+//! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
+
+use super::builder::guard;
+use super::{Graph, MOST, Message, ON_START, Op, Order, Packed, Progress, Ready, Workload};
+use crate::error::{Error, Result};
+
+/// A workload in the making. Operations are numbered in the order in which they are added, until it is built.
+#[derive(Debug, Default)]
+pub(super) struct GraphBuilder {
+    messages: Vec<Message>,
+    /// Tasks and operations.
+    ops: Vec<(u32, Op)>,
+    /// Who is waited for, who waits, and whether for the start only.
+    edges: Vec<(u32, u32, bool)>,
+    durations: Vec<f64>,
+    processors: Vec<u32>,
+}
+
+impl GraphBuilder {
+    /// Adds a message without the operations that send and receive it; returns its id.
+    pub fn message(&mut self, source: u32, target: u32, bytes: u64) -> u32 {
+        self.messages.push(Message { source, target, bytes });
+        self.messages.len() as u32 - 1
+    }
+
+    /// Adds an operation; returns its number.
+    pub fn op(&mut self, task: u32, op: Op) -> u32 {
+        self.ops.push((task, op));
+        self.ops.len() as u32 - 1
+    }
+
+    /// Adds a computation on one of the processors, which are numbered from 0 for all tasks together.
+    pub fn compute(&mut self, task: u32, seconds: f64, processor: u32) -> u32 {
+        self.durations.push(seconds);
+        self.processors.push(processor);
+        self.op(task, Op::Compute(self.durations.len() as u32 - 1))
+    }
+
+    /// Operation `later` waits for the end of `earlier`, or for its start only.
+    pub fn follows(&mut self, later: u32, earlier: u32, start_only: bool) {
+        self.edges.push((earlier, later, start_only));
+    }
+
+    /// The workload of `tasks` tasks.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], and [`Error::Workload`] for operations that wait for each other: `name` tells users of one.
+    pub fn build(self, spec: &str, tasks: u32, name: impl Fn(u32) -> String) -> Result<Workload> {
+        guard(spec, tasks.into(), self.messages.len() as u128)?;
+        if self.ops.len() as u64 > MOST || self.edges.len() as u64 > u64::from(ON_START) {
+            return Err(Error::TooLarge(format!(
+                "{spec} has {} operations; at most {MOST} are possible",
+                self.ops.len()
+            )));
+        }
+        // Operations of a task stand together.
+        let mut order: Vec<u32> = (0..self.ops.len() as u32).collect();
+        order.sort_by_key(|op| self.ops[*op as usize].0);
+        let mut place = vec![0u32; order.len()];
+        (0u32..).zip(&order).for_each(|(at, op)| place[*op as usize] = at);
+        let starts =
+            (0..=tasks).map(|task| order.partition_point(|op| self.ops[*op as usize].0 < task) as u32).collect();
+        let ops: Vec<Packed> = order.iter().map(|op| self.ops[*op as usize].1.into()).collect();
+        let mut receives = vec![0; self.messages.len()];
+        for (at, op) in (0u32..).zip(&ops) {
+            if let Op::Receive(message) = op.unpack() {
+                receives[message as usize] = at;
+            }
+        }
+        let mut edges: Vec<(u32, u32)> = self
+            .edges
+            .iter()
+            .map(|&(from, to, start)| (place[from as usize], place[to as usize] | if start { ON_START } else { 0 }))
+            .collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let mut needs = vec![0; ops.len()];
+        edges.iter().for_each(|(_, to)| needs[(to & !ON_START) as usize] += 1);
+        let first = |op: u32| edges.partition_point(|(from, _)| *from < op) as u32;
+        let graph = Graph {
+            needs,
+            starts: (0..=ops.len() as u32).map(first).collect(),
+            followers: edges.iter().map(|(_, to)| *to).collect(),
+            receives,
+            processors: self.processors,
+        };
+        let workload = Workload {
+            spec: spec.to_owned(),
+            tasks,
+            messages: self.messages,
+            ops,
+            starts,
+            durations: self.durations,
+            order: Order::Graph(graph),
+            grid: None,
+            notes: Vec::new(),
+        };
+        let circle: Vec<String> = circle(&workload).into_iter().map(|at| name(order[at as usize])).collect();
+        match circle.first() {
+            None => Ok(workload),
+            Some(first) => Err(Error::Workload(format!(
+                "{spec}: these wait for each other for ever: {} -> {first}",
+                circle.join(" -> ")
+            ))),
+        }
+    }
+}
+
+/// Operations that wait for each other in a circle; empty if all can be done.
+fn circle(workload: &Workload) -> Vec<u32> {
+    let mut progress = Progress::new(workload);
+    let mut ready = Vec::new();
+    progress.start(&mut ready);
+    while let Some(next) = ready.pop() {
+        match next {
+            Ready::Message(message) => progress.delivered(message, &mut ready),
+            Ready::Compute { op, .. } => progress.computed(op, &mut ready),
+        }
+    }
+    let stuck = progress.stuck();
+    let Some(&first) = stuck.first() else { return Vec::new() };
+    let Order::Graph(graph) = &workload.order else { return Vec::new() };
+    // Whom each one waits for: another that it requires, or who sends to it.
+    let mut waits_for = vec![None; workload.ops.len()];
+    for &op in &stuck {
+        graph.followers(op).iter().for_each(|follower| waits_for[(follower & !ON_START) as usize] = Some(op));
+        if let Op::Send(message) = workload.ops[op as usize].unpack() {
+            let receive = graph.receives[message as usize] as usize;
+            waits_for[receive] = waits_for[receive].or(Some(op));
+        }
+    }
+    let mut path = vec![first];
+    while let Some(next) = waits_for[path[path.len() - 1] as usize] {
+        if let Some(start) = path.iter().position(|op| *op == next) {
+            return path.split_off(start);
+        }
+        path.push(next);
+    }
+    path
+}

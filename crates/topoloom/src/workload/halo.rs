@@ -1,0 +1,60 @@
+//! `halo`: the exchange of a stencil code on a grid of any dimensions: what a task sends to a neighbour is the face, edge or
+//! corner of its block of cells.
+
+use super::Workload;
+use super::builder::Builder;
+use super::grid::{Step, around, neighbour, straight};
+use super::registry::AppInfo;
+use super::request::Request;
+use crate::error::Result;
+
+pub(super) const INFO: AppInfo = AppInfo {
+    name: "halo",
+    summary: "halo exchange of a stencil on a grid of any dimensions, with computing in between",
+    keys: &[
+        ("grid", "the grid of tasks, as in 8x8x4"),
+        ("block", "cells of a task in each dimension, as in 64x64x64 (default: 64 in each)"),
+        ("cell", "bytes of a cell (default 8)"),
+        ("width", "cells across the halo (default 1)"),
+        ("corners", "true: the neighbours across edges and corners as well (a 27-point stencil)"),
+        ("open", "true: the grid has edges; it is periodic unless given"),
+        ("iterations", "how often (default 1)"),
+        ("compute", "time of computing before each exchange, as in 50us (default 0)"),
+    ],
+    argument: None,
+    build,
+};
+
+fn build(request: &Request) -> Result<Workload> {
+    let Some(grid) = request.grid(1..=6)? else {
+        return Err(request.mistake("grid is missing; write it like halo:grid=8x8x4"));
+    };
+    let dimensions = grid.sides.len();
+    let block = request.sides("block")?.unwrap_or_else(|| vec![64; dimensions]);
+    if block.len() != dimensions {
+        return Err(request.mistake(format_args!("block has {} dimensions, the grid {dimensions}", block.len())));
+    }
+    let width = request.rounds("width", 1)?;
+    if let Some(side) = block.iter().find(|side| **side < width) {
+        return Err(request.mistake(format_args!("a halo of {width} cells is wider than a block of {side}")));
+    }
+    let (cell, iterations) = (request.bytes("cell", 8)?, request.rounds("iterations", 1)?);
+    let (periodic, compute) = (!request.flag("open")?, request.seconds("compute")?);
+    let steps = if request.flag("corners")? { around(dimensions) } else { straight(dimensions) };
+    let bytes = |step: &Step| {
+        let cells = block.iter().zip(step).map(|(&side, &part)| if part == 0 { side } else { width });
+        cells.fold(cell, |product, side| product.saturating_mul(side.into()))
+    };
+    let tasks = grid.len() as u32;
+    let messages = u128::from(tasks) * steps.len() as u128 * u128::from(iterations);
+    let mut builder = Builder::new(request, tasks, messages)?.on(&grid);
+    for _ in 0..iterations {
+        builder.compute_all(compute);
+        let of = |task: u32| {
+            let to = |step: &Step| Some((task, neighbour(&grid, task, step, periodic)?, bytes(step)));
+            steps.iter().filter_map(to).collect::<Vec<_>>()
+        };
+        builder.exchange((0..tasks).flat_map(of));
+    }
+    Ok(builder.build())
+}

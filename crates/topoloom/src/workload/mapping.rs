@@ -1,0 +1,147 @@
+//! Which terminal runs which task.
+
+use super::Workload;
+use crate::error::{Error, Result, unknown};
+use crate::keys::{Keys, Named};
+use crate::network::{Grid, Network, TerminalId};
+use crate::rng::Rng;
+
+/// What users read about a mapping.
+#[derive(Debug, Clone, Copy)]
+pub struct MappingInfo {
+    /// The name that users type.
+    pub name: &'static str,
+    /// Where tasks go.
+    pub summary: &'static str,
+    /// The keys it takes.
+    pub keys: &'static [(&'static str, &'static str)],
+    place: fn(&Keys, &Workload, &mut Vec<TerminalId>) -> Result<()>,
+}
+
+/// Every mapping, in the order in which users see them.
+pub static MAPPINGS: &[MappingInfo] = &[
+    MappingInfo {
+        name: "linear",
+        summary: "task i on terminal i; terminals of failed routers are passed over",
+        keys: &[],
+        place: |_, _, _| Ok(()),
+    },
+    MappingInfo {
+        name: "random",
+        summary: "every task on a terminal that is drawn",
+        keys: &[("seed", "which terminals (default 1)")],
+        place: random,
+    },
+    MappingInfo {
+        name: "blocks",
+        summary: "so many tasks on neighbouring terminals, the next so many somewhere else: blocks in random order",
+        keys: &[("size", "tasks of a block (default 8)"), ("seed", "which order (default 1)")],
+        place: blocks,
+    },
+    MappingInfo {
+        name: "tiles",
+        summary: "tiles of the application's grid on neighbouring terminals, tile after tile",
+        keys: &[("size", "the tasks of a tile in each dimension, as in 2x2x2")],
+        place: tiles,
+    },
+];
+
+/// The terminal of each task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping(Vec<TerminalId>);
+
+impl Mapping {
+    /// Maps the tasks of a workload as `text` (`name`, `name:key=value,…`) says.
+    ///
+    /// # Errors
+    /// [`Error::Workload`] if there is no such mapping or key, or more tasks than terminals that have not failed.
+    pub fn new(text: &str, workload: &Workload, network: &Network) -> Result<Self> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let info = MAPPINGS
+            .iter()
+            .find(|mapping| mapping.name == name)
+            .ok_or_else(|| Error::Workload(unknown("mapping", name, MAPPINGS.iter().map(|mapping| mapping.name))))?;
+        let named =
+            Named { noun: "the mapping", name: info.name, keys: info.keys, argument: None, wrong: Error::Workload };
+        let keys = Keys::read(named, rest)?;
+        let mut terminals = Self::room(network);
+        if terminals.len() < workload.tasks() as usize {
+            return Err(Error::Workload(format!(
+                "{} has {} tasks; {} has {} terminals for them",
+                workload.spec(),
+                workload.tasks(),
+                network.spec(),
+                terminals.len()
+            )));
+        }
+        (info.place)(&keys, workload, &mut terminals)?;
+        terminals.truncate(workload.tasks() as usize);
+        Ok(Self(terminals))
+    }
+
+    /// The terminals that can run tasks: those whose routers have not failed.
+    pub fn room(network: &Network) -> Vec<TerminalId> {
+        let terminals = (0..network.num_terminals() as u32).map(TerminalId);
+        terminals.filter(|terminal| network.is_up(network.router_of(*terminal))).collect()
+    }
+
+    /// The terminal of a task.
+    pub fn terminal(&self, task: u32) -> TerminalId {
+        self.0[task as usize]
+    }
+
+    /// The terminals of all tasks.
+    pub fn terminals(&self) -> &[TerminalId] {
+        &self.0
+    }
+}
+
+fn seeded(keys: &Keys) -> Result<Rng> {
+    Ok(Rng::stream(keys.number("seed")?.unwrap_or(1), 1))
+}
+
+fn random(keys: &Keys, _: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+    seeded(keys)?.shuffle(terminals);
+    Ok(())
+}
+
+fn blocks(keys: &Keys, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+    let size = keys.positive("size")?.unwrap_or(8) as usize;
+    if size > workload.tasks() as usize {
+        return Err(keys.mistake(format_args!("size is {size}; {} has {} tasks", workload.spec(), workload.tasks())));
+    }
+    // What is left over behind the last whole block comes last.
+    let whole = terminals.len() / size;
+    let mut order: Vec<usize> = (0..whole).collect();
+    seeded(keys)?.shuffle(&mut order);
+    let rest = &terminals[whole * size..];
+    *terminals =
+        order.iter().flat_map(|block| &terminals[block * size..(block + 1) * size]).chain(rest).copied().collect();
+    Ok(())
+}
+
+fn tiles(keys: &Keys, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+    let Some(grid) = workload.grid() else {
+        return Err(keys.mistake(format_args!("the tasks of {} stand on no grid", workload.spec())));
+    };
+    let Some(size) = keys.sides("size")? else {
+        return Err(keys.mistake("size is missing; write it like tiles:size=2x2x2"));
+    };
+    let fits = size.len() == grid.sides.len() && grid.sides.iter().zip(&size).all(|(side, size)| side % size == 0);
+    if !fits {
+        let [sides, size] =
+            [&grid.sides, &size].map(|sides| sides.iter().map(u32::to_string).collect::<Vec<_>>().join("x"));
+        return Err(keys.mistake(format_args!("tiles of {size} do not divide the grid of {sides} tasks")));
+    }
+    let tile = Grid { sides: size };
+    let tiles = Grid { sides: grid.sides.iter().zip(&tile.sides).map(|(side, size)| side / size).collect() };
+    let place = |task: u32| {
+        let at = grid.coordinates(task);
+        let split = |part: fn(u32, u32) -> u32| {
+            at.iter().zip(&tile.sides).map(|(&at, &size)| part(at, size)).collect::<Vec<u32>>()
+        };
+        tiles.id(&split(|at, size| at / size)) * tile.len() as u32 + tile.id(&split(|at, size| at % size))
+    };
+    *terminals = (0..workload.tasks()).map(|task| terminals[place(task) as usize]).collect();
+    Ok(())
+}

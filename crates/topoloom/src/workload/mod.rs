@@ -1,0 +1,199 @@
+//! Workloads: applications as messages between tasks, with what each message waits for. One file an application;
+//! `registry` knows their names.
+//!
+//! A workload is written once and has two readers: the flow engine and the cycle engine both drive a [`Progress`] over
+//! it, which says what can be sent next. A task is a list of operations. A *send* hands its message to the network and
+//! is done at once; a *receive* waits for its message; a *compute* takes its time. Operations follow one another in their
+//! order; in a workload that is read from a file, each follows what the file says that it requires.
+
+mod allreduce;
+mod alltoall;
+mod bisection;
+mod broadcast;
+mod builder;
+mod flood;
+mod goal;
+mod graph;
+mod grid;
+mod halo;
+mod mapping;
+mod mapreduce;
+mod messages;
+mod nbodies;
+mod nearneighbors;
+mod permutation;
+mod progress;
+mod reduce;
+mod registry;
+mod request;
+mod sweep3d;
+#[cfg(test)]
+mod tests;
+mod training;
+mod unstructured;
+
+pub use mapping::{MAPPINGS, Mapping, MappingInfo};
+pub use progress::{Progress, Ready};
+pub use registry::{APPS, AppInfo, build};
+
+use crate::network::Grid;
+
+/// A message from one task to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    /// The task that sends it.
+    pub source: u32,
+    /// The task that receives it, another one.
+    pub target: u32,
+    /// Its size, one at least.
+    pub bytes: u64,
+}
+
+/// What a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Hands a message to the network and goes on.
+    Send(u32),
+    /// Waits until a message has arrived.
+    Receive(u32),
+    /// Takes the time of this place among [`Workload::durations`].
+    Compute(u32),
+}
+
+/// The most messages that a workload can have, and the most times of computing.
+const MOST: u64 = 1 << 30;
+
+/// An operation in 32 bits.
+#[derive(Debug, Clone, Copy)]
+struct Packed(u32);
+
+impl Packed {
+    fn unpack(self) -> Op {
+        let place = self.0 & (MOST - 1) as u32;
+        match self.0 >> 30 {
+            0 => Op::Send(place),
+            1 => Op::Receive(place),
+            _ => Op::Compute(place),
+        }
+    }
+}
+
+impl From<Op> for Packed {
+    fn from(op: Op) -> Self {
+        Self(match op {
+            Op::Send(message) => message,
+            Op::Receive(message) => 1 << 30 | message,
+            Op::Compute(place) => 2 << 30 | place,
+        })
+    }
+}
+
+/// In which order the operations of a task are done.
+#[derive(Debug)]
+enum Order {
+    /// One after the other; tasks from `endless` on begin again at their end.
+    Sequence { endless: u32 },
+    /// Each as soon as what it requires is done.
+    Graph(Graph),
+}
+
+/// Who waits for whom among the operations of a workload that is read from a file.
+#[derive(Debug)]
+struct Graph {
+    /// How many operations each one waits for.
+    needs: Vec<u32>,
+    /// Where the followers of each operation begin, and behind them their number.
+    starts: Vec<u32>,
+    /// Operations, with [`ON_START`] if they wait for the start only.
+    followers: Vec<u32>,
+    /// The operation that receives each message.
+    receives: Vec<u32>,
+    /// The processor that each computation runs on: one at a time, first come, first served.
+    processors: Vec<u32>,
+}
+
+/// Marks a follower that waits for the start of an operation, not for its end.
+const ON_START: u32 = 1 << 31;
+
+impl Graph {
+    fn followers(&self, op: u32) -> &[u32] {
+        &self.followers[self.starts[op as usize] as usize..self.starts[op as usize + 1] as usize]
+    }
+}
+
+/// An application: tasks, their messages, and what each does in which order.
+#[derive(Debug)]
+pub struct Workload {
+    spec: String,
+    tasks: u32,
+    messages: Vec<Message>,
+    ops: Vec<Packed>,
+    /// Where the operations of each task begin, and behind them their number.
+    starts: Vec<u32>,
+    /// Seconds of computing.
+    durations: Vec<f64>,
+    order: Order,
+    grid: Option<Grid>,
+    notes: Vec<String>,
+}
+
+impl Workload {
+    /// The text that it was built from.
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
+    /// The number of tasks.
+    pub fn tasks(&self) -> u32 {
+        self.tasks
+    }
+
+    /// The messages, by their ids.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The grid on which its tasks stand, if they stand on one: the first dimension varies fastest in their ids.
+    pub fn grid(&self) -> Option<&Grid> {
+        self.grid.as_ref()
+    }
+
+    /// What a user should know: tasks left over, choices that sizes forced. A sentence each.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The operations of a task, in the order in which they are done or written.
+    pub fn program(&self, task: u32) -> impl Iterator<Item = Op> + '_ {
+        self.ops[self.range(task)].iter().map(|op| op.unpack())
+    }
+
+    /// Seconds of computing, by the places that [`Op::Compute`] names.
+    pub fn durations(&self) -> &[f64] {
+        &self.durations
+    }
+
+    /// The first of the tasks that begin again at their end, so that their messages are sent more than once; none unless
+    /// it is less than the number of tasks. The workload is finished once all others are.
+    pub fn endless(&self) -> u32 {
+        match self.order {
+            Order::Sequence { endless } => endless,
+            Order::Graph(_) => self.tasks,
+        }
+    }
+
+    /// The sum of all sizes.
+    pub fn total_bytes(&self) -> u128 {
+        self.messages.iter().map(|message| u128::from(message.bytes)).sum()
+    }
+
+    /// The places of a task's operations.
+    fn range(&self, task: u32) -> std::ops::Range<usize> {
+        self.starts[task as usize] as usize..self.starts[task as usize + 1] as usize
+    }
+
+    /// The task of an operation.
+    fn task_of(&self, op: u32) -> u32 {
+        self.starts.partition_point(|start| *start <= op) as u32 - 1
+    }
+}

@@ -1,0 +1,239 @@
+//! How far the tasks of a workload are, and what can be done next: the state machine that both engines drive.
+
+use std::collections::VecDeque;
+
+use super::{Graph, ON_START, Op, Order, Workload};
+
+/// What an engine can begin now.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Ready {
+    /// The message with this id can be sent. Its delivery is to be told.
+    Message(u32),
+    /// A task computes. The end is to be told.
+    Compute {
+        /// The operation, to be named when it is done.
+        op: u32,
+        /// How long it takes.
+        seconds: f64,
+    },
+}
+
+/// The state of the tasks of a workload, or of some of them.
+///
+/// What is delivered or computed concerns one task alone, so parts of the tasks can be driven apart: each by its own
+/// `Progress`, which is told what is delivered to its tasks and says what they send.
+#[derive(Debug)]
+pub struct Progress<'w> {
+    workload: &'w Workload,
+    tasks: Vec<u32>,
+    /// How often each message has arrived and has not been received.
+    arrived: Vec<u16>,
+    /// Tasks, or operations of a graph, that are not finished.
+    left: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The next operation of each task; tasks from the second on begin again at their end.
+    Sequence(Vec<u32>, u32),
+    Graph(Waiting),
+}
+
+/// The state of a graph of operations.
+#[derive(Debug)]
+struct Waiting {
+    /// What each operation still waits for.
+    needs: Vec<u32>,
+    /// Whether each operation is under way.
+    begun: Vec<bool>,
+    /// Computations that wait for each processor; `None` if it is idle.
+    processors: Vec<Option<VecDeque<u32>>>,
+    /// Operations that can begin; empty between calls.
+    next: VecDeque<u32>,
+}
+
+impl<'w> Progress<'w> {
+    /// The state of all tasks before anything is done.
+    pub fn new(workload: &'w Workload) -> Self {
+        Self::of(workload, (0..workload.tasks).collect())
+    }
+
+    /// The state of some tasks.
+    pub fn of(workload: &'w Workload, tasks: Vec<u32>) -> Self {
+        let (left, state) = match &workload.order {
+            &Order::Sequence { endless } => {
+                let next = workload.starts[..workload.tasks as usize].to_vec();
+                (tasks.iter().filter(|task| **task < endless).count(), State::Sequence(next, endless))
+            }
+            Order::Graph(graph) => {
+                let processors = graph.processors.iter().max().map_or(0, |last| *last as usize + 1);
+                let waiting = Waiting {
+                    needs: graph.needs.clone(),
+                    begun: vec![false; workload.ops.len()],
+                    processors: vec![None; processors],
+                    next: VecDeque::new(),
+                };
+                (tasks.iter().map(|task| workload.range(*task).len()).sum(), State::Graph(waiting))
+            }
+        };
+        Self { workload, tasks, arrived: vec![0; workload.messages.len()], left, state }
+    }
+
+    /// Begins: appends all that can be done at the start. To be called once, before anything else.
+    pub fn start(&mut self, out: &mut Vec<Ready>) {
+        let tasks = std::mem::take(&mut self.tasks);
+        match &mut self.state {
+            State::Sequence(..) => tasks.iter().for_each(|task| self.run(*task, out)),
+            State::Graph(waiting) => {
+                let ops = tasks.iter().flat_map(|task| self.workload.range(*task)).map(|op| op as u32);
+                waiting.next.extend(ops.filter(|op| waiting.needs[*op as usize] == 0));
+                self.flow(out);
+            }
+        }
+        self.tasks = tasks;
+    }
+
+    /// A message has arrived at its task: appends what that lets begin.
+    pub fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
+        self.arrived[message as usize] += 1;
+        match (&mut self.state, &self.workload.order) {
+            (State::Graph(waiting), Order::Graph(graph)) => {
+                let receive = graph.receives[message as usize];
+                if waiting.begun[receive as usize] {
+                    self.complete(receive);
+                    self.flow(out);
+                }
+            }
+            (State::Sequence(next, _), _) => {
+                let task = self.workload.messages[message as usize].target;
+                let at = next[task as usize] as usize;
+                if at < self.workload.range(task).end && self.workload.ops[at].unpack() == Op::Receive(message) {
+                    self.run(task, out);
+                }
+            }
+            _ => unreachable!("the state is that of the order"),
+        }
+    }
+
+    /// A computation has ended: appends what that lets begin.
+    pub fn computed(&mut self, op: u32, out: &mut Vec<Ready>) {
+        match (&mut self.state, &self.workload.order) {
+            (State::Graph(waiting), Order::Graph(graph)) => {
+                let Op::Compute(place) = self.workload.ops[op as usize].unpack() else { return };
+                let processor = &mut waiting.processors[graph.processors[place as usize] as usize];
+                let queue = processor.take().unwrap_or_default();
+                // Those that have waited come before whatever this one lets begin.
+                queue.into_iter().rev().for_each(|op| waiting.next.push_front(op));
+                self.complete(op);
+                self.flow(out);
+            }
+            (State::Sequence(next, _), _) => {
+                let task = self.workload.task_of(op);
+                next[task as usize] += 1;
+                self.run(task, out);
+            }
+            _ => unreachable!("the state is that of the order"),
+        }
+    }
+
+    /// True once every task has done all that it has to do; tasks that begin again do not count.
+    pub fn finished(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Lets a task go on until it waits.
+    fn run(&mut self, task: u32, out: &mut Vec<Ready>) {
+        let range = self.workload.range(task);
+        let State::Sequence(next, endless) = &mut self.state else { return };
+        let at = &mut next[task as usize];
+        loop {
+            if *at as usize == range.end {
+                if task < *endless || range.is_empty() {
+                    self.left -= usize::from(task < *endless);
+                    return;
+                }
+                *at = range.start as u32;
+            }
+            match self.workload.ops[*at as usize].unpack() {
+                Op::Send(message) => out.push(Ready::Message(message)),
+                Op::Receive(message) => {
+                    let arrived = &mut self.arrived[message as usize];
+                    if *arrived == 0 {
+                        return;
+                    }
+                    *arrived -= 1;
+                }
+                Op::Compute(place) => {
+                    out.push(Ready::Compute { op: *at, seconds: self.workload.durations[place as usize] });
+                    return;
+                }
+            }
+            *at += 1;
+        }
+    }
+
+    /// Begins the operations of a graph that can begin, and those that they let begin.
+    fn flow(&mut self, out: &mut Vec<Ready>) {
+        loop {
+            let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.order) else { return };
+            let Some(op) = waiting.next.pop_front() else { return };
+            let kind = self.workload.ops[op as usize].unpack();
+            let seconds = |place: u32| self.workload.durations[place as usize];
+            if let Op::Compute(place) = kind
+                && seconds(place) > 0.0
+            {
+                let processor = &mut waiting.processors[graph.processors[place as usize] as usize];
+                if let Some(queue) = processor {
+                    queue.push_back(op);
+                    continue;
+                }
+                *processor = Some(VecDeque::new());
+                out.push(Ready::Compute { op, seconds: seconds(place) });
+            }
+            waiting.begun[op as usize] = true;
+            waiting.release(graph, op, ON_START);
+            match kind {
+                Op::Send(message) => {
+                    out.push(Ready::Message(message));
+                    self.complete(op);
+                }
+                Op::Receive(message) if self.arrived[message as usize] > 0 => self.complete(op),
+                Op::Compute(place) if seconds(place) == 0.0 => self.complete(op),
+                Op::Receive(_) | Op::Compute(_) => {}
+            }
+        }
+    }
+
+    /// An operation of a graph is done.
+    fn complete(&mut self, op: u32) {
+        let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.order) else { return };
+        self.left -= 1;
+        waiting.release(graph, op, 0);
+    }
+
+    /// The operations of a graph that have not begun, or wait for a message.
+    pub(super) fn stuck(&self) -> Vec<u32> {
+        let (State::Graph(waiting), Order::Graph(graph)) = (&self.state, &self.workload.order) else {
+            return Vec::new();
+        };
+        let waits = |op: &u32| match self.workload.ops[*op as usize].unpack() {
+            Op::Receive(message) => !waiting.begun[*op as usize] || self.arrived[message as usize] == 0,
+            _ => !waiting.begun[*op as usize],
+        };
+        (0..graph.needs.len() as u32).filter(waits).collect()
+    }
+}
+
+impl Waiting {
+    /// The followers of `op` with this mark need one thing less.
+    fn release(&mut self, graph: &Graph, op: u32, mark: u32) {
+        for follower in graph.followers(op).iter().filter(|follower| **follower & ON_START == mark) {
+            let follower = follower & !ON_START;
+            self.needs[follower as usize] -= 1;
+            if self.needs[follower as usize] == 0 {
+                self.next.push_back(follower);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! An application that is asked for, with its keys.
+
+use std::ops::Deref;
+
+use super::registry::AppInfo;
+use crate::error::{Error, Result};
+use crate::keys::{Keys, Named, bytes};
+use crate::network::Grid;
+use crate::rng::Rng;
+
+/// The size of a message unless it is given.
+const SIZE: u64 = 64 * 1024;
+
+/// An application that is asked for.
+pub(super) struct Request<'a> {
+    spec: &'a str,
+    keys: Keys<'a>,
+    /// Tasks that there is room for.
+    room: u32,
+}
+
+impl<'a> Deref for Request<'a> {
+    type Target = Keys<'a>;
+
+    fn deref(&self) -> &Keys<'a> {
+        &self.keys
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Reads what stands behind the name of `info` in `spec`.
+    pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: u32) -> Result<Self> {
+        let &AppInfo { name, keys, argument, .. } = info;
+        let named = Named { noun: "the application", name, keys, argument, wrong: Error::Workload };
+        Ok(Self { spec, keys: Keys::read(named, rest)?, room })
+    }
+
+    /// The text that the user wrote.
+    pub fn spec(&self) -> &'a str {
+        self.spec
+    }
+
+    /// Tasks that there is room for.
+    pub fn room(&self) -> u32 {
+        self.room
+    }
+
+    /// The tasks: as many as are asked for, or as there is room for; two at least.
+    pub fn tasks(&self) -> Result<u32> {
+        let tasks = self.positive("tasks")?.unwrap_or(self.room);
+        self.check_tasks(tasks.into(), "tasks")?;
+        Ok(tasks)
+    }
+
+    /// Refuses fewer than two tasks, and more than there is room for.
+    pub fn check_tasks(&self, tasks: u128, what: &str) -> Result<()> {
+        let room = self.room;
+        if tasks > u128::from(room) {
+            return Err(self.mistake(format_args!("{what} asks for {tasks} tasks; there is room for {room}")));
+        }
+        if tasks < 2 {
+            return Err(self.mistake(format_args!("{tasks} tasks have nobody to send to; two at least are needed")));
+        }
+        Ok(())
+    }
+
+    /// The bytes of a message.
+    pub fn size(&self) -> Result<u64> {
+        self.bytes("size", SIZE)
+    }
+
+    /// A number of bytes, `default` unless given.
+    pub fn bytes(&self, key: &str, default: u64) -> Result<u64> {
+        let Some(text) = self.value(key) else { return Ok(default) };
+        bytes(text).ok_or_else(|| {
+            self.mistake(format_args!("{key} is '{text}'; it must be a number of bytes from 1 up, as in 64KiB"))
+        })
+    }
+
+    /// The bytes of messages that need not be equal.
+    pub fn sizes(&self) -> Result<Sizes> {
+        let text = self.value("size").unwrap_or_default();
+        let Some((least, most)) = text.split_once('-') else { return self.size().map(|size| Sizes(size, size)) };
+        let read = bytes(least).zip(bytes(most)).filter(|(least, most)| least <= most && most - least < 1 << 32);
+        let (least, most) = read.ok_or_else(|| {
+            self.mistake(format_args!("size is '{text}'; it must be bytes from 1 up, or a range such as 1KiB-64KiB"))
+        })?;
+        Ok(Sizes(least, most))
+    }
+
+    /// How often something is done, once at least.
+    pub fn rounds(&self, key: &str, default: u32) -> Result<u32> {
+        Ok(self.positive(key)?.unwrap_or(default))
+    }
+
+    /// Seconds, from 0 up; 0 unless given. Written with a unit: `5us`, `1.5ms`, `2s`, `80ns`.
+    pub fn seconds(&self, key: &str) -> Result<f64> {
+        let Some(text) = self.value(key) else { return Ok(0.0) };
+        seconds(text)
+            .ok_or_else(|| self.mistake(format_args!("{key} is '{text}'; it must be a time with its unit, as in 5us")))
+    }
+
+    /// The random numbers of an application.
+    pub fn rng(&self, default: u64) -> Result<Rng> {
+        Ok(Rng::stream(self.number("seed")?.unwrap_or(default), 0))
+    }
+
+    /// A grid of three dimensions: as it is asked for, else the largest cube that fits; and what is to be said of it.
+    pub fn cube(&self) -> Result<(Grid, Option<String>)> {
+        if let Some(sides) = self.grid(3..=3)? {
+            return Ok((sides, None));
+        }
+        let tasks = self.tasks()?;
+        let side = (1..).take_while(|side: &u64| side.pow(3) <= tasks.into()).last().unwrap_or(1) as u32;
+        if side < 2 {
+            return Err(self.mistake(format_args!("{tasks} tasks hold no cube of 2x2x2; give grid, as in grid=4x1x1")));
+        }
+        let left = tasks - side.pow(3);
+        let note = (left > 0).then(|| {
+            format!("{}: the largest cube in {tasks} tasks is {side}x{side}x{side}; {left} stay idle", self.spec)
+        });
+        Ok((Grid { sides: vec![side; 3] }, note))
+    }
+
+    /// The grid that is asked for, of so many dimensions.
+    pub fn grid(&self, dimensions: std::ops::RangeInclusive<usize>) -> Result<Option<Grid>> {
+        let Some(sides) = self.sides("grid")? else { return Ok(None) };
+        if self.value("tasks").is_some() {
+            return Err(self.mistake("tasks and grid are given; the grid tells the number of tasks"));
+        }
+        if !dimensions.contains(&sides.len()) {
+            let (least, most) = dimensions.into_inner();
+            let wanted = if least == most { least.to_string() } else { format!("from {least} to {most}") };
+            return Err(self.mistake(format_args!("grid has {} dimensions; there must be {wanted}", sides.len())));
+        }
+        let tasks = sides.iter().fold(1u128, |product, side| product.saturating_mul((*side).into()));
+        self.check_tasks(tasks, "grid")?;
+        Ok(Some(Grid { sides }))
+    }
+}
+
+/// Sizes that are drawn uniformly, ends included.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes(u64, u64);
+
+impl Sizes {
+    /// One size.
+    pub fn draw(self, rng: &mut Rng) -> u64 {
+        let Self(least, most) = self;
+        if least == most { least } else { least + (rng.unit() * (most - least + 1) as f64).ceil() as u64 - 1 }
+    }
+}
+
+/// A time with its unit, from 0 up.
+pub(super) fn seconds(text: &str) -> Option<f64> {
+    let units = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let (digits, unit) = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let time = digits.trim_end().parse::<f64>().ok()? * unit;
+    (time.is_finite() && time >= 0.0).then_some(time)
+}

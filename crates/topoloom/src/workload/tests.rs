@@ -1,0 +1,138 @@
+//! Every application: its tasks come to an end in whatever order messages arrive, and each message is sent once.
+
+use super::*;
+use crate::topology;
+
+/// Applications with the number of their messages on 64 terminals.
+const KNOWN: &[(&str, usize)] = &[
+    ("reduce", 63),
+    ("reduce:algorithm=binomial", 63),
+    ("allreduce", 64 * 6),
+    ("allreduce:tasks=48", 32 * 5 + 2 * 16),
+    ("allreduce:algorithm=ring,tasks=9", 2 * 9 * 8),
+    ("allreduce:algorithm=tree,tasks=9,iterations=3", 3 * 2 * 8),
+    ("allreduce:algorithm=rabenseifner,tasks=48", 2 * 32 * 5 + 2 * 16),
+    ("mapreduce", 63 * 2 + 63 * 16),
+    ("mapreduce:partners=all,tasks=10", 9 * 2 + 9 * 8),
+    ("mapreduce:share=0,tasks=10", 9 * 2),
+    ("sweep3d", 3 * 3 * 16),
+    ("sweep3d:grid=4x3x5,sweeps=2", 2 * (3 * 3 * 5 + 4 * 2 * 5 + 4 * 3 * 4)),
+    ("sweep3d:reading=inrflow,sweeps=2", 2 * (3 * 3 * 16 + 1)),
+    ("flood:waves=1", 3 * 64),
+    ("flood:grid=3x3x3,waves=2", 2 * (3 * 27 - 27)),
+    ("flood:reading=inrflow,waves=2", 2 * 6 * 64),
+    ("nearneighbors", 6 * 64),
+    ("nearneighbors:grid=4x2x1,iterations=2", 2 * 4 * 8),
+    ("nbodies", 64 * 32),
+    ("nbodies:tasks=9", 9 * 4),
+    ("nbodies:reading=inrflow", 64 * 6),
+    ("unstructured", 64),
+    ("unstructured:each=8,size=1KiB-64KiB,rounds=2", 2 * 8 * 64),
+    ("unstructured-mgmt:messages=1000", 1000),
+    ("unstructured-hr:each=3,hot=0.01", 192),
+    ("bisection", 4 * 64),
+    ("bisection:tasks=9,rounds=1", 8),
+    ("alltoall", 64 * 63),
+    ("alltoall:algorithm=bruck,tasks=48", 48 * 6),
+    ("alltoall:algorithm=direct,tasks=9", 9 * 8),
+    ("broadcast", 63),
+    ("broadcast:algorithm=chain,segments=4", 4 * 63),
+    ("broadcast:algorithm=linear,tasks=5", 4),
+    ("halo:grid=4x4x4", 6 * 64),
+    ("halo:grid=4x4,corners=true,compute=5us,iterations=2", 2 * 8 * 16),
+    ("halo:grid=3x3x3,open=true,corners=true", 8 * 7 + 12 * 11 + 6 * 17 + 26),
+    ("training", 2 * 64 * 63),
+    (
+        "training:tensor=2,pipeline=4,expert=2,data=4",
+        // Passes of layers, each with rings of tensor ranks and all-to-alls of experts; stages; gradients.
+        4 * 4 * 8 * (4 * 4 + 8) + 2 * 3 * 8 * 8 + 4 * 2 * (2 * 4 * 3 + 2 * 2 * 2),
+    ),
+];
+
+/// Drives a workload, the message that was sent last arriving first or last; returns how often each was sent.
+fn drive(workload: &Workload, last_first: bool) -> Vec<u32> {
+    let mut sent = vec![0; workload.messages().len()];
+    let mut progress = Progress::new(workload);
+    let mut ready = Vec::new();
+    progress.start(&mut ready);
+    while !ready.is_empty() {
+        assert!(!progress.finished());
+        match if last_first { ready.pop().unwrap() } else { ready.remove(0) } {
+            Ready::Message(message) => {
+                sent[message as usize] += 1;
+                progress.delivered(message, &mut ready);
+            }
+            Ready::Compute { op, .. } => progress.computed(op, &mut ready),
+        }
+    }
+    assert!(progress.finished(), "{}", workload.spec());
+    sent
+}
+
+#[test]
+fn all_come_to_an_end_and_send_each_message_once() {
+    for &(spec, messages) in KNOWN {
+        let workload = build(spec, 64).expect(spec);
+        assert_eq!(workload.messages().len(), messages, "{spec}");
+        for message in workload.messages() {
+            assert!(message.source != message.target && message.bytes > 0, "{spec}: {message:?}");
+        }
+        for last_first in [false, true] {
+            assert!(drive(&workload, last_first).iter().all(|sent| *sent == 1), "{spec}");
+        }
+    }
+}
+
+#[test]
+fn parts_of_the_tasks_can_be_driven_apart() {
+    for &(spec, messages) in KNOWN {
+        let workload = build(spec, 64).expect(spec);
+        let part = |odd: u32| (0..workload.tasks()).filter(|task| task % 2 == odd).collect();
+        let mut parts = [Progress::of(&workload, part(0)), Progress::of(&workload, part(1))];
+        let mut ready = Vec::new();
+        parts.iter_mut().for_each(|part| part.start(&mut ready));
+        let mut sent = 0;
+        while let Some(next) = ready.pop() {
+            match next {
+                Ready::Message(message) => {
+                    sent += 1;
+                    let target = workload.messages()[message as usize].target;
+                    parts[target as usize % 2].delivered(message, &mut ready);
+                }
+                Ready::Compute { op, .. } => parts[workload.task_of(op) as usize % 2].computed(op, &mut ready),
+            }
+        }
+        assert!(parts.iter().all(Progress::finished), "{spec}");
+        assert_eq!(sent, messages, "{spec}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_its_size() {
+    for (spec, room, wanted) in [
+        ("allreduce:algorithm=ring,size=1GiB", 131_072, "34359476224 messages"),
+        ("alltoall", 131_072, "17179738112 messages"),
+        ("nbodies", 131_072, "reading=inrflow"),
+        ("mapreduce:partners=all", 131_072, "at most 1073741824"),
+    ] {
+        let error = build(spec, room).expect_err(spec).to_string();
+        assert!(error.contains(wanted), "{error}");
+    }
+}
+
+#[test]
+fn mappings_put_every_task_on_a_terminal_of_its_own() {
+    let network = topology::build("torus:8x8x8").expect("a torus");
+    let workload = build("nearneighbors:grid=6x6x6", 512).expect("a workload");
+    for text in ["linear", "random", "random:seed=2", "blocks", "blocks:size=5,seed=3", "tiles:size=2x3x1"] {
+        let mapping = Mapping::new(text, &workload, &network).expect(text);
+        let mut terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
+        assert_eq!(terminals.len(), 216, "{text}");
+        terminals.sort_unstable();
+        terminals.dedup();
+        assert_eq!(terminals.len(), 216, "{text}");
+    }
+    let tiles = Mapping::new("tiles:size=2x3x1", &workload, &network).expect("tiles");
+    // Tasks 0, 1, 6, 7, 12, 13 are the first tile; task 2 begins the next one.
+    assert_eq!([0, 1, 6, 7, 12, 13, 2].map(|task| tiles.terminal(task).0), [0, 1, 2, 3, 4, 5, 6]);
+}
