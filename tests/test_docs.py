@@ -15,7 +15,10 @@ from nbclient import NotebookClient
 from topoloom import Study
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "pictures", "studies"))]
+PAGES = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "pictures", "permutation", "studies")),
+]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 

@@ -178,7 +178,7 @@ impl Network {
 
     /// What was noticed when the network was read.
     fn notes(&self) -> Vec<String> {
-        self.0.any_structure().source().map_or_else(Vec::new, |source| source.notes.clone())
+        self.0.any_structure().notes().to_vec()
     }
 
     /// The SHA-256 of the file or graph that the network comes from, if it comes from one.

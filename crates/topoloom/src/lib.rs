@@ -12,6 +12,7 @@ mod keys;
 pub mod layout;
 pub mod metrics;
 pub mod network;
+pub mod permute;
 pub mod rng;
 pub mod routing;
 mod rows;

@@ -172,6 +172,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// What a user should know of the way the network was made, a sentence each.
+    fn notes(&self) -> &[String] {
+        self.source().map_or(&[], |source| &source.notes)
+    }
+
     /// Where the network comes from, if a spec alone does not tell: a file, or a graph that a program gave.
     fn source(&self) -> Option<&Source> {
         None
@@ -416,6 +421,30 @@ impl Network {
     /// The names of the routers in the file or graph that the network comes from, where they are not the ids.
     pub fn router_names(&self) -> Option<&[String]> {
         self.structure.source().and_then(|source| source.names.as_deref())
+    }
+
+    /// The same routers, terminals, ports and cables, with the ends of the cables in other ports: `ends` are the two of
+    /// each link, and together every port that a link was in. Classes and latencies go with the cables.
+    pub(crate) fn rewired(
+        &self,
+        ends: &[[PortId; 2]],
+        spec: String,
+        family: &'static str,
+        structure: Box<dyn Structure>,
+    ) -> Self {
+        let mut network = Self { spec, family, structure: Arc::from(structure), ..self.clone() };
+        for ((link, old), &[a, b]) in network.links.iter_mut().zip(&self.links).zip(ends) {
+            for (port, peer) in [(a, b), (b, a)] {
+                let port = &mut network.ports[port.index()];
+                (port.peer, port.class) = (Peer::Port(peer), old.class);
+            }
+            link.ends = if a < b { [a, b] } else { [b, a] };
+            if !self.latencies.is_empty() {
+                let latency = self.latencies[old.ends[0].index()];
+                [a, b].iter().for_each(|port| network.latencies[port.index()] = latency);
+            }
+        }
+        network
     }
 
     /// The same routers and terminals with some of the links, under another name. Ids of routers and terminals stay;

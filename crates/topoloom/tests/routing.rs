@@ -185,6 +185,7 @@ fn every_decision_has_been_enumerated() {
         "clos:radix=6,levels=3,taper=1.5",
         "xgft:down=3x2x4,up=2x3",
         "xgft:down=1x3x2,up=4x1",
+        "permuted:two-cab(torus:4x4,p=2),cabinet=4",
         "myriclos:32",
         "myriclos:256",
         "hypercube:4",

@@ -21,7 +21,7 @@ IRRELEVANT = ("threads",)
 FILE_OPTIONS = ("rates",)
 """Options that are the path of a file."""
 
-_FILES = re.compile(r"(?:^|[(,=])(?:file|pairs|trace|table):([^,()]+)")
+_FILES = re.compile(r"(?:^|[(,=])(?:(?:file|pairs|trace|table):|cabinet=(?=[^,()]+\.csv))([^,()]+)")
 """The paths of files in the name of a network, a routing or a traffic, wherever they stand in it."""
 
 

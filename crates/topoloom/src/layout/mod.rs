@@ -1,11 +1,13 @@
 //! Where routers stand on the machine floor, how long their cables are, and what all that costs.
 
 mod bill;
+mod packing;
 mod placement;
 mod prices;
 mod rules;
 
 pub use bill::{Bill, Cable, Cost, End, KindTotal, LengthCount, cost};
+pub use packing::Packing;
 pub use placement::{Cabinet, Layout};
 pub use prices::{CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
 pub use rules::{KEYS as LAYOUT_KEYS, Rules};

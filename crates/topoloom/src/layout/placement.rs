@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Packing;
 use super::rules::{Rules, mistake};
 use crate::error::Result;
 use crate::network::{Grid, Network, RouterId, Structure};
@@ -60,13 +61,13 @@ impl Layout {
     pub fn new(network: &Network, rules: &Rules) -> Result<Self> {
         let structure = network.any_structure();
         let routers = network.routers();
-        let (cabinets, inside_m): (Vec<u32>, f64) = match (rules.cabinet, structure.grid()) {
-            (Some(size), _) => (routers.map(|router| router.0 / size).collect(), 2.0),
-            (None, Some(grid)) => return Self::on_grid(structure, grid, routers.len(), rules),
-            (None, None) => {
+        let (cabinets, inside_m): (Vec<u32>, f64) = match (&rules.cabinet, structure.grid()) {
+            (Packing::Own, Some(grid)) => return Self::on_grid(structure, grid, routers.len(), rules),
+            (Packing::Own, None) => {
                 let place = |router: RouterId| structure.cabinet(router).unwrap_or(router.0);
                 (routers.map(place).collect(), structure.cabinet_cable_m())
             }
+            (packing, _) => (packing.cabinets(network)?, 2.0),
         };
         let count = cabinets.iter().max().map_or(0, |&last| last + 1);
         let [rows, columns] = floor(count, rules)?;

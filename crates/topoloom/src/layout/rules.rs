@@ -1,10 +1,11 @@
 //! How a user asks for a layout: `cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2`.
 
+use super::Packing;
 use crate::error::{Error, Result, unknown};
 
 /// The keys of a layout, with their meaning.
 pub const KEYS: &[(&str, &str)] = &[
-    ("cabinet", "routers a cabinet, in order of their ids; or own, the family's own packaging (default own)"),
+    ("cabinet", Packing::DOC),
     ("width", "metres from a cabinet to the next one in its row (default 1)"),
     ("depth", "metres from a row of cabinets to the next one (default 1)"),
     ("rows", "rows of cabinets (default: as the columns need)"),
@@ -19,8 +20,8 @@ pub const KEYS: &[(&str, &str)] = &[
 pub struct Rules {
     /// The text that asked for it.
     pub text: String,
-    /// Routers a cabinet, or `None` for the family's own packaging.
-    pub cabinet: Option<u32>,
+    /// Which routers share a cabinet.
+    pub cabinet: Packing,
     /// From a cabinet to the next one in its row.
     pub width_m: f64,
     /// From a row to the next one.
@@ -43,7 +44,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             text: "own".to_owned(),
-            cabinet: None,
+            cabinet: Packing::Own,
             width_m: 1.0,
             depth_m: 1.0,
             rows: None,
@@ -85,7 +86,7 @@ impl Rules {
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
-            "cabinet" => self.cabinet = if value == "own" { None } else { Some(count(key, value)?) },
+            "cabinet" => self.cabinet = Packing::parse(value).map_err(mistake)?,
             "rows" => self.rows = Some(count(key, value)?),
             "columns" => self.columns = Some(count(key, value)?),
             "width" => self.width_m = metres(key, value)?,
@@ -128,7 +129,7 @@ mod tests {
         let rules = Rules::parse("cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9");
         let expected = Rules {
             text: "cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9".to_owned(),
-            cabinet: Some(16),
+            cabinet: Packing::Routers(16),
             width_m: 0.6,
             depth_m: 2.1,
             rows: Some(3),

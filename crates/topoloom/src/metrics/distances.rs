@@ -247,6 +247,13 @@ pub(super) fn distances_from(graph: &Graph, source: u32) -> Vec<u32> {
     distances
 }
 
+/// Links on a shortest way from each vertex to each, a row at a time, of a graph as for [`histogram`]; `u32::MAX` where
+/// there is none.
+pub fn rows(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> impl Iterator<Item = Vec<u32>> {
+    let graph = Graph::gather(vertices, list);
+    (0..vertices as u32).map(move |source| distances_from(&graph, source))
+}
+
 fn one_source(graph: &Graph, terminals: &[u32], source: u32) -> Levels {
     let mut levels = Levels::default();
     let own = u128::from(terminals[source as usize]);
@@ -281,6 +288,12 @@ fn component_sizes(network: &Network, graph: &Graph) -> Vec<u32> {
     }
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     sizes
+}
+
+/// Ordered pairs of vertices that a path joins, by distance in links, from 0 on: of a graph of so many vertices whose
+/// neighbours `list` appends, in any order.
+pub fn histogram(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> Vec<u64> {
+    histogram_from(&Graph::gather(vertices, list), (0..vertices as u32).collect())
 }
 
 /// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on.

@@ -6,6 +6,7 @@ use super::distances::{Distances, Sample};
 use super::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
+use crate::topology::{Permutation, Permuted};
 
 /// The facts of a network that need no partitioner. The names are the keys of the JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -19,6 +20,9 @@ pub struct Facts {
     pub source_sha256: Option<String>,
     /// What was noticed when the network was read: parallel links, renumbered ids.
     pub notes: Vec<String>,
+    /// How a permuted network came about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permutation: Option<Permutation>,
     /// Terminals.
     pub terminals: usize,
     /// Routers.
@@ -78,7 +82,8 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
         spec: network.spec().to_owned(),
         family: network.intact().family().to_owned(),
         source_sha256: network.any_structure().source().map(|source| source.sha256.clone()),
-        notes: network.any_structure().source().map_or_else(Vec::new, |source| source.notes.clone()),
+        notes: network.any_structure().notes().to_vec(),
+        permutation: network.intact().structure::<Permuted>().map(|permuted| permuted.permutation.clone()),
         terminals,
         routers,
         radix: up().map(|router| network.radix_of(router)).max().unwrap_or(0),

@@ -16,6 +16,7 @@ mod hyperx;
 mod mesh;
 mod myriclos;
 mod params;
+mod permuted;
 mod randomregular;
 mod ring;
 mod slimfly;
@@ -35,6 +36,7 @@ pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use params::{Key, Params, available_memory, guard_size};
+pub use permuted::{Permutation, Permuted};
 pub use randomregular::RandomRegular;
 pub use ring::Ring;
 pub use slimfly::SlimFly;
@@ -83,6 +85,7 @@ pub static FAMILIES: &[&Family] = &[
     &ring::FAMILY,
     &randomregular::FAMILY,
     &myriclos::FAMILY,
+    &permuted::FAMILY,
     &file::FAMILY,
 ];
 

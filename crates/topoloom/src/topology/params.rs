@@ -20,6 +20,10 @@ pub const P: Key = Key { name: "p", doc: "terminals per router (default 1)" };
 /// The key of a family of files: the path, which stands first in a spec, without its name, where others have sizes.
 pub const PATH: Key = Key { name: "path", doc: "the file; stands first, where other families have sizes" };
 
+/// The key of a family that is made of another network: how, and that network's spec, in brackets. It stands first in a
+/// spec, without its name, where others have sizes.
+pub const BASE: Key = Key { name: "base", doc: "the other network; stands first, where other families have sizes" };
+
 /// The parsed parameters of one spec.
 #[derive(Debug)]
 pub struct Params {
@@ -33,9 +37,9 @@ impl Params {
     /// Reads `rest`, what stands behind the colon of `spec`.
     pub fn parse(spec: &str, family: &'static Family, rest: &str) -> Result<Self> {
         let mut params = Self { spec: spec.to_owned(), family, sizes: Vec::new(), values: BTreeMap::new() };
-        for (place, item) in rest.split(',').map(str::trim).enumerate() {
+        for (place, item) in params.items(rest)?.into_iter().map(str::trim).enumerate() {
             match item.split_once('=') {
-                _ if place == 0 && params.begins_with_path(item) => params.set(PATH.name, item)?,
+                _ if place == 0 && params.begins_unnamed(item) => params.set(family.keys[0].name, item)?,
                 Some((key, value)) => params.set(key.trim(), value.trim())?,
                 None if item.is_empty() && rest.is_empty() => {}
                 None if place == 0 && family.sizes.is_some() => params.sizes = params.read_sizes(item)?,
@@ -51,11 +55,41 @@ impl Params {
         Ok(params)
     }
 
-    /// True if `item`, the first one, is the path of a family of files: it has no name, or none of the family's keys.
-    fn begins_with_path(&self, item: &str) -> bool {
-        let reads_files = self.family.keys.first().is_some_and(|key| key.name == PATH.name);
+    /// What stands between commas; commas in brackets belong to another network.
+    fn items<'a>(&self, rest: &'a str) -> Result<Vec<&'a str>> {
+        if !self.begins_with(BASE) {
+            return Ok(rest.split(',').collect());
+        }
+        let (mut items, mut first, mut depth) = (Vec::new(), 0, 0u32);
+        for (at, byte) in rest.bytes().enumerate() {
+            match byte {
+                b'(' => depth += 1,
+                b')' if depth == 0 => return Err(self.mistake("a bracket closes that none opens")),
+                b')' => depth -= 1,
+                b',' if depth == 0 => {
+                    items.push(&rest[first..at]);
+                    first = at + 1;
+                }
+                _ => {}
+            }
+        }
+        if depth > 0 {
+            return Err(self.mistake("a bracket is not closed"));
+        }
+        items.push(&rest[first..]);
+        Ok(items)
+    }
+
+    fn begins_with(&self, key: Key) -> bool {
+        self.family.keys.first().is_some_and(|first| first.name == key.name)
+    }
+
+    /// True if `item`, the first one, is a path or a base: it has no name, or none of the family's keys.
+    fn begins_unnamed(&self, item: &str) -> bool {
         let key = item.split_once('=').map(|(key, _)| key.trim());
-        reads_files && !item.is_empty() && !self.family.keys.iter().any(|known| key == Some(known.name))
+        (self.begins_with(PATH) || self.begins_with(BASE))
+            && !item.is_empty()
+            && !self.family.keys.iter().any(|known| key == Some(known.name))
     }
 
     fn usage(&self) -> String {
@@ -135,6 +169,15 @@ impl Params {
     /// The terminals per router: `p`, or 1.
     pub fn concentration(&self) -> Result<u32> {
         Ok(self.optional("p", 1)?.unwrap_or(1))
+    }
+
+    /// A number from 0 to 1, if given.
+    pub fn fraction(&self, key: &str) -> Result<Option<f64>> {
+        let read = |text: &str| {
+            let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+            number.ok_or_else(|| self.mistake(format!("{key} is '{text}'; it must be a number from 0 to 1")))
+        };
+        self.text(key).map(read).transpose()
     }
 
     /// `true` or `false`, if given.

@@ -1,0 +1,148 @@
+//! Which cabinet each router stands in, where a user says so.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use super::Layout;
+use crate::error::{Error, Result};
+use crate::network::{Network, RouterId};
+
+/// How routers are put into cabinets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Packing {
+    /// The family's own packaging.
+    Own,
+    /// So many routers a cabinet, in order of their ids.
+    Routers(u32),
+    /// Blocks of the family's grid, with these sides; cabinets count as routers do, the first dimension fastest.
+    Blocks(Vec<u32>),
+    /// A table of routers and cabinets.
+    File(String),
+}
+
+impl Packing {
+    /// What `cabinet=` takes.
+    pub const DOC: &str = "routers a cabinet, in order of their ids; or 4x4, blocks of the family's grid; or FILE.csv, \
+                           a table router,cabinet; or own, the family's own packaging (default own)";
+
+    /// Reads `16`, `4x4`, `racks.csv` or `own`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for anything else.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = || {
+            Error::Config(format!(
+                "cabinet is {text}; it must be a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, or \
+                 own"
+            ))
+        };
+        if text == "own" {
+            return Ok(Self::Own);
+        }
+        if text.ends_with(".csv") {
+            return Ok(Self::File(text.to_owned()));
+        }
+        let sides: Option<Vec<u32>> = text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
+        match sides.ok_or_else(wrong)?.as_slice() {
+            &[routers] => Ok(Self::Routers(routers)),
+            sides => Ok(Self::Blocks(sides.to_vec())),
+        }
+    }
+
+    /// The cabinet of each router; cabinets are numbered from 0.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for blocks of a network without a grid, and a table that does not name each router once.
+    pub fn cabinets(&self, network: &Network) -> Result<Vec<u32>> {
+        match self {
+            Self::Own => {
+                let layout = Layout::of_family(network);
+                Ok(network.routers().map(|router| layout.cabinet(router)).collect())
+            }
+            Self::Routers(size) => Ok(network.routers().map(|router| router.0 / size).collect()),
+            Self::Blocks(block) => blocks(network, block),
+            Self::File(path) => of_file(network, path),
+        }
+    }
+
+    /// A sentence on a cabinet that is not full, where all are meant to hold as many.
+    pub fn note(&self, network: &Network) -> Option<String> {
+        let routers = network.num_routers() as u32;
+        match self {
+            Self::Routers(size) if routers % size > 0 => Some(format!(
+                "{size} routers a cabinet do not divide {routers} routers: the last of {} cabinets holds {}",
+                routers.div_ceil(*size),
+                routers % size
+            )),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("own"),
+            Self::Routers(size) => size.fmt(f),
+            Self::Blocks(sides) => {
+                let sides: Vec<String> = sides.iter().map(u32::to_string).collect();
+                f.write_str(&sides.join("x"))
+            }
+            Self::File(path) => f.write_str(path),
+        }
+    }
+}
+
+fn blocks(network: &Network, block: &[u32]) -> Result<Vec<u32>> {
+    let Some(grid) = network.any_structure().grid().filter(|grid| grid.sides.len() >= block.len()) else {
+        return Err(Error::Config(format!(
+            "cabinet is {}; {} has no grid of so many dimensions to cut into blocks",
+            Packing::Blocks(block.to_vec()),
+            network.spec()
+        )));
+    };
+    let side = |dimension: usize| block.get(dimension).copied().unwrap_or(1);
+    let cabinet = |router: RouterId| {
+        let coordinates = grid.coordinates(router.0);
+        (0..grid.sides.len()).rev().fold(0, |id, d| id * grid.sides[d].div_ceil(side(d)) + coordinates[d] / side(d))
+    };
+    Ok(network.routers().map(cabinet).collect())
+}
+
+/// Reads a table of routers (ids, or names where the network has some) and cabinets (any names). Cabinets are numbered
+/// in the order of their names where these are whole numbers, else in the order of their appearance.
+fn of_file(network: &Network, path: &str) -> Result<Vec<u32>> {
+    let wrong = |line: usize, what: String| Error::Config(format!("{path}: line {line}: {what}"));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Config(format!("cabinet: cannot read '{path}': {}", error.kind())))?;
+    let names: HashMap<&str, u32> =
+        network.router_names().unwrap_or_default().iter().map(String::as_str).zip(0..).collect();
+    let mut found: Vec<Option<&str>> = vec![None; network.num_routers()];
+    for (line, row) in (1..).zip(text.lines()).filter(|(_, row)| !row.trim().is_empty()) {
+        let (router, cabinet) = row
+            .split_once(',')
+            .map(|(router, cabinet)| (router.trim(), cabinet.trim()))
+            .filter(|(_, cabinet)| !cabinet.is_empty() && !cabinet.contains(','))
+            .ok_or_else(|| wrong(line, "a router and its cabinet must stand here, as in 17,A3".to_owned()))?;
+        if line == 1 && (router, cabinet) == ("router", "cabinet") {
+            continue;
+        }
+        let id = names.get(router).copied().or_else(|| router.parse().ok());
+        let place = id.and_then(|id| found.get_mut(id as usize));
+        let place = place.ok_or_else(|| wrong(line, format!("{} has no router '{router}'", network.spec())))?;
+        if place.replace(cabinet).is_some() {
+            return Err(wrong(line, format!("router '{router}' has a cabinet already")));
+        }
+    }
+    if let Some(router) = found.iter().position(Option::is_none) {
+        return Err(Error::Config(format!("{path}: router {router} of {} is in no cabinet", network.spec())));
+    }
+    let found: Vec<&str> = found.into_iter().flatten().collect();
+    let mut seen = HashSet::new();
+    let mut order: Vec<&str> = found.iter().copied().filter(|&name| seen.insert(name)).collect();
+    if order.iter().all(|name| name.parse::<u64>().is_ok()) {
+        order.sort_by_key(|name| name.parse::<u64>().unwrap_or(u64::MAX));
+    }
+    let numbers: HashMap<&str, u32> = order.into_iter().zip(0..).collect();
+    Ok(found.into_iter().map(|name| numbers[name]).collect())
+}

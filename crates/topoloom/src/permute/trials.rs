@@ -1,0 +1,87 @@
+//! The best of several random permutations.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::cabling::Cabling;
+use super::methods::{Counts, Method, permute};
+use crate::error::Result;
+use crate::rng::Rng;
+
+/// How to permute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Trials {
+    /// Which cables may exchange ends.
+    pub method: Method,
+    /// How many permutations are tried.
+    pub trials: u32,
+    /// The probability that a pair of cables may exchange ends.
+    pub swappable: f64,
+    /// The seed; each trial has a stream of its own.
+    pub seed: u64,
+}
+
+/// What one permutation came to. The names are keys of the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Trial {
+    /// The largest distance between two vertices.
+    pub diameter: u32,
+    /// The mean distance over ordered pairs of distinct vertices.
+    pub average_distance: f64,
+    /// What became of the pairs of cables.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// The best permutation, and all that were tried.
+#[derive(Debug, Clone)]
+pub struct Best {
+    /// The cables.
+    pub cabling: Cabling,
+    /// Its number, from 0.
+    pub trial: u32,
+    /// All trials.
+    pub trials: Vec<Trial>,
+}
+
+/// Permutes `trials` times, on all cores, and returns the permutation with the smallest diameter and, among these, the
+/// smallest average distance: the first of them.
+///
+/// # Errors
+/// [`Error::Spec`](crate::error::Error::Spec) if cable was not conserved, which would be a mistake of this program.
+pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
+    let sets = cabling.by_cabinets();
+    let one = |trial: u32| -> Result<(Ranked, Vec<(u32, Trial)>)> {
+        let mut rng = Rng::stream(how.seed, trial.into());
+        let mut permuted = cabling.clone();
+        let counts = permute(&mut permuted, &sets, how.method, how.swappable, &mut rng);
+        permuted.check_conserved(cabling)?;
+        let (diameter, sum, average_distance) = distances(&permuted);
+        let told = Trial { diameter, average_distance, counts };
+        Ok((Ranked { rank: (diameter, sum, trial), cabling: permuted }, vec![(trial, told)]))
+    };
+    let better = |a: (Ranked, Vec<(u32, Trial)>), b: (Ranked, Vec<(u32, Trial)>)| {
+        let (mut told, more) = (a.1, b.1);
+        told.extend(more);
+        Ok((if a.0.rank <= b.0.rank { a.0 } else { b.0 }, told))
+    };
+    let found = (0..how.trials).into_par_iter().map(one).try_reduce_with(better);
+    let (winner, mut trials) = found.expect("there is a trial")?;
+    trials.sort_unstable_by_key(|&(trial, _)| trial);
+    let trials = trials.into_iter().map(|(_, trial)| trial).collect();
+    Ok(Best { cabling: winner.cabling, trial: winner.rank.2, trials })
+}
+
+/// A permutation with its diameter, its sum of distances and its number.
+struct Ranked {
+    rank: (u32, u64, u32),
+    cabling: Cabling,
+}
+
+/// The diameter, the sum of all distances, and their mean.
+pub(crate) fn distances(cabling: &Cabling) -> (u32, u64, f64) {
+    let histogram = cabling.histogram();
+    let sum: u64 = (0..).zip(&histogram).map(|(distance, &pairs)| distance * pairs).sum();
+    let pairs: u64 = histogram[1..].iter().sum();
+    (histogram.len() as u32 - 1, sum, sum as f64 / pairs.max(1) as f64)
+}

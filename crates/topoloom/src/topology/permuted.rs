@@ -1,0 +1,217 @@
+//! `permuted:two-cab(torus:64x64),cabinet=16`: swap-and-randomize on any base network.
+//!
+//! Routers, terminals and ports are those of the base, and so are the cables; two cables with an end in one cabinet
+//! exchange the ports of these ends (see [`crate::permute`]). Classes and latencies go with the cables. If terminals
+//! stand in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
+//! than in the base, and ports are counted anew: terminals, then links in the order of the cables.
+
+use serde::Serialize;
+
+use super::Family;
+use super::params::{BASE, Key, Params};
+use crate::error::{Error, Result, unknown};
+use crate::layout::Packing;
+use crate::metrics::distances::{require_connected, rows};
+use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
+use crate::permute::{Cabling, Method, Trial, Trials, best};
+
+pub(super) const FAMILY: Family = Family {
+    name: "permuted",
+    summary: "another network whose cables exchange ends at random within cabinets: shorter ways, no more cable",
+    sizes: None,
+    keys: &[
+        Key { name: BASE.name, doc: "how, and the other network; stands first: two-cab(torus:64x64)" },
+        Key { name: "cabinet", doc: Packing::DOC },
+        Key { name: "nodes", doc: "terminals a node-only cabinet; their cables are swapped too (default: they stay)" },
+        Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
+        Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
+        Key { name: "seed", doc: "of the permutations (default 1)" },
+    ],
+    example: "permuted:two-cab(torus:16x16),cabinet=16",
+    source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize: a method for building low-latency HPC \
+             interconnects",
+    build,
+};
+
+/// How a permuted network came about. The names are keys of the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Permutation {
+    /// The method.
+    pub method: String,
+    /// The base network.
+    pub base: String,
+    /// How routers are put into cabinets.
+    pub cabinet: String,
+    /// Cabinets, node-only ones included.
+    pub cabinets: u32,
+    /// The number of the trial that was taken, from 0.
+    pub best_trial: u32,
+    /// Ends of cables that are plugged in elsewhere than in the base.
+    pub moved_ends: usize,
+    /// The largest distance of the base, between routers; also terminals, if their cables are swapped.
+    pub base_diameter: u32,
+    /// The mean distance of the base.
+    pub base_average_distance: f64,
+    /// The mean distance of cabinets: as long as the cables between each two cabinets stay, no network is below it.
+    pub cabinet_distance: f64,
+    /// Every trial.
+    pub trials: Vec<Trial>,
+}
+
+impl Permutation {
+    /// What was done, in a sentence.
+    fn told(&self) -> String {
+        let Trial { average_distance, counts, .. } = &self.trials[self.best_trial as usize];
+        format!(
+            "trial {} of {} is the best: {} exchanges between {} cabinets moved {} ends of cables, {} were refused, {} \
+             discarded because they would have disconnected the network; the average distance fell from {:.3} to {:.3}",
+            self.best_trial + 1,
+            self.trials.len(),
+            counts.exchanged,
+            self.cabinets,
+            self.moved_ends,
+            counts.refused,
+            counts.disconnecting,
+            self.base_average_distance,
+            average_distance
+        )
+    }
+}
+
+/// A permuted network.
+#[derive(Debug)]
+pub struct Permuted {
+    /// How it came about.
+    pub permutation: Permutation,
+    /// The cabinet of each router.
+    cabinets: Vec<u32>,
+    notes: Vec<String>,
+}
+
+impl Structure for Permuted {
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        Some(self.cabinets[router.index()])
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+fn build(params: &Params) -> Result<Network> {
+    let named = |error: Error| match error {
+        Error::TooLarge(_) => error,
+        other => params.mistake(other.to_string()),
+    };
+    let (method, base) = base(params)?;
+    let packing = params.text("cabinet").map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
+    let how = Trials {
+        method,
+        trials: params.optional("trials", 1)?.unwrap_or(20),
+        swappable: params.fraction("swappable")?.unwrap_or(1.0),
+        seed: params.optional("seed", 0)?.unwrap_or(1).into(),
+    };
+    let nodes = params.optional("nodes", 1)?;
+    let base = super::build(base).map_err(named)?;
+    require_connected(&base).map_err(named)?;
+    let cabinets = packing.cabinets(&base).map_err(named)?;
+    let before = cabling(&base, &cabinets, nodes);
+    let found = best(&before, &how)?;
+    let (base_diameter, _, base_average_distance) = crate::permute::distances(&before);
+    let permutation = Permutation {
+        method: method.name().to_owned(),
+        base: base.spec().to_owned(),
+        cabinet: packing.to_string(),
+        cabinets: before.cabinets().iter().max().map_or(0, |&last| last + 1),
+        best_trial: found.trial,
+        moved_ends: found.cabling.moved_ends(&before),
+        base_diameter,
+        base_average_distance,
+        cabinet_distance: cabinet_distance(&before),
+        trials: found.trials,
+    };
+    let own = packing.note(&base).into_iter().chain([permutation.told()]);
+    let notes = own.chain(base.any_structure().notes().iter().cloned()).collect();
+    let permuted = Permuted { permutation, cabinets, notes };
+    let name = params.spec().to_owned();
+    match nodes {
+        None => Ok(base.rewired(&port_pairs(&base, &found.cabling), name, FAMILY.name, Box::new(permuted))),
+        Some(_) => rebuilt(&base, &found.cabling, name, permuted),
+    }
+}
+
+/// The method, and the spec of the base.
+fn base(params: &Params) -> Result<(Method, &str)> {
+    let text = params.text(BASE.name).unwrap_or("");
+    let parts = text.split_once('(').and_then(|(method, rest)| Some((method.trim(), rest.strip_suffix(')')?)));
+    let Some((name, base)) = parts.filter(|(_, base)| !base.trim().is_empty()) else {
+        let example = FAMILY.example;
+        return Err(params.mistake(format!("a method must stand first, with a network in brackets: '{example}'")));
+    };
+    let known = Method::NAMES.iter().find(|(known, _)| *known == name);
+    let method = known.ok_or_else(|| {
+        params.mistake(unknown("method of permutation", name, Method::NAMES.iter().map(|(name, _)| name)))
+    })?;
+    Ok((method.1, base))
+}
+
+/// The cables of a network. Vertices are routers; with `nodes`, terminals follow, so many to a cabinet behind the
+/// routers' ones, and their cables follow the links.
+pub(super) fn cabling(base: &Network, cabinets: &[u32], nodes: Option<u32>) -> Cabling {
+    let mut cables: Vec<[(u32, u32); 2]> =
+        base.links().iter().map(|link| link.ends.map(|port| (base.ports()[port.index()].router.0, port.0))).collect();
+    let mut cabinets = cabinets.to_vec();
+    if let Some(size) = nodes {
+        let first = cabinets.iter().max().map_or(0, |&last| last + 1);
+        let routers = base.num_routers() as u32;
+        for terminal in 0..base.num_terminals() as u32 {
+            let port = base.terminal_port(TerminalId(terminal));
+            cabinets.push(first + terminal / size);
+            cables.push([(base.ports()[port.index()].router.0, port.0), (routers + terminal, 0)]);
+        }
+    }
+    Cabling::new(cabinets, &cables)
+}
+
+/// The two ports of each link, where every vertex is a router and every plug one of its link ports.
+fn port_pairs(base: &Network, cabling: &Cabling) -> Vec<[PortId; 2]> {
+    let port = |plug: u32| {
+        let router = RouterId(cabling.vertex(plug));
+        let terminals = base.terminals_of(router).count() as u32;
+        PortId(base.port_base(router) + terminals + cabling.place(plug))
+    };
+    (0..cabling.cables() as u32).map(|cable| cabling.ends(cable).map(port)).collect()
+}
+
+/// The network after terminals' cables were swapped as well.
+fn rebuilt(base: &Network, cabling: &Cabling, spec: String, permuted: Permuted) -> Result<Network> {
+    let routers = base.num_routers() as u32;
+    let mut builder = NetworkBuilder::new(routers);
+    let mut homes = vec![0; base.num_terminals()];
+    for cable in 0..cabling.cables() as u32 {
+        let [a, b] = cabling.ends(cable).map(|plug| cabling.vertex(plug));
+        match (base.links().get(cable as usize), a.max(b).checked_sub(routers)) {
+            (_, Some(terminal)) => homes[terminal as usize] = a.min(b),
+            (link, None) => builder.link(a, b, link.map_or(LinkClass::Up, |link| link.class)),
+        }
+    }
+    homes.into_iter().for_each(|router| builder.terminal(router));
+    builder.build(spec, FAMILY.name, Box::new(permuted))
+}
+
+/// The mean distance of the cabinets of two distinct vertices: links between cabinets on a shortest way.
+fn cabinet_distance(cabling: &Cabling) -> f64 {
+    let count = cabling.cabinets().iter().max().map_or(0, |&last| last as usize + 1);
+    let mut held = vec![0u64; count];
+    cabling.cabinets().iter().for_each(|&cabinet| held[cabinet as usize] += 1);
+    let mut joined = vec![Vec::new(); count];
+    for &(i, j) in cabling.by_cabinets().keys().filter(|(i, j)| i != j) {
+        joined[i as usize].push(j);
+        joined[j as usize].push(i);
+    }
+    let there = |row: Vec<u32>| -> u64 { row.iter().zip(&held).map(|(&d, &held)| u64::from(d) * held).sum() };
+    let rows = rows(count, |at, peers| peers.extend_from_slice(&joined[at as usize]));
+    let sum: u64 = rows.zip(&held).map(|(row, &held)| if held > 0 { there(row) * held } else { 0 }).sum();
+    let vertices = cabling.len() as u64;
+    sum as f64 / (vertices * (vertices - 1)).max(1) as f64
+}

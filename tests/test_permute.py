@@ -1,0 +1,203 @@
+"""Permuted networks: what exchanges keep, against a slow re-implementation and against what the paper prints."""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections import Counter
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topoloom
+from oracles import permute
+
+
+def pairs(network):
+    return [(a, b) for a, _, b, _, _ in network.edges()]
+
+
+def consecutive(network, size):
+    return [router // size for router in range(network.num_routers)]
+
+
+BASES = ["torus:6x6,p=2", "hypercube:5", "hyperx:4x3x2", "dragonfly:a=4,h=2,p=2", "ring:40,degree=4", "slimfly:q=5,p=2"]
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    st.sampled_from(BASES),
+    st.sampled_from(["two-cab", "three-cab", "one-step"]),
+    st.integers(1, 20),
+    st.integers(0, 99),
+)
+def test_exchanges_keep_what_they_must(spec, method, size, seed):
+    base = topoloom.network(spec)
+    network = topoloom.network(f"permuted:{method}({spec}),cabinet={size},trials=3,seed={seed}")
+    cabinet = consecutive(base, size)
+    before, after = pairs(base), pairs(network)
+    assert permute.cabinet_pairs(after, cabinet) == permute.cabinet_pairs(before, cabinet)
+    assert network.num_terminals == base.num_terminals
+    used = [
+        {(router, port) for a, pa, b, pb, _ in n.edges() for router, port in ((a, pa), (b, pb))}
+        for n in (base, network)
+    ]
+    assert used[0] == used[1], "every port that had a cable has one"
+    assert max(Counter(map(frozenset, after)).values()) <= max(Counter(map(frozenset, before)).values())
+    if method == "two-cab":
+        links = [Counter((a, cabinet[b]) for e in edges for a, b in (e, e[::-1])) for edges in (before, after)]
+        assert links[0] == links[1], "a router keeps its number of links to each cabinet"
+    graph, facts = permute.simple(after), network.facts()
+    assert nx.is_connected(graph)
+    told = facts["permutation"]
+    best = told["trials"][told["best_trial"]]
+    assert facts["diameter"] == best["diameter"] == nx.diameter(graph)
+    assert facts["average_distance"] == pytest.approx(nx.average_shortest_path_length(graph))
+    assert best["average_distance"] == pytest.approx(facts["average_distance"])
+    assert (best["diameter"], best["average_distance"]) == min(
+        (trial["diameter"], trial["average_distance"]) for trial in told["trials"]
+    )
+    assert told["cabinet_distance"] == pytest.approx(permute.cabinet_distance(before, cabinet))
+    assert told["base_average_distance"] == pytest.approx(base.facts()["average_distance"])
+    ends = [{(a, pa, b, pb) for a, pa, b, pb, _ in n.edges()} for n in (base, network)]
+    assert (told["moved_ends"] == 0) == (ends[0] == ends[1])
+
+
+@pytest.mark.parametrize(
+    ("spec", "method", "size", "swappable"),
+    [
+        ("torus:8x8", "two-cab", 8, 1.0),
+        ("torus:8x8", "three-cab", 8, 1.0),
+        ("hypercube:6", "two-cab", 8, 1.0),
+        ("hypercube:6", "three-cab", 16, 1.0),
+        ("hypercube:6", "one-step", 16, 1.0),
+        ("torus:4x4x4", "two-cab", 16, 0.25),
+    ],
+)
+def test_distances_are_those_of_a_slow_permutation(spec, method, size, swappable):
+    base = topoloom.network(spec)
+    trials = 40
+    network = topoloom.network(f"permuted:{method}({spec}),cabinet={size},trials={trials},swappable={swappable}")
+    found = [trial["average_distance"] for trial in network.facts()["permutation"]["trials"]]
+    slow = permute.average_distances(pairs(base), consecutive(base, size), method, trials, swappable)
+    error = (statistics.variance(found) / trials + statistics.variance(slow) / trials) ** 0.5
+    assert statistics.mean(found) == pytest.approx(statistics.mean(slow), abs=4 * error)
+
+
+PAPER = [
+    # base, method, diameter, average distance: recomputed independently from the paper's words
+    ("torus:64x64", "two-cab", 35, 18.513),
+    ("torus:64x64", "three-cab", 43, 21.996),
+    ("torus:4x4x4x8x8", "two-cab", 10, 5.391),
+    ("torus:4x4x4x8x8", "three-cab", 10, 5.605),
+    ("hypercube:12", "two-cab", 8, 4.371),
+    ("folded-hypercube:12", "two-cab", 5, 3.798),
+]
+
+
+@pytest.mark.parametrize(("base", "method", "diameter", "distance"), PAPER)
+def test_the_paper_s_networks_of_4096_switches(base, method, diameter, distance):
+    facts = json.loads(topoloom.network(f"permuted:{method}({base}),cabinet=16").core.facts_json(None))
+    trials = [trial["average_distance"] for trial in facts["permutation"]["trials"]]
+    assert facts["diameter"] == diameter
+    assert facts["average_distance"] == pytest.approx(distance, rel=0.005)
+    assert statistics.stdev(trials) / statistics.mean(trials) <= 0.01
+
+
+def test_the_network_does_not_depend_on_threads():
+    code = "import topoloom; print(topoloom.network('permuted:three-cab(hypercube:8),cabinet=16,trials=7').edges())"
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", code], env=os.environ | {"RAYON_NUM_THREADS": n}, capture_output=True, check=True
+        ).stdout
+        for n in ("1", "3")
+    ]
+    assert told[0] == told[1]
+
+
+def test_cables_of_terminals_move_if_they_stand_in_cabinets():
+    base = topoloom.network("myriclos:256")
+    network = topoloom.network("permuted:one-step(myriclos:256),nodes=128")
+    told = network.facts()["permutation"]
+    assert (told["cabinets"], network.num_terminals, network.num_routers) == (4, 256, 80)
+    degree = [Counter(router for edge in pairs(n) for router in edge) for n in (base, network)]
+    ports = [
+        Counter({r: degree[k][r] + t for r, t in enumerate(n.core.terminals_by_router())})
+        for k, n in enumerate((base, network))
+    ]
+    assert ports[0] == ports[1], "every port is in use still"
+    assert network.core.terminals_by_router() != base.core.terminals_by_router()
+    graph = permute.simple(pairs(network))
+    for terminal, router in enumerate(r for r, n in enumerate(network.core.terminals_by_router()) for _ in range(n)):
+        graph.add_edge(router, ("terminal", terminal))
+    best = told["trials"][told["best_trial"]]
+    assert nx.average_shortest_path_length(graph) == pytest.approx(best["average_distance"])
+    assert nx.diameter(graph) == best["diameter"]
+
+
+def test_cabinets_by_blocks_and_by_file(tmp_path):
+    network = topoloom.network("permuted:two-cab(torus:8x8),cabinet=4x4")
+    blocks = [router % 8 // 4 + 2 * (router // 8 // 4) for router in range(64)]
+    before = pairs(topoloom.network("torus:8x8"))
+    assert permute.cabinet_pairs(pairs(network), blocks) == permute.cabinet_pairs(before, blocks)
+    path = tmp_path / "racks.csv"
+    path.write_text("router,cabinet\n" + "".join(f"{router},rack{cabinet}\n" for router, cabinet in enumerate(blocks)))
+    assert topoloom.network(f"permuted:two-cab(torus:8x8),cabinet={path}").edges() == network.edges()
+
+
+def test_a_cabinet_that_is_not_full_is_said():
+    notes = topoloom.network("permuted:two-cab(torus:6x6),cabinet=16").notes
+    assert "16 routers a cabinet do not divide 36 routers: the last of 3 cabinets holds 4" in notes
+
+
+def test_exchanges_that_would_disconnect_are_discarded_and_counted():
+    # Two rings joined by two cables: in one cabinet, many exchanges would cut the one from the other.
+    base = "permuted:two-cab(torus:32x2),cabinet=64,trials=30"
+    told = topoloom.network(base).facts()["permutation"]["trials"]
+    tree = topoloom.network("permuted:two-cab(mesh:30),cabinet=30,trials=30").facts()["permutation"]["trials"]
+    assert sum(trial["disconnecting"] for trial in tree) > 0, "half of a path's exchanges cut it"
+    assert all(trial["average_distance"] > 0 for trial in told + tree)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("permuted:", "a method must stand first"),
+        ("permuted:torus:4x4", "a method must stand first"),
+        ("permuted:two-cab()", "a method must stand first"),
+        ("permuted:two-cabs(torus:4x4)", "did you mean 'two-cab'?"),
+        ("permuted:two-cab(tours:4x4)", "did you mean 'torus'?"),
+        ("permuted:two-cab(torus:4x4", "a bracket is not closed"),
+        ("permuted:two-cab(torus:4x4)),cabinet=4", "a bracket closes that none opens"),
+        ("permuted:two-cab(torus:4x4),cabinet=0", "cabinet is 0; it must be a whole number from 1"),
+        ("permuted:two-cab(ring:8,degree=2),cabinet=4x4", "no grid of so many dimensions"),
+        ("permuted:two-cab(torus:4x4),cabinet=none.csv", "cannot read 'none.csv'"),
+        ("permuted:two-cab(torus:4x4),swappable=2", "swappable is '2'; it must be a number from 0 to 1"),
+        ("permuted:two-cab(torus:4x4),trials=0", "trials is 0"),
+        ("permuted:two-cab(torus:4x4),cabinets=4", "did you mean 'cabinet'?"),
+        ("permuted:two-cab(flex:2x2x4)", "is disconnected"),
+    ],
+)
+def test_mistakes_are_sentences(topoloom, spec, words):
+    outcome = topoloom("show", spec)
+    assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
+    assert words in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("0,a\n1\n", "line 2: a router and its cabinet must stand here"),
+        ("0,a\n9,a\n", "line 2: mesh:4 has no router '9'"),
+        ("0,a\n0,b\n", "line 2: router '0' has a cabinet already"),
+        ("0,a\n1,a\n2,b\n", "router 3 of mesh:4 is in no cabinet"),
+    ],
+)
+def test_mistakes_in_a_table_of_cabinets(tmp_path, text, words):
+    path = tmp_path / "racks.csv"
+    path.write_text(text)
+    with pytest.raises(topoloom.TopoloomError, match=words):
+        topoloom.network(f"permuted:two-cab(mesh:4),cabinet={path}")
