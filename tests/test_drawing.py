@@ -32,6 +32,7 @@ SPECS = [
     "dragonfly:a=1,h=3",
     "slimfly:q=5,p=4",
     "slimfly:q=8",
+    "galaxyfly:n=3,q=5,a=2",
     "flex:4x4x3",
     "flex:3x3x2",
     "flex:3x3x7",

@@ -1,6 +1,7 @@
 """Published values of structure, path diversity and bisection, row by row as papers/*/published.csv lists them."""
 
 import csv
+import json
 import re
 from collections import Counter
 from functools import cache
@@ -9,7 +10,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from topoloom import network
+from topoloom import _core, network
 
 PAPERS = Path(__file__).parents[1] / "papers"
 
@@ -172,6 +173,9 @@ SHARES = {
     "t4-sp-sf-1058": "slimfly:q=23",
     "t4-sp-df-510": "dragonfly:a=10,h=5,g=51",
     "t4-sp-df-876": "dragonfly:a=12,h=6,g=73",
+    "t4-sp-gf1-496": "galaxyfly:n=16,q=31,a=1",
+    "t4-sp-gf1-992": "galaxyfly:n=32,q=31,a=1",
+    "t4-sp-gf-966": "galaxyfly:n=7,q=23,a=6",
 }
 
 
@@ -185,10 +189,37 @@ def test_pairs_with_several_shortest_paths(row):
     assert found[: len(recomputed)] == pytest.approx(recomputed, abs=5e-5)
 
 
-# Galaxyfly: Tables 3 and 5, for the families that are not the paper's own.
+# Galaxyfly: Tables 3 and 5.
+
+GALAXYFLIES = {
+    (11, 29, 1, 10): (34, 319, 2),
+    (15, 29, 1, 7): (35, 435, 2),
+    (56, 1, 11, 5): (20, 616, 3),
+    (81, 1, 10, 4): (21, 810, 3),
+    (11, 29, 2, 5): (18, 638, 4),
+    (15, 37, 2, 3): (20, 1110, 4),
+    (11, 37, 4, 2): (12, 1628, 5),
+    (15, 29, 4, 2): (12, 1740, 5),
+}
+
+
+@pytest.mark.parametrize(("sizes", "printed"), GALAXYFLIES.items())
+def test_galaxyflies_of_table_5(sizes, printed):
+    radices = re.findall(r"\d+", published("galaxyfly", "degree-h-radix-t5-8-gf-rows"))
+    assert [int(radix) for radix in radices] == [radix for radix, _, _ in GALAXYFLIES.values()]
+    n, q, a, p = sizes
+    told = json.loads(_core.Network(f"galaxyfly:n={n},q={q},a={a},p={p}").facts_json())
+    assert (told["radix"], told["routers"], told["diameter"]) == printed
+
 
 CUT_LINKS = {
     "t3-bisection-df-9-1-4-2": "dragonfly:a=4,h=2,p=2",
+}
+# Splitting supernodes or not, whatever the wiring.
+GALAXY_BETAS = {
+    "t5-beta-gf-11-29-1-10": ("galaxyfly:n=11,q=29,a=1,p=10", 0.601),
+    "t5-beta-gf-15-29-1-7": ("galaxyfly:n=15,q=29,a=1,p=7", 1.098),
+    "t5-beta-gf-56-1-11-5": ("galaxyfly:n=56,q=1,a=11,p=5", 0.509),
 }
 BETAS = {
     "t5-beta-ft": "fattree:k=15,levels=3",
@@ -204,6 +235,14 @@ def test_cut_links(row, spec):
 @pytest.mark.parametrize(("row", "spec"), BETAS.items())
 def test_betas(row, spec):
     assert facts(spec)["beta"] == pytest.approx(number(published("galaxyfly", row)), abs=0.01)
+
+
+@pytest.mark.parametrize(("row", "expected"), GALAXY_BETAS.items())
+def test_betas_of_galaxyflies(row, expected):
+    """None above the published one, and as good as the best that was found by other means."""
+    spec, best = expected
+    assert facts(spec)["beta"] <= number(published("galaxyfly", row)) + 0.005
+    assert facts(spec)["beta"] == pytest.approx(best, abs=0.01)
 
 
 def test_a_dragonfly_whose_groups_are_better_split():

@@ -121,6 +121,14 @@ def check(spec: str) -> None:
         "flex:1x4x3",
         "flex:3x4x4",
         *(f"flex:3x4x{layers},p=2" for layers in range(5, 13)),
+        "galaxyfly:n=1,q=1,a=1",
+        "galaxyfly:n=1,q=1,a=6,p=2",
+        "galaxyfly:n=6,q=1,a=1",
+        "galaxyfly:n=9,q=1,a=4,p=2",
+        "galaxyfly:n=1,q=9,a=3,h=2",
+        "galaxyfly:n=15,q=29,a=1,p=7",
+        "galaxyfly:n=11,q=7,a=20,h=1",
+        "galaxyfly:n=3,q=49,a=4",
     ],
 )
 def test_links_and_ports(spec):
@@ -321,6 +329,88 @@ def test_orders_that_are_no_prime_power_are_refused():
         else:
             with pytest.raises(_core.TopoloomError, match=f"q is {q}; it must be a prime power but 2"):
                 _core.Network(f"slimfly:q={q}")
+
+
+WIRINGS = ["G", "absolute", "relative", "palmtree", "round-robin"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(1, 6),
+    q=st.sampled_from([1, 3, 4, 5, 7, 8, 9, 11, 13, 16, 25, 27]),
+    a=st.integers(1, 6),
+    more=st.integers(0, 2),
+    wiring=st.sampled_from(WIRINGS),
+    p=concentrations,
+)
+def test_galaxyflies_of_any_parameters(n, q, a, more, wiring, p):
+    degree = len(graphs.galaxy(n, q)[0])
+    check(f"galaxyfly:n={n},q={q},a={a},p={p},h={-(-degree // a) + more},wiring={wiring}")
+    if more == 0:
+        check(f"galaxyfly:n={n},q={q},a={a},p={p},wiring={wiring}")
+
+
+def test_a_random_wiring_joins_the_same_supernodes_otherwise():
+    def joined(spec):
+        edges = [(i, j) for i, _, j, _, kind in _core.Network(spec).edges() if kind == "global"]
+        return edges, Counter((i // 4, j // 4) for i, j in edges)
+
+    spec = "galaxyfly:n=4,q=9,a=4"
+    plain, drawn, again, other = (
+        joined(spec + keys) for keys in ("", *[f",wiring=random,seed={s}" for s in (1, 1, 2)])
+    )
+    assert plain[1] == drawn[1] == other[1]
+    assert set(drawn[1].values()) == {1}
+    assert drawn == again
+    assert len({tuple(sorted(edges)) for edges, _ in (plain, drawn, other)}) == 3
+    degrees = Counter(router for edge in drawn[0] for router in edge)
+    assert [degrees[r] for r in range(4)] == [2, 2, 2, 1], "7 links on 4 routers of 2 ports"
+
+
+@pytest.mark.parametrize("spec", ["galaxyfly:n=9,q=1,a=4,p=2", "galaxyfly:n=19,q=1,a=6,p=3,wiring=palmtree"])
+def test_with_q_1_a_galaxyfly_is_a_dragonfly(spec):
+    """Rule G is then the absolute arrangement."""
+    keys = dict(item.split("=") for item in spec.partition(":")[2].split(","))
+    h = (int(keys["n"]) - 1) // int(keys["a"])
+    dragonfly = f"dragonfly:a={keys['a']},h={h},p={keys['p']},arrangement={keys.get('wiring', 'absolute')}"
+    assert ports(_core.Network(spec)) == ports(_core.Network(dragonfly))
+
+
+@pytest.mark.parametrize("q", [3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29, 31, 32])
+def test_galaxy_graphs_have_diameter_2(q):
+    for n in (1, 2, 3, 6):
+        told = json.loads(_core.Network(f"galaxyfly:n={n},q={q},a=1").facts_json())
+        assert told["diameter"] == (1 if (n, q) == (1, 3) else 2)
+        assert told["network_radix"] == told["min_degree"] == n - 1 + len(Field(q).generator_sets()[0])
+
+
+@settings(max_examples=15, deadline=None)
+@given(n=st.integers(1, 5), q=st.sampled_from([1, 3, 4, 5, 7, 8, 9, 11]), a=st.integers(2, 5), seed=st.integers(0, 9))
+def test_no_wiring_has_a_diameter_above_5(n, q, a, seed):
+    for wiring in (*WIRINGS, f"random,seed={seed}"):
+        told = json.loads(_core.Network(f"galaxyfly:n={n},q={q},a={a},wiring={wiring}").facts_json())
+        assert told["diameter"] <= 5
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("galaxyfly:n=3,q=2,a=2", "q is 2; it must be a prime power but 2: the nearest is 3"),
+        ("galaxyfly:n=3,q=6,a=2", "q is 6; it must be a prime power but 2, such as 5 or 7"),
+        (
+            "galaxyfly:n=3,q=5,a=2,h=1",
+            "h is 1; a supernode of 2 routers has 4 links to others, so that h must be at least 2",
+        ),
+        ("galaxyfly:n=3,q=5,a=2,wiring=relativ", "unknown wiring 'relativ' .did you mean 'relative'"),
+        ("galaxyfly:n=3,q=5,a=2,seed=1", "seed is for wiring=random only; the wiring is G"),
+        ("galaxyfly:n=0,q=5,a=2", "n is 0; it must be a whole number from 1 up"),
+        ("galaxyfly:n=3,q=5", "a is missing"),
+        ("galaxyfly:n=65536,q=65537,a=9", "routers"),
+    ],
+)
+def test_galaxyflies_that_cannot_be(spec, words):
+    with pytest.raises(_core.TopoloomError, match=words):
+        _core.Network(spec)
 
 
 @cache

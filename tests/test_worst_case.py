@@ -68,6 +68,29 @@ def test_flex(nx_, ny, p):
     assert busiest(graph, routes.flex(graph), chances(spec, "worst-case")) == pytest.approx(load)
 
 
+@pytest.mark.parametrize(("n", "q", "a", "p"), [(2, 3, 1, 1), (3, 5, 2, 2), (4, 9, 3, 1), (15, 29, 1, 7)])
+def test_galaxyfly(n, q, a, p):
+    """To the next cluster: the first label that is not a neighbour's."""
+    spec = f"galaxyfly:n={n},q={q},a={a},p={p}"
+    graph = graphs.build(spec)
+    supernodes = graphs.galaxy(n, q)
+
+    def to(router):
+        s, own = divmod(router, a)
+        others = range((s // q + 1) % n * q, ((s // q + 1) % n + 1) * q)
+        return min(t for t in others if t not in supernodes[s]) * a + own
+
+    opponents = [to(router) for router in range(graph.routers)]
+    check(spec, "worst-case", patterns.by_routers(graph.homes, opponents))
+    assert max(opponents.count(router) for router in range(a)) == q - 1
+
+
+@pytest.mark.parametrize("spec", ["galaxyfly:n=7,q=1,a=3,p=2", "galaxyfly:n=5,q=1,a=1"])
+def test_a_galaxyfly_that_is_a_dragonfly(spec):
+    graph = graphs.build(spec)
+    check(spec, "worst-case", patterns.next_group(graph.homes, graph.extra["a"]))
+
+
 @pytest.mark.parametrize(("k", "levels"), [(2, 2), (2, 4), (3, 2), (3, 3), (4, 2)])
 def test_all_packets_cross_the_top_of_a_fat_tree(k, levels):
     spec = f"fattree:k={k},levels={levels}"

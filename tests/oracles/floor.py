@@ -11,6 +11,7 @@ def places(family, numbers, routers):
         "dragonfly": (lambda router: router // numbers[0], 2.0),
         "slimfly": (lambda router: router // numbers[0] % numbers[0], 2.0),
         "fattree": (lambda router: pod(router, *numbers), 1.0),
+        "galaxyfly": (lambda router: part_of_a_galaxy(router, *numbers), 1.25),
     }[family]
     cabinets = [cabinet(router) for router in range(routers)]
     return on_floor(cabinets), inside
@@ -25,6 +26,15 @@ def pod(router, k, levels):
     width = k ** (levels - 1)
     level, word = divmod(router, width)
     return max(0, level - 1) * (width // k) + word // k
+
+
+def part_of_a_galaxy(router, q, a, p, terminals=360):
+    """Clusters that have at most 360 terminals together, or equal numbers of the supernodes of one."""
+    cluster, own = divmod(router, q * a)
+    if q * a * p <= terminals:
+        return cluster // (terminals // (q * a * p))
+    cabinets = math.ceil(q / max(1, terminals // (a * p)))
+    return cluster * cabinets + own // a // math.ceil(q / cabinets)
 
 
 def on_floor(cabinets, width=1.0, depth=1.0):

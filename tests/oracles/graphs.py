@@ -340,6 +340,51 @@ def slimfly(q: int, p: int = 1) -> Graph:
     return Graph([links(r) for r in range(n)], [p] * n)
 
 
+def galaxy(n: int, q: int) -> list[list[int]]:
+    """The neighbours of each supernode (c, x), number c q + x: in its cluster by generator, then cluster by cluster."""
+    if q == 1:
+        return [[other for other in range(n) if other != c] for c in range(n)]
+    field_ = Field(q)
+    generators = field_.generator_sets()[0]
+    label = {field_.mul(field_.xi, x): x for x in range(q)}
+
+    def neighbours(c: int, x: int) -> list[int]:
+        inside = [c * q + field_.add(x, g) for g in generators]
+        # For clusters s < t, (t, x) - (s, xi x).
+        return inside + [s * q + (field_.mul(field_.xi, x) if s < c else label[x]) for s in range(n) if s != c]
+
+    return [neighbours(c, x) for c in range(n) for x in range(q)]
+
+
+def galaxyfly(n: int, q: int, a: int, p: int = 1, h: int | None = None, wiring: str = "G") -> Graph:
+    """Every supernode sorts its links as the wiring says, and deals them to its routers."""
+    supernodes = galaxy(n, q)
+    degree = len(supernodes[0])
+    h = -(-degree // a) if h is None else h
+
+    def dealt(s: int) -> list[list[int]]:
+        """The supernodes that each router of one leads to, in the order of its global ports."""
+        keys = {
+            "absolute": lambda t: t,
+            "relative": lambda t: (t - s) % (n * q),
+            "palmtree": lambda t: (s - t) % (n * q),
+        }
+        to = sorted(supernodes[s], key=keys[wiring]) if wiring in keys else supernodes[s]
+        if wiring == "round-robin":
+            return [to[r::a] for r in range(a)]
+        return [to[r * h : (r + 1) * h] for r in range(a)]
+
+    hands = [dealt(s) for s in range(n * q)]
+    owner = [{t: s * a + r for r, hand in enumerate(hands[s]) for t in hand} for s in range(n * q)]
+
+    def links(router: int) -> Links:
+        s, own = divmod(router, a)
+        local: Links = [(s * a + r, "local") for r in range(a) if r != own]
+        return local + [(owner[t][s], "global") for t in hands[s][own]]
+
+    return Graph([links(r) for r in range(n * q * a)], [p] * (n * q * a), extra={"n": n, "q": q, "a": a})
+
+
 def flex(nx_: int, ny: int, layers: int, p: int = 1) -> Graph:
     sides = (nx_, ny, layers)
 
@@ -387,6 +432,9 @@ def build(spec: str) -> Graph:
         "myriclos": lambda: myriclos(*sizes),
         "slimfly": lambda: slimfly(number_of["q"], p),
         "flex": lambda: flex(*sizes, p),
+        "galaxyfly": lambda: galaxyfly(
+            number_of["n"], number_of["q"], number_of["a"], p, number_of.get("h"), keys.get("wiring", "G")
+        ),
     }
     return makers[family]()
 

@@ -7,6 +7,7 @@
 pub mod cycle;
 pub mod error;
 pub mod faults;
+mod fill;
 pub mod formats;
 mod keys;
 pub mod layout;

@@ -8,9 +8,11 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::fill::filled;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -290,6 +292,54 @@ impl fmt::Debug for Network {
 }
 
 impl Network {
+    /// A network whose family knows every port by itself, for large ones: no list of links is kept on the way, and all
+    /// cores fill in the ports. Each of `degrees.len()` routers has `p` terminals and `degrees[router]` links, in places
+    /// 0, 1, …, behind the terminals; `end` says for a router and a place to which router and place the link there leads.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more ports than ids.
+    pub(crate) fn by_places(
+        spec: String,
+        (family, structure): (&'static str, Arc<dyn Structure>),
+        p: u32,
+        degrees: &[u32],
+        end: impl Fn(u32, u32) -> (u32, u32, LinkClass) + Sync,
+    ) -> Result<Self> {
+        let mut port_base = Vec::with_capacity(degrees.len() + 1);
+        let mut total = 0u64;
+        for &degree in degrees {
+            port_base.push(total as u32);
+            total += u64::from(p) + u64::from(degree);
+            check_ports(&spec, total)?;
+        }
+        port_base.push(total as u32);
+        let (end, base) = (&end, &port_base);
+        let radices: Vec<u32> = degrees.iter().map(|degree| p + degree).collect();
+        let ports: Vec<Port> = filled(&radices, |router| {
+            let (own, of) = (router as u32, RouterId(router as u32));
+            let terminal = (0..p).map(move |i| Peer::Terminal(TerminalId(own * p + i)));
+            let links = (0..degrees[router]).map(move |place| {
+                let (to, there, class) = end(own, place);
+                Port { router: of, peer: Peer::Port(PortId(base[to as usize] + p + there)), class }
+            });
+            terminal.map(move |peer| Port { router: of, peer, class: LinkClass::Terminal }).chain(links)
+        });
+        // A link stands where its first end does.
+        let own = |router: usize| {
+            let links = (port_base[router]..port_base[router + 1]).map(|port| (port, &ports[port as usize]));
+            links.filter_map(|(port, at)| match at.peer {
+                Peer::Port(peer) if peer.0 > port => Some(Link { ends: [PortId(port), peer], class: at.class }),
+                _ => None,
+            })
+        };
+        let counts: Vec<u32> = (0..degrees.len()).into_par_iter().map(|router| own(router).count() as u32).collect();
+        let links = filled(&counts, own);
+        let terminals = degrees.len() as u32 * p;
+        let terminal_port = |terminal: u32| PortId(port_base[(terminal / p) as usize] + terminal % p);
+        let terminal_ports = (0..terminals).map(terminal_port).collect();
+        Ok(Self { spec, family, structure, port_base, ports, terminal_ports, links, latencies: Vec::new() })
+    }
+
     /// The spec that built it.
     pub fn spec(&self) -> &str {
         &self.spec
@@ -596,10 +646,7 @@ impl NetworkBuilder {
 
     /// The first port of each router, and behind them the number of ports.
     fn port_base(&self, spec: &str) -> Result<Vec<u32>> {
-        let total = self.terminals.len() as u64 + 2 * self.links.len() as u64;
-        if total > u64::from(u32::MAX) {
-            return Err(Error::TooLarge(format!("{spec} has {total} ports; at most {} are possible", u32::MAX)));
-        }
+        check_ports(spec, self.terminals.len() as u64 + 2 * self.links.len() as u64)?;
         let mut base = vec![0; self.routers as usize + 1];
         for router in self.terminals.iter().chain(self.links.iter().flat_map(|link| &link.ends)) {
             base[*router as usize + 1] += 1;
@@ -637,6 +684,14 @@ impl NetworkBuilder {
         }
         end_ports
     }
+}
+
+/// Refuses more ports than ids can name.
+fn check_ports(spec: &str, total: u64) -> Result<()> {
+    if total <= u64::from(u32::MAX) {
+        return Ok(());
+    }
+    Err(Error::TooLarge(format!("{spec} has {total} ports; at most {} are possible", u32::MAX)))
 }
 
 /// The value of a counter before it counts on.

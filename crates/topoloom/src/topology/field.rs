@@ -59,15 +59,24 @@ impl Field {
     }
 
     /// a + b.
+    #[inline]
     pub fn add(&self, a: u32, b: u32) -> u32 {
+        if self.prime == self.order {
+            return reduced(a + b, self.prime);
+        }
         self.by_digits(a, b, |x, y| (x + y) % self.prime)
     }
 
     /// a - b.
+    #[inline]
     pub fn subtract(&self, a: u32, b: u32) -> u32 {
+        if self.prime == self.order {
+            return reduced(a + self.prime - b, self.prime);
+        }
         self.by_digits(a, b, |x, y| (x + self.prime - y) % self.prime)
     }
 
+    #[inline(always)]
     fn by_digits(&self, mut a: u32, mut b: u32, combine: impl Fn(u32, u32) -> u32) -> u32 {
         let (mut result, mut weight) = (0, 1);
         while a > 0 || b > 0 {
@@ -84,6 +93,12 @@ impl Field {
         }
         self.power(self.logarithms[a as usize] + self.logarithms[b as usize])
     }
+}
+
+/// A sum of two numbers below `prime`, modulo it.
+#[inline(always)]
+fn reduced(sum: u32, prime: u32) -> u32 {
+    if sum < prime { sum } else { sum - prime }
 }
 
 /// The powers of the smallest primitive root of a prime.

@@ -10,6 +10,7 @@ mod fattree;
 mod field;
 mod file;
 mod flex;
+mod galaxyfly;
 mod groups;
 mod hypercube;
 mod hyperx;
@@ -30,6 +31,7 @@ mod xgft;
 pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
 pub use flex::Flex;
+pub use galaxyfly::{Galaxy, Galaxyfly, Wiring};
 pub use groups::Arrangement;
 pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
@@ -82,6 +84,7 @@ pub static FAMILIES: &[&Family] = &[
     &dragonflyplus::FAMILY,
     &slimfly::FAMILY,
     &flex::FAMILY,
+    &galaxyfly::FAMILY,
     &ring::FAMILY,
     &randomregular::FAMILY,
     &myriclos::FAMILY,

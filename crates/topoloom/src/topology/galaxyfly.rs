@@ -1,0 +1,425 @@
+//! `galaxyfly:n=15,q=29,a=4,p=2`: supernodes of a routers, fully connected, joined as the nodes of a Galaxy graph.
+//!
+//! The Galaxy graph has n clusters of q supernodes (c,x), x an element of GF(q) by its code; the id of a supernode is
+//! c * q + x. Within a cluster (c,x) and (c,x+g) are joined for every g in X; between clusters s < t (t,x) and (s,ξx).
+//! X and ξ are those of [`GeneratorSets`] and [`Field`]. Its diameter is 2. With q = 1 it is a complete graph, and the
+//! network a dragonfly; with n = q = 1 it is one supernode; with a = 1 it is the Galaxy graph itself.
+//!
+//! Router r of supernode s has the id s * a + r. Ports of a router: terminals, local links by ascending peer, global
+//! links by their place. Classes: `local` within a supernode, `global` between supernodes.
+//!
+//! A supernode has d = n - 1 + (q - δ)/2 links to others, and each of its routers h global ports, d / a rounded up unless
+//! more are given; ports that are left stay unused. The *wiring* says which router has which link. *Rule G* counts the
+//! links k = 0, 1, … by the neighbour: first x + X[0], x + X[1], … of the own cluster, then the other clusters in order.
+//!
+//! - `G`: link k is on router k / h;
+//! - `absolute`, `relative`, `palmtree`: links are counted by ascending id of the neighbour, by its ascending distance
+//!   (id - own) modulo n q, by descending distance; the k-th is on router k / h;
+//! - `round-robin`: link k of rule G is on router k mod a;
+//! - `random`: links are counted in an order drawn for each supernode with `seed`.
+
+use std::sync::Arc;
+
+use super::Family;
+use super::field::Field;
+use super::params::{Key, P, Params, product};
+use super::slimfly::{GeneratorSets, check_order, generators};
+use crate::error::Result;
+use crate::network::{LinkClass, Network, RouterId, Structure, WorstCase};
+use crate::rng::Rng;
+
+pub(super) const FAMILY: Family = Family {
+    name: "galaxyfly",
+    summary: "fully connected supernodes of a routers on a Galaxy graph: n clusters of q",
+    sizes: None,
+    keys: &[
+        Key { name: "n", doc: "clusters" },
+        Key { name: "q", doc: "supernodes a cluster: 1 (a dragonfly) or a prime power but 2" },
+        Key { name: "a", doc: "routers a supernode; 1 is the Galaxy graph" },
+        P,
+        Key { name: "h", doc: "global ports a router (default: as many as the links of a supernode need)" },
+        Key {
+            name: "wiring",
+            doc: "which router of a supernode has which link: G, absolute, relative, palmtree, round-robin or random \
+                  (default G)",
+        },
+        Key { name: "seed", doc: "of wiring=random (default 1)" },
+    ],
+    example: "galaxyfly:n=5,q=5,a=2,p=2",
+    source: "Lei, Dong and Liao, Exploring the Galaxyfly family to build flexible-scale interconnection networks, IEEE \
+             TPDS 2022",
+    build,
+};
+
+/// Which router of a supernode has which of its links. See the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wiring {
+    /// By rule G, in blocks.
+    G,
+    /// By ascending neighbour, in blocks.
+    Absolute,
+    /// By ascending distance, in blocks.
+    Relative,
+    /// By descending distance, in blocks.
+    Palmtree,
+    /// By rule G, one router after the other.
+    RoundRobin,
+    /// In an order drawn with a seed, in blocks.
+    Random(u32),
+}
+
+/// The Galaxy graph: who is joined to whom, supernode by supernode, in the order of rule G.
+#[derive(Debug)]
+pub struct Galaxy {
+    /// Clusters.
+    pub n: u32,
+    /// Supernodes a cluster.
+    pub q: u32,
+    /// `None` with q = 1.
+    field: Option<Field>,
+    /// X.
+    generators: Vec<u32>,
+    /// The place of each element in X, or [`NOT_THERE`].
+    places: Vec<u32>,
+    /// x + g for each label x and generator g.
+    moved: Vec<u32>,
+    /// The place of -g for each generator g.
+    back: Vec<u32>,
+    /// ξ x of each label x, and what ξ takes there.
+    times: Vec<u32>,
+    over: Vec<u32>,
+}
+
+const NOT_THERE: u32 = u32::MAX;
+
+impl Galaxy {
+    fn new(n: u32, q: u32) -> Self {
+        let Some(field) = Field::new(q) else {
+            let [places, times, over] = [vec![NOT_THERE], vec![0], vec![0]];
+            let [generators, moved, back] = [(); 3].map(|()| Vec::new());
+            return Self { n, q, field: None, generators, places, moved, back, times, over };
+        };
+        let generators = GeneratorSets::new(&field, q).x;
+        let mut places = vec![NOT_THERE; q as usize];
+        (0..).zip(&generators).for_each(|(place, &g)| places[g as usize] = place);
+        let moved =
+            (0..q).flat_map(|x| generators.iter().map(move |&g| (x, g))).map(|(x, g)| field.add(x, g)).collect();
+        let back = generators.iter().map(|&g| places[field.subtract(0, g) as usize]).collect();
+        let [times, over] = [1, q - 2].map(|e| (0..q).map(|x| field.multiply(field.power(e), x)).collect());
+        Self { n, q, field: Some(field), generators, places, moved, back, times, over }
+    }
+
+    /// Supernodes.
+    pub fn len(&self) -> u32 {
+        self.n * self.q
+    }
+
+    /// Links of a supernode to others of its cluster.
+    #[inline(always)]
+    fn degree_inside(&self) -> u32 {
+        self.generators.len() as u32
+    }
+
+    /// Links of a supernode.
+    #[inline(always)]
+    pub fn degree(&self) -> u32 {
+        self.degree_inside() + self.n - 1
+    }
+
+    /// The cluster and the label of a supernode.
+    #[inline(always)]
+    pub fn parts(&self, supernode: u32) -> (u32, u32) {
+        (supernode / self.q, supernode % self.q)
+    }
+
+    /// The label in cluster `to` of the neighbour that the supernode with label x of cluster `from` has there.
+    #[inline(always)]
+    fn across(&self, from: u32, x: u32, to: u32) -> u32 {
+        if to < from { self.times[x as usize] } else { self.over[x as usize] }
+    }
+
+    /// The place of the generator that leads from label x to label y.
+    #[inline(always)]
+    fn inside(&self, x: u32, y: u32) -> Option<u32> {
+        let place = self.places[self.difference(x, y) as usize];
+        (place != NOT_THERE).then_some(place)
+    }
+
+    /// y - x.
+    #[inline(always)]
+    fn difference(&self, x: u32, y: u32) -> u32 {
+        self.field.as_ref().map_or(0, |field| field.subtract(y, x))
+    }
+
+    /// The number, in the order of rule G, of the link to a neighbour in another cluster.
+    #[inline(always)]
+    fn link_across(&self, own: u32, to: u32) -> u32 {
+        self.degree_inside() + if to < own { to } else { to - 1 }
+    }
+
+    /// The neighbour that a link leads to.
+    #[inline(always)]
+    pub fn neighbor(&self, supernode: u32, link: u32) -> u32 {
+        let (c, x) = self.parts(supernode);
+        let inside = self.degree_inside();
+        if link < inside {
+            return c * self.q + self.moved[(x * inside + link) as usize];
+        }
+        let to = self.cluster_across(c, link);
+        to * self.q + self.across(c, x, to)
+    }
+
+    /// The cluster that a link to another one leads to.
+    #[inline(always)]
+    fn cluster_across(&self, own: u32, link: u32) -> u32 {
+        let other = link - self.degree_inside();
+        other + u32::from(other >= own)
+    }
+
+    /// How the neighbour at the end of a link counts it.
+    #[inline(always)]
+    fn back(&self, supernode: u32, link: u32) -> u32 {
+        let own = supernode / self.q;
+        match self.back.get(link as usize) {
+            Some(&back) => back,
+            None => self.link_across(self.cluster_across(own, link), own),
+        }
+    }
+
+    /// The link between two supernodes, as the first counts it.
+    #[inline(always)]
+    pub fn link(&self, from: u32, to: u32) -> Option<u32> {
+        let ((c, x), (d, y)) = (self.parts(from), self.parts(to));
+        if c == d {
+            return self.inside(x, y);
+        }
+        (self.across(c, x, d) == y).then(|| self.link_across(c, d))
+    }
+}
+
+/// A Galaxyfly's parameters.
+#[derive(Debug)]
+pub struct Galaxyfly {
+    /// How its supernodes are joined.
+    pub galaxy: Galaxy,
+    /// Routers a supernode.
+    pub a: u32,
+    /// Terminals a router.
+    pub p: u32,
+    /// Global ports a router.
+    pub h: u32,
+    /// Which router has which link.
+    pub wiring: Wiring,
+}
+
+impl Galaxyfly {
+    /// The supernode of a router.
+    #[inline(always)]
+    pub fn supernode(&self, router: RouterId) -> u32 {
+        router.0 / self.a
+    }
+
+    /// The links of a supernode by their places, where these are not in the order of rule G.
+    fn by_place(&self, supernode: u32) -> Option<Vec<u32>> {
+        let galaxy = &self.galaxy;
+        let mut links: Vec<u32> = (0..galaxy.degree()).collect();
+        let distance = |link: &u32| (galaxy.neighbor(supernode, *link) + galaxy.len() - supernode) % galaxy.len();
+        match self.wiring {
+            Wiring::G | Wiring::RoundRobin => return None,
+            Wiring::Absolute => links.sort_unstable_by_key(|&link| galaxy.neighbor(supernode, link)),
+            Wiring::Relative => links.sort_unstable_by_key(distance),
+            Wiring::Palmtree => links.sort_unstable_by_key(|link| std::cmp::Reverse(distance(link))),
+            Wiring::Random(seed) => Rng::stream(seed.into(), supernode.into()).shuffle(&mut links),
+        }
+        Some(links)
+    }
+
+    /// The router of a supernode and its global port for the link at a place.
+    #[inline(always)]
+    fn port(&self, place: u32) -> (u32, u32) {
+        match self.wiring {
+            _ if self.a == 1 => (0, place),
+            Wiring::RoundRobin => (place % self.a, place / self.a),
+            _ => (place / self.h, place % self.h),
+        }
+    }
+
+    /// The place of the link at a global port of a router of a supernode.
+    #[inline(always)]
+    fn place(&self, router: u32, port: u32) -> u32 {
+        match self.wiring {
+            Wiring::RoundRobin => port * self.a + router,
+            _ => router * self.h + port,
+        }
+    }
+
+    /// The links of each router of a supernode, to whichever others.
+    fn degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![self.a - 1; self.a as usize];
+        (0..self.galaxy.degree()).for_each(|place| degrees[self.port(place).0 as usize] += 1);
+        degrees
+    }
+
+    /// Supernodes a cabinet, where a cluster has more terminals than a cabinet takes: as evenly as can be.
+    fn supernodes_a_cabinet(&self) -> u32 {
+        let fit = (TERMINALS_A_CABINET / self.supernode_terminals()).max(1) as u32;
+        self.galaxy.q.div_ceil(self.galaxy.q.div_ceil(fit))
+    }
+
+    fn supernode_terminals(&self) -> u64 {
+        u64::from(self.a) * u64::from(self.p)
+    }
+}
+
+/// A cabinet holds 200 to 360 terminals (section 5.3).
+const TERMINALS_A_CABINET: u64 = 360;
+
+impl Structure for Galaxyfly {
+    /// A cluster.
+    fn group_size(&self) -> Option<u32> {
+        Some(self.galaxy.q * self.a)
+    }
+
+    /// A supernode a column, a cluster a block.
+    fn blocks(&self) -> Option<[u32; 3]> {
+        Some([self.a, self.galaxy.q, self.galaxy.n])
+    }
+
+    /// As many clusters as have 360 terminals at the most; where one has more, as many supernodes of it (sections 5.3
+    /// and 6).
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        let (cluster, x) = self.galaxy.parts(self.supernode(router));
+        let clusters = TERMINALS_A_CABINET / (u64::from(self.galaxy.q) * self.supernode_terminals());
+        if clusters > 0 {
+            return Some(cluster / clusters.min(self.galaxy.n.into()) as u32);
+        }
+        let each = self.supernodes_a_cabinet();
+        Some(cluster * self.galaxy.q.div_ceil(each) + x / each)
+    }
+
+    /// "About 1-1.5 m long on average" (section 6.1).
+    fn cabinet_cable_m(&self) -> f64 {
+        1.25
+    }
+
+    /// Multiplication by a square keeps X if q = 4 l + 1, and commutes with ξ: of the labels of a cluster, 0, the squares
+    /// and the others are alike. That says nothing of single routers of a supernode.
+    fn orbits(&self) -> Vec<(RouterId, u32)> {
+        let Some(field) = self.galaxy.field.as_ref().filter(|_| self.a == 1 && self.galaxy.q % 4 == 1) else {
+            return Vec::new();
+        };
+        let half = self.galaxy.q / 2;
+        let labels = [(0, 1), (field.power(0), half), (field.power(1), half)];
+        let of_cluster = |c: u32| labels.map(|(x, count)| (RouterId(c * self.galaxy.q + x), count));
+        (0..self.galaxy.n).flat_map(of_cluster).collect()
+    }
+
+    /// From supernode (c,x) to the same router of (c+1,y), y the smallest label that is two supernodes away; with q = 1,
+    /// a dragonfly, the next group.
+    fn worst_case(&self) -> WorstCase {
+        let galaxy = &self.galaxy;
+        match (galaxy.n, galaxy.q) {
+            (1, _) => WorstCase::LongestMatching,
+            (_, 1) => WorstCase::NextGroup,
+            _ => WorstCase::Routers((0..galaxy.len() * self.a).map(|r| self.opponent(RouterId(r))).collect()),
+        }
+    }
+}
+
+impl Galaxyfly {
+    /// The router that one sends to in the worst case. Of the labels of another cluster only one belongs to a neighbour.
+    fn opponent(&self, router: RouterId) -> RouterId {
+        let supernode = self.supernode(router);
+        let next = (self.galaxy.parts(supernode).0 + 1) % self.galaxy.n * self.galaxy.q;
+        let far = next + u32::from(self.galaxy.link(supernode, next).is_some());
+        RouterId(far * self.a + router.0 % self.a)
+    }
+}
+
+fn build(params: &Params) -> Result<Network> {
+    let [n, q, a] = [params.required("n", 1)?, params.required("q", 1)?, params.required("a", 1)?];
+    let (p, wiring) = (params.concentration()?, read_wiring(params)?);
+    if q > 1 {
+        check_order(params, q)?;
+    }
+    let degree = n - 1 + generators(q);
+    let routers = product([n, q, a]);
+    let local = routers.saturating_mul(u128::from(a) - 1) / 2;
+    params.guard_size(routers, product([routers, p.into()]), local + product([n, q, degree]) / 2)?;
+    let least = degree.div_ceil(a);
+    let h = params.optional("h", 0)?.unwrap_or(least);
+    if h < least {
+        return Err(params.mistake(format!(
+            "h is {h}; a supernode of {a} routers has {degree} links to others, so that h must be at least {least}"
+        )));
+    }
+    let galaxyfly = Galaxyfly { galaxy: Galaxy::new(n, q), a, p, h, wiring };
+    join(params.spec().to_owned(), galaxyfly)
+}
+
+fn read_wiring(params: &Params) -> Result<Wiring> {
+    let seed = params.optional("seed", 0)?;
+    let name = params.choice("wiring", &["G", "absolute", "relative", "palmtree", "round-robin", "random"])?;
+    if seed.is_some() && name != "random" {
+        return Err(params.mistake(format!("seed is for wiring=random only; the wiring is {name}")));
+    }
+    Ok(match name {
+        "absolute" => Wiring::Absolute,
+        "relative" => Wiring::Relative,
+        "palmtree" => Wiring::Palmtree,
+        "round-robin" => Wiring::RoundRobin,
+        "random" => Wiring::Random(seed.unwrap_or(1)),
+        _ => Wiring::G,
+    })
+}
+
+/// Where the links of all supernodes are, if not in the order of rule G: the place of each link and the link at each
+/// place, supernode by supernode.
+struct Orders {
+    degree: u32,
+    places: Vec<u32>,
+    links: Vec<u32>,
+}
+
+impl Orders {
+    fn new(galaxyfly: &Galaxyfly) -> Self {
+        let (mut places, mut links) = (Vec::new(), Vec::new());
+        for order in (0..galaxyfly.galaxy.len()).map_while(|supernode| galaxyfly.by_place(supernode)) {
+            let first = places.len();
+            places.resize(first + order.len(), 0);
+            (0..).zip(&order).for_each(|(place, &link)| places[first + link as usize] = place);
+            links.extend(order);
+        }
+        Self { degree: galaxyfly.galaxy.degree(), places, links }
+    }
+
+    #[inline(always)]
+    fn place(&self, supernode: u32, link: u32) -> u32 {
+        self.places.get((supernode * self.degree + link) as usize).copied().unwrap_or(link)
+    }
+
+    #[inline(always)]
+    fn link(&self, supernode: u32, place: u32) -> u32 {
+        self.links.get((supernode * self.degree + place) as usize).copied().unwrap_or(place)
+    }
+}
+
+fn join(spec: String, galaxyfly: Galaxyfly) -> Result<Network> {
+    let orders = Orders::new(&galaxyfly);
+    let degrees = galaxyfly.degrees().repeat(galaxyfly.galaxy.len() as usize);
+    let structure = Arc::new(galaxyfly);
+    let Galaxyfly { galaxy, a, p, .. } = &*structure;
+    let (a, local) = (*a, a - 1);
+    let end = |router: u32, port: u32| {
+        let (supernode, own) = (router / a, router % a);
+        if port < local {
+            let peer = port + u32::from(port >= own);
+            return (supernode * a + peer, own - u32::from(own > peer), LinkClass::Local);
+        }
+        let link = orders.link(supernode, structure.place(own, port - local));
+        let peer = galaxy.neighbor(supernode, link);
+        let (to, there) = structure.port(orders.place(peer, galaxy.back(supernode, link)));
+        (peer * a + to, local + there, LinkClass::Global)
+    };
+    Network::by_places(spec, (FAMILY.name, structure.clone()), *p, &degrees, end)
+}
