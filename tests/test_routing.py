@@ -34,6 +34,8 @@ HOPS = [
     ("flex:4x4x3,p=2", "min", routes.flex),
     ("flex:4x4x3,p=2", "min-spread", routes.table),
     ("flex:3x3x5,p=2", "min", routes.table),
+    ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "dor", routes.nested),
+    ("nestghc:t=2,u=1,endpoints=48,upper=2x6x4", "dor", routes.nested),
 ]
 DETOURS = [
     ("mesh:5x4", routes.dor_mesh, 1),

@@ -129,6 +129,15 @@ def check(spec: str) -> None:
         "galaxyfly:n=15,q=29,a=1,p=7",
         "galaxyfly:n=11,q=7,a=20,h=1",
         "galaxyfly:n=3,q=49,a=4",
+        "nesttree:t=2,u=8,endpoints=64,upper=4x2",
+        "nesttree:t=2,u=4,endpoints=96,upper=2x3x4",
+        "nesttree:t=4,u=2,endpoints=256,upper=4x8x4",
+        "nesttree:t=3,u=1,endpoints=108,upper=6x2x9",
+        "nesttree:t=4,u=8,endpoints=512,upper=64,attach=published",
+        "nestghc:t=2,u=8,endpoints=64,upper=2x4",
+        "nestghc:t=2,u=1,endpoints=48,upper=2x2x3x4",
+        "nestghc:t=4,u=4,endpoints=256,upper=4x4x4",
+        "nestghc:t=6,u=2,endpoints=432,upper=6x36",
     ],
 )
 def test_links_and_ports(spec):

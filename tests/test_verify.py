@@ -23,6 +23,12 @@ CASES = {
         "hypercube:4,p=2": (routes.dor_mesh, 1),
         "hyperx:4x3x2": (lambda g: routes.hyperx(g, 1), 1),
         "hyperx:3x3,trunk=2": (lambda g: routes.hyperx(g, 1), 1),
+        "nesttree:t=2,u=4,endpoints=48,upper=2x3x2": (routes.nested, 2),
+        "nesttree:t=3,u=1,endpoints=54,upper=6x9": (routes.nested, 2),
+        "nesttree:t=4,u=8,endpoints=192,upper=4x2x3,attach=published": (routes.nested, 4),
+        "nestghc:t=4,u=8,endpoints=128,upper=2x4x2": (routes.nested, 4),
+        "nestghc:t=2,u=2,endpoints=48,upper=4x3x2": (routes.nested, 2),
+        "nestghc:t=6,u=8,endpoints=432,upper=6x9,attach=published": (routes.nested, 4),
     },
     "min": {
         "mesh:4x3": (routes.table, 5),

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 
-MINIMAL = {"mesh": "dor", "torus": "dor", "hypercube": "dor", "fattree": "nca", "clos": "nca", "xgft": "nca"}
+MINIMAL = {
+    **dict.fromkeys(("mesh", "torus", "hypercube", "nesttree", "nestghc"), "dor"),
+    **dict.fromkeys(("fattree", "clos", "xgft"), "nca"),
+}
 """The minimal routing of each family that does not use ``min``."""
 
 ADAPTIVE = {"fattree": "anca", "clos": "anca", "xgft": "anca"}

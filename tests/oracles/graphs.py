@@ -26,6 +26,8 @@ class Graph:
     extra: dict[str, int] = field(default_factory=dict)
     down: set[int] = field(default_factory=set)
     """Routers that have failed: no links, and no terminals that count."""
+    attached: dict[tuple[int, ...], tuple[int, ...]] = field(default_factory=dict)
+    """In a subtorus, the place whose uplink each place uses."""
 
     @property
     def routers(self) -> int:
@@ -400,6 +402,67 @@ def flex(nx_: int, ny: int, layers: int, p: int = 1) -> Graph:
     return Graph([links(r) for r in range(n)], [p] * n, sides)
 
 
+def nest_uplinks(t: int, u: int) -> list[tuple[int, int, int]]:
+    """The places of a subtorus that have uplinks, by z, y, x as their numbers go; of u = 4 the even ones first."""
+    places = [(x, y, z) for z in range(t) for y in range(t) for x in range(t)]
+    parities = {place: [c % 2 for c in place] for place in places}
+    if u == 1:
+        return places
+    if u == 2:
+        return [place for place in places if place[0] % 2 == 0]
+    even = [place for place in places if parities[place] == [0, 0, 0]]
+    odd = [place for place in places if parities[place] == [1, 1, 1]]
+    return even + odd if u == 4 else even
+
+
+def nest_attached(t: int, u: int, attach: str) -> dict[tuple[int, int, int], tuple[int, int, int]]:
+    """The place whose uplink each place uses, found by searching all that have one."""
+    uplinks = nest_uplinks(t, u)
+
+    def ring(a: int, b: int) -> int:
+        return min((a - b) % t, (b - a) % t)
+
+    def own_block(place: tuple[int, ...], uplink: tuple[int, ...]) -> bool:
+        return all(a // 2 == b // 2 for a, b in zip(place, uplink, strict=True))
+
+    found = {}
+    for place in product(range(t), repeat=3):
+        anywhere = u == 1 or (attach == "published" and u == 8)
+        near = uplinks if anywhere else [up for up in uplinks if own_block(place, up)]
+        # By distance round the rings, of equally near ones the first by z, y, x.
+        far = [(sum(map(ring, place, up)), up[::-1], up) for up in near]
+        found[place] = min(far)[-1]
+    return found
+
+
+def nest(t: int, u: int, endpoints: int, upper: tuple[int, ...], attach: str, *, ghc: bool) -> Graph:
+    """Subtori, and above them a tree whose terminals are the uplinks, or a switch for all that differ in one digit."""
+    size = t**3
+    holders = [s * size + number((t,) * 3, place) for s in range(endpoints // size) for place in nest_uplinks(t, u)]
+    ring = torus((t,) * 3, double=True)
+    links: list[Links] = [
+        [(s * size + peer, kind) for peer, kind in ring.links[r]] for s in range(endpoints // size) for r in range(size)
+    ]
+    if ghc:
+        digits = [coordinates(upper, j) for j in range(len(holders))]
+        for i in range(len(upper)):
+            for place in [d for d in digits if d[i] == 0]:
+                row = [holders[number(upper, moved(place, i, digit))] for digit in range(upper[i])]
+                for holder in row:
+                    links[holder].append((len(links), "global"))
+                links.append([(holder, "global") for holder in row])
+    else:
+        above = tree(upper, upper[:-1])
+        for j, leaf in enumerate(above.homes):
+            links[holders[j]].append((endpoints + leaf, "up"))
+        for router, found in enumerate(above.links):
+            down: Links = [(holder, "up") for holder, leaf in zip(holders, above.homes, strict=True) if leaf == router]
+            links.append(down + [(endpoints + peer, kind) for peer, kind in found])
+    extra = {"t": t, "u": u, "endpoints": endpoints}
+    p = [1] * endpoints + [0] * (len(links) - endpoints)
+    return Graph(links, p, upper, extra, attached=nest_attached(t, u, attach))
+
+
 def build(spec: str) -> Graph:
     """The graph of a spec of the engine, read naively."""
     family, _, rest = spec.partition(":")
@@ -414,7 +477,12 @@ def build(spec: str) -> Graph:
     p, double = int(keys.get("p", 1)), keys.get("double") == "true"
     tile = tuple(int(t) for t in keys.get("tile", str(p)).split("x"))
     number_of = {key: int(value) for key, value in keys.items() if value.isdigit()}
-    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up")}
+    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "upper")}
+
+    def nested(*, ghc: bool) -> Graph:
+        numbers = (number_of[key] for key in ("t", "u", "endpoints"))
+        return nest(*numbers, lists["upper"], keys.get("attach", "block"), ghc=ghc)
+
     makers: dict[str, Callable[[], Graph]] = {
         "mesh": lambda: mesh(sizes, p),
         "torus": lambda: torus(sizes, p, double=double),
@@ -435,6 +503,8 @@ def build(spec: str) -> Graph:
         "galaxyfly": lambda: galaxyfly(
             number_of["n"], number_of["q"], number_of["a"], p, number_of.get("h"), keys.get("wiring", "G")
         ),
+        "nesttree": lambda: nested(ghc=False),
+        "nestghc": lambda: nested(ghc=True),
     }
     return makers[family]()
 

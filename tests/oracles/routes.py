@@ -12,7 +12,7 @@ from math import prod
 
 import networkx as nx
 
-from oracles.graphs import Graph, moved
+from oracles.graphs import Graph, coordinates, moved, nest_uplinks, number
 
 Hop = tuple[int, int, int]
 Path = tuple[Hop, ...]
@@ -74,6 +74,65 @@ def dor_torus(graph: Graph, *, dateline: bool = True) -> Paths:
             start, corner = corner, moved(corner, d, c)
             legs.append(ways(graph.router(start), graph.router(corner), d))
         return evenly([[(1.0, sum(parts, ()))] for parts in product(*legs)])
+
+    return paths
+
+
+def round_subtorus(t: int, src: int, dst: int, classes: tuple[int, int]) -> Path:
+    """The shorter way round each dimension, equally long ones in the sense of the coordinate; classes by crossing."""
+    sides, size = (t, t, t), t**3
+    here, to, hops = coordinates(sides, src % size), coordinates(sides, dst % size), []
+    for d in range(3):
+        gap = to[d] - here[d]
+        way = (1 if gap > 0 else -1) * (1 if 2 * abs(gap) <= t else -1)
+        while here[d] != to[d]:
+            crosses = (to[d] - here[d]) * way < 0
+            hops.append((src // size * size + number(sides, here), 1 + 2 * d + (way < 0), classes[crosses]))
+            here = moved(here, d, (here[d] + way) % t)
+    return tuple(hops)
+
+
+def over_the_tree(sizes: tuple[int, ...], a: int, b: int) -> list[tuple[int, int]]:
+    """(port, uplink that names the class): the source's digits choose the ways up, the destination's the ways down."""
+    up, down = coordinates(sizes, a), coordinates(sizes, b)
+    top = max(i for i in range(len(sizes)) if up[i] != down[i])
+    ports = [7, *(sizes[i] + up[i] for i in range(top)), *(down[i] for i in range(top, -1, -1))]
+    return list(zip(ports, [a] * (len(ports) - 1) + [b], strict=True))
+
+
+def over_the_cube(sizes: tuple[int, ...], a: int, b: int) -> list[tuple[int, int]]:
+    """As above: digit by digit, from endpoint to switch to endpoint."""
+    hops = []
+    for d, digit in enumerate(coordinates(sizes, b)):
+        before, a = a, number(sizes, moved(coordinates(sizes, a), d, digit))
+        hops += [(7 + d, before), (digit, a)] if a != before else []
+    return hops
+
+
+def nested(graph: Graph) -> Paths:
+    """Round the source's subtorus to its uplink, digit by digit over the upper network, round the other subtorus."""
+    t, u, endpoints = (graph.extra[key] for key in ("t", "u", "endpoints"))
+    size, uplinks = t**3, nest_uplinks(t, u)
+    first, last = ((0, 1), (2, 3)) if t > 3 else ((0, 0), (1, 1))
+    over = over_the_tree if graph.links[endpoints][0][1] == "up" else over_the_cube
+
+    def uplink(router: int) -> int:
+        place = graph.attached[coordinates((t, t, t), router % size)]
+        return router // size * len(uplinks) + uplinks.index(place)
+
+    def holder(j: int) -> int:
+        return j // len(uplinks) * size + number((t, t, t), uplinks[j % len(uplinks)])
+
+    def paths(src: int, dst: int) -> Choice:
+        if src // size == dst // size:
+            return [(1.0, round_subtorus(t, src, dst, last))]
+        a, b = uplink(src), uplink(dst)
+        hops = [*round_subtorus(t, src, holder(a), first)]
+        at = holder(a)
+        for port, j in over(graph.sides, a, b):
+            hops.append((at, port, j % (last[1] + 1)))
+            at = graph.links[at][port - graph.p[at]][0]
+        return [(1.0, (*hops, *round_subtorus(t, holder(b), dst, last)))]
 
     return paths
 

@@ -10,7 +10,7 @@ use topoloom::metrics::load::channel_load;
 use topoloom::network::{Peer, PortId, RouterId, TerminalId};
 use topoloom::rng::Rng;
 use topoloom::routing::{ANY_VIA, Idle, NO_VIA, PacketState, Routing, View, build, offered, verify};
-use topoloom::topology;
+use topoloom::topology::{self, Nest};
 
 /// A congestion that changes whenever it is looked at.
 struct Anything {
@@ -87,6 +87,7 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
             "duato" if dimension_ordered(network) => least,
             "duato" | "updown" => 2 * network.num_routers() as u32,
+            "dor" if nested(network) => nested_bound(network),
             "nca" | "anca" | "dor" | "min" | "min-spread" => least,
             _ if network.family() == "dragonfly" => 6,
             // To the intermediate router and on from there, each minimally.
@@ -105,7 +106,18 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
 
 /// True if dimension order reaches every router by a minimal path.
 fn dimension_ordered(network: &Network) -> bool {
-    offered(network).contains(&"dor")
+    offered(network).contains(&"dor") && !nested(network)
+}
+
+/// True for subtori under an upper network.
+fn nested(network: &Network) -> bool {
+    network.structure::<Nest>().is_some()
+}
+
+/// Hops that a packet may take there: across two subtori, and up and down.
+fn nested_bound(network: &Network) -> u32 {
+    let nest = network.structure::<Nest>().expect("a nested network");
+    2 * (3 * (nest.side / 2) + nest.sizes.len() as u32)
 }
 
 /// The routers that a packet goes through after its source; every decision is checked against the enumeration.
@@ -215,6 +227,10 @@ fn every_decision_has_been_enumerated() {
         "flex:3x3x2",
         "flex:2x3x3",
         "flex:3x4x5",
+        "nesttree:t=2,u=4,endpoints=48",
+        "nesttree:t=4,u=8,endpoints=128,attach=published",
+        "nestghc:t=3,u=1,endpoints=54",
+        "nestghc:t=4,u=2,endpoints=128,upper=4x2x8",
     ] {
         walk_all(spec, 400, 1);
     }

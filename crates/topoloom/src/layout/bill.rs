@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Layout, PriceList};
+use super::{Layout, PriceList, RouterPrice};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, PortId, RouterId, TerminalId};
 
@@ -177,10 +177,16 @@ impl Bill<'_> {
         let Bill { network, layout, prices } = *self;
         let terminals = network.num_terminals();
         let per_terminal = |whole: f64| (terminals > 0).then(|| whole / terminals as f64);
-        let router_usd = |router: RouterId| prices.router_usd(network.radix_of(router));
+        let of_router = |router: RouterId| (network.radix_of(router), network.terminals_of(router).count());
+        let router_usd = |router| prices.router_usd(of_router(router).0, of_router(router).1);
         let router_cost_usd = network.routers().map(router_usd).sum::<Result<f64>>()?;
-        let (routers, ports) = (network.num_routers() as f64, network.ports().len() as f64);
-        let router_power_w = routers * prices.router.w + ports * prices.router.w_per_port;
+        let (boards, others): (Vec<_>, Vec<_>) =
+            network.routers().map(of_router).partition(|own| prices.is_board(own.1));
+        let power = |price: RouterPrice, routers: &[(usize, usize)]| {
+            let ports: usize = routers.iter().map(|(ports, _)| ports).sum();
+            routers.len() as f64 * price.w + ports as f64 * price.w_per_port
+        };
+        let router_power_w = power(prices.router, &others) + power(prices.board.unwrap_or_default(), &boards);
         let sums = self.sum_cables()?;
         let priced = !prices.cables.is_empty();
         let nic_cost_usd = terminals as f64 * prices.nic.usd;

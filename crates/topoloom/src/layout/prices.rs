@@ -23,6 +23,9 @@ pub struct PriceList {
     pub port_gbps: f64,
     /// Routers.
     pub router: RouterPrice,
+    /// Routers that share a board with the one terminal that they have; nothing: as any other router.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub board: Option<RouterPrice>,
     /// Network interfaces, one a terminal.
     #[serde(default)]
     pub nic: NicPrice,
@@ -31,7 +34,7 @@ pub struct PriceList {
 }
 
 /// What a router costs and draws: a line in k.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RouterPrice {
     /// Each router. It may be below zero, as the constant of a fitted line, if ports cost something.
@@ -102,6 +105,7 @@ static LISTS: LazyLock<Vec<PriceList>> = LazyLock::new(|| {
         include_str!("prices/edr-flex.json"),
         include_str!("prices/fdr10-slimfly.json"),
         include_str!("prices/galaxyfly.json"),
+        include_str!("prices/multitier.json"),
     ]
     .map(|text| PriceList::from_json(text).expect("a test reads the lists"))
     .into()
@@ -150,18 +154,10 @@ impl PriceList {
     }
 
     fn check(&self) -> Result<()> {
-        let RouterPrice { usd, usd_per_port, w, w_per_port } = self.router;
+        self.check_router("router", self.router)?;
+        self.check_router("board", self.board.unwrap_or_default())?;
         let NicPrice { usd: nic_usd, w: nic_w } = self.nic;
-        let least = if usd_per_port > 0.0 { f64::MIN } else { 0.0 };
-        self.bounded("router.usd", usd, least)?;
-        let own = [
-            ("router.usd_per_port", usd_per_port),
-            ("router.w", w),
-            ("router.w_per_port", w_per_port),
-            ("nic.usd", nic_usd),
-            ("nic.w", nic_w),
-            ("port_gbps", self.port_gbps),
-        ];
+        let own = [("nic.usd", nic_usd), ("nic.w", nic_w), ("port_gbps", self.port_gbps)];
         own.iter().try_for_each(|&(name, price)| self.bounded(name, price, 0.0))?;
         for (place, cable) in self.cables.iter().enumerate() {
             self.check_cable(cable)?;
@@ -170,6 +166,13 @@ impl PriceList {
             }
         }
         Ok(())
+    }
+
+    fn check_router(&self, name: &str, RouterPrice { usd, usd_per_port, w, w_per_port }: RouterPrice) -> Result<()> {
+        let least = if usd_per_port > 0.0 { f64::MIN } else { 0.0 };
+        self.bounded(&format!("{name}.usd"), usd, least)?;
+        let others = [("usd_per_port", usd_per_port), ("w", w), ("w_per_port", w_per_port)];
+        others.iter().try_for_each(|(key, price)| self.bounded(&format!("{name}.{key}"), *price, 0.0))
     }
 
     fn check_cable(&self, cable: &CableKind) -> Result<()> {
@@ -197,18 +200,24 @@ impl PriceList {
         Err(self.mistake(format!("{name} is {price}; it must not be negative")))
     }
 
-    /// What a router with `ports` ports in use costs.
+    /// True of a router that has so many terminals and shares a board with them.
+    pub(super) fn is_board(&self, terminals: usize) -> bool {
+        self.board.is_some() && terminals == 1
+    }
+
+    /// What a router with `ports` ports in use, `terminals` of them terminals', costs.
     ///
     /// # Errors
     /// [`Error::Config`] if the line of the prices is below zero there.
-    pub fn router_usd(&self, ports: usize) -> Result<f64> {
-        let usd = self.router.usd + self.router.usd_per_port * ports as f64;
+    pub fn router_usd(&self, ports: usize, terminals: usize) -> Result<f64> {
+        let price = self.board.filter(|_| self.is_board(terminals)).unwrap_or(self.router);
+        let usd = price.usd + price.usd_per_port * ports as f64;
         if usd >= 0.0 {
             return Ok(usd);
         }
         Err(self.mistake(format!(
             "a router with {ports} ports would cost {usd:.2} $; the line {} k {:+} $ is for routers of more ports",
-            self.router.usd_per_port, self.router.usd
+            price.usd_per_port, price.usd
         )))
     }
 
@@ -262,7 +271,7 @@ mod tests {
     #[test]
     fn the_lists_have_sources_and_names_of_their_own() {
         let names: Vec<&str> = PriceList::all().iter().map(|list| list.name.as_str()).collect();
-        assert_eq!(names, ["edr-flex", "fdr10-slimfly", "galaxyfly"]);
+        assert_eq!(names, ["edr-flex", "fdr10-slimfly", "galaxyfly", "multitier"]);
         for list in PriceList::all() {
             assert!(list.source.len() > 20 && !list.summary.is_empty(), "{}", list.name);
         }
@@ -290,8 +299,12 @@ mod tests {
     #[test]
     fn a_fitted_line_may_start_below_zero_but_no_router_may_cost_less_than_nothing() {
         let list = PriceList::named("fdr10-slimfly").expect("is there");
-        assert!((list.router_usd(43).expect("a router") - 14_174.9).abs() < 1e-6);
-        let sentence = list.router_usd(2).expect_err("below zero").to_string();
+        assert!((list.router_usd(43, 18).expect("a router") - 14_174.9).abs() < 1e-6);
+        let boards = OWN.replace(r#""source""#, r#""board": {"usd": 7, "w": 3}, "source""#);
+        let boards = PriceList::from_json(&boards).expect("reads");
+        let router_usd = |terminals| boards.router_usd(9, terminals).expect("priced");
+        assert_eq!([0, 1, 2].map(router_usd), [109.0, 7.0, 109.0]);
+        let sentence = list.router_usd(2, 1).expect_err("below zero").to_string();
         assert!(sentence.contains("2 ports would cost -191.50 $") && sentence.contains("350.4 k -892.3"), "{sentence}");
     }
 

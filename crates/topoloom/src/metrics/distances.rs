@@ -550,6 +550,28 @@ mod tests {
         }
     }
 
+    /// Their orbits are not of consecutive routers.
+    #[test]
+    fn symmetry_of_nested_networks() {
+        for (spec, orbits) in [
+            ("nesttree:t=2,u=1,endpoints=128,upper=4x4x8", 8 + 2 + 1 + 1),
+            ("nesttree:t=2,u=8,endpoints=64,upper=2x4", 8 + 2),
+            ("nesttree:t=4,u=8,endpoints=512,upper=2x2x16,attach=published", 64 + 4 + 2 + 1),
+            ("nestghc:t=2,u=4,endpoints=128,upper=4x2x4", 8 + 1 + 2 + 2),
+            ("nestghc:t=2,u=1,endpoints=64,upper=2x16x2", 8 + 4 + 2 + 8),
+            ("nestghc:t=4,u=8,endpoints=256,upper=4x8,attach=published", 64 + 2 + 4),
+            ("nesttree:t=3,u=1,endpoints=108,upper=6x18", 0),
+        ] {
+            let network = build(spec).expect(spec);
+            let graph = Graph::new(&network);
+            let all = (0..graph.len() as u32).collect();
+            let levels = from_sources(&graph, &terminals_by_router(&network), all);
+            let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
+            assert_eq!(network.orbits().len(), orbits, "{spec}");
+            assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");
+        }
+    }
+
     #[test]
     fn sampled_distances_are_those_of_the_sources() {
         let network = build("mesh:23x17,p=2").expect("small");

@@ -8,15 +8,17 @@
 
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
+use super::nest::Nested;
 use super::{AnyRouting, Minimal, Move, PacketState, Routing, RoutingInfo, Step, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
 pub(super) const DOR: RoutingInfo = RoutingInfo {
     name: "dor",
-    summary: "dimensions in order; on a torus the shorter way round, ties by coin",
-    families: &["mesh", "torus", "hypercube", "hyperx"],
-    classes: "1; torus 2 (dateline), or 1 with bubbles",
+    summary: "dimensions in order; on a torus the shorter way round, ties by coin; in subtori to the uplink, over the \
+              upper network, and on in the other subtorus",
+    families: &["mesh", "torus", "hypercube", "hyperx", "nesttree", "nestghc"],
+    classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
     keys: &[
         ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
         ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),
@@ -24,6 +26,13 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let dateline = options.choice("dateline", &["on", "off"])?;
         let bubble = options.choice("bubble", &["off", "on"])?;
+        if let Some(nested) = Nested::new(network) {
+            let torus = [("bubble", bubble, "off"), ("dateline", dateline, "on")];
+            return match torus.iter().find(|(_, given, default)| given != default) {
+                Some((key, given, _)) => Err(options.mistake(format!("{key}={given} is for a torus alone"))),
+                None => Ok(Some(AnyRouting::dynamic(nested))),
+            };
+        }
         match (bubble, dateline, minimal::phase(network)?) {
             ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
                 Err(options.mistake("bubbles stand in for the dateline; leave out one of the two"))

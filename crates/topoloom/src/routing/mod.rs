@@ -18,6 +18,7 @@ mod lbr;
 mod lft;
 mod min;
 mod minimal;
+mod nest;
 mod options;
 mod par;
 mod registry;

@@ -16,6 +16,7 @@ mod hypercube;
 mod hyperx;
 mod mesh;
 mod myriclos;
+mod nest;
 mod params;
 mod permuted;
 mod randomregular;
@@ -37,6 +38,7 @@ pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use myriclos::Myriclos;
+pub use nest::{Nest, Upper};
 pub use params::{Key, Params, available_memory, guard_size};
 pub use permuted::{Permutation, Permuted};
 pub use randomregular::RandomRegular;
@@ -85,6 +87,8 @@ pub static FAMILIES: &[&Family] = &[
     &slimfly::FAMILY,
     &flex::FAMILY,
     &galaxyfly::FAMILY,
+    &nest::TREE,
+    &nest::GHC,
     &ring::FAMILY,
     &randomregular::FAMILY,
     &myriclos::FAMILY,

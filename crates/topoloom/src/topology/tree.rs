@@ -80,6 +80,31 @@ impl Tree {
         (level, place / copies, place % copies)
     }
 
+    /// The tree without its routers' cabinets, its routers numbered from `base` on.
+    pub(super) fn above(base: u32, down: Vec<u32>, up: Vec<u32>, copies: Copies) -> Self {
+        let mut tree = Self { down, up, copies, cabinet_size: 1, first: Vec::new() };
+        let widths = (0..tree.down.len()).map(|level| {
+            let groups: u32 = tree.down[level + 1..].iter().product();
+            groups * tree.copies(level as u32)
+        });
+        let first = std::iter::once(base).chain(widths.scan(base, |sum, width| {
+            *sum += width;
+            Some(*sum)
+        }));
+        tree.first = first.collect();
+        tree
+    }
+
+    /// Adds the links between all levels.
+    pub(super) fn link_levels(&self, builder: &mut NetworkBuilder) {
+        for level in 0..self.levels() - 1 {
+            let copies = self.copies(level);
+            for place in 0..self.width(level) {
+                self.link(builder, level, place / copies, place % copies);
+            }
+        }
+    }
+
     fn link(&self, builder: &mut NetworkBuilder, level: u32, group: u32, copy: u32) {
         let (down, up) = (&self.down[level as usize..], self.up[level as usize]);
         let (copies, parents) = (self.copies(level), self.copies(level + 1));
@@ -143,16 +168,10 @@ pub(super) fn build(
     let links = (0..up.len()).fold(0u128, |sum, i| sum.saturating_add(routers(i).saturating_mul(up[i].into())));
     let all = (0..down.len()).fold(0u128, |sum, level| sum.saturating_add(routers(level)));
     params.guard_size(all, product(down.iter().copied()), links)?;
-    let first = (0..=down.len()).map(|level| (0..level).map(|below| routers(below) as u32).sum()).collect();
-    let tree = Tree { down, up, copies, cabinet_size, first };
+    let tree = Tree { cabinet_size, ..Tree::above(0, down, up, copies) };
     let mut builder = NetworkBuilder::new(all as u32);
     (0..tree.width(0)).for_each(|leaf| builder.terminals(leaf, tree.down[0]));
-    for level in 0..tree.levels() - 1 {
-        let copies = tree.copies(level);
-        for place in 0..tree.width(level) {
-            tree.link(&mut builder, level, place / copies, place % copies);
-        }
-    }
+    tree.link_levels(&mut builder);
     builder.build(params.spec().to_owned(), family, Box::new(tree))
 }
 
