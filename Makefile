@@ -25,7 +25,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(BIN)/maturin: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.7,<2'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
 
 $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/maturin
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev

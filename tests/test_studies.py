@@ -29,6 +29,7 @@ from topoloom.options import EngineOptions, make_options
 from topoloom.replicas import is_narrow, replicate
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
 from topoloom.studies.executor import LOST
+from topoloom.studies.kinds import KINDS
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.places import places
 from topoloom.studies.running import checked
@@ -718,4 +719,48 @@ def test_the_schema_describes_every_key_and_agrees_with_what_is_read() -> None:
         with pytest.raises(TopoloomError):
             Study.parse(f"{SWEEP}{bad}\n")
     names = schema["$defs"]["Sweep"]["properties"]["options"]["properties"]
-    assert {name.replace("-", "_") for name in names} == {*EngineOptions.model_fields, "router"} - {"seed"}
+    known = {name for kind in KINDS.values() for name in kind.options.model_fields}
+    assert {name.replace("-", "_") for name in names} == {*known, "router"} - {"seed"}
+    assert known >= {*EngineOptions.model_fields, "trials", "layout", "vcs"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "field"),
+    [
+        ("layout", "options = {layout = 'terminal=none'}", "cost_usd"),
+        ("faults", "seeds = 3\noptions = {trials = 10, fractions = 'none'}", "survivable"),
+        ("bound", "routings = 'min'\ntraffic = 'tornado'\noptions = {optimal = true}", "optimal_bound"),
+        ("verify", "routings = 'min'\noptions = {vcs = 1}", "deadlock_free"),
+        ("facts", "options = {sample = 2}", "distance_sample"),
+    ],
+)
+def test_every_kind_takes_options_of_its_own(kind: str, keys: str, field: str) -> None:
+    (point,) = Study.parse(f"name = 'x'\n[[sweep]]\nkind = '{kind}'\nnetworks = 'mesh:3x3'\n{keys}\n").points()
+    assert point.options
+    assert field in (outcome_of(point).result or {})
+    with pytest.raises(TopoloomError, match="unknown option 'bufer'"):
+        Study.parse(f"name = 'x'\n[[sweep]]\nkind = '{kind}'\nnetworks = 'mesh:3x3'\noptions = {{bufer = 1}}\n")
+
+
+def test_defaults_give_each_kind_the_options_that_it_knows() -> None:
+    study = Study.parse(
+        "name = 'x'\n[defaults]\nnetworks = 'mesh:3x3'\noptions = {buffer = 8, trials = 7}\n"
+        "[[sweep]]\nkind = 'facts'\n[[sweep]]\nkind = 'faults'\n[[sweep]]\nkind = 'simulate'\nloads = 0.1\n"
+    )
+    assert [point.options for point in study.points()] == [
+        {},
+        {"trials": 7, "fractions": study.points()[1].options["fractions"], "seed": 1},
+        {"buffer": 8, "seed": 1},
+    ]
+
+
+def test_keys_instead_of_those_of_a_study() -> None:
+    text = (
+        "name = 'x'\n[defaults]\nnetworks = 'mesh:3x3'\n[[sweep]]\nkind = 'facts'\n"
+        "[[sweep]]\nkind = 'simulate'\nloads = '0.1:0.5:0.1'\noptions = {buffer = 8, measure = 900, warmup = 100}\n"
+    )
+    coarse = Study.parse(text, instead={"loads": "0.1:0.2:0.1", "options": {"measure": 50}}).points()
+    assert [(point.kind, point.load) for point in coarse] == [("facts", None), ("simulate", 0.1), ("simulate", 0.2)]
+    assert coarse[1].options == {"buffer": 8, "measure": 50, "warmup": 100, "seed": 1}
+    with pytest.raises(TopoloomError, match="line 8: load 'many'"):
+        Study.parse(text, instead={"loads": "many"})

@@ -37,7 +37,7 @@ def parse_fractions(fractions: Loads) -> list[float]:
     >>> parse_fractions("0:0.1:0.05,1"), parse_fractions("none")
     ([0.0, 0.05, 0.1, 1.0], [])
     """
-    return [] if fractions == "none" else _parse(fractions, "fraction", "")
+    return [] if fractions in ("none", []) else _parse(fractions, "fraction", "")
 
 
 def _parse(values: Loads, noun: str, unit: str) -> list[float]:

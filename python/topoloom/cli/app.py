@@ -12,6 +12,7 @@ from topoloom.cli import (
     faults,
     layout,
     listing,
+    reproduce,
     results,
     run,
     saturation,
@@ -67,4 +68,5 @@ app.command()(faults.faults)
 app.command()(export.export)
 app.command()(run.run)
 app.command()(results.results)
+app.command()(reproduce.reproduce)
 app.command(name="list")(listing.list_)

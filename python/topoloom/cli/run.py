@@ -60,19 +60,19 @@ def run(
     if out is not None:
         out.touch()
     with Ledger(folder) as ledger:
-        with _Told(read.name, folder) as told:
+        with Told(read.name, folder) as told:
             progress = run_points(
                 points, ledger, LocalExecutor(workers), name=read.name, keep_going=keep_going, on_progress=told.update
             )
         results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
-    _tell_failures(progress)
+    tell_failures(progress)
     if json:
         print_json({"study": read.name, "store": str(folder), "points": [dict(row) for row in results.rows]})
     else:
         summary_tables(results)
     if out is not None:
         _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name)
-    return _exit_status(progress)
+    return exit_status(progress)
 
 
 def _dry_run(study: Study, folder: Path) -> int:
@@ -104,7 +104,7 @@ def _write_report(
     say(f"the report is in {out}")
 
 
-class _Told:
+class Told:
     """Tells how far a run is: a live table on a terminal, a line now and then elsewhere."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -115,7 +115,7 @@ class _Told:
         self._said = time.monotonic()
         self._began = time.monotonic()
 
-    def __enter__(self) -> "_Told":
+    def __enter__(self) -> "Told":
         if self._live is not None:
             self._live.start()
         return self
@@ -133,7 +133,7 @@ class _Told:
             say(self._line(progress))
 
     def _line(self, progress: Progress) -> str:
-        left = "" if progress.left_s is None else f", {_duration(progress.left_s)} left"
+        left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
         failed = f", {len(progress.failed)} failed" if progress.failed else ""
         return f"{self._name}: {progress.done} of {progress.total} points done{failed}{left}"
 
@@ -150,17 +150,19 @@ class _Told:
             table.add_row(Text(f"  {progress.elsewhere} points are with another run", style="yellow"))
         for point, error in list(progress.failed.items())[-2:]:
             table.add_row(Text(f"  failed: {point.label()}: {error}", style="red"))
-        table.add_row(Text(f"  store {self._folder}, {_duration(time.monotonic() - self._began)} so far", style="dim"))
+        table.add_row(Text(f"  store {self._folder}, {duration(time.monotonic() - self._began)} so far", style="dim"))
         return table
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
-def _tell_failures(progress: Progress) -> None:
+def tell_failures(progress: Progress) -> None:
+    """Say which points were skipped or failed, and why."""
     for what, points in (("skipped", progress.skipped), ("failed", progress.failed)):
         for point, why in list(points.items())[:SHOWN_FAILURES]:
             say(f"{what}: {point.label()}: {why}")
@@ -168,7 +170,8 @@ def _tell_failures(progress: Progress) -> None:
             say(f"{what}: {len(points) - SHOWN_FAILURES} points more")
 
 
-def _exit_status(progress: Progress) -> int:
+def exit_status(progress: Progress) -> int:
+    """Say how a run ended, and return the exit status that goes with it."""
     if not progress.finished:
         say(f"interrupted; {progress.done} of {progress.total} points are done, and the same command goes on")
         return status.INTERRUPTED

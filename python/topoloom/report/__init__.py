@@ -20,7 +20,8 @@ from topoloom.report.settings import active_terminals, origins, safety, settings
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders the templates of this folder."""
     environment = Environment(
         loader=PackageLoader("topoloom.report", "."),
         autoescape=True,
@@ -47,7 +48,7 @@ def render_report(comparison: Comparison) -> str:
     """Return the report on `comparison` as HTML."""
     specs = [facts["spec"] for facts in comparison.facts]
     return (
-        _environment()
+        environment()
         .get_template("page.html.j2")
         .render(
             title=headline(comparison),
@@ -68,14 +69,15 @@ def render_report(comparison: Comparison) -> str:
             zero_load=ZERO_LOAD,
             proved_routers=PROVED_ROUTERS,
             version=_core.__version__,
-            style=Markup(_text("style.css")),
-            scripts=[Markup(_text(name)) for name in ("page.js", "charts.js", "maps.js")],
+            style=Markup(text("style.css")),
+            scripts=[Markup(text(name)) for name in ("page.js", "charts.js", "maps.js")],
             plotly=Markup(get_plotlyjs()),
         )
     )
 
 
-def _text(name: str) -> str:
+def text(name: str) -> str:
+    """Return the text of a file of this folder."""
     return files("topoloom.report").joinpath(name).read_text(encoding="utf-8")
 
 

@@ -1,12 +1,13 @@
 "use strict";
 (() => {
   const { data, color } = report;
+  const figures = data.figures ?? data.traffics;
   const charts = [...document.querySelectorAll(".chart")];
   let size = { autosize: true };
   const hidden = { network: new Set(), role: new Set() };
   const dashes = ["solid", "dash", "dot", "dashdot"];
   const marks = ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"];
-  const isShown = (series) => !hidden.network.has(series.network) && !hidden.role.has(series.role);
+  const isShown = (series) => series.fixed || (!hidden.network.has(series.network) && !hidden.role.has(series.role));
   const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
   const number = (value, decimals) => (value === null ? "–" : value.toFixed(decimals));
 
@@ -125,7 +126,36 @@
     return [Math.max(0, low - room), high + room];
   };
 
+  // Lines or bars of any values; what a paper prints of them are hollow marks in the same place.
+  const valuesOf = (figure, kind) =>
+    figure.series.flatMap((series) => {
+      const own = color(`--n${series.colour % 8}`);
+      const place = kind === "bars" ? { type: "bar", marker: { color: own }, offsetgroup: series.colour } : {
+        type: "scatter",
+        mode: "lines+markers",
+        line: { color: own, width: 2 },
+        marker: { symbol: marks[series.colour % 8], size: 7, color: own },
+      };
+      const measured = { ...place, name: escape(series.label), x: series.x, y: series.y, hovertemplate: `<b>${escape(series.label)}</b><br>%{x}: %{y:.4~g}<extra></extra>` };
+      if (!series.published.length) return [measured];
+      const hollow = { symbol: "diamond-open", size: 11, color: color("--ink"), line: { width: 2 } };
+      const printed = { type: "scatter", mode: "markers", x: series.x, y: series.published, marker: hollow, offsetgroup: series.colour, cliponaxis: false, hovertemplate: `published, ${escape(series.label)}<br>%{x}: %{y}<extra></extra>` };
+      return [measured, printed];
+    });
+
+  const free = (figure, kind) => {
+    const scale = figure.logarithmic ? { type: "log" } : {};
+    const names = kind === "bars" ? { type: "category" } : scale;
+    const low = figure.logarithmic ? {} : { rangemode: "tozero" };
+    return [
+      { ...axis(figure.xaxis, undefined), ...names },
+      { ...axis(figure.yaxis, undefined), ...scale, ...low },
+    ];
+  };
+
   const axes = {
+    lines: (figure) => free(figure, "lines"),
+    bars: (figure) => free(figure, "bars"),
     latency: (traffic) => [
       axis("offered load, flits/cycle/terminal", [0, 1.02]),
       axis("latency, cycles", [0, traffic.latency_top]),
@@ -142,6 +172,7 @@
 
   const traces = (kind, traffic) => {
     if (kind === "value") return values(traffic);
+    if (kind === "lines" || kind === "bars") return valuesOf(traffic, kind);
     const lines = traffic.series.map((series) => trace(series, kind));
     return kind === "latency" ? [...traffic.series.map(band), ...lines, limits(traffic)] : lines;
   };
@@ -178,7 +209,7 @@
   const draw = () => {
     for (const chart of charts) {
       const kind = chart.dataset.chart;
-      const traffic = data.traffics[chart.dataset.traffic];
+      const traffic = figures[chart.dataset.traffic];
       Plotly.react(chart, traces(kind, traffic), layout(kind, traffic), config);
     }
   };

@@ -3,7 +3,7 @@
 from typing import Any
 
 from topoloom.comparison import Comparison
-from topoloom.curves import MOST_LATENCY, Curve, Point
+from topoloom.curves import MOST_LATENCY, ZERO_LOAD, Curve, Point
 from topoloom.facts import COST_PER_TERMINAL
 from topoloom.report.overview import saturation_entries
 
@@ -22,17 +22,9 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
         "traffics": [
             {
                 "name": traffic,
-                "latency_top": _latency_top([c for c in comparison.curves if c.traffic == traffic]),
+                "latency_top": latency_top([c for c in comparison.curves if c.traffic == traffic]),
                 "series": [
-                    {
-                        "spec": curve.spec,
-                        "routing": curve.routing,
-                        "network": specs.index(curve.spec),
-                        "role": roles.index(curve.role),
-                        "bound": curve.bound.saturation_bound if curve.bound else None,
-                        "latency": [_values(curve, point) for point in latency_points(curve)],
-                        "throughput": [_values(curve, point) for point in curve.sorted_points()],
-                    }
+                    curve_series(curve, specs.index(curve.spec), roles.index(curve.role))
                     for curve in comparison.curves
                     if curve.traffic == traffic
                 ],
@@ -40,6 +32,19 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
             }
             for traffic in comparison.traffics
         ]
+    }
+
+
+def curve_series(curve: Curve, network: int, role: int) -> dict[str, Any]:
+    """Return what the script draws of a curve, in the colour of `network` and the dashes of `role`."""
+    return {
+        "spec": curve.spec,
+        "routing": curve.routing,
+        "network": network,
+        "role": role,
+        "bound": curve.bound.saturation_bound if curve.bound else None,
+        "latency": [_values(curve, point) for point in latency_points(curve)],
+        "throughput": [_values(curve, point) for point in curve.sorted_points()],
     }
 
 
@@ -91,7 +96,7 @@ def latency_points(curve: Curve) -> list[Point]:
     ]
 
 
-def _latency_top(curves: list[Curve]) -> float:
+def latency_top(curves: list[Curve]) -> float:
     """Return the height of the latency axis, so that every stable point is on it."""
     lowest = [curve.zero_load_latency or _first_latency(curve) for curve in curves]
     return HEADROOM * MOST_LATENCY * max(lowest, default=0.0)
@@ -103,4 +108,5 @@ def _first_latency(curve: Curve) -> float:
 
 def _values(curve: Curve, point: Point) -> dict[str, Any]:
     keys = {"offered", "accepted", "latency_cycles", "latency_ci95", "p50", "p99", "hops", "converged"}
-    return point.model_dump(include=keys) | {"stable": curve.is_stable(point.offered)}
+    # What arrives in an empty network is so little that chance decides how much of it is accepted.
+    return point.model_dump(include=keys) | {"stable": point.offered == ZERO_LOAD or curve.is_stable(point.offered)}

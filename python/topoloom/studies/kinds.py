@@ -4,17 +4,19 @@ A new kind is an entry in :data:`KINDS`; expansion, ledger, executors and tables
 """
 
 import dataclasses
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
+from topoloom.faults import FaultOptions, make_fault_options, try_faults
 from topoloom.networks import Network
-from topoloom.options import make_options
+from topoloom.options import U32, EngineOptions, Options, checked, make_options
 from topoloom.replicas import REPLICA_PRECISION, replicate
 from topoloom.studies.points import StudyPoint
 
@@ -22,6 +24,52 @@ Result = dict[str, Any]
 
 MOST_PRECISION = 0.5
 """The widest interval that the engine can be asked for."""
+
+
+class FloorOptions(Options):
+    """What cost and power depend on.
+
+    Attributes:
+        layout: How routers are packed and placed, such as ``cabinet=16,width=0.6``; the family's own way unless given.
+        prices: The price list.
+    """
+
+    layout: str = ""
+    prices: str = ""
+
+
+class FactsOptions(FloorOptions):
+    """How facts are found.
+
+    Attributes:
+        layout: As of :class:`FloorOptions`.
+        prices: As of :class:`FloorOptions`.
+        sample: Measure distances from so many random routers only.
+        paths: Count shortest paths even if that takes long.
+    """
+
+    sample: Annotated[int, Field(ge=1)] | None = None
+    paths: bool = False
+
+
+class VerifyOptions(Options):
+    """How a routing is verified.
+
+    Attributes:
+        vcs: Virtual channels a port; as many as the routing needs unless given.
+    """
+
+    vcs: U32 | None = None
+
+
+class BoundOptions(Options):
+    """Which bounds are computed.
+
+    Attributes:
+        optimal: Also what the best possible routing carries.
+    """
+
+    optimal: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,6 +81,10 @@ class Kind:
         run: Does the work of one point.
         simulates: Whether it needs a routing, a traffic pattern and the engine's options.
         routes: Whether it needs a routing.
+        sends: Whether it needs a traffic pattern.
+        seeded: Whether its result depends on a seed.
+        options: The options that it takes.
+        reads: Checks them, where their types alone do not.
         loads: Whether there is one point for each load.
         takes_loads: Whether loads belong to the point, all of them.
         effort: How much more work it is than one simulation at full load.
@@ -43,17 +95,31 @@ class Kind:
     run: Callable[[StudyPoint], Result]
     simulates: bool = False
     routes: bool = False
+    sends: bool = False
+    seeded: bool = False
+    options: type[Options] = Options
+    reads: Callable[[Mapping[str, Any]], Options] | None = None
     loads: bool = False
     takes_loads: bool = False
     effort: float = 1.0
     columns: tuple[str, ...] = ()
+
+    def make_options(self, values: Mapping[str, Any]) -> Options:
+        """Return checked options.
+
+        Raises:
+            TopoloomError: An option that the kind does not have, or a value that it does not allow.
+        """
+        return self.reads(values) if self.reads else checked(self.options, values)
 
     @property
     def refused(self) -> frozenset[str]:
         """The keys of a sweep that mean nothing to points of this kind."""
         return frozenset(
             (() if self.routes else ("routings",))
-            + (() if self.simulates else ("traffic", "seeds", "options"))
+            + (() if self.sends else ("traffic",))
+            + (() if self.seeded else ("seeds",))
+            + (() if self.options.model_fields else ("options",))
             + (() if self.loads or self.takes_loads else ("loads",))
             + (() if self.takes_loads else ("tolerance", "precision", "replicas"))
         )
@@ -143,18 +209,32 @@ def _leave(load: float) -> None:
 
 
 def _facts(point: StudyPoint) -> Result:
-    return network(point.spec).facts()
+    return network(point.spec).facts(**point.options)
+
+
+def _floor(point: StudyPoint) -> Result:
+    told = network(point.spec).layout(**point.options).to_dict()
+    told["cabinet_count"] = len(told.pop("cabinets"))
+    return told
 
 
 def _verify(point: StudyPoint) -> Result:
-    result: Result = json.loads(_core.verify(network(point.spec).core, point.routing))
-    return result
+    return network(point.spec).verify(point.routing, **point.options)
+
+
+def _bound(point: StudyPoint) -> Result:
+    return network(point.spec).bound(point.routing, point.traffic, **point.options)
+
+
+def _faults(point: StudyPoint) -> Result:
+    return try_faults(network(point.spec).core, make_fault_options(point.options))
 
 
 KINDS: dict[str, Kind] = {
     "facts": Kind(
         "the graph's facts, cost and power",
         _facts,
+        options=FactsOptions,
         effort=0.02,
         columns=(
             "terminals", "routers", "radix", "links", "diameter", "average_hops", "bisection_links", "bisection_is",
@@ -165,14 +245,43 @@ KINDS: dict[str, Kind] = {
         "the proof that a routing cannot deadlock",
         _verify,
         routes=True,
+        options=VerifyOptions,
         effort=0.2,
         columns=("deadlock_free", "method", "vcs_needed", "channels", "dependencies"),
+    ),
+    "layout": Kind(
+        "cabinets, cables, cost and power",
+        _floor,
+        options=FloorOptions,
+        effort=0.01,
+        columns=("cost_usd", "cost_per_terminal_usd", "power_w", "cables", "cable_m", "cabinet_count"),
+    ),
+    "bound": Kind(
+        "the load that a routing cannot carry more than",
+        _bound,
+        routes=True,
+        sends=True,
+        options=BoundOptions,
+        effort=0.1,
+        columns=("saturation_bound", "saturation_bound_is", "max_channel_load", "mean_channel_load"),
+    ),
+    "faults": Kind(
+        "what random failures leave",
+        _faults,
+        seeded=True,
+        options=FaultOptions,
+        reads=make_fault_options,
+        effort=0.2,
+        columns=("trials",),
     ),
     "simulate": Kind(
         "one latency-load point a load",
         _simulate,
         simulates=True,
         routes=True,
+        sends=True,
+        seeded=True,
+        options=EngineOptions,
         loads=True,
         columns=(
             "accepted", "latency_cycles", "latency_ci95", "p50", "p99", "hops", "converged", "saturated", "cycles",
@@ -183,6 +292,9 @@ KINDS: dict[str, Kind] = {
         _saturation,
         simulates=True,
         routes=True,
+        sends=True,
+        seeded=True,
+        options=EngineOptions,
         effort=4.0,
         columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "accepted_at_1"),
     ),
@@ -191,6 +303,9 @@ KINDS: dict[str, Kind] = {
         _curve,
         simulates=True,
         routes=True,
+        sends=True,
+        seeded=True,
+        options=EngineOptions,
         takes_loads=True,
         effort=6.0,
         columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "simulated_cycles", "unconverged"),

@@ -3,7 +3,9 @@
 import re
 from typing import Any
 
-from topoloom.options import EngineOptions, LinkLatencies
+from topoloom.faults import FaultOptions
+from topoloom.options import LinkLatencies
+from topoloom.studies.kinds import KINDS
 from topoloom.studies.study import Study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -35,23 +37,25 @@ def _or_one(listed: Schema) -> Schema:
 
 
 def _options() -> Schema:
-    """Return the engine's options, each one value or a list of them."""
-    engine = EngineOptions.model_json_schema()
-    told = _described(EngineOptions.__doc__ or "")
+    """Return the options of all kinds, each one value or a list of them."""
     links = LinkLatencies.model_json_schema()
     for name, key in links["properties"].items():
         key["description"] = f"Latency of {name} links in cycles."
     properties: Schema = {
         "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
     }
-    for name, key in engine["properties"].items():
-        if name == "seed":  # a study has seeds
-            continue
-        value = links if name == "links" else {part: key[part] for part in key if part not in ("title", "default")}
-        value.pop("description", None)
-        one = {"description": told[name], "anyOf": [value, {"type": "array", "items": value, "minItems": 1}]}
-        for spelled in dict.fromkeys((name, name.replace("_", "-"))):
-            properties[spelled] = one
+    for model in dict.fromkeys(kind.options for kind in KINDS.values()):
+        told = _described(model.__doc__ or "")
+        for name, key in model.model_json_schema()["properties"].items():
+            if name in ("seed", "fractions"):  # a study has seeds
+                continue
+            value = links if name == "links" else {part: key[part] for part in key if part not in ("title", "default")}
+            value.pop("description", None)
+            one = {"description": told[name], "anyOf": [value, {"type": "array", "items": value, "minItems": 1}]}
+            for spelled in dict.fromkeys((name, name.replace("_", "-"))):
+                properties.setdefault(spelled, one)
+    about = _described(FaultOptions.__doc__ or "")["fractions"]
+    properties["fractions"] = {"description": about, "anyOf": [{"type": "number"}, {"type": "string"}]}
     return {"properties": properties, "additionalProperties": False}
 
 

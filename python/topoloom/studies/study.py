@@ -8,18 +8,27 @@ from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.curves import is_trace
 from topoloom.families import descriptions
 from topoloom.loads import parse_loads
 from topoloom.networks import with_keys
-from topoloom.options import ROUTER_KEYS, make_options, parse_pairs
+from topoloom.options import ROUTER_KEYS, parse_pairs
 from topoloom.replicas import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.roles import resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
-from topoloom.studies.kinds import KINDS
+from topoloom.studies.kinds import KINDS, Kind
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.mistakes import OptionError, told, unreadable
 from topoloom.studies.places import Path as Place
@@ -157,16 +166,19 @@ class Sweep(BaseModel):
     )
     options: dict[str, Any] = Field(
         default={},
-        description="Options of the engine, named as on the command line; a list of values is one more list to "
-        "combine. 'router' takes a text as --router does.",
+        description="Options of the engine, or of what else the kind asks, named as on the command line; a list of "
+        "values is one more list to combine. 'router' takes a text as --router does.",
     )
 
     @field_validator("options")
     @classmethod
-    def _can_be(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def _can_be(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        kind = KINDS.get(str(info.data.get("kind")))
+        if kind is None or "options" in kind.refused:  # told as a mistake in the kind, or as a key too many
+            return options
         for name, values in options.items():
             try:
-                _check_option(name, values)
+                _check_option(kind, name, values)
             except TopoloomError as error:
                 raise OptionError(name, str(error)) from None
         return options
@@ -237,9 +249,10 @@ class Sweep(BaseModel):
             spec = spec.spec() if isinstance(spec, NetworkTable) else spec.strip()
             role = chosen["routings"] if kind.routes else ""
             settings: dict[str, Any] = {}
-            if kind.simulates:
-                own = {name.removeprefix("options."): v for name, v in chosen.items() if name.startswith("options.")}
-                settings["options"] = engine_options({**fixed, **own, "seed": chosen["seeds"]})
+            own = {name.removeprefix("options."): v for name, v in chosen.items() if name.startswith("options.")}
+            seed = {"seed": chosen["seeds"]} if kind.seeded else {}
+            if options := checked_options(self.kind, {**fixed, **own, **seed}):
+                settings["options"] = options
             if kind.takes_loads:
                 settings |= {"loads": loads, "tolerance": self.tolerance}
             if kind.takes_loads and self.precision is not None:
@@ -250,7 +263,7 @@ class Sweep(BaseModel):
                 kind=self.kind,
                 spec=spec,
                 routing=resolve_routing(role, family) if role else "",
-                traffic=chosen["traffic"] if kind.simulates else "",
+                traffic=chosen["traffic"] if kind.sends else "",
                 settings=settings,
                 origin=origin,
                 role=role,
@@ -291,8 +304,8 @@ class Study(BaseModel):
         return self._text
 
     @classmethod
-    def read(cls, path: str | Path) -> "Study":
-        """Read a study file.
+    def read(cls, path: str | Path, *, instead: Mapping[str, Any] | None = None) -> "Study":
+        """Read a study file; for `instead` see :meth:`parse`.
 
         Raises:
             TopoloomError: A mistake in it, with the line.
@@ -302,18 +315,28 @@ class Study(BaseModel):
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             raise TopoloomError(f"{path} is no text") from None
-        return cls.parse(text, name=str(path))
+        return cls.parse(text, name=str(path), instead=instead)
 
     @classmethod
-    def parse(cls, text: str, *, name: str = "study") -> "Study":
-        """Read the text of a study file; `name` is said where there is a mistake."""
+    def parse(cls, text: str, *, name: str = "study", instead: Mapping[str, Any] | None = None) -> "Study":
+        """Read the text of a study file.
+
+        Args:
+            text: The file's text.
+            name: What is said where there is a mistake.
+            instead: Keys of sweeps that stand in the place of those in the text, in every sweep whose kind has them;
+                options one by one.
+
+        Raises:
+            TopoloomError: A mistake in it, with the line.
+        """
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise TopoloomError(unreadable(name, str(error), text)) from None
         found = places(text)
         try:
-            study = cls.model_validate(_with_defaults(values))
+            study = cls.model_validate(_replaced(_with_defaults(values), instead or {}))
         except ValidationError as error:
             known = list(Sweep.model_fields), list(cls.model_fields)
             raise TopoloomError(told(error, values, found, name, known)) from None
@@ -360,21 +383,22 @@ class Study(BaseModel):
             return Results(ledger.rows()).of(point.key for point in points)
 
 
-def _check_option(name: str, values: Any) -> None:
-    """Refuse what no engine can take, so that the mistake has its line; what depends on the network is told later."""
+def _check_option(kind: Kind, name: str, values: Any) -> None:
+    """Refuse what the kind cannot take, so that the mistake has its line; what depends on the network is told later."""
     if name == "seed":
         raise TopoloomError("the seed is no option of a study; give seeds")
-    if name == "router":
+    if name == "router" and kind.simulates:
         if not isinstance(values, str):
             raise TopoloomError(f"router is {values!r}; it must be a text such as 'vcs=4,buffer=16'")
-        make_options(router_options(values))
+        kind.make_options(router_options(values))
         return
     if values == []:
         raise TopoloomError(f"{name} is an empty list; it must hold at least one value")
     for value in values if isinstance(values, list) else [values]:
-        if isinstance(value, bool) and name != "unsafe":
+        field = kind.options.model_fields.get(name.replace("-", "_"))
+        if isinstance(value, bool) and (field is None or field.annotation is not bool):
             raise TopoloomError(f"{name} is {str(value).lower()}; it must be a number or a text")
-        make_options({name.replace("-", "_"): value})
+        kind.make_options({name.replace("-", "_"): value})
 
 
 def router_options(text: str) -> dict[str, str]:
@@ -382,19 +406,22 @@ def router_options(text: str) -> dict[str, str]:
     return parse_pairs("router", text, ROUTER_KEYS)
 
 
-def engine_options(values: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return checked options as JSON holds them, without those that stand at their defaults.
 
     A default is left out so that an option that a later version adds does not change the keys of today's points.
     """
-    return _engine_options(tuple(sorted((name, _frozen(value)) for name, value in values.items())))
+    return _checked_options(kind, tuple(sorted((name, _frozen(value)) for name, value in values.items())))
 
 
 @lru_cache(maxsize=4096)
-def _engine_options(values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
-    options = make_options({name: dict(value) if isinstance(value, tuple) else value for name, value in values})
+def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    given = {name: dict(value) if isinstance(value, tuple) else value for name, value in values}
+    options = KINDS[kind].make_options(given)
     shown: dict[str, Any] = options.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    return shown | {"seed": options.seed}
+    if "seed" in given:
+        shown["seed"] = given["seed"]
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _frozen(value: Any) -> Any:
@@ -404,6 +431,16 @@ def _frozen(value: Any) -> Any:
 def replace_load(point: StudyPoint, load: float) -> StudyPoint:
     """Return `point` at another load."""
     return dataclasses.replace(point, load=load)
+
+
+def _meant(options: dict[str, Any], kind: Kind | None) -> dict[str, Any]:
+    """Return those options of the defaults that the kind knows; what no kind knows stays, as a mistake to be told."""
+    if kind is None:
+        return options
+    known = {"router"} | {name for other in KINDS.values() for name in other.options.model_fields}
+    own = set(kind.options.model_fields) | ({"router"} if kind.simulates else set())
+    plain = {name: name.replace("-", "_") for name in options}
+    return {name: value for name, value in options.items() if plain[name] in own or plain[name] not in known}
 
 
 def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
@@ -417,7 +454,22 @@ def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
             return values
         kind = KINDS.get(str(sweep.get("kind", defaults.get("kind", "simulate"))))
         both = {name: value for name, value in defaults.items() if kind is None or name not in kind.refused} | sweep
-        if isinstance(defaults.get("options"), dict) and isinstance(sweep.get("options"), dict):
-            both["options"] = defaults["options"] | sweep["options"]
+        if isinstance(both.get("options"), dict) and isinstance(defaults.get("options"), dict):
+            both["options"] = _meant(defaults["options"], kind) | (both["options"] if "options" in sweep else {})
         merged.append(both)
     return values | {"sweep": merged}
+
+
+def _replaced(values: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document with keys of its sweeps replaced, where their kinds have them."""
+    sweeps = values.get("sweep")
+    if not instead or not (isinstance(sweeps, list) and all(isinstance(sweep, dict) for sweep in sweeps)):
+        return values
+    changed = []
+    for sweep in sweeps:
+        kind = KINDS.get(str(sweep.get("kind", "simulate")))
+        own = {name: value for name, value in instead.items() if kind is None or name not in kind.refused}
+        if isinstance(own.get("options"), dict):
+            own["options"] = sweep.get("options", {}) | _meant(own["options"], kind)
+        changed.append(sweep | own)
+    return values | {"sweep": changed}

@@ -1,0 +1,222 @@
+"""Papers as folders of data: what is run, what formulas find, and which verdicts come out."""
+
+import json
+import re
+import shutil
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from topoloom import TopoloomError
+from topoloom.reproduce import Paper, Plan, names
+from topoloom.reproduce.formulas import Formula
+from topoloom.reproduce.paper import FILE, folder, margin, numbers
+from topoloom.studies import LocalExecutor
+
+TINY = Path(__file__).parent / "data/papers/tiny"
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The tiny paper, run to its end."""
+    store = tmp_path_factory.mktemp("tiny") / "results.store"
+    return Plan(Paper.read(TINY)).run(store)
+
+
+def verdicts(found):
+    return {claim.id: claim.verdict for claim in found.claims}
+
+
+def test_every_verdict_comes_out(whole):
+    assert verdicts(whole) == {
+        "links-mesh": "reproduced",
+        "links-torus": "close",
+        "links-wrong": "not-reproduced",
+        "radix-erratum": "erratum",
+        "no-erratum": "not-reproduced",
+        "secret": "not-testable",
+        "hops-grow": "reproduced",
+        "latency-half": "reproduced",
+        "slow-one": "reproduced",
+    }
+    told = {claim.id: claim for claim in whole.claims}
+    assert told["links-torus"].measured == 32
+    assert told["secret"].measured == {"mesh": 24, "torus": 32}
+    assert len(told["hops-grow"].evidence) == 2  # both seeds
+    assert {row["seed"] for row in told["hops-grow"].evidence} == {1, 2}
+    assert whole.items[0].tables[0][0][1].measured == "32"
+    assert whole.items[0].tables[0][0][1].published == "31"
+
+
+def test_a_quick_run_takes_other_points_and_leaves_some_out(topoloom, tmp_path):
+    outcome = topoloom("reproduce", str(TINY), "--quick", "--out", str(tmp_path), "--json")
+    assert outcome.status == 0
+    found = outcome.json()
+    assert found["quick"]
+    assert [claim["id"] for claim in found["not_measured"]] == ["slow-one"]
+    assert "8 of 8 points to run" in outcome.err  # two networks, three loads, two seeds
+    page = (tmp_path / "tiny.html").read_text()
+    assert "Quick run" in page
+    assert "not measured" in page
+    again = topoloom("reproduce", str(TINY), "--quick", "--out", str(tmp_path))
+    assert "0 of 8 points to run" in again.err
+    assert "not reproduced: links-wrong" in again.err
+
+
+def test_only_what_is_asked_for_is_run(topoloom, tmp_path):
+    outcome = topoloom("reproduce", str(TINY), "--only", "fig1", "--out", str(tmp_path), "--json")
+    assert {claim["part"] for claim in outcome.json()["claims"]} == {"fig1"}
+    assert "12 of 12 points to run" in outcome.err  # transpose is not needed
+    assert "about" in outcome.err
+    keys = {"paper", "version", "claims"}
+    assert keys <= outcome.json().keys()
+    assert {"id", "item", "published", "measured", "verdict", "note"} <= outcome.json()["claims"][0].keys()
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path):
+    """Ctrl-C after some points: claims without results have no verdict, and the second run does the rest alone."""
+    store = tmp_path / "store"
+
+    def stop(progress):
+        if progress.done:
+            signal.raise_signal(signal.SIGINT)
+
+    plan = Plan(Paper.read(TINY))
+    first = plan.run(store, executor=LocalExecutor(1), on_progress=stop)
+    assert not first.progress.finished
+    assert any(claim.verdict is None for claim in first.claims)
+    second = plan.run(store, executor=LocalExecutor(1))
+    assert second.progress.before == first.progress.done > 0
+    assert all(second.claims[place].verdict for place in range(len(second.claims)))
+
+
+def test_results_of_another_version_are_told_and_not_used(topoloom, tmp_path):
+    first = topoloom("reproduce", str(TINY), "--only", "table1", "--out", str(tmp_path), "--json").json()
+    with sqlite3.connect(tmp_path / "results.store/ledger.sqlite") as ledger:
+        ledger.execute("UPDATE points SET model_version = 0, key = 'other' || key")
+        ledger.execute("UPDATE points SET result = (SELECT '{\"links\": 1}'), part = NULL")
+    outcome = topoloom("reproduce", str(TINY), "--only", "table1", "--out", str(tmp_path), "--json")
+    assert "2 of 2 points to run" in outcome.err
+    assert "of version 0 of the models, which are not used" in outcome.err
+    assert outcome.json()["claims"] == first["claims"]
+    assert "of version 0 of the models" in (tmp_path / "tiny.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("flexx",), "flex"),
+        ((str(TINY), "--only", "table2"), "table1"),
+        (("./nowhere",), "no paper.toml"),
+        ((), "there are"),
+    ],
+)
+def test_mistakes_of_users(topoloom, tmp_path, monkeypatch, arguments, sentence):
+    monkeypatch.chdir(tmp_path)
+    outcome = topoloom("reproduce", *arguments)
+    assert outcome.status == 2
+    assert sentence in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('title = "A tiny', 'tilte = "A tiny', "line 1: unknown key 'tilte'"),
+        ('kind = "bars"', 'kind = "pie"', "kind is 'pie'"),
+        ("spec=mesh)", "spec=mush)", "unknown name 'mush'"),
+        ("spec=mesh)", "sepc=mesh)", "unknown condition 'sepc'"),
+        ("spec=mesh)", "spec='mesh:5x5')", "no study that it needs asks for spec=mesh:5x5"),
+        ("value('links', spec=mesh)", "vaule('links', spec=mesh)", "unknown function 'vaule'"),
+        ("value('links', spec=mesh)", "__import__('os')", "unknown function '__import__'"),
+        ("value('links', spec=mesh)", "mesh.upper()", "cannot be called"),
+        ("value('links', spec=mesh)", "lambda: 1", "cannot stand in a formula"),
+        ('needs = ["graphs"]', 'needs = ["grahps"]', "unknown study 'grahps'"),
+        ('id = "fig1"', 'id = "table1"', "table1 is given twice"),
+        ('id = "links-wrong"', 'id = "links-mesh"', "links-mesh is given twice"),
+        ("within = 1\n", "", "give within"),
+        ('close = "5 %"', 'close = "5 parts"', "it must be a number, or a part"),
+        ('id = "links-wrong"', 'id = "links-wrung"', "no row of published.csv"),
+        ('file = "graphs.toml"', 'file = "graph.toml"', "no file graph.toml"),
+    ],
+)
+def test_mistakes_in_a_paper(tmp_path, old, new, sentence):
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    text = (path / FILE).read_text()
+    assert old in text
+    (path / FILE).write_text(text.replace(old, new, 1))
+    with pytest.raises(TopoloomError, match=re.escape(sentence)):
+        Plan(Paper.read(path))
+
+
+def test_a_field_that_no_result_has_is_a_mistake(tmp_path):
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    text = (path / FILE).read_text().replace("value('links', spec=it)", "value('linsk', spec=it)")
+    (path / FILE).write_text(text)
+    with pytest.raises(TopoloomError, match="has a 'linsk'"):
+        Plan(Paper.read(path), ["table1"]).run(tmp_path / "store")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1 + 2 * 3", 7),
+        ("[a - b for a, b in [[5, 3], [4, 4]] if a > b]", [2]),
+        ("max(x for x in range(4))", 3),
+        ("1 < 2 <= 2 and not 3 != 3", True),
+        ("100 * moore(3, 2)", 1000),
+        ("'a' if 1 > 2 else 'b'", "b"),
+        ("-len([1, 2])", -2),
+    ],
+)
+def test_arithmetic(text, value):
+    assert Formula.parse(text).evaluate({}) == value
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "max([])", "[1][3]", "range(10**9)", "sqrt(-1)", "'a' - 1"])
+def test_arithmetic_without_an_answer(text):
+    with pytest.raises(TopoloomError):
+        Formula.parse(text.replace("10**9", "1000000000")).evaluate({})
+
+
+def test_numbers_in_texts_and_tolerances():
+    assert numbers("1,056/264/15") == [1056, 264, 15]
+    assert numbers("5490000.0 and 3.05e6") == [5490000, 3050000]
+    assert margin("5 %", -200) == 10
+    assert margin(0.5, 200) == 0.5
+
+
+# The papers themselves.
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_paper_is_whole(name, quick):
+    """Every study reads, and every formula asks for points that there are."""
+    paper = Paper.named(name)
+    plan = Plan(paper, quick=quick)
+    assert plan.points
+
+
+def test_papers_are_found_in_a_checkout():
+    assert folder().resolve() == ROOT / "papers"
+    assert set(names()) == {path.parent.name for path in (ROOT / "papers").glob(f"*/{FILE}")}
+
+
+def test_the_page_holds_its_charts_and_every_claim(whole):
+    from topoloom.report.papers import render_paper  # noqa: PLC0415 - loads slowly
+
+    page = render_paper(whole)
+    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])
+    bars, curves = data["figures"]
+    assert bars["series"][0]["x"] == ["mesh", "torus"]
+    assert bars["series"][0]["y"] == [6, 4] == bars["series"][0]["published"]
+    assert curves["series"][0]["latency"][0]["offered"] == 0.1
+    for claim in whole.claims:
+        assert f'id="claim-{claim.id}"' in page
+    assert page == render_paper(whole)
