@@ -4,6 +4,7 @@ mod error;
 mod layout;
 mod lists;
 mod network;
+mod permute;
 mod run;
 
 use pyo3::prelude::*;
@@ -18,6 +19,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::RoutingTables>()?;
     module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
+    module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate_channels, module)?)?;
     module.add_function(wrap_pyfunction!(run::check, module)?)?;

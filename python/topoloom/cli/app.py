@@ -12,6 +12,7 @@ from topoloom.cli import (
     faults,
     layout,
     listing,
+    permute,
     reproduce,
     results,
     run,
@@ -63,6 +64,7 @@ app.command()(saturation.saturation)
 app.command()(bound.bound)
 app.command()(compare.compare)
 app.command()(layout.layout)
+app.command()(permute.permute)
 app.command()(verify.verify)
 app.command()(faults.faults)
 app.command()(export.export)

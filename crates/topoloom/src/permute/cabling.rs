@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::error::{Error, Result};
 use crate::metrics::distances;
 
 /// One end of a cable before it has a port of this module: a vertex, and any number by which its plugs are told apart.
 pub type End = (u32, u32);
+
+/// No plug, and no vertex.
+pub(super) const NOWHERE: u32 = u32::MAX;
 
 /// Cables and where they are plugged in. A *vertex* is a router, or a terminal if terminals' cables may move as well.
 ///
@@ -25,6 +30,18 @@ pub struct Cabling {
     ends: Vec<[u32; 2]>,
     /// The cabinet of each vertex.
     cabinets: Vec<u32>,
+}
+
+/// The distances of a cabling in short. The names are keys of the JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Told {
+    /// The largest distance between two vertices that a path joins.
+    pub diameter: u32,
+    /// The mean distance over ordered pairs of distinct vertices that a path joins.
+    pub average_distance: f64,
+    /// The sum of these distances.
+    #[serde(skip)]
+    pub sum: u64,
 }
 
 impl Cabling {
@@ -125,6 +142,31 @@ impl Cabling {
         }
     }
 
+    /// The vertices that a cable leads between, unless an end of it is pulled.
+    pub(super) fn vertices(&self, cable: u32) -> Option<[u32; 2]> {
+        let ends = self.ends(cable);
+        (!ends.contains(&NOWHERE)).then(|| ends.map(|plug| self.vertex(plug)))
+    }
+
+    /// Pulls one end of a cable; it is [`NOWHERE`] until it is plugged in.
+    pub(super) fn unplug(&mut self, cable: u32, side: usize) {
+        for plug in self.ends(cable).into_iter().filter(|&plug| plug != NOWHERE) {
+            self.peer[plug as usize] = NOWHERE;
+        }
+        let plug = std::mem::replace(&mut self.ends[cable as usize][side], NOWHERE);
+        self.cable[plug as usize] = NOWHERE;
+    }
+
+    /// Plugs an end that was pulled in where nothing is.
+    pub(super) fn plug(&mut self, cable: u32, side: usize, plug: u32) {
+        self.ends[cable as usize][side] = plug;
+        self.cable[plug as usize] = 2 * cable + side as u32;
+        let [a, b] = self.ends(cable);
+        if a != NOWHERE && b != NOWHERE {
+            (self.peer[a as usize], self.peer[b as usize]) = (self.vertex(b), self.vertex(a));
+        }
+    }
+
     /// The cables that lead within each cabinet (`(i, i)`) and between each two (`(i, j)` with i < j).
     pub fn by_cabinets(&self) -> BTreeMap<(u32, u32), Vec<u32>> {
         let mut sets = BTreeMap::<_, Vec<u32>>::new();
@@ -149,6 +191,14 @@ impl Cabling {
     /// Ends of cables that are plugged in elsewhere than in `before`.
     pub fn moved_ends(&self, before: &Self) -> usize {
         self.ends.iter().zip(&before.ends).map(|(a, b)| usize::from(a[0] != b[0]) + usize::from(a[1] != b[1])).sum()
+    }
+
+    /// Its distances in short.
+    pub fn told(&self) -> Told {
+        let histogram = self.histogram();
+        let sum: u64 = (0..).zip(&histogram).map(|(distance, &pairs)| distance * pairs).sum();
+        let pairs: u64 = histogram[1..].iter().sum();
+        Told { diameter: histogram.len() as u32 - 1, average_distance: sum as f64 / pairs.max(1) as f64, sum }
     }
 
     /// Ordered pairs of vertices by distance, from 0 on.
@@ -190,7 +240,7 @@ impl Ways {
             let (mine, other) = (2 * self.searches + side as u32, 2 * self.searches + 1 - side as u32);
             self.next.clear();
             for &vertex in &self.frontiers[side] {
-                for &peer in cabling.peers(vertex) {
+                for &peer in cabling.peers(vertex).iter().filter(|&&peer| peer != NOWHERE) {
                     let met = &mut self.met[peer as usize];
                     if *met == other {
                         return true;

@@ -1,15 +1,16 @@
 //! Swap-and-randomize: shorter ways at the same length of cable.
 //!
 //! A machine stands in cabinets, and two cables that have an end in one cabinet may exchange these two ends: each is as
-//! long as before, and leads between the same two cabinets (Fujiwara, Koibuchi, Matsutani and Casanova). [`methods`]
-//! exchanges at random, [`search`] where it shortens ways, and [`moves`] says in which order to do it on a machine that
+//! long as before, and leads between the same two cabinets (Fujiwara, Koibuchi, Matsutani and Casanova). [`Method`]
+//! exchanges at random, and [`moves`] says in which order to do it on a machine that
 //! runs.
 
 mod cabling;
+pub mod list;
 mod methods;
+pub mod moves;
 mod trials;
 
-pub use cabling::{Cabling, End};
+pub use cabling::{Cabling, End, Told};
 pub use methods::{Counts, Method};
-pub(crate) use trials::distances;
 pub use trials::{Best, Trial, Trials, best};

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::cabling::Cabling;
+use super::cabling::{Cabling, Told};
 use super::methods::{Counts, Method, permute};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::rng::Rng;
 
 /// How to permute.
@@ -21,13 +21,28 @@ pub struct Trials {
     pub seed: u64,
 }
 
+impl Trials {
+    /// Checks the numbers.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the one that is not allowed.
+    pub fn checked(self) -> Result<Self> {
+        if self.trials == 0 {
+            return Err(Error::Config("trials is 0; it must be a whole number from 1 up".to_owned()));
+        }
+        if !(0.0..=1.0).contains(&self.swappable) {
+            return Err(Error::Config(format!("swappable is {}; it must be a number from 0 to 1", self.swappable)));
+        }
+        Ok(self)
+    }
+}
+
 /// What one permutation came to. The names are keys of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Trial {
-    /// The largest distance between two vertices.
-    pub diameter: u32,
-    /// The mean distance over ordered pairs of distinct vertices.
-    pub average_distance: f64,
+    /// Its distances.
+    #[serde(flatten)]
+    pub told: Told,
     /// What became of the pairs of cables.
     #[serde(flatten)]
     pub counts: Counts,
@@ -56,9 +71,9 @@ pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
         let mut permuted = cabling.clone();
         let counts = permute(&mut permuted, &sets, how.method, how.swappable, &mut rng);
         permuted.check_conserved(cabling)?;
-        let (diameter, sum, average_distance) = distances(&permuted);
-        let told = Trial { diameter, average_distance, counts };
-        Ok((Ranked { rank: (diameter, sum, trial), cabling: permuted }, vec![(trial, told)]))
+        let told = permuted.told();
+        let trial_told = Trial { told, counts };
+        Ok((Ranked { rank: (told.diameter, told.sum, trial), cabling: permuted }, vec![(trial, trial_told)]))
     };
     let better = |a: (Ranked, Vec<(u32, Trial)>), b: (Ranked, Vec<(u32, Trial)>)| {
         let (mut told, more) = (a.1, b.1);
@@ -76,12 +91,4 @@ pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
 struct Ranked {
     rank: (u32, u64, u32),
     cabling: Cabling,
-}
-
-/// The diameter, the sum of all distances, and their mean.
-pub(crate) fn distances(cabling: &Cabling) -> (u32, u64, f64) {
-    let histogram = cabling.histogram();
-    let sum: u64 = (0..).zip(&histogram).map(|(distance, &pairs)| distance * pairs).sum();
-    let pairs: u64 = histogram[1..].iter().sum();
-    (histogram.len() as u32 - 1, sum, sum as f64 / pairs.max(1) as f64)
 }

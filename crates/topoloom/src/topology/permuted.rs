@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Family;
 use super::params::{BASE, Key, Params};
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result};
 use crate::layout::Packing;
 use crate::metrics::distances::{require_connected, rows};
 use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
@@ -61,7 +61,7 @@ pub struct Permutation {
 impl Permutation {
     /// What was done, in a sentence.
     fn told(&self) -> String {
-        let Trial { average_distance, counts, .. } = &self.trials[self.best_trial as usize];
+        let Trial { told, counts } = &self.trials[self.best_trial as usize];
         format!(
             "trial {} of {} is the best: {} exchanges between {} cabinets moved {} ends of cables, {} were refused, {} \
              discarded because they would have disconnected the network; the average distance fell from {:.3} to {:.3}",
@@ -73,7 +73,7 @@ impl Permutation {
             counts.refused,
             counts.disconnecting,
             self.base_average_distance,
-            average_distance
+            told.average_distance
         )
     }
 }
@@ -117,7 +117,7 @@ fn build(params: &Params) -> Result<Network> {
     let cabinets = packing.cabinets(&base).map_err(named)?;
     let before = cabling(&base, &cabinets, nodes);
     let found = best(&before, &how)?;
-    let (base_diameter, _, base_average_distance) = crate::permute::distances(&before);
+    let base_told = before.told();
     let permutation = Permutation {
         method: method.name().to_owned(),
         base: base.spec().to_owned(),
@@ -125,8 +125,8 @@ fn build(params: &Params) -> Result<Network> {
         cabinets: before.cabinets().iter().max().map_or(0, |&last| last + 1),
         best_trial: found.trial,
         moved_ends: found.cabling.moved_ends(&before),
-        base_diameter,
-        base_average_distance,
+        base_diameter: base_told.diameter,
+        base_average_distance: base_told.average_distance,
         cabinet_distance: cabinet_distance(&before),
         trials: found.trials,
     };
@@ -148,11 +148,7 @@ fn base(params: &Params) -> Result<(Method, &str)> {
         let example = FAMILY.example;
         return Err(params.mistake(format!("a method must stand first, with a network in brackets: '{example}'")));
     };
-    let known = Method::NAMES.iter().find(|(known, _)| *known == name);
-    let method = known.ok_or_else(|| {
-        params.mistake(unknown("method of permutation", name, Method::NAMES.iter().map(|(name, _)| name)))
-    })?;
-    Ok((method.1, base))
+    Ok((Method::named(name).map_err(|error| params.mistake(error.to_string()))?, base))
 }
 
 /// The cables of a network. Vertices are routers; with `nodes`, terminals follow, so many to a cabinet behind the

@@ -1,0 +1,64 @@
+"""``topoloom permute``: swap-and-randomize a machine that stands."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.parameters import Json
+from topoloom.permutation import permute_list
+from topoloom.workers import interruptible
+
+
+def permute(
+    cabling: Annotated[
+        Path, typer.Argument(metavar="CABLING.csv", help="Switch, port, cabinet at either end, a cable a line.")
+    ],
+    method: Annotated[
+        str, typer.Option("--method", metavar="NAME", help="two-cab, three-cab or one-step.")
+    ] = "two-cab",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="MOVES.csv", help="Write the moves, in an order that works.")
+    ] = None,
+    after: Annotated[
+        Path | None, typer.Option("--after", metavar="FILE.csv", help="Write the cabling list as it is afterwards.")
+    ] = None,
+    trials: Annotated[int, typer.Option("--trials", metavar="N", help="Permutations to try.", min=1)] = 20,
+    swappable: Annotated[
+        float, typer.Option("--swappable", metavar="P", help="Probability that a pair of cables may be swapped.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed.", min=0)] = 1,
+    json: Json = False,
+) -> None:
+    """Permute the cables of a machine that stands: shorter ways, no more cable, and the moves that lead there."""
+    done = interruptible(
+        lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed),
+    )
+    for path, text in ((out, done.moves), (after, done.cabling)):
+        if path is not None:
+            path.write_text(text, encoding="utf-8", newline="")
+    for note in done.told["notes"]:
+        say(f"{cabling}: {note}")
+    if done.told["left_out"]:
+        say(
+            f"{cabling}: {done.told['left_out']} ends of cables stay where they are, "
+            "because the network would fall apart while they are moved"
+        )
+    if json:
+        print_json(done.told)
+    else:
+        _print(done.told)
+
+
+def _print(told: dict[str, Any]) -> None:
+    rows = [
+        ["Diameter", "hops", *(f"{told[when]['diameter']:,}" for when in ("before", "after"))],
+        ["Average distance", "hops", *(f"{told[when]['average_distance']:.3f}" for when in ("before", "after"))],
+        ["Cables", "", *[f"{told['cables']:,}"] * 2],
+        ["Ends moved", "", "–", f"{told['moved_ends']:,}"],
+        ["Moves", "", "–", f"{told['moves']:,}"],
+    ]
+    print_table(
+        [f"{told['switches']:,} switches in {told['cabinets']:,} cabinets", "", "before", "after"], rows, left=2
+    )
