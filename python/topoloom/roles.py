@@ -5,10 +5,11 @@ from collections.abc import Callable
 MINIMAL = {
     **dict.fromkeys(("mesh", "torus", "hypercube", "nesttree", "nestghc"), "dor"),
     **dict.fromkeys(("fattree", "clos", "xgft"), "nca"),
+    "twin-torus": "ts-dor",
 }
 """The minimal routing of each family that does not use ``min``."""
 
-ADAPTIVE = {"fattree": "anca", "clos": "anca", "xgft": "anca"}
+ADAPTIVE = {"twin-torus": "duato", "fattree": "anca", "clos": "anca", "xgft": "anca"}
 """The adaptive routing of each family that does not use ``ugal-l``."""
 
 ROLES: dict[str, Callable[[str], str]] = {

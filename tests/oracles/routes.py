@@ -50,8 +50,9 @@ def dor_mesh(graph: Graph) -> Paths:
     return paths
 
 
-def dor_torus(graph: Graph, *, dateline: bool = True) -> Paths:
-    """The shorter way round each dimension, either on a tie; class 1 all the way if it crosses the wrap-around."""
+def dor_torus(graph: Graph, *, dateline: bool = True, ties: str = "coin", compares: bool = False) -> Paths:
+    """The shorter way round each dimension, either on a tie (or only + or -); class 1 all the way if it crosses the
+    wrap-around, or in each hop that `compares` if the destination's coordinate is the lower one."""
 
     def ways(src: int, dst: int, d: int) -> list[Path]:
         here, side = graph.coordinates(src), graph.sides[d]
@@ -61,11 +62,15 @@ def dor_torus(graph: Graph, *, dateline: bool = True) -> Paths:
         for way, length in ((1, up), (-1, side - up)):
             if up == 0 or length > side - length:
                 continue
+            if 2 * length == side and ties == ("minus" if way == 1 else "plus"):
+                continue
             crosses = b < a if way == 1 else b > a
             route = [graph.router(moved(here, d, (a + way * i) % side)) for i in range(length + 1)]
             # Both links of a doubled ring of two lead to the same router: + is the first of them.
             hops = [(r, graph.ports_to(r, s)[0 if way == 1 else -1]) for r, s in pairwise(route)]
-            found.append(tuple((r, port, int(crosses and dateline)) for r, port in hops))
+            lower = [int(b < (a + way * i) % side) for i in range(length)]
+            classes = lower if compares else [int(crosses and dateline)] * length
+            found.append(tuple((r, port, c) for (r, port), c in zip(hops, classes, strict=True)))
         return found or [()]
 
     def paths(src: int, dst: int) -> Choice:
@@ -135,6 +140,105 @@ def nested(graph: Graph) -> Paths:
         return [(1.0, (*hops, *round_subtorus(t, holder(b), dst, last)))]
 
     return paths
+
+
+def by_cards(  # noqa: C901 - the whole rule in one place
+    graph: Graph, *, orders: str, ties: str = "source", internal: Callable[[dict[str, int]], int]
+) -> Paths:
+    """Dimension order on a twin torus. Router 2 v + c is card c of node v; ports are found by what they lead to.
+
+    `orders` is "twin" (packets of card 0 ascend, of card 1 descend, in classes 2 higher) or "up" (all ascend).
+    `internal` gives the class of an internal hop from: the card it leaves, upper or lower in the dimension wanted,
+    whether that is the split one, whether the packet ejects behind it, and whether it has moved in the split one.
+    """
+    sides = graph.sides[1:]
+    n = len(sides)
+    split = n // 2 if n % 2 else None
+
+    def outer(node: tuple[int, ...], d: int, way: int) -> tuple[int, int, int]:
+        """The card that bears this port, the port, and the router behind it."""
+        there = moved(node, d, (node[d] + way) % sides[d])
+        if d == split:
+            card, behind = (1, 0) if way == 1 else (0, 1)
+        else:
+            card = behind = int(d >= n // 2)
+        router, peer = graph.router((card, *node)), graph.router((behind, *there))
+        ports = graph.ports_to(router, peer)
+        # Two links to the same card: + stands first.
+        return card, ports[0] if way == 1 else ports[-1], peer
+
+    def way_round(a: int, b: int, side: int, source: int, d: int, coin: dict[int, int]) -> int:
+        up = (b - a) % side
+        if 2 * up != side:
+            return 1 if 2 * up < side else -1
+        of_source = -1 if source == 0 or (d == split and orders == "up") else 1
+        return {
+            "source": of_source,
+            "wrong": -of_source,
+            "plus": 1,
+            "middle": of_source if d == split else 1,
+            "coin": coin.get(d, 1),
+        }[ties]
+
+    def path(src: int, dst: int, coin: dict[int, int]) -> Path:
+        source, to = src % 2, graph.coordinates(dst)[1:]
+        descends = orders == "twin" and source == 1
+        group = 2 * source if orders == "twin" else 0
+        at, hops, in_split = src, [], 0
+        for d in reversed(range(n)) if descends else range(n):
+            way = None
+            while graph.coordinates(at)[1 + d] != to[d]:
+                card, *node = graph.coordinates(at)
+                way = way or way_round(node[d], to[d], sides[d], source, d, coin)
+                lower = int(to[d] < node[d])
+                bearer, port, peer = outer(tuple(node), d, way)
+                if bearer != card:
+                    about = {"card": card, "lower": lower, "split": int(d == split), "ejects": 0, "moved": in_split}
+                    other = at ^ 1
+                    hops.append((at, graph.ports_to(at, other)[-1], group + internal(about)))
+                    at = other
+                hops.append((at, port, group + lower))
+                in_split |= int(d == split)
+                at = peer
+        if at != dst:
+            about = {"card": at % 2, "lower": 0, "split": 0, "ejects": 1, "moved": in_split}
+            hops.append((at, graph.ports_to(at, dst)[-1], group + internal(about)))
+        return tuple(hops)
+
+    def paths(src: int, dst: int) -> Choice:
+        here, there = graph.coordinates(src)[1:], graph.coordinates(dst)[1:]
+        tied = [d for d in range(n) if 2 * ((there[d] - here[d]) % sides[d]) == sides[d]] if ties == "coin" else []
+        draws = [dict(zip(tied, ways, strict=True)) for ways in product((1, -1), repeat=len(tied))]
+        return [(1 / len(draws), path(src, dst, coin)) for coin in draws]
+
+    return paths
+
+
+def ts_dor(graph: Graph, ties: str = "source", *, shared: bool = False) -> Paths:
+    """TS-DOR: in the split dimension the internal link's VC is that of the outer ones; else it goes by the card."""
+    paths = by_cards(
+        graph, orders="twin", ties=ties, internal=lambda hop: hop["lower"] if hop["split"] else hop["card"]
+    )
+    if not shared:
+        return paths
+    return lambda src, dst: [(p, tuple((r, port, c % 2) for r, port, c in path)) for p, path in paths(src, dst)]
+
+
+def dort(graph: Graph, ties: str = "source", *, rule: str = "4") -> Paths:
+    """DORT by the use of its internal link: cases i (eject), ii (enter a dimension of the other card), iii (in the
+    split dimension). Rules of less than four VCs, and the one whose first hop is of case ii, can deadlock."""
+
+    def four(hop: dict[str, int]) -> int:
+        return 0 if hop["ejects"] else 2 + hop["lower"] if hop["split"] else 1
+
+    rules: dict[str, Callable[[dict[str, int]], int]] = {
+        "4": four,
+        "3": lambda hop: max(0, four(hop) - 1),
+        "2": lambda hop: hop["lower"] if hop["split"] else hop["card"],
+        "1": lambda _: 0,
+        "enter": lambda hop: four(hop) if hop["moved"] or not hop["split"] else 1,
+    }
+    return by_cards(graph, orders="up", ties=ties, internal=rules[rule])
 
 
 def hyperx(graph: Graph, orders: int) -> Paths:

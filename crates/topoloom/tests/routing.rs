@@ -86,6 +86,8 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             "par" => 7,
             // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
             "duato" if dimension_ordered(network) => least,
+            // An internal hop before each outer one at the most, and one at the end.
+            "ts-dor" | "dort" => 2 * least + 1,
             "duato" | "updown" => 2 * network.num_routers() as u32,
             "dor" if nested(network) => nested_bound(network),
             "nca" | "anca" | "dor" | "min" | "min-spread" => least,
@@ -187,6 +189,9 @@ fn every_decision_has_been_enumerated() {
         "torus:4x4",
         "torus:5x2",
         "torus:2x3,double=true",
+        "twin-torus:4x3x2",
+        "twin-torus:3x4",
+        "twin-torus:2x2x4x2x2",
         "hyperx:3x3x2",
         "hyperx:4x3,trunk=3",
         "hyperx:2",

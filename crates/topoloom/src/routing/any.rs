@@ -153,6 +153,14 @@ macro_rules! forward {
                 self.inner().enters(before, hop)
             }
 
+            fn traffic_groups(&self) -> u32 {
+                self.inner().traffic_groups()
+            }
+
+            fn traffic_group(&self, src: RouterId) -> u32 {
+                self.inner().traffic_group(src)
+            }
+
             fn unproved(&self) -> bool {
                 self.inner().unproved()
             }

@@ -9,7 +9,8 @@
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
 use super::nest::Nested;
-use super::{AnyRouting, Minimal, Move, PacketState, Routing, RoutingInfo, Step, View};
+use super::{AnyRouting, Minimal, Move, Options, PacketState, Routing, RoutingInfo, Step, View};
+use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -22,18 +23,38 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     keys: &[
         ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
         ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),
+        ("ties", "on a torus, where both ways round are as long: coin (default), plus or minus"),
+        (
+            "vc",
+            "on a torus: dateline (default); upper-lower: in each hop class 0 if the destination's coordinate is the \
+             greater one, else 1",
+        ),
     ],
     build: |network, options| {
         let dateline = options.choice("dateline", &["on", "off"])?;
         let bubble = options.choice("bubble", &["off", "on"])?;
+        let ruled = ruled(options)?;
         if let Some(nested) = Nested::new(network) {
             let torus = [("bubble", bubble, "off"), ("dateline", dateline, "on")];
+            if ruled.is_some() {
+                return Err(options.mistake("ties and vc are for a torus alone"));
+            }
             return match torus.iter().find(|(_, given, default)| given != default) {
                 Some((key, given, _)) => Err(options.mistake(format!("{key}={given} is for a torus alone"))),
                 None => Ok(Some(AnyRouting::dynamic(nested))),
             };
         }
-        match (bubble, dateline, minimal::phase(network)?) {
+        let minimal = match (ruled, minimal::phase(network)?) {
+            (None, minimal) => minimal,
+            (Some(_), AnyMinimal::Torus(_)) if bubble == "on" || dateline == "off" => {
+                return Err(options.mistake("ties and vc go with a dateline, not with bubble=on or dateline=off"));
+            }
+            (Some((ties, compares)), AnyMinimal::Torus(order)) => {
+                return Ok(Some(AnyRouting::dynamic(Min(Ruled { order, ties, compares }))));
+            }
+            (Some(_), _) => return Err(options.mistake("only a torus has two ways round: ties and vc are for it")),
+        };
+        match (bubble, dateline, minimal) {
             ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
                 Err(options.mistake("bubbles stand in for the dateline; leave out one of the two"))
             }
@@ -45,6 +66,89 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
         }
     },
 };
+
+/// The rules for ties and VCs, if one is given that is not the usual one.
+fn ruled(options: &Options) -> Result<Option<(Ties, bool)>> {
+    let ties = match options.choice("ties", &["coin", "plus", "minus"])? {
+        "plus" => Ties::Plus,
+        "minus" => Ties::Minus,
+        _ => Ties::Coin,
+    };
+    let compares = options.choice("vc", &["dateline", "upper-lower"])? == "upper-lower";
+    Ok((ties != Ties::Coin || compares).then_some((ties, compares)))
+}
+
+/// Which way to take where both are as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    Coin,
+    Plus,
+    Minus,
+}
+
+/// Dimension order on a torus by other rules than the usual ones.
+struct Ruled {
+    order: DimensionOrder<true>,
+    ties: Ties,
+    /// The class of a hop is 0 if the destination's coordinate is greater than the router's, else 1.
+    compares: bool,
+}
+
+impl Ruled {
+    /// The hop that has these bits once its dimension has been entered.
+    fn go(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> Step {
+        let step = self.order.go(at, dim, bits);
+        let lower = self.order.place(target)[dim] < self.order.place(at)[dim];
+        Step { class: if self.compares { lower.into() } else { step.class }, ..step }
+    }
+
+    /// The bits with which a packet could go on: two on a tie that a coin decides.
+    fn open(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> (u32, Option<u32>) {
+        if bits >> 2 == dim as u32 {
+            return (bits, None);
+        }
+        let [from, to] = [at, target].map(|router| u32::from(self.order.place(router)[dim]));
+        let [up, down] = [false, true].map(|down| DimensionOrder::<true>::entered(dim, down, from, to));
+        match (self.order.ways(dim, from, to), self.ties) {
+            ((true, true), Ties::Coin) => (up, Some(down)),
+            ((true, true), Ties::Plus) | ((true, false), _) => (up, None),
+            _ => (down, None),
+        }
+    }
+}
+
+impl Minimal for Ruled {
+    fn classes(&self) -> u32 {
+        2
+    }
+
+    fn begins(&self) -> Vec<u32> {
+        self.order.begins()
+    }
+
+    fn begin(&self, rng: &mut Rng) -> u32 {
+        self.order.begin(rng)
+    }
+
+    fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
+        let dim = self.order.dimension(at, target);
+        let (one, other) = self.open(at, dim, bits, target);
+        out.extend(std::iter::once(one).chain(other).map(|bits| self.go(at, dim, bits, target)));
+    }
+
+    fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
+        let dim = self.order.dimension(at, target);
+        let bits = match self.open(at, dim, bits, target) {
+            (_, Some(down)) if rng.coin() => down,
+            (one, _) => one,
+        };
+        self.go(at, dim, bits, target)
+    }
+
+    fn hops(&self, from: RouterId, to: RouterId) -> u32 {
+        self.order.hops(from, to)
+    }
+}
 
 /// Dimension order on a torus in one class, its rings kept moving by bubbles.
 struct Bubble(Min<DimensionOrder<true>>);

@@ -1,5 +1,6 @@
 //! Duato's protocol: any minimal hop over adaptive channels, with escape channels that cannot deadlock behind them.
 //!
+//! On the twin torus the escape channels follow TS-DOR: see `twin.rs`.
 //! On grids whose dimension order is at hand (Duato, 1993) the escape channels follow it, and a packet may return from
 //! them to the adaptive ones at the next router. On any other graph (Silla and Duato, 2000) they follow up*/down*,
 //! whose ways need not be minimal: a packet that has taken one stays on them, so that it cannot go round for ever.
@@ -9,6 +10,7 @@
 use super::min::hop;
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
+use super::twin;
 use super::updown::{self, UpDown};
 use super::{AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
 use crate::network::RouterId;
@@ -17,16 +19,19 @@ use crate::rng::Rng;
 pub(super) const DUATO: RoutingInfo = RoutingInfo {
     name: "duato",
     summary: "minimal adaptive, the least occupied output; escape channels in dimension order on mesh, torus, hypercube \
-              and HyperX, by up*/down* elsewhere",
+              and HyperX, by ts-dor on the twin torus, by up*/down* elsewhere",
     families: &[],
-    classes: "escape (torus 2, else 1) + 1 adaptive",
+    classes: "escape (torus 2, else 1) + 1 adaptive; twin torus 4 + 2",
     keys: &[updown::ROOT, ("escape", "on (default); off: no escape channels, which can deadlock")],
     build: |network, options| {
         if options.choice("escape", &["on", "off"])? == "off" {
             return Ok(Some(AnyRouting::dynamic(Unescaped(TableMinimal::new(network)?))));
         }
-        let table = TableMinimal::new(network)?;
         let root = updown::root(network, options)?;
+        if let Some(routing) = twin::adaptive(network).filter(|_| root.is_none()) {
+            return Ok(Some(routing));
+        }
+        let table = TableMinimal::new(network)?;
         let way: Box<dyn Way> = match minimal::phase(network)? {
             AnyMinimal::Mesh(order) if root.is_none() => Box::new(InOrder(order)),
             AnyMinimal::Torus(order) if root.is_none() => Box::new(InOrder(order)),

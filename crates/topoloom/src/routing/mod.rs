@@ -24,6 +24,7 @@ mod par;
 mod registry;
 mod table;
 mod tables;
+mod twin;
 mod twophase;
 mod ugal_g;
 mod updown;
@@ -225,6 +226,17 @@ pub trait Routing: Send + Sync {
     #[inline(always)]
     fn enters(&self, _before: PacketState, _hop: &Move) -> bool {
         false
+    }
+
+    /// Groups of packets that never share a VC class: each takes traffic classes of its own where routers have such.
+    /// Group g has the g-th of equal shares of the escape classes (of all, without escape channels), and of the others.
+    fn traffic_groups(&self) -> u32 {
+        1
+    }
+
+    /// The group of the packets that come from router `src`.
+    fn traffic_group(&self, _src: RouterId) -> u32 {
+        0
     }
 
     /// True if it may or may not be free of deadlock: a run then has it proved first.

@@ -2,7 +2,7 @@
 //! here it has one line.
 
 use super::options::FILE;
-use super::{AnyRouting, Options, dor, duato, fattree, layers, lbr, min, par, tables, twophase, ugal_g, updown};
+use super::{AnyRouting, Options, dor, duato, fattree, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -20,6 +20,8 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &fattree::ANCA,
     &updown::UPDOWN,
     &duato::DUATO,
+    &twin::TS_DOR,
+    &twin::DORT,
     &layers::LASH,
     &layers::DFSSSP,
     &tables::TABLE,

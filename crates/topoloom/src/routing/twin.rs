@@ -1,0 +1,474 @@
+//! Routing on the twin torus: `ts-dor`, `dort`, and the ways of `duato` there.
+//!
+//! All go dimension by dimension, the shorter way round. Where the port that a packet wants is on the node's other card
+//! it takes the internal link first. In every outer hop the VC follows from coordinates: *upper* if the destination's is
+//! the greater one, else *lower*.
+//!
+//! - TS-DOR (Andújar et al., 2017): packets from card 0 ascend through the dimensions, those from card 1 descend, in
+//!   traffic classes of their own. The internal link takes the VC of the split dimension if that is wanted; else upper
+//!   from card 0 to card 1 and lower back.
+//! - DORT (Andújar et al., 2015): all ascend. The internal link has four VCs: one to eject, one to enter a dimension of
+//!   the other card, two (upper, lower) while the split dimension is routed. Its first internal hop takes one of the last
+//!   two as well: in the second there would be a circle as soon as the split dimension has more than two nodes.
+
+use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, View};
+use crate::error::Result;
+use crate::network::{Network, RouterId};
+use crate::rng::Rng;
+use crate::topology::TwinTorus;
+
+const TIES: (&str, &str) = (
+    "ties",
+    "where both ways round are as long: source (default): - from card 0, + from card 1 (in the split dimension - if all \
+     ascend, as in dort); middle: so in the split dimension, + in others; plus: always +; wrong: the opposite of source; \
+     coin; none: refused",
+);
+/// The words of [`TIES`].
+const TIE_RULES: [&str; 6] = ["source", "middle", "plus", "wrong", "coin", "none"];
+
+pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
+    name: "ts-dor",
+    summary: "packets of card 0 ascend through the dimensions, those of card 1 descend, in traffic classes of their own",
+    families: &["twin-torus"],
+    classes: "4 (2 for each card)",
+    keys: &[TIES, ("tc", "own (default); shared: both orders in the same VCs, which can deadlock")],
+    build: |network, options| {
+        let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
+        let shared = options.choice("tc", &["own", "shared"])? == "shared";
+        Ok(Some(AnyRouting::dynamic(TsDor { cards, shared })))
+    },
+};
+
+pub(super) const DORT: RoutingInfo = RoutingInfo {
+    name: "dort",
+    summary: "dimensions in ascending order; four VCs on the internal link",
+    families: &["twin-torus"],
+    classes: "4 (2 of them on outer links)",
+    keys: &[
+        TIES,
+        ("internal-vcs", "VCs of the internal link: 4 (default); 3, 2 or 1, which can deadlock"),
+        (
+            "first",
+            "VC of the first internal hop of a packet that wants the split dimension: split (default), as the others; \
+             enter: as into other dimensions, which can deadlock",
+        ),
+    ],
+    build: |network, options| {
+        let Some(cards) = Cards::new(network, options, false)? else { return Ok(None) };
+        let internal = match options.choice("internal-vcs", &["4", "3", "2", "1"])? {
+            "4" => Internal::Four,
+            "3" => Internal::Three,
+            "2" => Internal::Two,
+            _ => Internal::One,
+        };
+        let enters_first = options.choice("first", &["split", "enter"])? == "enter";
+        Ok(Some(AnyRouting::dynamic(Dort { cards, internal, enters_first })))
+    },
+};
+
+/// Adaptive routing on a twin torus, TS-DOR its escape; `None` on other networks.
+pub(super) fn adaptive(network: &Network) -> Option<AnyRouting> {
+    Cards::with_ties(network, Ties::Source, true).map(|cards| AnyRouting::dynamic(Adaptive(cards)))
+}
+
+/// The VC for packets whose destination has the greater coordinate.
+const UPPER: u8 = 0;
+/// The VC for the others.
+const LOWER: u8 = 1;
+/// Marks a port that is on the other card.
+const NO_PORT: u16 = u16::MAX;
+
+/// Which way to take where both are as long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ties {
+    Source,
+    Middle,
+    Plus,
+    Wrong,
+    Coin,
+}
+
+/// The cards of a twin torus: coordinates and ports. A packet's bits are the card that it comes from (bit 0), and in bit
+/// 1 + d whether it goes + where both ways round dimension d are as long.
+struct Cards {
+    sides: Vec<u32>,
+    /// Coordinates, node by node.
+    coordinates: Vec<u16>,
+    /// The output - and + of each dimension, card by card: the same on all nodes.
+    ports: [Vec<[u16; 2]>; 2],
+    /// The output of each card to the other.
+    internal: [u16; 2],
+    split: Option<usize>,
+    ties: Ties,
+    /// Packets from card 1 descend through the dimensions.
+    descends: bool,
+}
+
+/// What a packet wants next: an outer port.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    dimension: usize,
+    plus: bool,
+    vc: u8,
+}
+
+impl Cards {
+    fn new(network: &Network, options: &Options, descends: bool) -> Result<Option<Self>> {
+        let ties = match options.choice("ties", &TIE_RULES)? {
+            "source" => Ties::Source,
+            "middle" => Ties::Middle,
+            "plus" => Ties::Plus,
+            "wrong" => Ties::Wrong,
+            "coin" => Ties::Coin,
+            _ => {
+                let torus = network.structure::<TwinTorus>();
+                let even = torus.and_then(|torus| torus.sides().iter().position(|side| side % 2 == 0));
+                if let Some(dimension) = even {
+                    return Err(options.mistake(format_args!(
+                        "dimension {dimension} of {} has an even size, where both ways round can be as long; give ties= one \
+                         of: {}",
+                        network.spec(),
+                        TIE_RULES[..TIE_RULES.len() - 1].join(", ")
+                    )));
+                }
+                Ties::Source
+            }
+        };
+        Ok(Self::with_ties(network, ties, descends))
+    }
+
+    fn with_ties(network: &Network, ties: Ties, descends: bool) -> Option<Self> {
+        let torus = network.structure::<TwinTorus>()?;
+        let sides = torus.sides().to_vec();
+        let grid = crate::network::Grid { sides: sides.clone() };
+        let coordinates = (0..grid.len() as u32).flat_map(|node| grid.coordinates(node)).map(|c| c as u16).collect();
+        let mut ports = [vec![[NO_PORT; 2]; sides.len()], vec![[NO_PORT; 2]; sides.len()]];
+        let mut next = [0, 1].map(|card| network.terminals_of(RouterId(card)).count() as u16);
+        for dimension in 0..sides.len() {
+            for plus in [true, false] {
+                let card = torus.card_of(dimension, plus) as usize;
+                ports[card][dimension][usize::from(plus)] = next[card];
+                next[card] += 1;
+            }
+        }
+        Some(Self { sides, coordinates, ports, internal: next, split: torus.split(), ties, descends })
+    }
+
+    fn node(&self, router: RouterId) -> &[u16] {
+        let dims = self.sides.len();
+        &self.coordinates[router.index() / 2 * dims..][..dims]
+    }
+
+    fn card(router: RouterId) -> usize {
+        router.index() % 2
+    }
+
+    /// The ways round dimension `d`: (+, -) no longer than the other.
+    fn ways(&self, at: RouterId, dst: RouterId, d: usize) -> (bool, bool) {
+        let (side, from, to) = (self.sides[d], u32::from(self.node(at)[d]), u32::from(self.node(dst)[d]));
+        let up = if to >= from { to - from } else { to + side - from };
+        (2 * up <= side, 2 * up >= side)
+    }
+
+    fn vc(&self, at: RouterId, dst: RouterId, d: usize) -> u8 {
+        if self.node(dst)[d] > self.node(at)[d] { UPPER } else { LOWER }
+    }
+
+    fn differs(&self, at: RouterId, dst: RouterId, d: usize) -> bool {
+        self.node(at)[d] != self.node(dst)[d]
+    }
+
+    /// The first dimension to go through, if any is left.
+    fn wanted(&self, at: RouterId, dst: RouterId, bits: u32, descending: bool) -> Option<Wanted> {
+        let dims = 0..self.sides.len();
+        let open = |d: &usize| self.differs(at, dst, *d);
+        let dimension = if descending { dims.rev().find(open) } else { dims.clone().find(open) }?;
+        let plus = match self.ways(at, dst, dimension) {
+            (true, true) => bits >> (1 + dimension) & 1 == 1,
+            (plus, _) => plus,
+        };
+        Some(Wanted { dimension, plus, vc: self.vc(at, dst, dimension) })
+    }
+
+    /// The outer port wanted, if it is on this card.
+    fn port(&self, at: RouterId, wanted: Wanted) -> Option<u16> {
+        let port = self.ports[Self::card(at)][wanted.dimension][usize::from(wanted.plus)];
+        (port != NO_PORT).then_some(port)
+    }
+
+    /// The bits of a packet from `src`, but for drawn ones: those go + .
+    fn bits(&self, src: RouterId) -> u32 {
+        let (card, all) = (Self::card(src) as u32, (1 << self.sides.len()) - 1);
+        let middle = self.split.map_or(0, |d| 1 << d);
+        let of_card = if card == 1 { all } else { 0 };
+        // The split dimension's port on the card from which packets come into it.
+        let source = if self.descends { of_card } else { of_card & !middle };
+        let plus = match self.ties {
+            Ties::Source => source,
+            Ties::Wrong => all & !source,
+            Ties::Middle => (all & !middle) | (source & middle),
+            Ties::Plus | Ties::Coin => all,
+        };
+        card | plus << 1
+    }
+
+    /// The dimensions in which a packet has to draw its way, a bit each, as they stand in its bits.
+    fn drawn(&self, src: RouterId, dst: RouterId) -> u32 {
+        if self.ties != Ties::Coin {
+            return 0;
+        }
+        let tie = |&d: &usize| self.differs(src, dst, d) && self.ways(src, dst, d) == (true, true);
+        (0..self.sides.len()).filter(tie).fold(0, |bits, d| bits | 2 << d)
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        let (bits, drawn) = (self.bits(src), self.drawn(src, dst));
+        // All subsets of the drawn bits.
+        let mut subset = drawn;
+        loop {
+            out.push(PacketState::direct((bits & !drawn) | subset));
+            if subset == 0 {
+                return;
+            }
+            subset = (subset - 1) & drawn;
+        }
+    }
+
+    fn start(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> PacketState {
+        let (bits, drawn) = (self.bits(src), self.drawn(src, dst));
+        let draw =
+            (0..self.sides.len()).filter(|d| drawn >> (1 + d) & 1 == 1 && rng.coin()).fold(0, |all, d| all | 2 << d);
+        PacketState::direct((bits & !drawn) | draw)
+    }
+
+    /// TS-DOR's hop, its VC upper or lower.
+    fn twin_source(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let wanted = self.wanted(at, dst, state.bits, state.bits & 1 == 1);
+        let (port, class) = match wanted.map(|wanted| (wanted, self.port(at, wanted))) {
+            Some((wanted, Some(port))) => (port, wanted.vc),
+            Some((wanted, None)) if Some(wanted.dimension) == self.split => (self.internal[Self::card(at)], wanted.vc),
+            _ => (self.internal[Self::card(at)], if Self::card(at) == 0 { UPPER } else { LOWER }),
+        };
+        Move { port, class, next: state }
+    }
+}
+
+struct TsDor {
+    cards: Cards,
+    /// Both orders share their VCs: a negative example for proofs.
+    shared: bool,
+}
+
+impl TsDor {
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let hop = self.cards.twin_source(at, state, dst);
+        let group = if self.shared { 0 } else { (state.bits & 1) as u8 };
+        Move { class: hop.class + 2 * group, ..hop }
+    }
+}
+
+impl Routing for TsDor {
+    fn classes(&self) -> u32 {
+        2 * self.traffic_groups()
+    }
+
+    fn traffic_groups(&self) -> u32 {
+        if self.shared { 1 } else { 2 }
+    }
+
+    fn traffic_group(&self, src: RouterId) -> u32 {
+        if self.shared { 0 } else { Cards::card(src) as u32 }
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.cards.starts(src, dst, out);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.push(self.hop(at, state, dst));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        self.cards.start(src, dst, rng)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn unproved(&self) -> bool {
+        self.shared
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+}
+
+/// How DORT uses the internal link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Internal {
+    /// Eject; enter a dimension of the other card; upper and lower in the split dimension.
+    Four,
+    /// Eject and enter share one.
+    Three,
+    /// The rule of TS-DOR.
+    Two,
+    /// All share one.
+    One,
+}
+
+/// The bit of a packet's bits that says that it has made a hop in the split dimension.
+const IN_SPLIT: u32 = 1 << 31;
+
+struct Dort {
+    cards: Cards,
+    internal: Internal,
+    enters_first: bool,
+}
+
+impl Dort {
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let cards = &self.cards;
+        let wanted = cards.wanted(at, dst, state.bits, false);
+        if let Some((wanted, Some(port))) = wanted.map(|wanted| (wanted, cards.port(at, wanted))) {
+            let in_split = self.enters_first && Some(wanted.dimension) == cards.split;
+            let bits = if in_split { state.bits | IN_SPLIT } else { state.bits };
+            return Move { port, class: wanted.vc, next: PacketState::direct(bits) };
+        }
+        let card = Cards::card(at);
+        let splitting = wanted.filter(|wanted| Some(wanted.dimension) == cards.split);
+        let splitting = splitting.filter(|_| !self.enters_first || state.bits & IN_SPLIT != 0);
+        let class = match (self.internal, splitting) {
+            (Internal::Four, Some(wanted)) => 2 + wanted.vc,
+            (Internal::Four, None) => u8::from(wanted.is_some()),
+            (Internal::Three, Some(wanted)) => 1 + wanted.vc,
+            (Internal::Two, Some(wanted)) => wanted.vc,
+            (Internal::Two, None) => card as u8,
+            (Internal::Three, None) | (Internal::One, _) => 0,
+        };
+        Move { port: cards.internal[card], class, next: state }
+    }
+}
+
+impl Routing for Dort {
+    fn classes(&self) -> u32 {
+        match self.internal {
+            Internal::Four => 4,
+            Internal::Three => 3,
+            Internal::Two | Internal::One => 2,
+        }
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.cards.starts(src, dst, out);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.push(self.hop(at, state, dst));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        self.cards.start(src, dst, rng)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn unproved(&self) -> bool {
+        self.internal != Internal::Four || self.enters_first
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+}
+
+/// Duato's protocol on a twin torus, TS-DOR its escape: where TS-DOR goes through a dimension of this card, any output of
+/// this card on a shortest way round such a dimension, in an adaptive class; elsewhere TS-DOR's own output. A packet that
+/// took the split dimension sooner would come to the other card with dimensions left behind it: its escape would use the
+/// internal link in both directions, and close circles.
+struct Adaptive(Cards);
+
+impl Adaptive {
+    /// Escape classes: as TS-DOR.
+    const ESCAPE: u8 = 4;
+
+    fn class(state: PacketState) -> u8 {
+        Self::ESCAPE + (state.bits & 1) as u8
+    }
+
+    /// The adaptive outputs.
+    fn outputs(&self, at: RouterId, state: PacketState, dst: RouterId) -> impl Iterator<Item = u16> + Clone + '_ {
+        let cards = &self.0;
+        let own = &cards.ports[Cards::card(at)];
+        let wanted = cards.wanted(at, dst, state.bits, state.bits & 1 == 1);
+        let outer = wanted.filter(|&w| Some(w.dimension) != cards.split && cards.port(at, w).is_some());
+        let alone = outer.is_none().then(|| cards.twin_source(at, state, dst).port);
+        let open = move |&d: &usize| Some(d) != cards.split && own[d][0] != NO_PORT && cards.differs(at, dst, d);
+        let dims = (0..own.len()).filter(move |d| outer.is_some() && open(d));
+        let both = dims.flat_map(move |d| {
+            let (plus, minus) = cards.ways(at, dst, d);
+            [(minus, own[d][0]), (plus, own[d][1])]
+        });
+        both.filter(|&(shortest, _)| shortest).map(|(_, port)| port).chain(alone)
+    }
+
+    fn escape(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let hop = self.0.twin_source(at, state, dst);
+        Move { class: hop.class + 2 * (state.bits & 1) as u8, ..hop }
+    }
+}
+
+impl Routing for Adaptive {
+    fn classes(&self) -> u32 {
+        u32::from(Self::ESCAPE) + self.traffic_groups()
+    }
+
+    fn traffic_groups(&self) -> u32 {
+        2
+    }
+
+    fn traffic_group(&self, src: RouterId) -> u32 {
+        Cards::card(src) as u32
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.0.starts(src, dst, out);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.extend(self.outputs(at, state, dst).map(|port| Move { port, class: Self::class(state), next: state }));
+        out.push(self.escape(at, state, dst));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        self.0.start(src, dst, rng)
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let class = Self::class(state);
+        let outputs = self.outputs(at, state, dst);
+        let first = rng.below(outputs.clone().count() as u32) as usize;
+        // On a tie the first from a random one on.
+        let turned = outputs.clone().skip(first).chain(outputs.take(first));
+        let free = turned.filter(|&port| view.free_vcs(port.into(), class) > 0);
+        match free.min_by_key(|&port| view.occupancy(port.into())) {
+            Some(port) => Move { port, class, next: state },
+            None => self.escape(at, state, dst),
+        }
+    }
+
+    fn escape_classes(&self) -> u32 {
+        Self::ESCAPE.into()
+    }
+
+    fn decides_again(&self) -> bool {
+        true
+    }
+
+    fn takes_whole_packets(&self, class: u8) -> bool {
+        class >= Self::ESCAPE
+    }
+}
