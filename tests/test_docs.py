@@ -17,7 +17,10 @@ from topoloom import Study
 ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
-    *(f"docs/{name}.md" for name in ("tutorial", "faults", "cost", "files", "pictures", "permutation", "studies")),
+    *(
+        f"docs/{name}.md"
+        for name in ("tutorial", "faults", "cost", "files", "pictures", "permutation", "studies", "workloads")
+    ),
 ]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 

@@ -32,8 +32,10 @@ from topoloom.layouts import Layout
 from topoloom.networks import Network, network
 from topoloom.plots import plot
 from topoloom.studies import Results, Study, Sweep
+from topoloom.workloads import Application, WorkloadResult, Workloads, workload
 
 __all__ = [
+    "Application",
     "Clos",
     "Comparison",
     "Curve",
@@ -60,9 +62,12 @@ __all__ = [
     "TopoloomError",
     "Torus",
     "TwinTorus",
+    "WorkloadResult",
+    "Workloads",
     "Xgft",
     "__version__",
     "compare",
     "network",
     "plot",
+    "workload",
 ]

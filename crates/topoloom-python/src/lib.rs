@@ -6,6 +6,7 @@ mod lists;
 mod network;
 mod permute;
 mod run;
+mod workload;
 
 use pyo3::prelude::*;
 
@@ -20,6 +21,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
+    module.add_class::<workload::Workload>()?;
+    module.add_class::<workload::CyclePlay>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate_channels, module)?)?;
     module.add_function(wrap_pyfunction!(run::check, module)?)?;
@@ -39,5 +42,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::apps_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::mappings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)
 }

@@ -7,6 +7,7 @@ use topoloom::layout::{LAYOUT_KEYS, PriceList};
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
+use topoloom::workload::{APPS, MAPPINGS};
 
 use crate::error::raise;
 
@@ -82,6 +83,24 @@ pub fn traffic_json() -> String {
         })
     });
     patterns.collect::<Value>().to_string()
+}
+
+/// A list of {name, argument, summary, keys} of applications; the argument, such as FILE, or null.
+#[pyfunction]
+pub fn apps_json() -> String {
+    let apps = APPS
+        .iter()
+        .map(|app| json!({"name": app.name, "argument": app.argument, "summary": app.summary, "keys": keys(app.keys)}));
+    apps.collect::<Value>().to_string()
+}
+
+/// A list of {name, summary, keys} of mappings of tasks to terminals.
+#[pyfunction]
+pub fn mappings_json() -> String {
+    let mappings = MAPPINGS
+        .iter()
+        .map(|mapping| json!({"name": mapping.name, "summary": mapping.summary, "keys": keys(mapping.keys)}));
+    mappings.collect::<Value>().to_string()
 }
 
 /// The price lists, each as it stands in its file, the default one first.

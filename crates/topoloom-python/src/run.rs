@@ -29,7 +29,15 @@ impl CancelToken {
     }
 }
 
-struct Flag(Arc<AtomicBool>);
+impl CancelToken {
+    /// What an engine looks at.
+    pub fn flag(&self) -> Flag {
+        Flag(Arc::clone(&self.0))
+    }
+}
+
+/// Tells an engine when to stop.
+pub struct Flag(Arc<AtomicBool>);
 
 impl Control for Flag {
     fn cancelled(&self) -> bool {
@@ -49,7 +57,7 @@ pub fn simulate(
     cancel: &CancelToken,
 ) -> PyResult<String> {
     let config = raise(read(config_json))?;
-    let flag = Flag(Arc::clone(&cancel.0));
+    let flag = cancel.flag();
     let point = py.detach(|| cycle::simulate(&network.0, routing, traffic, load, &config, &flag));
     raise(point).map(|point| json(&point))
 }
@@ -67,7 +75,7 @@ pub fn simulate_channels<'py>(
     cancel: &CancelToken,
 ) -> PyResult<(String, Bound<'py, PyArray1<f32>>)> {
     let config = raise(read(config_json))?;
-    let flag = Flag(Arc::clone(&cancel.0));
+    let flag = cancel.flag();
     let point = py.detach(|| cycle::simulate(&network.0, routing, traffic, load, &config, &flag));
     let point = raise(point)?;
     let ports = network.0.links().iter().flat_map(|link| link.ends);
@@ -168,7 +176,7 @@ pub fn router_demands<'py>(
 }
 
 /// Reads options; what is wrong with them is said without the place in the JSON, which nobody typed.
-fn read(config: &str) -> topoloom::Result<Config> {
+pub fn read(config: &str) -> topoloom::Result<Config> {
     serde_json::from_str(config).map_err(|error| {
         let text = error.to_string();
         topoloom::Error::Config(text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned())

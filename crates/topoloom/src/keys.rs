@@ -180,9 +180,27 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     read.filter(|bytes| *bytes > 0)
 }
 
+/// Bytes a second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`.
+pub(crate) fn rate(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 9] = [
+        ("Gbit/s", 1e9 / 8.0),
+        ("Mbit/s", 1e6 / 8.0),
+        ("Tbit/s", 1e12 / 8.0),
+        ("Gb/s", 1e9 / 8.0),
+        ("Mb/s", 1e6 / 8.0),
+        ("Tb/s", 1e12 / 8.0),
+        ("GB/s", 1e9),
+        ("MB/s", 1e6),
+        ("TB/s", 1e12),
+    ];
+    let (digits, unit) = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let rate = digits.trim_end().parse::<f64>().ok()? * unit;
+    (rate > 0.0 && rate.is_finite()).then_some(rate)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::bytes;
+    use super::{bytes, rate};
 
     #[test]
     fn sizes_have_units_of_bytes() {
@@ -190,6 +208,15 @@ mod tests {
         assert_eq!(read, [64, 64, 65_536, 1_572_864, 2_000_000_000, 3_000].map(Some));
         for wrong in ["0", "0KiB", "", "KiB", "64Kib", "64 Mb", "-1", "1e3", "inf", "0.3B", "99999999999GiB"] {
             assert_eq!(bytes(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rates_tell_bits_from_bytes() {
+        let read = ["10Gb/s", "10 Gbit/s", "12.5GB/s", "800Mb/s"].map(rate);
+        assert_eq!(read, [1.25e9, 1.25e9, 12.5e9, 1e8].map(Some));
+        for wrong in ["10", "10Gb", "0Gb/s", "-1GB/s", "infGB/s", "nanGb/s", "Gb/s"] {
+            assert_eq!(rate(wrong), None, "{wrong}");
         }
     }
 }

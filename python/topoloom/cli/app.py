@@ -20,6 +20,7 @@ from topoloom.cli import (
     show,
     simulate,
     verify,
+    workload,
 )
 
 
@@ -63,6 +64,7 @@ app.command()(simulate.simulate)
 app.command()(saturation.saturation)
 app.command()(bound.bound)
 app.command()(compare.compare)
+app.command()(workload.workload)
 app.command()(layout.layout)
 app.command()(permute.permute)
 app.command()(verify.verify)

@@ -1,4 +1,4 @@
-"""``topoloom list``: what topologies, routings, traffic patterns, price lists and file formats there are."""
+"""``topoloom list``: what topologies, routings, traffic patterns, applications, price lists and formats there are."""
 
 import json as json_module
 import textwrap
@@ -17,6 +17,8 @@ KINDS: dict[str, Callable[[], str]] = {
     "topologies": _core.families_json,
     "routings": _core.routings_json,
     "traffic": _core.traffic_json,
+    "apps": _core.apps_json,
+    "mappings": _core.mappings_json,
     "prices": _core.prices_json,
     "formats": _core.formats_json,
 }
@@ -29,10 +31,13 @@ INDENT = 20
 
 
 def list_(
-    what: Annotated[str, typer.Argument(metavar="topologies|routings|traffic|prices|formats", help="What to list.")],
+    what: Annotated[
+        str,
+        typer.Argument(metavar="topologies|routings|traffic|apps|mappings|prices|formats", help="What to list."),
+    ],
     json: Json = False,
 ) -> None:
-    """List the topologies, routings, traffic patterns, price lists or file formats, with their parameters."""
+    """List the topologies, routings, traffic patterns, applications, mappings of tasks, price lists or file formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items: list[dict[str, Any]] = json_module.loads(KINDS[what]())

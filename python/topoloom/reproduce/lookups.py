@@ -8,11 +8,11 @@ from statistics import fmean
 from typing import Any
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.options import EngineOptions
 from topoloom.replicas import half_width
 from topoloom.reproduce.formulas import Value
 from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
+from topoloom.workloads import WorkloadOptions
 
 Row = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ def matches(about: Mapping[str, Any], options: Mapping[str, Any], conditions: Ma
     return True
 
 
-_DEFAULTS = EngineOptions().model_dump(mode="json", by_alias=True)
+_DEFAULTS = WorkloadOptions().model_dump(mode="json", by_alias=True)
 
 
 def check_conditions(conditions: Mapping[str, Value]) -> None:
@@ -44,7 +44,7 @@ def check_conditions(conditions: Mapping[str, Value]) -> None:
     Raises:
         TopoloomError: The first such condition, with the nearest name.
     """
-    known = [*COLUMNS, *EngineOptions.model_fields]
+    known = [*COLUMNS, *WorkloadOptions.model_fields]
     for name in conditions:
         if name not in known:
             raise TopoloomError(unknown("condition", name, known))

@@ -235,6 +235,7 @@ class Paper(_Part):
     about: str = ""
     settings: list[str] = Field(default=[], description="How the reproduction is set up, a sentence each.")
     names: dict[str, Any] = Field(default={}, description="Names that formulas can use, such as a list of patterns.")
+    quick_names: dict[str, Any] = Field(default={}, description="What some of them are instead with --quick.")
     networks: dict[str, str] = Field(default={}, description="What networks are called, by spec.")
     routings: dict[str, str] = Field(default={}, description="What routings are called, by name.")
     study: dict[str, PaperStudy] = {}

@@ -176,6 +176,8 @@ class Plan:
         for name in only:
             if name not in known:
                 raise TopoloomError(f"{unknown('item', name, known)}; there are {', '.join(known)}")
+        if quick:
+            paper = paper.model_copy(update={"names": paper.names | paper.quick_names})
         self.paper = paper
         self.quick = quick
         self.items = [item for item in paper.item if not only or item.id in only]

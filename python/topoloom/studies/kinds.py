@@ -19,6 +19,7 @@ from topoloom.networks import Network
 from topoloom.options import U32, EngineOptions, Options, checked, make_options
 from topoloom.replicas import REPLICA_PRECISION, replicate
 from topoloom.studies.points import StudyPoint
+from topoloom.workloads import Application, WorkloadOptions, WorkloadRun
 
 Result = dict[str, Any]
 
@@ -82,6 +83,7 @@ class Kind:
         simulates: Whether it needs a routing, a traffic pattern and the engine's options.
         routes: Whether it needs a routing.
         sends: Whether it needs a traffic pattern.
+        plays: Whether it needs an application, which stands where others have their traffic.
         seeded: Whether its result depends on a seed.
         options: The options that it takes.
         reads: Checks them, where their types alone do not.
@@ -96,6 +98,7 @@ class Kind:
     simulates: bool = False
     routes: bool = False
     sends: bool = False
+    plays: bool = False
     seeded: bool = False
     options: type[Options] = Options
     reads: Callable[[Mapping[str, Any]], Options] | None = None
@@ -118,6 +121,7 @@ class Kind:
         return frozenset(
             (() if self.routes else ("routings",))
             + (() if self.sends else ("traffic",))
+            + (() if self.plays else ("apps",))
             + (() if self.seeded else ("seeds",))
             + (() if self.options.model_fields else ("options",))
             + (() if self.loads or self.takes_loads else ("loads",))
@@ -166,6 +170,8 @@ def check(point: StudyPoint) -> None:
         if not kind.loads and is_trace(point.traffic):
             raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
         simulator(point, searching=False)
+    elif kind.plays:
+        _playable(point)
     elif kind.routes:
         _core.check_routing(network(point.spec).core, point.routing)
     else:
@@ -226,6 +232,26 @@ def _bound(point: StudyPoint) -> Result:
     return network(point.spec).bound(point.routing, point.traffic, **point.options)
 
 
+def _playable(point: StudyPoint) -> None:
+    """Check an application, its mapping and its routing, without what takes much memory."""
+    own = network(point.spec)
+    options = checked(WorkloadOptions, point.options)
+    core = own.core if options.fail is None else own.core.with_failures(options.fail)
+    _core.check_routing(core, point.routing)
+    _application(point.traffic, own.num_terminals)
+
+
+@lru_cache(maxsize=256)
+def _application(app: str, tasks: int) -> None:
+    """Build an application once to see that it can be."""
+    Application(app, tasks)
+
+
+def _workload(point: StudyPoint) -> Result:
+    options = checked(WorkloadOptions, point.options)
+    return WorkloadRun(network(point.spec), point.traffic, point.routing, options).play().model_dump()
+
+
 def _faults(point: StudyPoint) -> Result:
     return try_faults(network(point.spec).core, make_fault_options(point.options))
 
@@ -273,6 +299,15 @@ KINDS: dict[str, Kind] = {
         reads=make_fault_options,
         effort=0.2,
         columns=("trials",),
+    ),
+    "workload": Kind(
+        "how long an application takes",
+        _workload,
+        routes=True,
+        plays=True,
+        seeded=True,
+        options=WorkloadOptions,
+        columns=("makespan_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
     ),
     "simulate": Kind(
         "one latency-load point a load",

@@ -21,7 +21,7 @@ IRRELEVANT = ("threads",)
 FILE_OPTIONS = ("rates",)
 """Options that are the path of a file."""
 
-_FILES = re.compile(r"(?:^|[(,=])(?:(?:file|pairs|trace|table):|cabinet=(?=[^,()]+\.csv))([^,()]+)")
+_FILES = re.compile(r"(?:^|[(,=])(?:(?:file|pairs|trace|table|goal|messages):|cabinet=(?=[^,()]+\.csv))([^,()]+)")
 """The paths of files in the name of a network, a routing or a traffic, wherever they stand in it."""
 
 
@@ -33,7 +33,7 @@ class StudyPoint:
         kind: What is asked, a name of :data:`topoloom.studies.kinds.KINDS`.
         spec: The network.
         routing: The routing, resolved from its role; empty where the kind needs none.
-        traffic: The traffic pattern; empty where the kind needs none.
+        traffic: The traffic pattern, or the application; empty where the kind needs none.
         load: Offered load in flits per active terminal per cycle; None where the kind chooses its own.
         settings: What else the kind takes: the engine's options, the loads of a curve.
         origin: The study file and its line that ask for the point; no part of the key.

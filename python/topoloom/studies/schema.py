@@ -19,7 +19,7 @@ def study_schema() -> Schema:
     sweep = schema["$defs"]["Sweep"]
     sweep.pop("required")  # the defaults may have it
     properties = sweep["properties"]
-    for name in ("networks", "routings", "traffic", "seeds", "zip"):
+    for name in ("networks", "routings", "traffic", "apps", "seeds", "zip"):
         properties[name] |= _or_one(properties[name])
         properties[name].pop("items"), properties[name].pop("type")
     properties["seeds"]["anyOf"].append({"type": "string", "pattern": r"^\d+(:\d+)?$"})
@@ -45,7 +45,7 @@ def _options() -> Schema:
         "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
     }
     for model in dict.fromkeys(kind.options for kind in KINDS.values()):
-        told = _described(model.__doc__ or "")
+        told = {name: what for base in model.__mro__[::-1] for name, what in _described(base.__doc__ or "").items()}
         for name, key in model.model_json_schema()["properties"].items():
             if name in ("seed", "fractions"):  # a study has seeds
                 continue

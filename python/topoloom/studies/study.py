@@ -135,6 +135,9 @@ class Sweep(BaseModel):
     )
     routings: Names = Field(default=["minimal"], description="Routings, or the roles minimal and adaptive.")
     traffic: Names = Field(default=["uniform"], description="Traffic patterns.")
+    apps: Names = Field(
+        default=["allreduce"], description="Kind workload: applications such as 'allreduce:size=64KiB'."
+    )
     loads: Annotated[float | str | list[float], BeforeValidator(_loads)] = Field(
         default="0.1:0.9:0.1",
         description="Offered loads: a number, a list, or a text such as '0.1:0.9:0.1'. A curve places its own "
@@ -189,6 +192,8 @@ class Sweep(BaseModel):
             raise OptionError(name, f"points of kind {self.kind} have no {name}; leave the key out")
         if "replicas" in self.model_fields_set and self.precision is None:
             raise OptionError("replicas", "replicas are added for the sake of precision; give precision, too")
+        if "apps" not in self.model_fields_set and KINDS[self.kind].plays:
+            raise OptionError("kind", "points of kind workload need applications; give apps")
         if "loads" in self.model_fields_set and all(map(is_trace, self.traffic)):
             raise OptionError("loads", "a trace has a load of its own; leave loads out")
         return self
@@ -213,6 +218,7 @@ class Sweep(BaseModel):
             "networks": self.networks,
             "routings": self.routings,
             "traffic": self.traffic,
+            "apps": self.apps,
             "seeds": self.seeds,
         }
         options = self._options()
@@ -263,7 +269,7 @@ class Sweep(BaseModel):
                 kind=self.kind,
                 spec=spec,
                 routing=resolve_routing(role, family) if role else "",
-                traffic=chosen["traffic"] if kind.sends else "",
+                traffic=chosen["traffic"] if kind.sends else chosen["apps"] if kind.plays else "",
                 settings=settings,
                 origin=origin,
                 role=role,

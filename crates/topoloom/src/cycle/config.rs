@@ -319,8 +319,18 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] names the option.
     pub fn check_trace(&self) -> Result<()> {
+        if self.packet != Sizes::One(1) {
+            return Err(Error::Config("a trace has sizes of packets of its own; leave packet out".to_owned()));
+        }
+        self.check_given("a trace")
+    }
+
+    /// Checks that nothing is set that given packets or messages say themselves.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names the option; `what` is given.
+    pub fn check_given(&self, what: &str) -> Result<()> {
         let said = [
-            ("packet", self.packet != Sizes::One(1), "sizes of packets"),
             ("rates", self.rates.is_some(), "rates"),
             ("injection", self.injection != Injection::Bernoulli, "times"),
             ("warmup and measure", self.measure.is_some(), "a length"),
@@ -328,7 +338,7 @@ impl Config {
         ];
         match said.into_iter().find(|(_, given, _)| *given) {
             None => Ok(()),
-            Some((name, _, own)) => Err(Error::Config(format!("a trace has {own} of its own; leave {name} out"))),
+            Some((name, _, own)) => Err(Error::Config(format!("{what} has {own} of its own; leave {name} out"))),
         }
     }
 

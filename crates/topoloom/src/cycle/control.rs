@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::deadlock::{self, Deadlock};
 use super::domain::Arrivals;
 use super::engine::Engine;
+use super::job::Times;
 use super::stats::{SLOT, Slot, Stats};
 use super::{Flow, RouterModel, Setup};
 use crate::network::{Network, Peer};
@@ -85,6 +86,9 @@ pub struct Point {
     /// Flits per cycle on each channel, by port id (terminals' too); for maps of the network.
     #[serde(skip)]
     pub link_utilisation: Vec<f64>,
+    /// When the messages of a workload could be sent and had arrived.
+    #[serde(skip)]
+    pub message_times: Times,
     /// Seconds on the clock.
     pub wall_s: f64,
     /// Seconds of processor time.
@@ -130,6 +134,10 @@ pub fn run<M: RouterModel>(
         makespan: None,
         sent: Vec::new(),
     };
+    if traffic.workload().is_some() {
+        let verdict = run.play();
+        return Ok(run.point(verdict));
+    }
     let verdict = match (traffic.trace(), setup.config.warmup, setup.config.measure) {
         (Some(trace), _, _) => run.replay(trace),
         (None, Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
@@ -227,6 +235,23 @@ impl<M: RouterModel> Run<'_, '_, M> {
         let until = if drained { self.engine.stats().last_arrival + 1 } else { self.engine.now };
         self.makespan = drained.then_some(until);
         Verdict { from: 0, until, converged: drained, saturated: false }
+    }
+
+    /// Plays a workload to its end.
+    fn play(&mut self) -> Verdict {
+        self.engine.measure(0, u32::MAX);
+        let mut step = 64;
+        while !self.engine.finished() && self.engine.now < LONGEST_REPLAY && self.advance(self.engine.now + step) {
+            step = (self.engine.now / 16).clamp(64, 4096);
+        }
+        let finished = self.engine.finished();
+        if !finished && !self.stopped {
+            self.watch();
+        }
+        self.sent = self.engine.sent();
+        let until = if finished { self.engine.last_event() + 1 } else { self.engine.now };
+        self.makespan = finished.then_some(until);
+        Verdict { from: 0, until, converged: finished, saturated: false }
     }
 
     /// Goes on, with the load, until all packets created before `until` have arrived.
@@ -373,14 +398,14 @@ impl<M: RouterModel> Run<'_, '_, M> {
         }
     }
 
-    fn point(self, verdict: Verdict) -> Point {
+    fn point(mut self, verdict: Verdict) -> Point {
         let stats = self.engine.stats();
         // A run that was stopped has not simulated all of its window.
         let (from, until) = (verdict.from.min(self.engine.now), verdict.until.min(self.engine.now));
         let mean = |sum: u64| (stats.arrived > 0).then(|| sum as f64 / stats.arrived as f64);
         let cycles = f64::from(until.saturating_sub(from).max(1));
         // The latencies of a trace are all there are, and need not be stationary: their mean has no interval.
-        let drawn = self.engine.shared.traffic.trace().is_none();
+        let drawn = self.engine.shared.traffic.is_drawn();
         let interval = if drawn { interval(&batches(&stats, from, until)) } else { None };
         let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
@@ -409,6 +434,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
             link_utilisation_max: max,
             link_utilisation_mean: mean_utilisation,
             link_utilisation,
+            message_times: self.engine.take_times(),
             wall_s: self.engine.wall_s,
             cpu_s: self.engine.cpu_s,
             peak_rss_bytes: peak_rss_bytes(),

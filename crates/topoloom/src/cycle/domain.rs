@@ -201,7 +201,8 @@ impl<M: RouterModel> Domain<M> {
         self.wires.credits.push(time, vc);
         self.stats.ejected(now);
         if event.flit.is_tail() {
-            self.stats.delivered(event.flit.created, event.flit.injected, event.flit.hops, now);
+            let created = self.terminals.arrived(&event.flit, now);
+            self.stats.delivered(created, event.flit.injected, event.flit.hops, now);
         }
     }
 
@@ -292,12 +293,13 @@ impl<M: RouterModel> Domain<M> {
 
     #[inline(never)]
     fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
+        self.terminals.tick(now);
         let awake = self.terminals.awake(now);
         for &place in &awake {
             if let Sent::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
                 self.stats.injected_flits += 1;
                 if flit.is_head() {
-                    self.stats.injected(flit.created);
+                    self.stats.injected(self.terminals.created(&flit, now));
                 }
                 self.wires.flits.push(now + self.terminals.latency(), FlitEvent { to, flit });
             }

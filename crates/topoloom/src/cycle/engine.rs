@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
 use super::domain::{Arrivals, Domain, Shared};
+use super::job::{Feed, Times};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::wires::Outbox;
@@ -119,6 +120,26 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     /// Sources that have not caught up with `time`.
     pub fn behind(&self, time: u32) -> usize {
         self.domains.iter().map(|domain| domain.terminals.behind(time)).sum()
+    }
+
+    /// True once the tasks of the workload that is played are done.
+    pub fn finished(&self) -> bool {
+        self.domains.iter().filter_map(|domain| domain.terminals.feed()).all(Feed::finished)
+    }
+
+    /// The cycle in which something last happened in the workload.
+    pub fn last_event(&self) -> u32 {
+        self.domains.iter().filter_map(|domain| domain.terminals.feed()).map(|feed| feed.last).max().unwrap_or(0)
+    }
+
+    /// When messages could be sent and had arrived; they are taken out.
+    pub fn take_times(&mut self) -> Times {
+        let mut all = Times::default();
+        for feed in self.domains.iter_mut().filter_map(|domain| domain.terminals.feed_mut()) {
+            all.ready.append(&mut feed.times.ready);
+            all.arrived.append(&mut feed.times.arrived);
+        }
+        all
     }
 
     /// Flits that have crossed a switch.

@@ -10,6 +10,7 @@ mod domain;
 mod engine;
 mod flit;
 mod iq;
+mod job;
 mod sizes;
 mod snapshot;
 mod stats;
@@ -20,6 +21,7 @@ mod wires;
 pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
+pub use job::{Job, Play, Played, Times, Units};
 pub use sizes::Sizes;
 
 use std::ops::Range;
@@ -370,7 +372,18 @@ impl Run {
                 "the load is {load}; it must be from 0 to 1 flits per terminal per cycle"
             )));
         }
-        let pattern = traffic::build(network, traffic)?;
+        Self::with(network, routing, traffic::build(network, traffic)?, traffic, load, config)
+    }
+
+    /// The same for traffic that is at hand, under a name; a workload has no load.
+    fn with(
+        network: &Network,
+        routing: &str,
+        pattern: Traffic,
+        traffic: &str,
+        load: f64,
+        config: &Config,
+    ) -> Result<Self> {
         let load = pattern.trace().map_or(load, Trace::load);
         if pattern.trace().is_some() {
             config.check_trace()?;

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
+use super::job::Feed;
 use super::sizes::Sizes;
 use super::table::Table;
 use super::wires::Wheel;
@@ -72,8 +73,31 @@ pub struct Terminals {
     wheel: Wheel<u32>,
     /// One for all, or one for each source.
     processes: Table<Process>,
-    /// The packets that each source still has to send of the trace that is replayed; empty if none is.
-    replayed: Table<Range<u32>>,
+    given: Given,
+    /// Sources that have got something to send; empty between calls.
+    woken: Vec<u32>,
+}
+
+/// What sources send, if it is not drawn.
+#[derive(Debug)]
+enum Given {
+    /// Drawn from the pattern.
+    Not,
+    /// The packets that each source still has to send of the trace that is replayed.
+    Trace(Table<Range<u32>>),
+    /// The messages of a workload.
+    Messages(Box<Feed>),
+}
+
+impl Given {
+    fn new(traffic: &Traffic, terminals: &[(TerminalId, u32)]) -> Self {
+        let ids = terminals.iter().map(|(terminal, _)| *terminal);
+        match (traffic.trace(), traffic.workload()) {
+            (Some(trace), _) => Self::Trace(ids.map(|terminal| trace.of(terminal)).collect()),
+            (_, Some(job)) => Self::Messages(Box::new(Feed::new(job, ids))),
+            _ => Self::Not,
+        }
+    }
 }
 
 /// The injection process with its probabilities a cycle.
@@ -125,16 +149,22 @@ impl Terminals {
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
             processes: rates.map(|load| Process::new(config, load)).collect(),
-            replayed: traffic.trace().into_iter().flat_map(|trace| terminals.iter().map(|t| trace.of(t.0))).collect(),
+            given: Given::new(traffic, terminals),
+            woken: Vec::new(),
         };
+        if let Given::Messages(feed) = &mut this.given {
+            feed.start(&mut this.woken);
+            this.wake(0);
+            return this;
+        }
         for place in 0..terminals.len() {
             let source = &mut this.sources[place];
             if traffic.is_active(TerminalId(source.id)) {
                 let process = this.processes[if own > 1 { place } else { 0 }];
                 source.on = process.starts_on(&mut source.rng);
-                (source.next, source.size) = match traffic.trace() {
-                    None => (process.next(source, None), this.sizes.draw(&mut source.rng)),
-                    Some(trace) => next_of(trace, &this.replayed[place]),
+                (source.next, source.size) = match (&this.given, traffic.trace()) {
+                    (Given::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
+                    _ => (process.next(source, None), this.sizes.draw(&mut source.rng)),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
             }
@@ -191,20 +221,26 @@ impl Terminals {
         };
         let source = &mut self.sources[place as usize];
         if source.left == 0 {
-            let created = source.next;
+            let mut created = source.next;
             source.left = source.size;
             let terminal;
-            (terminal, (source.next, source.size)) = match traffic.trace() {
-                None => {
-                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
-                    (terminal, (process.next(source, Some(created)), self.sizes.draw(&mut source.rng)))
-                }
-                Some(trace) => {
-                    let rest = &mut self.replayed[place as usize];
+            (terminal, (source.next, source.size)) = match (&mut self.given, traffic.trace()) {
+                (Given::Trace(replayed), Some(trace)) => {
+                    let rest = &mut replayed[place as usize];
                     let packet = trace.packet(rest.start);
                     rest.start += 1;
                     (packet.destination, next_of(trace, rest))
+                }
+                (Given::Messages(feed), _) => {
+                    let packet = feed.take(place);
+                    // Packets of a workload bear their message where others bear the cycle of their creation.
+                    created = packet.message;
+                    (packet.destination, feed.next_size(place).map_or((NEVER, 0), |size| (now, size)))
+                }
+                _ => {
+                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+                    (terminal, (process.next(source, Some(created)), self.sizes.draw(&mut source.rng)))
                 }
             };
             let (dst, eject) = targets[terminal.index()];
@@ -253,6 +289,62 @@ impl Terminals {
             }
         }
         None
+    }
+
+    /// The messages of the workload that is played.
+    pub fn feed(&self) -> Option<&Feed> {
+        match &self.given {
+            Given::Messages(feed) => Some(feed),
+            _ => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn feed_mut(&mut self) -> Option<&mut Feed> {
+        match &mut self.given {
+            Given::Messages(feed) => Some(feed),
+            _ => None,
+        }
+    }
+
+    /// The cycle in which the packet of a head that is sent now was created; for a workload, now.
+    #[inline(always)]
+    pub fn created(&self, flit: &Flit, now: u32) -> u32 {
+        if matches!(self.given, Given::Messages(_)) { now } else { flit.created }
+    }
+
+    /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] told it.
+    #[inline(always)]
+    pub fn arrived(&mut self, flit: &Flit, now: u32) -> u32 {
+        if let Given::Messages(feed) = &mut self.given {
+            feed.arrived(flit.created, now, &mut self.woken);
+            self.wake(now);
+            return flit.injected;
+        }
+        flit.created
+    }
+
+    /// Lets the tasks of a workload go on that have computed until now.
+    #[inline(always)]
+    pub fn tick(&mut self, now: u32) {
+        if let Given::Messages(feed) = &mut self.given {
+            feed.tick(now, &mut self.woken);
+            self.wake(now);
+        }
+    }
+
+    /// The woken sources have a packet to send from `now` on, after the one that they are sending.
+    fn wake(&mut self, now: u32) {
+        let mut woken = std::mem::take(&mut self.woken);
+        for place in woken.drain(..) {
+            let size = self.feed().and_then(|feed| feed.next_size(place)).unwrap_or(0);
+            let source = &mut self.sources[place as usize];
+            (source.next, source.size) = (now, size);
+            if source.left == 0 {
+                self.schedule(place, now, now);
+            }
+        }
+        self.woken = woken;
     }
 
     /// Cycles from sending a flit to its being at hand in the router.

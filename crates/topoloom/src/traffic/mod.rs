@@ -24,6 +24,9 @@ pub use rates::rates;
 pub use registry::{PATTERNS, PatternInfo, build};
 pub use trace::{Packet, Trace};
 
+use std::sync::Arc;
+
+use crate::cycle::Job;
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use draw::{Rows, ranges};
@@ -64,6 +67,8 @@ enum Pattern {
     Drawn(Rows),
     /// Packets that are given one by one.
     Trace(Trace),
+    /// Messages that are sent once others have arrived.
+    Workload(Arc<Job>),
 }
 
 impl Traffic {
@@ -108,6 +113,7 @@ impl Traffic {
             Pattern::Fixed(to) => to[terminal.index()] != SILENT,
             Pattern::Drawn(rows) => rows.of(terminal).is_some(),
             Pattern::Trace(trace) => !trace.of(terminal).is_empty(),
+            Pattern::Workload(job) => job.task_of(terminal).is_some(),
         }
     }
 
@@ -120,7 +126,27 @@ impl Traffic {
         }
     }
 
-    /// The destination of the next packet of an active terminal; not for a trace.
+    /// The messages of a workload.
+    pub(crate) fn job(job: Job) -> Self {
+        let terminals = job.terminals();
+        Self::new(Pattern::Workload(Arc::new(job)), terminals)
+    }
+
+    /// The workload, if messages are sent as it says.
+    #[inline(always)]
+    pub(crate) fn workload(&self) -> Option<&Arc<Job>> {
+        match &self.pattern {
+            Pattern::Workload(job) => Some(job),
+            _ => None,
+        }
+    }
+
+    /// True if packets are drawn, not given.
+    pub fn is_drawn(&self) -> bool {
+        !matches!(self.pattern, Pattern::Trace(_) | Pattern::Workload(_))
+    }
+
+    /// The destination of the next packet of an active terminal; not where packets are given.
     #[inline(always)]
     pub fn destination(&self, source: TerminalId, rng: &mut Rng) -> TerminalId {
         let drawn = self.draw(source, rng);
@@ -150,7 +176,7 @@ impl Traffic {
             }
             Pattern::Fixed(to) => to[source.index()],
             Pattern::Drawn(rows) => rows.draw(source, rng),
-            Pattern::Trace(_) => unreachable!("the packets of a trace are not drawn"),
+            Pattern::Trace(_) | Pattern::Workload(_) => unreachable!("given packets are not drawn"),
         })
     }
 
@@ -191,6 +217,7 @@ impl Traffic {
             },
             Pattern::Drawn(rows) => out.extend(rows.shares(source)),
             Pattern::Trace(trace) => out.extend(trace.shares(source)),
+            Pattern::Workload(_) => unreachable!("the shares of a workload depend on time"),
         }
     }
 }

@@ -34,7 +34,7 @@ fn build(request: &Request) -> Result<Workload> {
     let steps = u128::from(folding.members.ilog2());
     let folded = 2 * u128::from(folding.pairs);
     let (messages, blocks) = match algorithm {
-        "recursive-doubling" => (u128::from(folding.members) * steps + folded, 1),
+        "recursive-doubling" => (folding.messages(), 1),
         "ring" => (2 * n * (n - 1), tasks),
         "tree" => (2 * (n - 1), 1),
         _ => (2 * u128::from(folding.members) * steps + folded, folding.members),
@@ -58,11 +58,12 @@ fn build(request: &Request) -> Result<Workload> {
             _ => folding.around(&mut builder, size, |builder| folding.rabenseifner(builder, size)),
         }
     }
+    builder.rounds(iterations);
     Ok(builder.build())
 }
 
 /// The tasks that take part in algorithms for powers of two.
-struct Folding {
+pub(super) struct Folding {
     /// Pairs of which one task takes part.
     pairs: u32,
     /// Those that take part: a power of two.
@@ -70,9 +71,14 @@ struct Folding {
 }
 
 impl Folding {
-    fn new(tasks: u32) -> Self {
+    pub fn new(tasks: u32) -> Self {
         let members = 1 << tasks.ilog2();
         Self { pairs: tasks - members, members }
+    }
+
+    /// Messages of recursive doubling.
+    pub fn messages(&self) -> u128 {
+        u128::from(self.members) * u128::from(self.members.ilog2()) + 2 * u128::from(self.pairs)
     }
 
     /// The task that takes part as number `member`.
@@ -81,14 +87,14 @@ impl Folding {
     }
 
     /// Folds, does `inner`, and hands the result back.
-    fn around(&self, builder: &mut Builder, size: u64, inner: impl Fn(&mut Builder)) {
+    pub fn around(&self, builder: &mut Builder, size: u64, inner: impl Fn(&mut Builder)) {
         builder.exchange((0..self.pairs).map(|pair| (2 * pair, 2 * pair + 1, size)));
         inner(builder);
         builder.exchange((0..self.pairs).map(|pair| (2 * pair + 1, 2 * pair, size)));
     }
 
     /// In step k all exchange everything with the task whose number differs in bit k.
-    fn doubling(&self, builder: &mut Builder, size: u64) {
+    pub fn doubling(&self, builder: &mut Builder, size: u64) {
         for k in 0..self.members.ilog2() {
             let pair = |member: u32| (self.task(member), self.task(member ^ 1 << k), size);
             builder.exchange((0..self.members).map(pair));

@@ -26,5 +26,6 @@ fn build(request: &Request) -> Result<Workload> {
         rng.shuffle(&mut order);
         builder.exchange(order.chunks_exact(2).flat_map(|pair| [(pair[0], pair[1], size), (pair[1], pair[0], size)]));
     }
+    builder.rounds(rounds);
     Ok(builder.build())
 }

@@ -41,6 +41,7 @@ pub(super) struct Builder {
     /// The place of each duration, by its bits.
     places: HashMap<u64, u32>,
     endless: u32,
+    rounds: u32,
     grid: Option<Grid>,
     notes: Vec<String>,
 }
@@ -60,6 +61,7 @@ impl Builder {
             durations: Vec::new(),
             places: HashMap::new(),
             endless: tasks,
+            rounds: 1,
             grid: None,
             notes: Vec::new(),
         })
@@ -75,6 +77,16 @@ impl Builder {
     pub fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self
+    }
+
+    /// Tasks from `first` on begin again at their end; each of them must wait for something.
+    pub fn endless_from(&mut self, first: u32) {
+        self.endless = first;
+    }
+
+    /// The messages so far were sent in so many rounds of equally many.
+    pub fn rounds(&mut self, rounds: u32) {
+        self.rounds = rounds;
     }
 
     /// A message that is sent and received later; returns its id.
@@ -147,6 +159,7 @@ impl Builder {
             starts,
             durations: self.durations,
             order: Order::Sequence { endless: self.endless },
+            rounds: self.rounds,
             grid: self.grid,
             notes: self.notes,
         }

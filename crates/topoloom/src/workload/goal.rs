@@ -230,16 +230,21 @@ impl Reader {
         channels.sort_unstable();
         channels.dedup();
         let none = Vec::new();
-        for channel in channels {
-            let &(source, target, tag) = channel;
-            let sends = self.sends.get(channel).unwrap_or(&none);
-            let receives = self.receives.get(channel).unwrap_or(&none);
-            let matched = sends.len().min(receives.len());
-            if let Some(&(_, line, _)) = receives.get(matched) {
+        let halves =
+            |channel: &Channel| (self.sends.get(channel).unwrap_or(&none), self.receives.get(channel).unwrap_or(&none));
+        // A receive without a send is what hangs: it is told first.
+        for channel in &channels {
+            let &&(source, target, tag) = channel;
+            let (sends, receives) = halves(channel);
+            if let Some(&(_, line, _)) = receives.get(sends.len()) {
                 let what = format!("rank {target} receives from rank {source} with tag {tag} what nobody sends");
                 return Err((Some(line), what));
             }
-            if let Some(&(_, line, _)) = sends.get(matched) {
+        }
+        for channel in channels {
+            let &(source, target, tag) = channel;
+            let (sends, receives) = halves(channel);
+            if let Some(&(_, line, _)) = sends.get(receives.len()) {
                 let what = format!("rank {source} sends to rank {target} with tag {tag} what nobody receives");
                 return Err((Some(line), what));
             }

@@ -92,6 +92,7 @@ impl GraphBuilder {
             starts,
             durations: self.durations,
             order: Order::Graph(graph),
+            rounds: 1,
             grid: None,
             notes: Vec::new(),
         };

@@ -56,5 +56,6 @@ fn build(request: &Request) -> Result<Workload> {
         };
         builder.exchange((0..tasks).flat_map(of));
     }
+    builder.rounds(iterations);
     Ok(builder.build())
 }

@@ -13,6 +13,7 @@ mod broadcast;
 mod builder;
 mod flood;
 mod goal;
+mod gpcnet;
 mod graph;
 mod grid;
 mod halo;
@@ -133,8 +134,16 @@ pub struct Workload {
     /// Seconds of computing.
     durations: Vec<f64>,
     order: Order,
+    /// Rounds of the messages of tasks that do not begin again, each of equally many that follow one another.
+    rounds: u32,
     grid: Option<Grid>,
     notes: Vec<String>,
+}
+
+impl AsRef<Workload> for Workload {
+    fn as_ref(&self) -> &Workload {
+        self
+    }
 }
 
 impl Workload {
@@ -180,6 +189,12 @@ impl Workload {
             Order::Sequence { endless } => endless,
             Order::Graph(_) => self.tasks,
         }
+    }
+
+    /// How often the tasks that do not begin again do the same: in each round as many messages, with ids that follow one
+    /// another.
+    pub fn rounds(&self) -> u32 {
+        self.rounds
     }
 
     /// The sum of all sizes.

@@ -26,5 +26,6 @@ fn build(request: &Request) -> Result<Workload> {
         let of = |task: u32| steps.iter().filter_map(|step| neighbour(&grid, task, step, true)).collect::<Vec<u32>>();
         builder.exchange((0..tasks).flat_map(|task| of(task).into_iter().map(move |to| (task, to, size))));
     }
+    builder.rounds(iterations);
     Ok(builder.build())
 }

@@ -21,10 +21,11 @@ pub enum Ready {
 /// The state of the tasks of a workload, or of some of them.
 ///
 /// What is delivered or computed concerns one task alone, so parts of the tasks can be driven apart: each by its own
-/// `Progress`, which is told what is delivered to its tasks and says what they send.
+/// `Progress`, which is told what is delivered to its tasks and says what they send. `W` is a `&Workload`, or an `Arc` of
+/// one.
 #[derive(Debug)]
-pub struct Progress<'w> {
-    workload: &'w Workload,
+pub struct Progress<W> {
+    workload: W,
     tasks: Vec<u32>,
     /// How often each message has arrived and has not been received.
     arrived: Vec<u16>,
@@ -53,31 +54,34 @@ struct Waiting {
     next: VecDeque<u32>,
 }
 
-impl<'w> Progress<'w> {
+impl<W: AsRef<Workload>> Progress<W> {
     /// The state of all tasks before anything is done.
-    pub fn new(workload: &'w Workload) -> Self {
-        Self::of(workload, (0..workload.tasks).collect())
+    pub fn new(workload: W) -> Self {
+        let tasks = (0..workload.as_ref().tasks).collect();
+        Self::of(workload, tasks)
     }
 
     /// The state of some tasks.
-    pub fn of(workload: &'w Workload, tasks: Vec<u32>) -> Self {
-        let (left, state) = match &workload.order {
+    pub fn of(workload: W, tasks: Vec<u32>) -> Self {
+        let read = workload.as_ref();
+        let (left, state) = match &read.order {
             &Order::Sequence { endless } => {
-                let next = workload.starts[..workload.tasks as usize].to_vec();
+                let next = read.starts[..read.tasks as usize].to_vec();
                 (tasks.iter().filter(|task| **task < endless).count(), State::Sequence(next, endless))
             }
             Order::Graph(graph) => {
                 let processors = graph.processors.iter().max().map_or(0, |last| *last as usize + 1);
                 let waiting = Waiting {
                     needs: graph.needs.clone(),
-                    begun: vec![false; workload.ops.len()],
+                    begun: vec![false; read.ops.len()],
                     processors: vec![None; processors],
                     next: VecDeque::new(),
                 };
-                (tasks.iter().map(|task| workload.range(*task).len()).sum(), State::Graph(waiting))
+                (tasks.iter().map(|task| read.range(*task).len()).sum(), State::Graph(waiting))
             }
         };
-        Self { workload, tasks, arrived: vec![0; workload.messages.len()], left, state }
+        let arrived = vec![0; read.messages.len()];
+        Self { workload, tasks, arrived, left, state }
     }
 
     /// Begins: appends all that can be done at the start. To be called once, before anything else.
@@ -86,7 +90,7 @@ impl<'w> Progress<'w> {
         match &mut self.state {
             State::Sequence(..) => tasks.iter().for_each(|task| self.run(*task, out)),
             State::Graph(waiting) => {
-                let ops = tasks.iter().flat_map(|task| self.workload.range(*task)).map(|op| op as u32);
+                let ops = tasks.iter().flat_map(|task| self.workload.as_ref().range(*task)).map(|op| op as u32);
                 waiting.next.extend(ops.filter(|op| waiting.needs[*op as usize] == 0));
                 self.flow(out);
             }
@@ -97,7 +101,7 @@ impl<'w> Progress<'w> {
     /// A message has arrived at its task: appends what that lets begin.
     pub fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
         self.arrived[message as usize] += 1;
-        match (&mut self.state, &self.workload.order) {
+        match (&mut self.state, &self.workload.as_ref().order) {
             (State::Graph(waiting), Order::Graph(graph)) => {
                 let receive = graph.receives[message as usize];
                 if waiting.begun[receive as usize] {
@@ -106,9 +110,11 @@ impl<'w> Progress<'w> {
                 }
             }
             (State::Sequence(next, _), _) => {
-                let task = self.workload.messages[message as usize].target;
+                let task = self.workload.as_ref().messages[message as usize].target;
                 let at = next[task as usize] as usize;
-                if at < self.workload.range(task).end && self.workload.ops[at].unpack() == Op::Receive(message) {
+                if at < self.workload.as_ref().range(task).end
+                    && self.workload.as_ref().ops[at].unpack() == Op::Receive(message)
+                {
                     self.run(task, out);
                 }
             }
@@ -118,9 +124,9 @@ impl<'w> Progress<'w> {
 
     /// A computation has ended: appends what that lets begin.
     pub fn computed(&mut self, op: u32, out: &mut Vec<Ready>) {
-        match (&mut self.state, &self.workload.order) {
+        match (&mut self.state, &self.workload.as_ref().order) {
             (State::Graph(waiting), Order::Graph(graph)) => {
-                let Op::Compute(place) = self.workload.ops[op as usize].unpack() else { return };
+                let Op::Compute(place) = self.workload.as_ref().ops[op as usize].unpack() else { return };
                 let processor = &mut waiting.processors[graph.processors[place as usize] as usize];
                 let queue = processor.take().unwrap_or_default();
                 // Those that have waited come before whatever this one lets begin.
@@ -129,7 +135,7 @@ impl<'w> Progress<'w> {
                 self.flow(out);
             }
             (State::Sequence(next, _), _) => {
-                let task = self.workload.task_of(op);
+                let task = self.workload.as_ref().task_of(op);
                 next[task as usize] += 1;
                 self.run(task, out);
             }
@@ -144,7 +150,7 @@ impl<'w> Progress<'w> {
 
     /// Lets a task go on until it waits.
     fn run(&mut self, task: u32, out: &mut Vec<Ready>) {
-        let range = self.workload.range(task);
+        let range = self.workload.as_ref().range(task);
         let State::Sequence(next, endless) = &mut self.state else { return };
         let at = &mut next[task as usize];
         loop {
@@ -155,7 +161,7 @@ impl<'w> Progress<'w> {
                 }
                 *at = range.start as u32;
             }
-            match self.workload.ops[*at as usize].unpack() {
+            match self.workload.as_ref().ops[*at as usize].unpack() {
                 Op::Send(message) => out.push(Ready::Message(message)),
                 Op::Receive(message) => {
                     let arrived = &mut self.arrived[message as usize];
@@ -165,7 +171,7 @@ impl<'w> Progress<'w> {
                     *arrived -= 1;
                 }
                 Op::Compute(place) => {
-                    out.push(Ready::Compute { op: *at, seconds: self.workload.durations[place as usize] });
+                    out.push(Ready::Compute { op: *at, seconds: self.workload.as_ref().durations[place as usize] });
                     return;
                 }
             }
@@ -176,10 +182,12 @@ impl<'w> Progress<'w> {
     /// Begins the operations of a graph that can begin, and those that they let begin.
     fn flow(&mut self, out: &mut Vec<Ready>) {
         loop {
-            let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.order) else { return };
+            let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.as_ref().order) else {
+                return;
+            };
             let Some(op) = waiting.next.pop_front() else { return };
-            let kind = self.workload.ops[op as usize].unpack();
-            let seconds = |place: u32| self.workload.durations[place as usize];
+            let kind = self.workload.as_ref().ops[op as usize].unpack();
+            let seconds = |place: u32| self.workload.as_ref().durations[place as usize];
             if let Op::Compute(place) = kind
                 && seconds(place) > 0.0
             {
@@ -207,17 +215,19 @@ impl<'w> Progress<'w> {
 
     /// An operation of a graph is done.
     fn complete(&mut self, op: u32) {
-        let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.order) else { return };
+        let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.as_ref().order) else {
+            return;
+        };
         self.left -= 1;
         waiting.release(graph, op, 0);
     }
 
     /// The operations of a graph that have not begun, or wait for a message.
     pub(super) fn stuck(&self) -> Vec<u32> {
-        let (State::Graph(waiting), Order::Graph(graph)) = (&self.state, &self.workload.order) else {
+        let (State::Graph(waiting), Order::Graph(graph)) = (&self.state, &self.workload.as_ref().order) else {
             return Vec::new();
         };
-        let waits = |op: &u32| match self.workload.ops[*op as usize].unpack() {
+        let waits = |op: &u32| match self.workload.as_ref().ops[*op as usize].unpack() {
             Op::Receive(message) => !waiting.begun[*op as usize] || self.arrived[message as usize] == 0,
             _ => !waiting.begun[*op as usize],
         };

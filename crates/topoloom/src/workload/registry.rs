@@ -2,7 +2,7 @@
 
 use super::request::Request;
 use super::{
-    Workload, allreduce, alltoall, bisection, broadcast, flood, goal, halo, mapreduce, messages, nbodies,
+    Workload, allreduce, alltoall, bisection, broadcast, flood, goal, gpcnet, halo, mapreduce, messages, nbodies,
     nearneighbors, permutation, reduce, sweep3d, training, unstructured,
 };
 use crate::error::{Error, Result, unknown};
@@ -39,6 +39,7 @@ pub static APPS: &[AppInfo] = &[
     halo::INFO,
     permutation::INFO,
     training::INFO,
+    gpcnet::INFO,
     goal::INFO,
     messages::INFO,
 ];

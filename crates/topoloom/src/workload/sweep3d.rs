@@ -48,5 +48,6 @@ fn build(request: &Request) -> Result<Workload> {
             builder.receive(message);
         }
     }
+    builder.rounds(sweeps);
     Ok(builder.build())
 }

@@ -49,6 +49,35 @@ const KNOWN: &[(&str, usize)] = &[
     ),
 ];
 
+#[test]
+fn congestors_go_on_until_the_canaries_are_done() {
+    for congestor in ["none", "alltoall", "incast", "broadcast", "onesided", "all"] {
+        for canary in ["latency", "bandwidth", "allreduce"] {
+            let spec = format!("gpcnet:congestor={congestor},canary={canary},iterations=50");
+            let workload = build(&spec, 64).expect(&spec);
+            let (canaries, mut sent) = (workload.endless(), vec![0; workload.messages().len()]);
+            assert_eq!(canaries, 13, "{spec}");
+            let mut progress = Progress::new(&workload);
+            let mut ready = Vec::new();
+            progress.start(&mut ready);
+            while !progress.finished() {
+                match ready.remove(0) {
+                    Ready::Message(message) => {
+                        sent[message as usize] += 1;
+                        progress.delivered(message, &mut ready);
+                    }
+                    Ready::Compute { op, .. } => progress.computed(op, &mut ready),
+                }
+            }
+            for (message, sent) in workload.messages().iter().zip(sent) {
+                let canary = message.source < canaries;
+                assert_eq!(canary, message.target < canaries, "{spec}");
+                assert!(if canary { sent == 1 } else { sent > 1 }, "{spec}: {message:?} was sent {sent} times");
+            }
+        }
+    }
+}
+
 /// Drives a workload, the message that was sent last arriving first or last; returns how often each was sent.
 fn drive(workload: &Workload, last_first: bool) -> Vec<u32> {
     let mut sent = vec![0; workload.messages().len()];

@@ -109,5 +109,6 @@ fn build(request: &Request, kind: &Kind) -> Result<Workload> {
             (source, target, kind.bytes(&mut rng))
         }));
     }
+    builder.rounds(rounds);
     Ok(builder.build())
 }

@@ -1,0 +1,143 @@
+//! Workloads, and what the engines make of them.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+use topoloom::cycle::{Play, Units};
+use topoloom::workload::{self, Mapping, Op};
+
+use crate::error::raise;
+use crate::network::{Network, json};
+use crate::run::{CancelToken, read};
+
+/// An application: tasks, their messages, and what each does in which order.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct Workload(pub Arc<workload::Workload>);
+
+/// Message ids, and for each the seconds in which it was ready and had arrived.
+type Times<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Workload {
+    /// The application that `spec` names, for at most `room` tasks.
+    #[new]
+    fn new(py: Python<'_>, spec: &str, room: u32) -> PyResult<Self> {
+        raise(py.detach(|| workload::build(spec, room))).map(|workload| Self(Arc::new(workload)))
+    }
+
+    /// The application that `spec` names, for as many tasks as a network has terminals left.
+    #[staticmethod]
+    fn on(py: Python<'_>, spec: &str, network: &Network) -> PyResult<Self> {
+        let built = py.detach(|| workload::build(spec, Mapping::room(&network.0).len() as u32));
+        raise(built).map(|workload| Self(Arc::new(workload)))
+    }
+
+    /// What it was built from.
+    #[getter]
+    fn spec(&self) -> &str {
+        self.0.spec()
+    }
+
+    /// The number of tasks.
+    #[getter]
+    fn tasks(&self) -> u32 {
+        self.0.tasks()
+    }
+
+    /// The number of messages.
+    #[getter]
+    fn num_messages(&self) -> usize {
+        self.0.messages().len()
+    }
+
+    /// The sum of all sizes.
+    #[getter]
+    fn total_bytes(&self) -> u128 {
+        self.0.total_bytes()
+    }
+
+    /// What a user should know, a sentence each.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes().to_vec()
+    }
+
+    /// Source, target and bytes of all messages.
+    #[allow(clippy::type_complexity)]
+    fn messages<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>) {
+        let messages = self.0.messages();
+        let sources: Vec<u32> = messages.iter().map(|message| message.source).collect();
+        let targets: Vec<u32> = messages.iter().map(|message| message.target).collect();
+        let bytes: Vec<u64> = messages.iter().map(|message| message.bytes).collect();
+        (sources.into_pyarray(py), targets.into_pyarray(py), bytes.into_pyarray(py))
+    }
+
+    /// What a task does, in its order: ("send", message), ("receive", message) and ("compute", seconds).
+    fn program(&self, task: u32) -> Vec<(&'static str, f64)> {
+        if task >= self.0.tasks() {
+            return Vec::new();
+        }
+        let told = |op: Op| match op {
+            Op::Send(message) => ("send", f64::from(message)),
+            Op::Receive(message) => ("receive", f64::from(message)),
+            Op::Compute(place) => ("compute", self.0.durations()[place as usize]),
+        };
+        self.0.program(task).map(told).collect()
+    }
+
+    /// The terminal of each task under a mapping.
+    fn mapping<'py>(&self, py: Python<'py>, network: &Network, mapping: &str) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let mapping = raise(py.detach(|| Mapping::new(mapping, &self.0, &network.0)))?;
+        let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
+        Ok(terminals.into_pyarray(py))
+    }
+}
+
+/// A workload on the cycle engine, checked but not started.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct CyclePlay(Play, Py<Network>);
+
+#[pymethods]
+impl CyclePlay {
+    /// Checks all that can be checked.
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        network: Py<Network>,
+        routing: &str,
+        workload: &Workload,
+        mapping: &str,
+        flit: &str,
+        rate: &str,
+        config_json: &str,
+    ) -> PyResult<Self> {
+        let config = raise(read(config_json))?;
+        let on = &network.get().0;
+        let play = py.detach(|| {
+            let units = Units::read(flit, rate)?;
+            let placed = Mapping::new(mapping, &workload.0, on)?;
+            Play::new(on, routing, Arc::clone(&workload.0), placed, units, &config)
+        });
+        Ok(Self(raise(play)?, network))
+    }
+
+    /// The options with everything filled in, as JSON.
+    fn config(&self) -> String {
+        json(self.0.config())
+    }
+
+    /// Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived.
+    fn run<'py>(&self, py: Python<'py>, cancel: &CancelToken) -> PyResult<(String, Times<'py>)> {
+        let (flag, network) = (cancel.flag(), self.1.get());
+        let played = raise(py.detach(|| self.0.run(&network.0, &flag)))?;
+        let ids: Vec<u32> = played.messages.iter().map(|(message, ..)| *message).collect();
+        let ready: Vec<f64> = played.messages.iter().map(|(_, ready, _)| *ready).collect();
+        let arrived: Vec<f64> = played.messages.iter().map(|(.., arrived)| *arrived).collect();
+        Ok((json(&played), (ids.into_pyarray(py), ready.into_pyarray(py), arrived.into_pyarray(py))))
+    }
+}

@@ -1,0 +1,119 @@
+"""``topoloom workload``: how long applications take on networks."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.cli import status
+from topoloom.cli.console import print_json, print_table, progress, say
+from topoloom.cli.networks import load_networks
+from topoloom.cli.parameters import Json, Plot, Routing, Specs, split_names, takes_engine_options
+from topoloom.fault_plots import check_format
+from topoloom.options import EngineOptions, checked
+from topoloom.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
+
+BAR = 24
+"""Columns of the longest bar."""
+
+LONG_S = 10.0
+"""Runs that take longer say where they are even if nobody watches."""
+
+
+@takes_engine_options
+def workload(
+    context: typer.Context,
+    specs: Specs,
+    app: Annotated[str, typer.Option("--app", metavar="NAME,…", help="Applications; see: topoloom list apps.")],
+    engine: Annotated[str | None, typer.Option("--engine", help="cycle.", show_default="cycle")] = None,
+    routing: Routing = "minimal",
+    mapping: Annotated[
+        str | None,
+        typer.Option(
+            "--mapping", help="Which terminal runs which task; see: topoloom list mappings.", show_default="linear"
+        ),
+    ] = None,
+    rate: Annotated[
+        str | None, typer.Option("--rate", help="Bits or bytes a second of a link.", show_default="10Gb/s")
+    ] = None,
+    flit: Annotated[str | None, typer.Option("--flit", help="Bytes of a flit.", show_default="64B")] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", metavar="SPEC", help="The network that is 1.", show_default="the first"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
+    ] = None,
+    plot: Plot = None,
+    json: Json = False,
+    *,
+    options: EngineOptions,
+) -> int:
+    """Run applications on networks, and compare how long they take."""
+    own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit}
+    chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
+    if plot is not None:
+        check_format(plot)
+    for file in (out, plot):
+        if file is not None:
+            file.touch()
+    job = WorkloadJob(load_networks(specs), split_names("--app", app), routing, chosen, baseline)
+    found = _run(job, context.obj)
+    for note in dict.fromkeys(note for result in found.results for note in (result.model_extra or {}).get("notes", [])):
+        say(note)
+    if out is not None:
+        found.write_report(out)
+        say(f"the report is in {out}")
+    if plot is not None:
+        found.write_plot(plot)
+        say(f"the chart is in {plot}")
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_workloads(found)
+    return _exit_status(found, len(job.runs))
+
+
+def _run(job: WorkloadJob, command: list[str]) -> Workloads:
+    with progress() as bar:
+        task = bar.add_task("applications", total=len(job.runs), now="")
+        done, begun = 0, time.monotonic()
+
+        def on_result(result: WorkloadResult) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, advance=1, now=f"{result.app} on {result.spec}")
+            if bar.disable and time.monotonic() > begun + LONG_S:
+                say(f"{done} of {len(job.runs)}: {result.app} on {result.spec} {time_text(result.makespan_s)}")
+
+        return job.run(command, on_result)
+
+
+def print_workloads(found: Workloads) -> None:
+    """Print one row a result, with a bar for how long it took beside the baseline."""
+    relative = {(r.app, r.spec): found.relative(r.spec, r.app) for r in found.results}
+    longest = max((value for value in relative.values() if value is not None), default=1.0)
+    rows = []
+    for result in found.results:
+        value = relative[result.app, result.spec]
+        rows.append([
+            result.app,
+            result.spec,
+            "" if value is None else "█" * max(1, round(BAR * value / longest)),
+            time_text(result.makespan_s) if result.state == "finished" else result.state,
+            "–" if value is None else f"{value:.3f}",
+            f"{result.flows:,}",
+            f"{result.events:,}",
+        ])  # fmt: skip
+    print_table(["application", "network", "", "makespan", "relative", "messages", "events"], rows, left=3)
+
+
+def _exit_status(found: Workloads, wanted: int) -> int:
+    if not found.finished:
+        say(f"interrupted; {len(found.results)} of {wanted} were done")
+        return status.INTERRUPTED
+    for result in found.results:
+        if result.state != "finished":
+            say(f"{result.app} on {result.spec}: {result.state}")
+    return status.DONE if all(result.state == "finished" for result in found.results) else status.NO_ANSWER
