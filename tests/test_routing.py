@@ -32,6 +32,8 @@ HOPS = [
     ("slimfly:q=5,p=2", "min", routes.table),
     ("slimfly:q=4,p=3", "min", routes.table),
     ("flex:4x4x3,p=2", "min", routes.flex),
+    ("galaxyfly:n=3,q=5,a=2,p=2", "min", routes.galaxyfly),
+    ("galaxyfly:n=1,q=13,a=3", "min:common=random", lambda graph: routes.galaxyfly(graph, best=False)),
     ("flex:4x4x3,p=2", "min-spread", routes.table),
     ("flex:3x3x5,p=2", "min", routes.table),
     ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "dor", routes.nested),

@@ -49,6 +49,12 @@ CASES = {
         "slimfly:q=3": (routes.table, 2),
         "slimfly:q=4,p=2": (routes.table, 2),
         "slimfly:q=5": (routes.table, 2),
+        "galaxyfly:n=3,q=5,a=2,p=2": (routes.galaxyfly, 3),
+        "galaxyfly:n=2,q=9,a=3,wiring=round-robin": (routes.galaxyfly, 3),
+        "galaxyfly:n=4,q=7,a=1": (routes.galaxyfly, 2),
+        "galaxyfly:n=9,q=1,a=4": (routes.galaxyfly, 2),
+        "galaxyfly:n=1,q=3,a=4": (routes.galaxyfly, 2),
+        "galaxyfly:n=1,q=1,a=5": (routes.galaxyfly, 1),
         "flex:3x4x3": (routes.flex, 2),
         "flex:5x3x3,p=2": (routes.flex, 2),
         "flex:3x3x4": (routes.table, 3),
@@ -116,6 +122,72 @@ def test_two_phases(spec, routing):
     paths, classes = DETOURS[spec]
     graph = graphs.build(spec)
     check(spec, routing, routes.valiant_dependencies(graph, paths(graph), classes), 2 * classes)
+
+
+GALAXYFLIES = [
+    "galaxyfly:n=2,q=5,a=2,p=2",
+    "galaxyfly:n=3,q=7,a=3",
+    "galaxyfly:n=2,q=4,a=4,wiring=relative",
+    "galaxyfly:n=1,q=13,a=2,wiring=round-robin",
+    "galaxyfly:n=4,q=8,a=2,wiring=palmtree",
+    "galaxyfly:n=3,q=9,a=2,h=5,wiring=absolute",
+]
+
+
+@pytest.mark.parametrize(("name", "classes"), [("nar", 3), ("nal", 4), ("nag", 4)])
+@pytest.mark.parametrize("spec", GALAXYFLIES)
+def test_adaptive_routings_of_galaxyfly(spec, name, classes):
+    graph = graphs.build(spec)
+    check(spec, name, routes.dependencies(graph, routes.galaxyfly_adaptive(graph, name)), classes)
+
+
+@pytest.mark.parametrize("name", ["min", "nar", "nal", "nag"])
+def test_any_common_neighbour(name):
+    spec = "galaxyfly:n=3,q=7,a=2"
+    graph = graphs.build(spec)
+    oracle = "minimal" if name == "min" else name
+    waits = routes.dependencies(graph, routes.galaxyfly_adaptive(graph, oracle, best=False))
+    check(spec, f"{name}:common=random", waits, 4 if name in ("nal", "nag") else 3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "classes"),
+    [
+        ("galaxyfly:n=7,q=1,a=2", "nar", 2),
+        ("galaxyfly:n=7,q=1,a=2", "nal", 3),
+        ("galaxyfly:n=7,q=1,a=2", "nag", 3),
+        ("galaxyfly:n=2,q=1,a=3", "nag", 2),
+        ("galaxyfly:n=1,q=1,a=2", "nal", 1),
+        ("galaxyfly:n=3,q=9,a=1", "nar", 2),
+        ("galaxyfly:n=3,q=9,a=1", "nal", 2),
+        ("galaxyfly:n=3,q=9,a=1", "nag", 3),
+        ("galaxyfly:n=1,q=3,a=2", "nar", 3),
+    ],
+)
+def test_adaptive_routings_of_special_cases(spec, name, classes):
+    graph = graphs.build(spec)
+    check(spec, name, routes.dependencies(graph, routes.galaxyfly_adaptive(graph, name)), classes)
+
+
+@pytest.mark.parametrize("name", ["minimal", "nar", "nal", "nag"])
+def test_numbering_the_hops_of_each_kind_of_link_is_cyclic(name):
+    """What the paper says at first reading: the VC grows by one with each hop over a link of its kind."""
+    graph = graphs.build("galaxyfly:n=2,q=5,a=2")
+    waits = {
+        label: routes.dependencies(graph, routes.galaxyfly_adaptive(graph, name, label))
+        for label in ("by_kind", "by_hop")
+    }
+    assert not nx.is_directed_acyclic_graph(waits["by_kind"])
+    assert nx.is_directed_acyclic_graph(waits["by_hop"]), "one VC a hop is safe, but needs 5, 6 or 7 on every port"
+    most = {"minimal": (3, 2), "nar": (3, 2), "nal": (4, 2), "nag": (4, 3)}[name]
+    kinds = {
+        (router, port): kind
+        for router in range(graph.routers)
+        for port, (_, kind) in enumerate(graph.links[router], graph.p[router])
+    }
+    for kind, classes in zip(("local", "global"), most, strict=True):
+        used = {c for router, port, c in waits["by_kind"] if kinds[router, port] == kind}
+        assert used == set(range(classes)), "as many VCs as the paper counts"
 
 
 @pytest.mark.parametrize("spec", ["dragonfly:a=4,h=2", "dragonfly:a=4,h=2,g=4", "dragonfly:a=3,h=1,p=2"])

@@ -181,6 +181,7 @@ class Curve:
         channels: How busy the channels were at the largest stable load, where that was asked for.
         most_load: The largest load that its terminals can offer, or that will be asked for: bursts have to make up
             for pauses, and cannot offer 1 with small packets.
+        note: What is to be known of how the routing runs on this network, if anything.
     """
 
     spec: str
@@ -195,6 +196,7 @@ class Curve:
     bound: Bound | None = None
     channels: ChannelLoads | None = None
     most_load: float = 1.0
+    note: str | None = None
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -275,6 +277,7 @@ class Curve:
             "spec": self.spec,
             **self.source,
             "routing": self.routing,
+            **({"note": self.note} if self.note else {}),
             "traffic": self.traffic,
             "config": self.config,
             "seed": self.config["seed"],
@@ -439,6 +442,7 @@ class Simulator:
             },
             source=source(network),
             most_load=most_load,
+            note=_core.check_routing(network, routing),
         )
         # The bound is that of terminals which all send the same.
         if searching and options.rates is None:

@@ -9,7 +9,7 @@ MINIMAL = {
 }
 """The minimal routing of each family that does not use ``min``."""
 
-ADAPTIVE = {"twin-torus": "duato", "fattree": "anca", "clos": "anca", "xgft": "anca"}
+ADAPTIVE = {"twin-torus": "duato", "fattree": "anca", "clos": "anca", "xgft": "anca", "galaxyfly": "nag"}
 """The adaptive routing of each family that does not use ``ugal-l``."""
 
 ROLES: dict[str, Callable[[str], str]] = {

@@ -281,6 +281,112 @@ def dragonfly(graph: Graph) -> Paths:
     return paths
 
 
+class Galaxyfly:
+    """Routes from supernode to supernode as lists of routers; what a hop's class is comes last."""
+
+    def __init__(self, graph: Graph, *, best: bool = True) -> None:
+        self.graph, self.best, self.a = graph, best, graph.extra["a"]
+        self.gates = {
+            (router // self.a, peer // self.a): (router, peer)
+            for router, links in enumerate(graph.links)
+            for peer, kind in links
+            if kind == "global"
+        }
+        self.near: dict[int, set[int]] = defaultdict(set)
+        for s, t in self.gates:
+            self.near[s].add(t)
+
+    def over(self, supernodes: Iterable[int], route: list[int], dst: int) -> list[int]:
+        """From the last router of a route through these supernodes to the destination, with local hops where needed."""
+        route = list(route)
+        for to in supernodes:
+            gate, peer = self.gates[route[-1] // self.a, to]
+            route += [gate, peer] if gate != route[-1] else [peer]
+        return route if route[-1] == dst else [*route, dst]
+
+    def minimal(self, src: int, dst: int, *, without: int | None = None) -> list[list[int]]:
+        """All routes, equally likely; none over the supernode `without`."""
+        here, there = src // self.a, dst // self.a
+        if here == there or there in self.near[here]:
+            return [self.over([there] if here != there else [], [src], dst)]
+        commons = self.near[here] & self.near[there] - {without}
+        routes = [self.over([common, there], [src], dst) for common in sorted(commons)]
+        return [route for route in routes if not self.best or len(route) == min(map(len, routes))]
+
+    def nar(self, src: int, dst: int) -> list[list[int]]:
+        q, here, there = self.graph.extra["q"], src // self.a, dst // self.a
+        if here // q != there // q or there not in self.near[here]:
+            return []
+        commons = {c for c in self.near[here] & self.near[there] if c // q == here // q}
+        return [self.over([common, there], [src], dst) for common in sorted(commons)]
+
+    def nal(self, src: int, dst: int) -> list[list[int]]:
+        first = src // self.a * self.a
+        others = [router for router in range(first, first + self.a) if router not in (src, dst)]
+        return [[src, *route] for other in others for route in self.minimal(other, dst)]
+
+    def nag(self, src: int, dst: int) -> list[list[int]]:
+        here, there = src // self.a, dst // self.a
+        found = []
+        for other in sorted(self.near[here] - {there}) if here != there else []:
+            way = self.over([other], [src], self.gates[here, other][1])
+            found += [way[:-1] + route for route in self.minimal(way[-1], dst, without=here)]
+        return found
+
+    def kinds(self, route: list[int]) -> list[bool]:
+        """Which hops are global."""
+        return [a // self.a != b // self.a for a, b in pairwise(route)]
+
+    def by_global_hops(self, route: list[int]) -> Path:
+        kinds = self.kinds(route)
+        return self.path(route, [sum(kinds[:i]) for i in range(len(kinds))])
+
+    def by_source(self, route: list[int]) -> Path:
+        """Local hops within the source's supernode count, later ones go by global hops."""
+        kinds = self.kinds(route)
+        taken = [sum(kinds[:i]) for i in range(len(kinds))]
+        return self.path(
+            route, [g if kind else 1 + g if g else i for i, (kind, g) in enumerate(zip(kinds, taken, strict=True))]
+        )
+
+    def by_kind(self, route: list[int]) -> Path:
+        """Hops of each kind of link from 0 on."""
+        kinds = self.kinds(route)
+        return self.path(route, [kinds[:i].count(kind) for i, kind in enumerate(kinds)])
+
+    def by_hop(self, route: list[int]) -> Path:
+        return self.path(route, list(range(len(route) - 1)))
+
+    def path(self, route: list[int], classes: list[int]) -> Path:
+        [(_, path)] = through(self.graph, route, classes)
+        return path
+
+
+def galaxyfly(graph: Graph, *, best: bool = True) -> Paths:
+    """Minimal routes, class = global hops taken."""
+    ways = Galaxyfly(graph, best=best)
+
+    def paths(src: int, dst: int) -> Choice:
+        routes = ways.minimal(src, dst) if src != dst else []
+        return [(1 / len(routes), ways.by_global_hops(route)) for route in routes] or [(1.0, ())]
+
+    return paths
+
+
+def galaxyfly_adaptive(graph: Graph, name: str, label: str | None = None, *, best: bool = True) -> Paths:
+    """Every route that `nar`, `nal` or `nag` could take. Probabilities say nothing: they follow from the traffic."""
+    ways = Galaxyfly(graph, best=best)
+    classed = getattr(ways, label or ("by_source" if name == "nal" else "by_global_hops"))
+
+    def paths(src: int, dst: int) -> Choice:
+        if src == dst:
+            return [(1.0, ())]
+        detours = getattr(ways, name)(src, dst) if name != "minimal" else []
+        return [(0.0, classed(route)) for route in [*ways.minimal(src, dst), *detours]]
+
+    return paths
+
+
 def flex(graph: Graph, *, classes: bool = True) -> Paths:
     """Algorithm 1 of the FleX paper, for three layers; class = hop."""
 

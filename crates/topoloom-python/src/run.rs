@@ -7,6 +7,7 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use topoloom::cycle::{self, Config, Control};
 use topoloom::metrics::load;
+use topoloom::routing::Routing as _;
 use topoloom::{routing, traffic};
 
 use crate::error::raise;
@@ -120,10 +121,10 @@ pub fn student_t(degrees: usize) -> f64 {
     topoloom::statistics::student_t(degrees)
 }
 
-/// Checks that the network offers a routing.
+/// Checks that the network offers a routing. Returns what a user should know of how it runs there, if anything.
 #[pyfunction]
-pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResult<()> {
-    raise(py.detach(|| routing::build(&network.0, routing))).map(drop)
+pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResult<Option<String>> {
+    raise(py.detach(|| routing::build(&network.0, routing))).map(|built| built.note())
 }
 
 /// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.

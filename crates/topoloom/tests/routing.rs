@@ -37,6 +37,10 @@ impl View for Anything {
         self.occupancy(port ^ u32::from(class) << 16) / 2
     }
 
+    fn buffer(&self, class: u8) -> u32 {
+        16 * (u32::from(class) + 1)
+    }
+
     fn arrived_by(&self) -> u32 {
         self.arrived_by
     }
@@ -83,6 +87,9 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
         let least = far[src.index()];
         let most = match name.split(':').next().expect("split gives one part at least") {
             "min" if network.family() == "dragonfly" => 3,
+            "min" | "nar" if network.family() == "galaxyfly" => 5,
+            "nal" => 6,
+            "nag" => 7,
             "par" => 7,
             // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
             "duato" if dimension_ordered(network) => least,
@@ -220,6 +227,7 @@ fn every_decision_has_been_enumerated() {
         "galaxyfly:n=3,q=7,a=1",
         "galaxyfly:n=5,q=1,a=3",
         "galaxyfly:n=1,q=1,a=4",
+        "galaxyfly:n=3,q=8,a=2 --fail links=5%,seed=1",
         "dragonfly-plus:leaf=2,spine=3,p=2,h=1",
         "dragonfly-plus:leaf=3,spine=2,p=1,h=2,g=3,arrangement=palmtree",
         "ring:16,degree=3,seed=2",
@@ -324,6 +332,9 @@ fn check_circle(network: &Network, proof: &verify::Proof) {
     }
 }
 
+/// The places of every buffer of [`Busy`] routers.
+const BUFFER: u32 = 100;
+
 /// One output is occupied in one way, all others in another.
 struct Busy {
     port: u32,
@@ -346,6 +357,10 @@ impl View for Busy {
 
     fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
         panic!("none of the routings tested with this asks for free VCs")
+    }
+
+    fn buffer(&self, _class: u8) -> u32 {
+        BUFFER
     }
 }
 
@@ -477,4 +492,39 @@ fn expected_loads_are_those_of_many_packets() {
             assert!(seen.is_empty(), "{spec}, {name}");
         }
     }
+}
+
+/// Whether packets of `name` between these routers ever leave by another output than those of `min`, whose outputs hold
+/// `q_min` flits while all others hold `q_non`.
+fn leaves_elsewhere(spec: &str, name: &str, [src, dst]: [u32; 2], [q_min, q_non]: [u32; 2]) -> bool {
+    let network = topology::build(spec).expect(spec);
+    let (src, dst) = (RouterId(src), RouterId(dst));
+    let minimal = build(&network, "min").expect("always offered");
+    let mut starts = Vec::new();
+    minimal.starts(src, dst, &mut starts);
+    let routing = build(&network, name).expect(name);
+    let first = |state| routing.choose(src, state, dst, &Idle, &mut Rng::stream(1, 1)).port;
+    let port = minimal.choose(src, starts[0], dst, &Idle, &mut Rng::stream(1, 1)).port;
+    assert_eq!(starts.len(), 1, "{spec}: one minimal path, so that there is one output to fill");
+    let view = Busy { port: port.into(), here: q_min, elsewhere: q_non };
+    (0..200).any(|seed| first(routing.start(src, dst, &view, &mut Rng::stream(seed, 7))) != port)
+}
+
+#[test]
+fn thresholds_of_galaxyfly_decide() {
+    let (spec, pair) = ("galaxyfly:n=2,q=7,a=1", [0, 1]);
+    for name in ["nar", "nag"] {
+        let leaves = |keys: &str, queues| leaves_elsewhere(spec, &format!("{name}{keys}"), pair, queues);
+        assert!(leaves("", [BUFFER * 8 / 10 + 1, 40]), "{name}: above 0.8 of the buffer, and less than half elsewhere");
+        assert!(!leaves("", [BUFFER * 8 / 10, 0]), "{name}: not above 0.8 of the buffer");
+        assert!(!leaves("", [90, 45]), "{name}: half as much elsewhere");
+        assert!(leaves(":th-nonmin=0.51", [90, 45]), "{name}");
+        assert!(leaves(":th-min=0", [1, 0]), "{name}");
+        assert!(!leaves(":th-min=0", [0, 0]), "{name}");
+        assert!(leaves(":th-min=0.3,th-nonmin=2", [31, 61]), "{name}");
+    }
+    assert!(leaves_elsewhere("galaxyfly:n=1,q=3,a=4", "nal", [0, 1], [90, 0]), "within a supernode");
+    assert!(!leaves_elsewhere("galaxyfly:n=1,q=3,a=4", "nag", [0, 1], [90, 0]), "within a supernode");
+    assert!(!leaves_elsewhere("galaxyfly:n=2,q=5,a=1", "nar", [0, 1], [90, 0]), "no neighbour in common");
+    assert!(!leaves_elsewhere("galaxyfly:n=2,q=7,a=1", "nar", [0, 7], [90, 0]), "neighbours in two clusters");
 }

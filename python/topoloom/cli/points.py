@@ -52,6 +52,13 @@ def _print_row(point: Point) -> None:
         print(f"all packets of the trace have arrived after {point.makespan_cycles} cycles", flush=True)
 
 
+def tell_notes(curves: Sequence[Curve]) -> None:
+    """Say on stderr, once for each network and routing, what is to be known of how it runs there."""
+    for spec, routing, note in dict.fromkeys((curve.spec, curve.routing, curve.note) for curve in curves):
+        if note is not None:
+            say(f"{spec}, routing {routing}: {note}")
+
+
 def warn_of_deadlocks(curves: Sequence[Curve]) -> None:
     """Name on stderr the routers of every deadlock, as the engine's watchdog saw them."""
     for curve in curves:

@@ -4,7 +4,7 @@ from topoloom.cli import status
 from topoloom.cli.console import paused, print_json, progress, say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
-from topoloom.cli.points import PointTable, warn_of_deadlocks
+from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
 from topoloom.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
 from topoloom.options import EngineOptions
 from topoloom.workers import interruptible
@@ -50,6 +50,7 @@ def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
 
 def exit_status(curves: list[Curve], finished: bool) -> int:
     """Return the exit status for curves that were asked for, and say on stderr what went wrong in them."""
+    tell_notes(curves)
     warn_of_deadlocks(curves)
     points = [point for curve in curves for point in curve.points.values()]
     if not finished:

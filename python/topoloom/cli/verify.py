@@ -53,6 +53,8 @@ def _print(proof: dict[str, Any]) -> None:
     print(f"  channels      {proof['channels']:,}")
     print(f"  dependencies  {proof['dependencies']:,}")
     print(f"  VCs needed    {proof['vcs_needed']}")
+    if proof.get("note"):
+        print(f"  note          {proof['note']}")
     print(f"  unserved      {proof['unserved_pairs']:,} pairs of routers{_examples(proof['unserved_examples'])}")
     if proof["cycle"]:
         print("  a cycle of channels, each waiting for the next:")

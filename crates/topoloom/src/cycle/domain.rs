@@ -120,6 +120,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         self.model.free_vcs(self.first_port + port, class, self.size)
     }
+
+    #[inline(always)]
+    fn buffer(&self, class: u8) -> u32 {
+        self.model.buffer(class)
+    }
 }
 
 impl<M: RouterModel> Domain<M> {

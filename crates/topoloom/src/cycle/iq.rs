@@ -1214,6 +1214,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     }
 
     #[inline(always)]
+    fn buffer(&self, class: u8) -> u32 {
+        // The last mask is that of all VCs.
+        let mask = if self.room.pool > 0 { self.class_masks.len() - 1 } else { class.into() };
+        self.class_masks[mask].count_ones() * u32::from(self.room.reserve) + self.room.pool
+    }
+
+    #[inline(always)]
     fn remember(&mut self, vc: u32, before: PacketState) {
         let state = &self.inputs[vc as usize];
         if state.flits == 1 {

@@ -74,6 +74,10 @@ pub trait RouterModel: Send {
     /// VCs of `class` at output `port` that a packet of `size` flits could be given.
     fn free_vcs(&self, port: u32, class: u8, size: u32) -> u32;
 
+    /// Places of the buffer behind an output that packets of `class` may wait in: see
+    /// [`View::buffer`](crate::routing::View::buffer).
+    fn buffer(&self, class: u8) -> u32;
+
     /// The head that was accepted last at input VC `vc` decided in state `before`. Only where heads decide again.
     fn remember(&mut self, vc: u32, before: PacketState);
 

@@ -165,6 +165,10 @@ macro_rules! forward {
                 self.inner().unproved()
             }
 
+            fn note(&self) -> Option<String> {
+                self.inner().note()
+            }
+
             fn oblivious(&self) -> bool {
                 self.inner().oblivious()
             }

@@ -1,19 +1,31 @@
 //! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
-use super::{AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
-use crate::network::RouterId;
+use super::{AnyRouting, Minimal, Move, NO_VIA, Options, PacketState, Routing, RoutingInfo, Step, View, galaxyfly};
+use crate::error::Result;
+use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
 pub(super) const MIN: RoutingInfo = RoutingInfo {
     name: "min",
-    summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, a random order of dimensions on a \
-              HyperX, Algorithm 1 of the paper on a 3-layer FleX",
+    summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, from supernode to supernode on a \
+              Galaxyfly, a random order of dimensions on a HyperX, Algorithm 1 of the paper on a 3-layer FleX",
     families: &[],
-    classes: "diameter (by hop); dragonfly, HyperX, FleX 2",
-    keys: &[],
-    build: |network, _| minimal::direct(network).map(|minimal| Some(alone(minimal))),
+    classes: "diameter (by hop); dragonfly, HyperX, FleX 2; Galaxyfly 3",
+    keys: &[galaxyfly::COMMON],
+    build,
 };
+
+fn build(network: &Network, options: &Options) -> Result<Option<AnyRouting>> {
+    if let Some(routing) = galaxyfly::minimal(network, options)? {
+        return Ok(Some(routing));
+    }
+    if options.text(galaxyfly::COMMON.0).is_some() {
+        let what = "is a matter of an intact Galaxyfly's supernodes";
+        return Err(options.mistake(format_args!("{} {what}; {} has none", galaxyfly::COMMON.0, network.spec())));
+    }
+    minimal::direct(network).map(|minimal| Some(alone(minimal)))
+}
 
 pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     name: "min-spread",

@@ -12,6 +12,7 @@ mod dragonfly;
 mod duato;
 mod fattree;
 mod flex;
+mod galaxyfly;
 mod hyperx;
 mod layers;
 mod lbr;
@@ -93,6 +94,10 @@ pub trait View {
     /// VCs of `class` at local output `port` that the packet at hand could be given now.
     fn free_vcs(&self, port: u32, class: u8) -> u32;
 
+    /// The places of the buffer that a packet of `class` would wait in behind an output: of all VCs of a port if they
+    /// share them, else of the VCs of that class.
+    fn buffer(&self, class: u8) -> u32;
+
     /// The local port by which the packet came to this router; at its source that of its terminal.
     fn arrived_by(&self) -> u32 {
         0
@@ -126,6 +131,11 @@ impl<V: View + ?Sized> View for &V {
     }
 
     #[inline(always)]
+    fn buffer(&self, class: u8) -> u32 {
+        (**self).buffer(class)
+    }
+
+    #[inline(always)]
     fn arrived_by(&self) -> u32 {
         (**self).arrived_by()
     }
@@ -154,6 +164,10 @@ impl View for Idle {
     }
 
     fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+        1
+    }
+
+    fn buffer(&self, _class: u8) -> u32 {
         1
     }
 }
@@ -242,6 +256,11 @@ pub trait Routing: Send + Sync {
     /// True if it may or may not be free of deadlock: a run then has it proved first.
     fn unproved(&self) -> bool {
         false
+    }
+
+    /// A sentence for users about how it runs on this network, if it is not as they may expect.
+    fn note(&self) -> Option<String> {
+        None
     }
 
     /// True if no decision looks at the view, so that every packet's way has a probability that can be computed:

@@ -59,6 +59,18 @@ impl Options {
         read.map(Some).ok_or_else(mistake)
     }
 
+    /// A number.
+    ///
+    /// # Errors
+    /// If it is none, or out of `range`.
+    pub fn decimal(&self, key: &str, range: RangeInclusive<f64>) -> Result<Option<f64>> {
+        let Some(value) = self.text(key) else { return Ok(None) };
+        let read = value.parse().ok().filter(|number| range.contains(number));
+        let (least, most) = range.into_inner();
+        let mistake = || self.mistake(format_args!("{key} is '{value}'; it must be a number from {least} to {most}"));
+        read.map(Some).ok_or_else(mistake)
+    }
+
     /// One of several words; the first unless given.
     ///
     /// # Errors

@@ -2,7 +2,9 @@
 //! here it has one line.
 
 use super::options::FILE;
-use super::{AnyRouting, Options, dor, duato, fattree, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown};
+use super::{
+    AnyRouting, Options, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
+};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -15,6 +17,9 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &twophase::UGAL_L,
     &ugal_g::UGAL_G,
     &par::PAR,
+    &galaxyfly::NAR,
+    &galaxyfly::NAL,
+    &galaxyfly::NAG,
     &lbr::LBR,
     &fattree::NCA,
     &fattree::ANCA,

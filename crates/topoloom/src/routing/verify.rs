@@ -48,6 +48,9 @@ pub struct Proof {
     pub unserved_pairs: usize,
     /// The first of them, as (source router, destination router).
     pub unserved_examples: Vec<(u32, u32)>,
+    /// What is to be known of how the routing runs on this network, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 impl Proof {
@@ -125,6 +128,10 @@ impl Routing for Merged<'_> {
     fn diverts(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<PacketState>) {
         self.routing.diverts(at, state, dst, out);
     }
+
+    fn note(&self) -> Option<String> {
+        self.routing.note()
+    }
 }
 
 fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
@@ -149,6 +156,7 @@ fn prove(network: &Network, name: &str, routing: &dyn Routing) -> Proof {
         cycle: found.cycle.into_iter().map(|node| graph.describe(node)).collect(),
         unserved_pairs: unserved,
         unserved_examples: pairs.take(10).collect(),
+        note: routing.note(),
     }
 }
 

@@ -114,6 +114,11 @@ impl Galaxy {
         self.n * self.q
     }
 
+    /// X: the differences of neighbours in a cluster.
+    pub fn generators(&self) -> &[u32] {
+        &self.generators
+    }
+
     /// Links of a supernode to others of its cluster.
     #[inline(always)]
     fn degree_inside(&self) -> u32 {
@@ -145,9 +150,9 @@ impl Galaxy {
         (place != NOT_THERE).then_some(place)
     }
 
-    /// y - x.
+    /// The element y - x.
     #[inline(always)]
-    fn difference(&self, x: u32, y: u32) -> u32 {
+    pub fn difference(&self, x: u32, y: u32) -> u32 {
         self.field.as_ref().map_or(0, |field| field.subtract(y, x))
     }
 
@@ -178,7 +183,7 @@ impl Galaxy {
 
     /// How the neighbour at the end of a link counts it.
     #[inline(always)]
-    fn back(&self, supernode: u32, link: u32) -> u32 {
+    pub fn back(&self, supernode: u32, link: u32) -> u32 {
         let own = supernode / self.q;
         match self.back.get(link as usize) {
             Some(&back) => back,
@@ -186,14 +191,56 @@ impl Galaxy {
         }
     }
 
-    /// The link between two supernodes, as the first counts it.
+    /// The link between two supernodes, given by cluster and label, as the first counts it.
     #[inline(always)]
-    pub fn link(&self, from: u32, to: u32) -> Option<u32> {
-        let ((c, x), (d, y)) = (self.parts(from), self.parts(to));
+    pub fn link(&self, (c, x): (u32, u32), (d, y): (u32, u32)) -> Option<u32> {
         if c == d {
             return self.inside(x, y);
         }
         (self.across(c, x, d) == y).then(|| self.link_across(c, d))
+    }
+
+    /// Calls `visit` with each link of the first of two supernodes that leads to a neighbour of both in their cluster.
+    #[inline(always)]
+    fn common_inside(&self, x: u32, y: u32, mut visit: impl FnMut(u32)) {
+        let inside = self.degree_inside();
+        let moved = &self.moved[(x * inside) as usize..((x + 1) * inside) as usize];
+        (0..).zip(moved).filter(|(_, middle)| self.inside(**middle, y).is_some()).for_each(|(link, _)| visit(link));
+    }
+
+    /// The links that lead to a neighbour of both in their cluster, by the difference of the labels of two neighbours.
+    pub fn detours(&self) -> Vec<Vec<u32>> {
+        let mut detours = vec![Vec::new(); self.q as usize];
+        for &generator in &self.generators {
+            self.common_inside(0, generator, |link| detours[generator as usize].push(link));
+        }
+        detours
+    }
+
+    /// Calls `visit` with each link of the first that leads to a neighbour of both, of two supernodes that are not
+    /// joined.
+    #[inline(always)]
+    pub fn common(&self, (c, x): (u32, u32), (d, y): (u32, u32), mut visit: impl FnMut(u32)) {
+        if c == d {
+            self.common_inside(x, y, visit);
+            return;
+        }
+        // In the own cluster, in the other's, and in third ones, where both have the same neighbour.
+        if let Some(link) = self.inside(x, self.across(d, y, c)) {
+            visit(link);
+        }
+        if self.inside(self.across(c, x, d), y).is_some() {
+            visit(self.link_across(c, d));
+        }
+        let (low, high) = (c.min(d), c.max(d));
+        let mut third = |range: std::ops::Range<u32>| {
+            if !range.is_empty() && self.across(c, x, range.start) == self.across(d, y, range.start) {
+                range.for_each(|cluster| visit(self.link_across(c, cluster)));
+            }
+        };
+        third(0..low);
+        third(low + 1..high);
+        third(high + 1..self.n);
     }
 }
 
@@ -201,7 +248,7 @@ impl Galaxy {
 #[derive(Debug)]
 pub struct Galaxyfly {
     /// How its supernodes are joined.
-    pub galaxy: Galaxy,
+    pub galaxy: Arc<Galaxy>,
     /// Routers a supernode.
     pub a: u32,
     /// Terminals a router.
@@ -331,7 +378,8 @@ impl Galaxyfly {
     fn opponent(&self, router: RouterId) -> RouterId {
         let supernode = self.supernode(router);
         let next = (self.galaxy.parts(supernode).0 + 1) % self.galaxy.n * self.galaxy.q;
-        let far = next + u32::from(self.galaxy.link(supernode, next).is_some());
+        let joined = self.galaxy.link(self.galaxy.parts(supernode), self.galaxy.parts(next)).is_some();
+        let far = next + u32::from(joined);
         RouterId(far * self.a + router.0 % self.a)
     }
 }
@@ -353,7 +401,7 @@ fn build(params: &Params) -> Result<Network> {
             "h is {h}; a supernode of {a} routers has {degree} links to others, so that h must be at least {least}"
         )));
     }
-    let galaxyfly = Galaxyfly { galaxy: Galaxy::new(n, q), a, p, h, wiring };
+    let galaxyfly = Galaxyfly { galaxy: Arc::new(Galaxy::new(n, q)), a, p, h, wiring };
     join(params.spec().to_owned(), galaxyfly)
 }
 

@@ -1,0 +1,508 @@
+//! The routings of Galaxyfly (Lei, Dong and Liao, IEEE TPDS 2022, section 4): `min` from supernode to supernode, and its
+//! adaptive companions `nar`, `nal` and `nag`.
+//!
+//! `min`: within a supernode one local hop; to a neighbouring one [local] global [local]; to any other over a common
+//! neighbour, [local] global [local] global [local]. Of several common neighbours one of those that need the fewest hops
+//! between routers, or with `common=random` any. That is not always a shortest path: two global links in a row, over
+//! another supernode, can be shorter than local, global, local.
+//!
+//! The others decide once, at the source router, between that path and one other that is drawn: with Q the flits in the
+//! buffer behind an output and on the way there, the other is taken if Q' < th-nonmin Q and Q > th-min times that buffer.
+//!
+//! - `nar`: between neighbours of one cluster, over a common neighbour in it;
+//! - `nal`: first one local hop, to any other router of the source's supernode, then minimally from there;
+//! - `nag`: first to any neighbouring supernode, then minimally from there, not back over the source's.
+//!
+//! Everything is decided at the source: a packet carries the links that it will take between supernodes.
+//!
+//! VC classes: the number g of global hops taken, on both kinds of links. With `nal` the first local hops within the
+//! source's supernode are 0 and 1, later ones 1 + g. So classes never fall along a path, and of the hops of one class
+//! the local one comes first. Numbering the hops of each kind of link from 0 on, which the paper suggests, is cyclic: a
+//! packet that needs no local hop where another does counts on otherwise.
+
+use std::sync::Arc;
+
+use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, View};
+use crate::error::{Error, Result};
+use crate::network::{LinkClass, Network, Peer, RouterId};
+use crate::rng::Rng;
+use crate::topology::{Galaxy, Galaxyfly};
+
+/// The key of all four.
+pub(super) const COMMON: (&str, &str) = (
+    "common",
+    "Galaxyfly: the common neighbour of two supernodes that are not joined: best, one of those with the fewest hops \
+     between routers (default); random, any",
+);
+
+const THRESHOLDS: [(&str, &str); 3] = [
+    ("th-min", "the part of the buffer that the minimal path's first output must hold for a detour (default 0.8)"),
+    ("th-nonmin", "the part of that which the detour's first output may hold (default 0.5)"),
+    COMMON,
+];
+
+pub(super) const NAR: RoutingInfo = RoutingInfo {
+    name: "nar",
+    summary: "Galaxyfly's non-minimal random link: between neighbours of a cluster, perhaps over a common neighbour",
+    families: &["galaxyfly"],
+    classes: "as min: 3 (3 local, 2 global)",
+    keys: &THRESHOLDS,
+    build: |network, options| Adaptive::build(network, options, Detours::Link),
+};
+
+pub(super) const NAL: RoutingInfo = RoutingInfo {
+    name: "nal",
+    summary: "Galaxyfly's non-minimal local link: minimal, perhaps after one more local hop in the source's supernode",
+    families: &["galaxyfly"],
+    classes: "4 (4 local, 2 global)",
+    keys: &THRESHOLDS,
+    build: |network, options| Adaptive::build(network, options, Detours::Local),
+};
+
+pub(super) const NAG: RoutingInfo = RoutingInfo {
+    name: "nag",
+    summary: "Galaxyfly's non-minimal global link: minimal, perhaps after a hop to any neighbouring supernode",
+    families: &["galaxyfly"],
+    classes: "4 (4 local, 3 global)",
+    keys: &THRESHOLDS,
+    build: |network, options| Adaptive::build(network, options, Detours::Global),
+};
+
+/// `min` on an intact Galaxyfly; `None` on any other network.
+///
+/// # Errors
+/// [`Error::TooLarge`] beyond what a packet can carry, and for a value of `common` that is none.
+pub(super) fn minimal(network: &Network, options: &Options) -> Result<Option<AnyRouting>> {
+    Ok(Ways::new(network, options)?.map(|ways| AnyRouting::hot(Minimal(ways))))
+}
+
+/// What a packet carries: global hops taken, and the links to take next.
+///
+/// From the lowest bit on: the number of global hops (2 bits); one more than the link that it takes out of the
+/// supernode where it is, as [`Galaxy`] counts it, or 0 where that follows from the destination (15 bits); the same for
+/// the supernode after that one, or with `nal` where it is in the source's supernode, see [`Plan::AHEAD`] (15 bits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Plan(u32);
+
+impl Plan {
+    /// The largest number that 15 bits hold, less 2.
+    const MOST: u32 = (1 << 15) - 3;
+    /// `nal`: the packet has had its local hop.
+    const BEHIND: u32 = 1;
+    /// `nal`: the packet goes to router r of the supernode first: AHEAD + r.
+    const AHEAD: u32 = 2;
+
+    #[inline(always)]
+    fn new(link: Option<u32>, then: u32) -> Self {
+        Self(link.map_or(0, |link| link + 1) << 2 | then << 17)
+    }
+
+    #[inline(always)]
+    fn taken(self) -> u32 {
+        self.0 & 3
+    }
+
+    #[inline(always)]
+    fn link(self) -> Option<u32> {
+        (self.0 >> 2 & 0x7FFF).checked_sub(1)
+    }
+
+    #[inline(always)]
+    fn then(self) -> u32 {
+        self.0 >> 17
+    }
+
+    /// After a global hop.
+    #[inline(always)]
+    fn across(self) -> Self {
+        Self(self.taken() + 1 | self.then() << 2)
+    }
+}
+
+/// A link between supernodes as seen from one: the router that has it, its output, and the router at the other end.
+#[derive(Debug, Clone, Copy)]
+struct Gate {
+    router: u32,
+    port: u16,
+    peer: u32,
+}
+
+/// Where a router is: its supernode, and that one's cluster and label.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    supernode: u32,
+    parts: (u32, u32),
+}
+
+/// All ways between supernodes.
+struct Ways {
+    galaxy: Arc<Galaxy>,
+    a: u32,
+    p: u32,
+    degree: u32,
+    places: Vec<Place>,
+    /// The gates of all supernodes, one after the other, by link.
+    gates: Vec<Gate>,
+    /// Any common neighbour, not only the best.
+    any_common: bool,
+}
+
+impl Ways {
+    fn new(network: &Network, options: &Options) -> Result<Option<Self>> {
+        let any_common = options.choice(COMMON.0, &["best", "random"])? == "random";
+        let Some(own) = network.structure::<Galaxyfly>() else { return Ok(None) };
+        let (galaxy, a) = (Arc::clone(&own.galaxy), own.a);
+        let degree = galaxy.degree();
+        if degree.max(a) > Plan::MOST {
+            return Err(Error::TooLarge(format!(
+                "{} has {degree} links and {a} routers a supernode; its routings can number {}",
+                network.spec(),
+                Plan::MOST
+            )));
+        }
+        let place = |router: RouterId| {
+            let supernode = own.supernode(router);
+            Place { supernode, parts: galaxy.parts(supernode) }
+        };
+        let places: Vec<Place> = network.routers().map(place).collect();
+        let nowhere = Gate { router: 0, port: 0, peer: 0 };
+        let mut gates = vec![nowhere; galaxy.len() as usize * degree as usize];
+        for router in network.routers() {
+            let here = places[router.index()];
+            for (port, at) in network.ports_of(router).iter().enumerate() {
+                let (LinkClass::Global, Peer::Port(peer)) = (at.class, at.peer) else { continue };
+                let peer = network.ports()[peer.index()].router;
+                let link = galaxy.link(here.parts, places[peer.index()].parts).expect("links join neighbours");
+                gates[(here.supernode * degree + link) as usize] =
+                    Gate { router: router.0, port: port as u16, peer: peer.0 };
+            }
+        }
+        Ok(Some(Self { galaxy, a, p: own.p, degree, places, gates, any_common }))
+    }
+
+    #[inline(always)]
+    fn place(&self, router: RouterId) -> Place {
+        self.places[router.index()]
+    }
+
+    #[inline(always)]
+    fn gate(&self, supernode: u32, link: u32) -> &Gate {
+        &self.gates[(supernode * self.degree + link) as usize]
+    }
+
+    /// Hops from `at`, over a link of its supernode and one of the supernode behind it, to `to`.
+    #[inline(always)]
+    fn cost(&self, at: RouterId, link: u32, to: RouterId) -> u32 {
+        let first = self.gate(self.place(at).supernode, link);
+        let (middle, end) = (self.place(RouterId(first.peer)), self.place(to));
+        let back = self.galaxy.link(middle.parts, end.parts).expect("a common neighbour");
+        let second = self.gate(middle.supernode, back);
+        2 + u32::from(first.router != at.0) + u32::from(second.router != first.peer) + u32::from(second.peer != to.0)
+    }
+
+    /// True if `min` needs no common neighbour between two routers.
+    #[inline(always)]
+    fn near(&self, here: Place, there: Place) -> bool {
+        here.supernode == there.supernode || self.galaxy.link(here.parts, there.parts).is_some()
+    }
+
+    /// Calls `visit` with each link by which `min` may leave the supernode of `at` on its way to `to` over a common
+    /// neighbour, `except` that one; or with nothing where it needs no such neighbour.
+    #[inline(always)]
+    fn links(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(Option<u32>)) {
+        let (here, there) = (self.place(at), self.place(to));
+        if self.near(here, there) {
+            return visit(None);
+        }
+        let allowed = |link: u32| Some(link) != except;
+        let mut least = u32::MAX;
+        if !self.any_common {
+            self.galaxy.common(here.parts, there.parts, |link| {
+                if allowed(link) {
+                    least = least.min(self.cost(at, link, to));
+                }
+            });
+        }
+        self.galaxy.common(here.parts, there.parts, |link| {
+            if allowed(link) && (self.any_common || self.cost(at, link, to) == least) {
+                visit(Some(link));
+            }
+        });
+    }
+
+    /// Draws one of `links`; `None` if there is none.
+    #[inline(always)]
+    fn draw(&self, at: RouterId, to: RouterId, except: Option<u32>, rng: &mut Rng) -> Option<Option<u32>> {
+        let (mut count, mut found) = (0, None);
+        self.links(at, to, except, |link| (count, found) = (count + 1, Some(link)));
+        if count < 2 {
+            return found;
+        }
+        let mut left = rng.below(count);
+        self.links(at, to, except, |link| {
+            if left == 0 {
+                found = Some(link);
+            }
+            left = left.wrapping_sub(1);
+        });
+        found
+    }
+
+    /// The output to router number `to` of the own supernode.
+    #[inline(always)]
+    fn local(&self, at: RouterId, to: u32) -> u16 {
+        let own = at.0 - self.place(at).supernode * self.a;
+        (self.p + to - u32::from(to > own)) as u16
+    }
+
+    /// The next hop of a plan: its output, whether it is global, and the plan after it.
+    #[inline(always)]
+    fn next(&self, at: RouterId, plan: Plan, to: RouterId) -> (u16, bool, Plan) {
+        let (here, there) = (self.place(at), self.place(to));
+        let first = here.supernode * self.a;
+        let link = match plan.link() {
+            None if here.supernode == there.supernode => return (self.local(at, to.0 - first), false, plan),
+            None => self.galaxy.link(here.parts, there.parts).expect("the plan leads to a neighbour"),
+            Some(link) => link,
+        };
+        let gate = self.gate(here.supernode, link);
+        if gate.router == at.0 {
+            (gate.port, true, plan.across())
+        } else {
+            (self.local(at, gate.router - first), false, plan)
+        }
+    }
+
+    /// The most global hops of a minimal path.
+    fn diameter(&self) -> u32 {
+        match (self.galaxy.len(), self.degree + 1) {
+            (1, _) => 0,
+            (all, near) if all == near => 1,
+            _ => 2,
+        }
+    }
+
+    /// VC classes where all paths have so many global hops at the most.
+    fn classes(&self, globals: u32) -> u32 {
+        (globals + u32::from(self.a > 1)).max(1)
+    }
+}
+
+/// `min`.
+struct Minimal(Ways);
+
+impl Minimal {
+    #[inline(always)]
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let plan = Plan(state.bits);
+        let (port, _, next) = self.0.next(at, plan, dst);
+        Move { port, class: plan.taken() as u8, next: PacketState::direct(next.0) }
+    }
+}
+
+impl Routing for Minimal {
+    fn classes(&self) -> u32 {
+        self.0.classes(self.0.diameter())
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        self.0.links(src, dst, None, |link| out.push(PacketState::direct(Plan::new(link, 0).0)));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.push(self.hop(at, state, dst));
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        let link = self.0.draw(src, dst, None, rng).expect("the Galaxy graph has diameter 2");
+        PacketState::direct(Plan::new(link, 0).0)
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn oblivious(&self) -> bool {
+        true
+    }
+}
+
+/// What kind of detour an adaptive routing takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detours {
+    /// `nar`.
+    Link,
+    /// `nal`.
+    Local,
+    /// `nag`.
+    Global,
+}
+
+/// `nar`, `nal` and `nag`.
+struct Adaptive {
+    ways: Ways,
+    detours: Detours,
+    /// The first links of `nar`'s detours, by the difference of two labels.
+    common: Vec<Vec<u32>>,
+    th_min: f64,
+    th_nonmin: f64,
+}
+
+impl Adaptive {
+    fn build(network: &Network, options: &Options, detours: Detours) -> Result<Option<AnyRouting>> {
+        let th_min = options.decimal("th-min", 0.0..=1.0)?.unwrap_or(0.8);
+        let th_nonmin = options.decimal("th-nonmin", 0.0..=1000.0)?.unwrap_or(0.5);
+        Ok(Ways::new(network, options)?.map(|ways| {
+            let common = if detours == Detours::Link { ways.galaxy.detours() } else { Vec::new() };
+            AnyRouting::dynamic(Self { ways, detours, common, th_min, th_nonmin })
+        }))
+    }
+
+    /// The first links of `nar`'s detours.
+    fn links(&self, src: RouterId, dst: RouterId) -> &[u32] {
+        let (here, there) = (self.ways.place(src).parts, self.ways.place(dst).parts);
+        if here.0 != there.0 {
+            return &[];
+        }
+        &self.common[self.ways.galaxy.difference(here.1, there.1) as usize]
+    }
+
+    /// The number of things that a detour is drawn from.
+    fn draws(&self, src: RouterId, dst: RouterId) -> u32 {
+        match self.detours {
+            Detours::Link => self.links(src, dst).len() as u32,
+            Detours::Local => self.ways.a,
+            Detours::Global if self.ways.place(src).supernode == self.ways.place(dst).supernode => 0,
+            Detours::Global => self.ways.degree,
+        }
+    }
+
+    /// Where detour number `drawn` begins its minimal part, and what is left out there; `None` if it is no detour.
+    fn turn(&self, src: RouterId, dst: RouterId, drawn: u32) -> Option<(RouterId, Option<u32>)> {
+        let here = self.ways.place(src).supernode;
+        match self.detours {
+            Detours::Link => None,
+            Detours::Local => {
+                let router = RouterId(here * self.ways.a + drawn);
+                (router != src && router != dst).then_some((router, None))
+            }
+            Detours::Global => {
+                let arrived = RouterId(self.ways.gate(here, drawn).peer);
+                let back = self.ways.galaxy.back(here, drawn);
+                let there = self.ways.place(dst).supernode;
+                (self.ways.place(arrived).supernode != there).then_some((arrived, Some(back)))
+            }
+        }
+    }
+
+    /// The plan of a detour whose minimal part takes `link` first.
+    fn plan(&self, src: RouterId, dst: RouterId, drawn: u32, link: Option<u32>) -> Plan {
+        match self.detours {
+            Detours::Link => Plan::new(Some(self.links(src, dst)[drawn as usize]), 0),
+            Detours::Local => Plan::new(link, Plan::AHEAD + drawn),
+            Detours::Global => Plan::new(Some(drawn), link.map_or(0, |link| link + 1)),
+        }
+    }
+
+    /// Draws a detour; `None` if what was drawn is none.
+    fn detour(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<Plan> {
+        let draws = self.draws(src, dst);
+        if draws == 0 {
+            return None;
+        }
+        let drawn = rng.below(draws);
+        if self.detours == Detours::Link {
+            return Some(self.plan(src, dst, drawn, None));
+        }
+        let (from, except) = self.turn(src, dst, drawn)?;
+        let link = self.ways.draw(from, dst, except, rng)?;
+        Some(self.plan(src, dst, drawn, link))
+    }
+
+    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let plan = Plan(state.bits);
+        if self.detours != Detours::Local {
+            let (port, _, next) = self.ways.next(at, plan, dst);
+            return Move { port, class: plan.taken() as u8, next: PacketState::direct(next.0) };
+        }
+        if let Some(router) = plan.then().checked_sub(Plan::AHEAD) {
+            let next = Plan::new(plan.link(), Plan::BEHIND);
+            return Move { port: self.ways.local(at, router), class: 0, next: PacketState::direct(next.0) };
+        }
+        let (port, global, next) = self.ways.next(at, plan, dst);
+        let class = match (global, plan.taken()) {
+            (true, taken) => taken,
+            (false, 0) => plan.then(),
+            (false, taken) => 1 + taken,
+        };
+        // What `then` says is of the source's supernode only.
+        let next = if global { Plan(plan.taken() + 1) } else { next };
+        Move { port, class: class as u8, next: PacketState::direct(next.0) }
+    }
+
+    /// True if there is a detour anywhere.
+    fn has_detours(&self) -> bool {
+        match self.detours {
+            Detours::Link => self.ways.galaxy.generators().iter().any(|&g| !self.common[g as usize].is_empty()),
+            Detours::Local => self.ways.a > 2 || (self.ways.a == 2 && self.ways.galaxy.len() > 1),
+            Detours::Global => self.ways.galaxy.len() > 2,
+        }
+    }
+}
+
+impl Routing for Adaptive {
+    fn classes(&self) -> u32 {
+        let least = self.ways.diameter();
+        if !self.has_detours() {
+            return self.ways.classes(least);
+        }
+        match self.detours {
+            Detours::Link => self.ways.classes(2),
+            Detours::Local => least + 2,
+            Detours::Global => self.ways.classes(least + 1),
+        }
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        let mut add = |plan: Plan| out.push(PacketState::direct(plan.0));
+        self.ways.links(src, dst, None, |link| add(Plan::new(link, 0)));
+        for drawn in 0..self.draws(src, dst) {
+            if self.detours == Detours::Link {
+                add(self.plan(src, dst, drawn, None));
+            } else if let Some((from, except)) = self.turn(src, dst, drawn) {
+                self.ways.links(from, dst, except, |link| add(self.plan(src, dst, drawn, link)));
+            }
+        }
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.push(self.hop(at, state, dst));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        let link = self.ways.draw(src, dst, None, rng).expect("the Galaxy graph has diameter 2");
+        let minimal = PacketState::direct(Plan::new(link, 0).0);
+        let Some(detour) = self.detour(src, dst, rng).map(|plan| PacketState::direct(plan.0)) else { return minimal };
+        let hop = self.hop(src, minimal, dst);
+        let queue = |port: u16| f64::from(view.occupancy(port.into()));
+        let (q_min, q_non) = (queue(hop.port), queue(self.hop(src, detour, dst).port));
+        let full = f64::from(view.buffer(hop.class));
+        if q_non < self.th_nonmin * q_min && q_min > self.th_min * full { detour } else { minimal }
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
+        self.hop(at, state, dst)
+    }
+
+    fn note(&self) -> Option<String> {
+        let why = match self.detours {
+            _ if self.has_detours() => return None,
+            Detours::Link => "no two neighbours of a cluster have a common neighbour in it",
+            Detours::Local => "no supernode has a router for one more local hop",
+            Detours::Global => "there is no third supernode",
+        };
+        Some(format!("{why}, so that every packet goes minimally, as by min"))
+    }
+}
