@@ -142,6 +142,8 @@ PARTS: tuple[Fact, ...] = (
     Fact("Rows", "", _of("rows")),
     Fact("Cabinets of a row", "", _of("columns")),
     Fact("Routers of a cabinet", "at most", lambda told: max(cabinet["routers"] for cabinet in told["cabinets"])),
+    Fact("Bundles", "", lambda told: len(told["bundles"]), note="pairs of cabinets that cables join"),
+    Fact("Cables of a bundle", "at most", lambda told: max((b["cables"] for b in told["bundles"]), default=None)),
     Fact("Cables", "", _of("cables"), note="those of terminals included"),
     Fact("Cable", "m", _of("cable_m"), 1),
     Fact("  of terminals", "m", _of("terminal_cable_m"), 1),

@@ -22,11 +22,18 @@ class End(NamedTuple):
         router: The router.
         port: The port, counted within the router.
         cabinet: The cabinet that the router stands in.
+        unit: The lowest rack unit of the router in its cabinet, from 1.
     """
 
     router: int
     port: int
     cabinet: int
+    unit: int
+
+    @property
+    def label(self) -> str:
+        """What stands on this end of the cable: cabinet, rack unit, port."""
+        return f"C{self.cabinet}-U{self.unit}-P{self.port}"
 
 
 class Cable(NamedTuple):
@@ -36,6 +43,7 @@ class Cable(NamedTuple):
         near: Its end at a router; of two routers that of the smaller id.
         far: Its end at another router; None if it leads to a terminal.
         terminal: The terminal that it leads to, or None.
+        terminal_cabinet: The cabinet of that terminal, or None.
         link_class: The class of its link.
         length_m: Its length.
         kind: Its kind, by the price list; None if that prices no cables.
@@ -45,15 +53,32 @@ class Cable(NamedTuple):
     near: End
     far: End | None
     terminal: int | None
+    terminal_cabinet: int | None
     link_class: str
     length_m: float
     kind: str | None
     price_usd: float | None
 
+    @property
+    def far_cabinet(self) -> int | None:
+        """The cabinet of its far end."""
+        return self.terminal_cabinet if self.far is None else self.far.cabinet
+
+    @property
+    def label(self) -> str:
+        """What stands on the cable: its near end, then its far end or the terminal and its cabinet.
+
+        >>> near, far = End(0, 2, 0, 1), End(17, 3, 1, 2)
+        >>> Cable(near, far, None, None, "local", 4.6, "optical", None).label
+        'C0-U1-P2/C1-U2-P3'
+        """
+        far = f"C{self.terminal_cabinet}-T{self.terminal}" if self.far is None else self.far.label
+        return f"{self.near.label}/{far}"
+
 
 CABLE_COLUMNS = (
-    "router_a", "port_a", "cabinet_a", "router_b", "port_b", "cabinet_b", "terminal", "class", "length_m", "kind",
-    "price_usd",
+    "router_a", "port_a", "cabinet_a", "unit_a", "router_b", "port_b", "cabinet_b", "unit_b", "terminal", "class",
+    "length_m", "kind", "price_usd", "label",
 )  # fmt: skip
 
 
@@ -77,7 +102,8 @@ class Layout:
 
     def __init__(self, network: "Network", layout: str = "", prices: str = "") -> None:
         self.network = network
-        self._core = _core.Layout(network.core, layout, read_prices(prices))
+        packed = pack(network, layout)
+        self._core = _core.Layout(network.core, layout, read_prices(prices), packed)
 
     @cached_property
     def _cost(self) -> dict[str, Any]:
@@ -94,7 +120,7 @@ class Layout:
         return dict(self._cost)
 
     def floor(self) -> dict[str, Any]:
-        """Return ``rows``, ``columns``, ``cabinets`` and ``lengths``, by the keys of ``topoloom layout --json``."""
+        """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""
         return dict(self._floor)
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,18 +132,25 @@ class Layout:
         """Return all cables: those between routers in the order of the links, then those of the terminals."""
         for near, far, terminal, link_class, length_m, kind, price_usd in self._core.cables():
             other = None if far is None else End(*far)
-            yield Cable(End(*near), other, terminal, link_class, length_m, kind, price_usd)
+            number, cabinet = (None, None) if terminal is None else terminal
+            yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd)
 
     def write_cables(self, path: str | Path) -> None:
-        """Write the list of cables as CSV, lengths in metres and prices in dollars; an end at a terminal is empty."""
+        """Write the cabling list as CSV, lengths in metres and prices in dollars; ``file:`` reads the network from it.
+
+        A terminal's end has its cabinet, and no router, port or rack unit.
+        """
         with Path(path).open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(CABLE_COLUMNS)
             for cable in self.cables():
-                far = cable.far or ("", "", cable.near.cabinet)
+                far = cable.far or ("", "", cable.terminal_cabinet, "")
                 price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
                 writer.writerow(
-                    (*cable.near, *far, cable.terminal, cable.link_class, f"{cable.length_m:g}", cable.kind, price)
+                    (
+                        *(*cable.near, *far, cable.terminal, cable.link_class),
+                        *(f"{cable.length_m:g}", cable.kind, price, cable.label),
+                    )
                 )
 
     def draw(self, path: str | Path) -> None:
@@ -132,6 +165,32 @@ class Layout:
         from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
         draw_layouts([self], path)
+
+
+def pack(network: "Network", layout: str) -> list[int] | None:
+    """Return METIS's partition of the routers, one part a cabinet, if the rules ask for ``cabinet=metis:N``.
+
+    Raises:
+        TopoloomError: Rules that do not read.
+
+    >>> from topoloom import network
+    >>> sorted(pack(network("mesh:4"), "cabinet=metis:2"))
+    [0, 0, 1, 1]
+    """
+    size = _core.metis_cabinet(layout)
+    if size is None:
+        return None
+    cabinets = -(-network.num_routers // size)
+    if cabinets == 1:
+        return [0] * network.num_routers
+    import pymetis  # noqa: PLC0415 - loads slowly
+
+    offsets, neighbors, _, weights = network.core.metis_graph()
+    options = pymetis.Options(seed=1, ufactor=1)
+    _, parts = pymetis.part_graph(
+        cabinets, pymetis.CSRAdjacency(offsets, neighbors), eweights=weights, options=options, recursive=True
+    )
+    return [int(part) for part in parts]
 
 
 def read_prices(prices: str) -> str:

@@ -1,5 +1,6 @@
 //! Layouts: cabinets, cables, cost.
 
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
 use topoloom::layout::{self, Bill, End, PriceList, Rules};
@@ -7,10 +8,11 @@ use topoloom::layout::{self, Bill, End, PriceList, Rules};
 use crate::error::raise;
 use crate::network::{Network, json};
 
-/// (router, port, cabinet) at the near end of a cable, the same at its far end, the terminal that stands there instead,
-/// class, metres, kind, dollars.
-type CableRow<'a> =
-    ((u32, u32, u32), Option<(u32, u32, u32)>, Option<u32>, &'static str, f64, Option<&'a str>, Option<f64>);
+/// (router, port, cabinet, rack unit).
+type EndRow = (u32, u32, u32, u32);
+/// The near end of a cable, its far end, or the terminal that stands there instead and its cabinet, class, metres, kind,
+/// dollars.
+type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<&'a str>, Option<f64>);
 
 /// A network laid out on the machine floor, at the prices of a list.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -35,13 +37,26 @@ impl Layout {
 #[pymethods]
 impl Layout {
     /// `rules` as users type them; `prices` the name of a list, or one's own as JSON; nothing: the defaults.
+    /// `packed` is a partition of the routers for `cabinet=metis:N`, which is made to fit.
     #[new]
-    #[pyo3(signature = (network, rules = "", prices = ""))]
-    fn new(py: Python<'_>, network: Py<Network>, rules: &str, prices: &str) -> PyResult<Self> {
+    #[pyo3(signature = (network, rules = "", prices = "", packed = None))]
+    fn new(
+        py: Python<'_>,
+        network: Py<Network>,
+        rules: &str,
+        prices: &str,
+        packed: Option<Vec<u32>>,
+    ) -> PyResult<Self> {
         let prices = raise(PriceList::read(prices))?;
         // A machine is built whole: what fails later is in it.
         let of = network.get().0.intact();
-        let layout = raise(py.detach(|| layout::Layout::new(of, &Rules::parse(rules)?)))?;
+        let layout = raise(py.detach(|| {
+            let rules = Rules::parse(rules)?;
+            match packed {
+                Some(packed) => layout::Layout::with_cabinets(of, &rules, rules.cabinet.fitted(of, packed)?),
+                None => layout::Layout::new(of, &rules),
+            }
+        }))?;
         Ok(Self { network, layout, prices })
     }
 
@@ -50,27 +65,33 @@ impl Layout {
         self.with(py, |bill| bill.total()).map(|cost| json(&cost))
     }
 
-    /// `rows`, `columns`, `cabinets` (a list) and `lengths` (cables by class and length), as a JSON object.
+    /// `rows`, `columns`, `cabinets` (a list), `lengths` (cables by class and length) and `bundles`, as a JSON object.
     fn floor_json(&self, py: Python<'_>) -> PyResult<String> {
         let lengths = self.with(py, |bill| bill.lengths())?;
         let [rows, columns] = self.layout.floor();
         let cabinets = self.layout.cabinets(self.network.get().0.intact());
-        Ok(json!({"rows": rows, "columns": columns, "cabinets": cabinets, "lengths": lengths}).to_string())
+        let bundles = self.with(py, |bill| bill.bundles())?;
+        let floor = json!({
+            "rows": rows, "columns": columns, "cabinets": cabinets, "lengths": lengths, "bundles": bundles,
+        });
+        Ok(floor.to_string())
     }
 
-    /// Every cable: (router, port, cabinet) at the near end, the same at the far end or the terminal there, class,
-    /// metres, kind, dollars.
+    /// Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there and
+    /// its cabinet, class, metres, kind, dollars.
     fn cables(&self, py: Python<'_>) -> PyResult<Vec<CableRow<'_>>> {
         self.with(py, |bill| {
             let end = |port| {
                 let (router, local) = bill.network.local_port(port);
-                (router.0, local, bill.layout.cabinet(router))
+                (router.0, local, bill.layout.cabinet(router), bill.layout.unit(router))
             };
             let rows = bill.cables().map(|cable| {
                 let cable = cable?;
                 let (far, terminal) = match cable.end {
                     End::Port(port) => (Some(end(port)), None),
-                    End::Terminal(terminal) => (None, Some(terminal.0)),
+                    End::Terminal(terminal) => {
+                        (None, Some((terminal.0, bill.layout.terminal_cabinet(bill.network, terminal))))
+                    }
                 };
                 let kind = cable.price.map(|(kind, _)| self.prices.cables[kind].kind.as_str());
                 let usd = cable.price.map(|(_, usd)| usd);
@@ -79,4 +100,28 @@ impl Layout {
             rows.collect()
         })
     }
+}
+
+/// Places for facilities between which there are `flows` (a, b, how much), and their cost, by annealing; `distances` are
+/// those of each place to each.
+#[pyfunction]
+pub fn place_qap(
+    py: Python<'_>,
+    flows: Vec<(u32, u32, f64)>,
+    distances: PyReadonlyArray2<'_, f64>,
+    seed: u64,
+) -> PyResult<(Vec<u32>, f64)> {
+    let (places, values) = (distances.shape()[0], distances.as_array().iter().copied().collect());
+    Ok(py.detach(|| {
+        let qap = layout::Qap::new(places, flows, values);
+        let found = qap.anneal(seed);
+        let cost = qap.cost(&found);
+        (found, cost)
+    }))
+}
+
+/// What a layout without `cabinet=metis:N` has no need of: N, if the rules say that.
+#[pyfunction]
+pub fn metis_cabinet(rules: &str) -> PyResult<Option<u32>> {
+    raise(Rules::parse(rules)).map(|rules| rules.cabinet.metis())
 }

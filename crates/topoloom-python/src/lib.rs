@@ -20,6 +20,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::RoutingTables>()?;
     module.add_class::<layout::Layout>()?;
     module.add_class::<run::CancelToken>()?;
+    module.add_function(wrap_pyfunction!(layout::place_qap, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::metis_cabinet, module)?)?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;

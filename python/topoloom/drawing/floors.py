@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from topoloom.drawing.paper import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save
+from topoloom.drawing.paper import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save, svg
 from topoloom.layouts import Layout, bin_width
 
 WIDTH, HEIGHT = 11.0, 5.6
@@ -29,6 +29,9 @@ MOST_NUMBERED = 150
 """Cabinets bear their numbers up to so many."""
 
 SHADES = LinearSegmentedColormap.from_list("cabinets", ["#eef2f6", "#9db8d6"])
+NODES = "#f6ead9"
+"""Cabinets that hold terminals alone."""
+
 CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
 
 
@@ -44,6 +47,15 @@ def draw_layouts(layouts: Sequence[Layout], path: str | Path) -> None:
     """
     path = Path(path)
     check_path(path)
+    save(_figure(layouts), path)
+
+
+def floor_svg(layout: Layout) -> bytes:
+    """Return the drawing of one floor as an SVG."""
+    return svg(_figure([layout]))
+
+
+def _figure(layouts: Sequence[Layout]) -> Figure:
     figure = Figure(figsize=(WIDTH, HEIGHT * len(layouts)), facecolor=PAPER)
     foot = 0.5 / (HEIGHT * len(layouts))
     rows = figure.add_gridspec(len(layouts), 1, hspace=0.12, left=0.05, right=0.97, top=0.99, bottom=foot)
@@ -57,7 +69,7 @@ def draw_layouts(layouts: Sequence[Layout], path: str | Path) -> None:
         _plan(figure.add_subplot(cells[1:, 0]), layout)
         _lengths(figure.add_subplot(cells[1, 1]), layout)
         _parts(figure.add_subplot(cells[2, 1]), layout)
-    save(figure, path)
+    return figure
 
 
 def _title(axes: Axes, layout: Layout) -> None:
@@ -85,15 +97,16 @@ def _plan(axes: Axes, layout: Layout) -> None:
     bundles: Counter[tuple[int, int]] = Counter()
     leaving: Counter[int] = Counter()
     for cable in layout.cables():
-        if cable.far is not None and cable.far.cabinet != cable.near.cabinet:
-            ends = sorted((cable.near.cabinet, cable.far.cabinet))
+        far = cable.far_cabinet
+        if far is not None and far != cable.near.cabinet:
+            ends = sorted((cable.near.cabinet, far))
             bundles[ends[0], ends[1]] += 1
             leaving.update(ends)
     counts = [leaving[cabinet["cabinet"]] for cabinet in cabinets]
     least, most = min(counts), max(counts)
     for cabinet in cabinets:
         x, y = places[cabinet["cabinet"]]
-        shade = SHADES((leaving[cabinet["cabinet"]] - least) / max(most - least, 1))
+        shade = SHADES((leaving[cabinet["cabinet"]] - least) / max(most - least, 1)) if cabinet["routers"] else NODES
         corner = (x - 0.32 * pitch[0], y - 0.26 * pitch[1])
         box = Rectangle(
             corner, 0.64 * pitch[0], 0.52 * pitch[1], facecolor=shade, edgecolor=GREY, linewidth=0.6, zorder=2
@@ -106,10 +119,12 @@ def _plan(axes: Axes, layout: Layout) -> None:
     axes.set_xlim(xs.min() - 0.7 * pitch[0], xs.max() + 0.7 * pitch[0])
     axes.set_ylim(ys.max() + 0.7 * pitch[1], ys.min() - 0.7 * pitch[1])
     axes.set_aspect("equal", adjustable="box")
-    routers = {cabinet["routers"] for cabinet in cabinets}
+    routers = {cabinet["routers"] for cabinet in cabinets if cabinet["routers"]}
+    nodes = sum(not cabinet["routers"] for cabinet in cabinets)
     holds = f"{min(routers)}" if len(routers) == 1 else f"{min(routers)} to {max(routers)}"
     noun = "router" if routers == {1} else "routers"
-    axes.set_title(f"the floor from above, in metres; {holds} {noun} a cabinet", fontsize=8.5, color=GREY)
+    alone = f", {nodes:,} for terminals alone" if nodes else ""
+    axes.set_title(f"the floor from above, in metres; {holds} {noun} a cabinet{alone}", fontsize=8.5, color=GREY)
     for axis, values in ((axes.xaxis, xs), (axes.yaxis, ys)):
         if len(set(values)) <= MOST_TICKS:
             axis.set_ticks(sorted(set(values)))

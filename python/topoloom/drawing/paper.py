@@ -1,5 +1,6 @@
 """What all pictures share: colours, and how they are written."""
 
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib as mpl
@@ -25,6 +26,14 @@ def check_path(path: Path) -> None:
     if path.suffix.lower() not in ENDINGS:
         raise TopoloomError(f"{path}: {unknown('ending of a picture', path.suffix, ENDINGS)}")
     path.touch()
+
+
+def svg(figure: Figure) -> bytes:
+    """Return a picture as an SVG; the same figure gives the same bytes."""
+    file = BytesIO()
+    with mpl.rc_context({"svg.hashsalt": "topoloom"}):
+        figure.savefig(file, format="svg", dpi=160, metadata={"Date": None})
+    return file.getvalue()
 
 
 def save(figure: Figure, path: Path) -> None:

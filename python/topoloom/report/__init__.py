@@ -1,7 +1,9 @@
 """The report: one HTML file that opens offline, in light and dark, on a phone and on paper."""
 
+import json
 import re
 import shlex
+from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 
@@ -60,6 +62,7 @@ def render_report(comparison: Comparison) -> str:
             fact_rows=FACTS,
             bound=bound,
             data=chart_data(comparison) | {"drawings": drawings(comparison), "heat": heat_maps(comparison)},
+            floors=floors(comparison),
             settings=settings(comparison.options),
             safety=safety(comparison),
             active=active_terminals(comparison),
@@ -79,6 +82,22 @@ def render_report(comparison: Comparison) -> str:
 def text(name: str) -> str:
     """Return the text of a file of this folder."""
     return files("topoloom.report").joinpath(name).read_text(encoding="utf-8")
+
+
+MOST_FLOORS = 12
+"""Floors that a report draws."""
+
+
+def floors(comparison: Comparison) -> list[dict[str, str]]:
+    """Return the drawing of each network's floor as a data URL, of some networks."""
+    from topoloom.drawing.floors import floor_svg  # noqa: PLC0415 - matplotlib loads slowly
+
+    layout, prices = ("" if comparison.layout == "own" else comparison.layout), json.dumps(comparison.prices)
+    drawn = []
+    for network in comparison.networks[:MOST_FLOORS]:
+        picture = b64encode(floor_svg(network.layout(layout, prices))).decode()
+        drawn.append({"spec": network.spec, "url": f"data:image/svg+xml;base64,{picture}"})
+    return drawn
 
 
 def _roles(comparison: Comparison) -> dict[str, list[str]]:

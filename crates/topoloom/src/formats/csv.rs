@@ -2,9 +2,10 @@
 //!
 //! The columns `router_a` and `router_b` (or `source` and `target`, `from` and `to`) must be there; `port_a`, `port_b`,
 //! `class` and `latency` (cycles) may be. Where ports are given, the ports of a router below those of its links are its
-//! terminals', as in every network of this program.
+//! terminals', as in every network of this program. Cabling lists of `topoloom layout --cables` are such tables, too: a line
+//! that names a `terminal` is its cable, with one router.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
 use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, edges, link_class, number, text};
@@ -38,6 +39,7 @@ struct Columns {
     ports: Option<[usize; 2]>,
     class: Option<usize>,
     latency: Option<usize>,
+    terminal: Option<usize>,
 }
 
 impl Columns {
@@ -49,12 +51,18 @@ impl Columns {
         if let Some(twice) = (1..header.len()).find(|&at| header[..at].contains(&header[at])) {
             return Err(Mistake::at(1, format!("the column '{}' stands there twice", header[twice])));
         }
-        Ok(Self { ends, ports: both(["port_a", "port_b"]), class: place("class"), latency: place("latency") })
+        Ok(Self {
+            ends,
+            ports: both(["port_a", "port_b"]),
+            class: place("class"),
+            latency: place("latency"),
+            terminal: place("terminal"),
+        })
     }
 
     fn known(&self) -> impl Iterator<Item = usize> {
         let ports = self.ports.into_iter().flatten();
-        self.ends.into_iter().chain(ports).chain(self.class).chain(self.latency)
+        self.ends.into_iter().chain(ports).chain(self.class).chain(self.latency).chain(self.terminal)
     }
 }
 
@@ -65,15 +73,26 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     let header: Vec<String> = reader.headers().map_err(mistake)?.iter().map(column).collect();
     let columns = Columns::of(&header)?;
     let mut draft = Draft::default();
-    let mut used = HashMap::new();
+    let (mut used, mut terminals) = (HashMap::new(), BTreeMap::new());
     for record in reader.records() {
         let record = record.map_err(mistake)?;
         let line = record.position().map_or(0, |position| position.line() as usize);
         let ends = columns.ends.map(|end| &record[end]);
-        if ends.iter().any(|name| name.is_empty()) {
+        let filled = |place: Option<usize>| place.map(|place| &record[place]).filter(|field| !field.is_empty());
+        if ends[0].is_empty() || (ends[1].is_empty() && filled(columns.terminal).is_none()) {
             return Err(Mistake::at(line, "a router has no name"));
         }
-        let filled = |place: Option<usize>| place.map(|place| &record[place]).filter(|field| !field.is_empty());
+        if let Some(field) = filled(columns.terminal) {
+            let router = draft.node(ends[0], line);
+            if let Some(port) = columns.ports.map(|ports| &record[ports[0]]) {
+                take_port(&mut used, ends[0], router, number("port_a", port, line)?, line)?;
+            }
+            let terminal: u32 = number("the terminal", field, line)?;
+            if terminals.insert(terminal, router).is_some() {
+                return Err(Mistake::at(line, format!("terminal {terminal} has a cable already")));
+            }
+            continue;
+        }
         let mut link = DraftLink::new(draft.node(ends[0], line), draft.node(ends[1], line), line);
         link.class = filled(columns.class).map(|name| link_class(name, line)).transpose()?;
         link.latency = filled(columns.latency).map(|field| number("the latency", field, line)).transpose()?;
@@ -91,7 +110,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     if !ignored.is_empty() {
         draft.notes.push(format!("columns that were ignored: {}", ignored.join(", ")));
     }
-    terminals_below_links(&mut draft, &used);
+    if terminals.is_empty() {
+        terminals_below_links(&mut draft, &used);
+    }
+    for (wanted, (terminal, router)) in (0..).zip(terminals) {
+        if terminal != wanted {
+            return Err(Mistake::whole(format!("terminal {wanted} is missing; terminals count from 0")));
+        }
+        draft.terminal(router);
+    }
     Ok(draft)
 }
 
@@ -100,12 +127,19 @@ type Used = HashMap<(u32, u32), usize>;
 
 fn take_ports(used: &mut Used, names: [&str; 2], ends: [u32; 2], ports: [u32; 2], line: usize) -> Result<(), Mistake> {
     for ((router, port), name) in ends.into_iter().zip(ports).zip(names) {
-        if let Some(first) = used.insert((router, port), line) {
-            let what = format!("port {port} of router '{name}' has a link already, on line {first}");
-            return Err(Mistake::at(line, what));
-        }
+        take_port(used, name, router, port, line)?;
     }
     Ok(())
+}
+
+fn take_port(used: &mut Used, name: &str, router: u32, port: u32, line: usize) -> Result<(), Mistake> {
+    match used.insert((router, port), line) {
+        None => Ok(()),
+        Some(first) => {
+            let what = format!("port {port} of router '{name}' has a link already, on line {first}");
+            Err(Mistake::at(line, what))
+        }
+    }
 }
 
 /// The ports of a router below those of its links are its terminals'.

@@ -58,6 +58,17 @@ pub struct LengthCount {
     pub cables: usize,
 }
 
+/// The cables between two cabinets, which run the same way and are bundled.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bundle {
+    /// The cabinets, the smaller number first.
+    pub cabinets: [u32; 2],
+    /// Cables in it.
+    pub cables: usize,
+    /// The length of the longest.
+    pub length_m: f64,
+}
+
 /// What a network costs and draws. Terminal cables are included unless the layout leaves them out; network interfaces
 /// are included where the list has them; the terminals themselves never are. The names are the keys of the JSON; what
 /// is per terminal is null without terminals, and what cables cost is null if the list does not price them.
@@ -136,11 +147,12 @@ impl Bill<'_> {
             let cable = self.laid(link.ends[0], End::Port(link.ends[1]), link.class, self.layout.cable_m(a, b));
             self.priced(cable, self.layout.cabinet(a) == self.layout.cabinet(b))
         });
-        let terminals = self.layout.terminal_cable_m().into_iter().flat_map(move |length_m| {
-            (0..self.network.num_terminals() as u32).map(TerminalId).map(move |terminal| {
-                let port = self.network.terminal_port(terminal);
-                self.priced(self.laid(port, End::Terminal(terminal), LinkClass::Terminal, length_m), true)
-            })
+        let terminals = (0..self.network.num_terminals() as u32).map(TerminalId).filter_map(|terminal| {
+            let length_m = self.layout.terminal_cable_m(self.network, terminal)?;
+            let port = self.network.terminal_port(terminal);
+            let at = self.layout.cabinet(self.network.router_of(terminal));
+            let within = at == self.layout.terminal_cabinet(self.network, terminal);
+            Some(self.priced(self.laid(port, End::Terminal(terminal), LinkClass::Terminal, length_m), within))
         });
         links.chain(terminals)
     }
@@ -167,6 +179,30 @@ impl Bill<'_> {
         }
         let count = |((class, length), cables)| LengthCount { class, length_m: length as f64 / 1e6, cables };
         Ok(counts.into_iter().map(count).collect())
+    }
+
+    /// The bundles of cables between cabinets, by cabinets.
+    ///
+    /// # Errors
+    /// As [`cost`].
+    pub fn bundles(&self) -> Result<Vec<Bundle>> {
+        let mut found = BTreeMap::<[u32; 2], Bundle>::new();
+        for cable in self.cables() {
+            let cable = cable?;
+            let near = self.layout.cabinet(self.network.ports()[cable.port.index()].router);
+            let far = match cable.end {
+                End::Port(port) => self.layout.cabinet(self.network.ports()[port.index()].router),
+                End::Terminal(terminal) => self.layout.terminal_cabinet(self.network, terminal),
+            };
+            let cabinets = [near.min(far), near.max(far)];
+            if near != far {
+                let bundle = Bundle { cabinets, cables: 0, length_m: cable.length_m };
+                let bundle = found.entry(cabinets).or_insert(bundle);
+                bundle.cables += 1;
+                bundle.length_m = bundle.length_m.max(cable.length_m);
+            }
+        }
+        Ok(found.into_values().collect())
     }
 
     /// The sums of all parts.

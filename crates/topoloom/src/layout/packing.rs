@@ -18,12 +18,15 @@ pub enum Packing {
     Blocks(Vec<u32>),
     /// A table of routers and cabinets.
     File(String),
+    /// So many routers a cabinet at most, with few cables between cabinets. The partition comes from outside.
+    Metis(u32),
 }
 
 impl Packing {
     /// What `cabinet=` takes.
     pub const DOC: &str = "routers a cabinet, in order of their ids; or 4x4, blocks of the family's grid; or FILE.csv, \
-                           a table router,cabinet; or own, the family's own packaging (default own)";
+                           a table router,cabinet; or metis:16, in a layout, so that few cables join cabinets; or own, \
+                           the family's own packaging (default own)";
 
     /// Reads `16`, `4x4`, `racks.csv` or `own`.
     ///
@@ -32,8 +35,8 @@ impl Packing {
     pub fn parse(text: &str) -> Result<Self> {
         let wrong = || {
             Error::Config(format!(
-                "cabinet is {text}; it must be a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, or \
-                 own"
+                "cabinet is {text}; it must be a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, \
+                 metis:16, or own"
             ))
         };
         if text == "own" {
@@ -41,6 +44,9 @@ impl Packing {
         }
         if text.ends_with(".csv") {
             return Ok(Self::File(text.to_owned()));
+        }
+        if let Some(size) = text.strip_prefix("metis:") {
+            return size.parse().ok().filter(|&size| size > 0).map(Self::Metis).ok_or_else(wrong);
         }
         let sides: Option<Vec<u32>> = text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
         match sides.ok_or_else(wrong)?.as_slice() {
@@ -62,7 +68,37 @@ impl Packing {
             Self::Routers(size) => Ok(network.routers().map(|router| router.0 / size).collect()),
             Self::Blocks(block) => blocks(network, block),
             Self::File(path) => of_file(network, path),
+            Self::Metis(_) => Err(Error::Config(
+                "cabinet=metis:N belongs to a layout; write its cabinets to a file, and name that".to_owned(),
+            )),
         }
+    }
+
+    /// Routers a cabinet, if METIS is to say which.
+    pub fn metis(&self) -> Option<u32> {
+        if let Self::Metis(size) = self { Some(*size) } else { None }
+    }
+
+    /// The partition `packed` of the routers, made to fit: no cabinet holds more than it can.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the partition is none of these routers, or has too few parts.
+    pub fn fitted(&self, network: &Network, mut packed: Vec<u32>) -> Result<Vec<u32>> {
+        let size = self.metis().unwrap_or(u32::MAX) as usize;
+        let parts = packed.iter().max().map_or(0, |&last| last as usize + 1).max(network.num_routers().div_ceil(size));
+        if packed.len() != network.num_routers() {
+            let (given, routers) = (packed.len(), network.num_routers());
+            return Err(Error::Config(format!("a partition has {given} entries for {routers} routers")));
+        }
+        let mut held = vec![0; parts];
+        packed.iter().for_each(|&part| held[part as usize] += 1);
+        while let Some(full) = held.iter().position(|&held| held > size) {
+            let (router, to) = cheapest_move(network, &packed, full as u32, |part| held[part as usize] < size);
+            packed[router] = to;
+            held[full] -= 1;
+            held[to as usize] += 1;
+        }
+        Ok(packed)
     }
 
     /// A sentence on a cabinet that is not full, where all are meant to hold as many.
@@ -89,8 +125,33 @@ impl fmt::Display for Packing {
                 f.write_str(&sides.join("x"))
             }
             Self::File(path) => f.write_str(path),
+            Self::Metis(size) => write!(f, "metis:{size}"),
         }
     }
+}
+
+/// The router of a full cabinet, and one with room, between which the fewest more cables would run.
+fn cheapest_move(network: &Network, packed: &[u32], full: u32, room: impl Fn(u32) -> bool) -> (usize, u32) {
+    let parts = packed.iter().max().map_or(0, |&last| last + 1);
+    let spare = (0..=parts).find(|&part| room(part)).expect("all routers have room together");
+    let members = (0..packed.len()).filter(|&router| packed[router] == full);
+    let moves = members.flat_map(|router| {
+        let mut joined: Vec<u32> =
+            network.neighbors(RouterId(router as u32)).map(|(_, peer)| packed[peer.index()]).collect();
+        joined.sort_unstable();
+        let count = |part: u32| joined.iter().filter(|&&other| other == part).count() as i64;
+        let here = count(full);
+        let mut options: Vec<(i64, usize, u32)> = joined
+            .chunk_by(|a, b| a == b)
+            .map(|run| run[0])
+            .filter(|&part| room(part))
+            .map(|part| (here - count(part), router, part))
+            .collect();
+        options.push((here - count(spare), router, spare));
+        options
+    });
+    let (_, router, to) = moves.min().expect("a full cabinet holds routers");
+    (router, to)
 }
 
 fn blocks(network: &Network, block: &[u32]) -> Result<Vec<u32>> {

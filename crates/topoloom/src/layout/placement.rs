@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::Packing;
 use super::rules::{Rules, mistake};
+use super::{Packing, Qap};
 use crate::error::Result;
-use crate::network::{Grid, Network, RouterId, Structure};
+use crate::network::{Grid, Network, RouterId, Structure, TerminalId};
 
 /// Where every router stands: in a cabinet, which has a place on the floor. Cables run along the axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,14 @@ pub struct Layout {
     rules: Rules,
     rows: u32,
     columns: u32,
-    /// The cabinet of each router. Cabinets stand row by row: cabinet c in row c / columns and column c % columns.
+    /// The cabinet of each router.
     cabinets: Vec<u32>,
+    /// The place of each cabinet, node-only ones behind the others: row place / columns and column place % columns.
+    places: Vec<u32>,
+    /// The first node-only cabinet, if terminals stand in such.
+    first_of_nodes: u32,
+    /// The lowest rack unit of each router in its cabinet, from 1.
+    units: Vec<u32>,
     /// The height of each router in its cabinet, in metres; empty if heights do not count.
     heights: Vec<u32>,
     /// A cable within a cabinet; `None` where it is as any other, with its difference of heights.
@@ -36,7 +42,7 @@ pub struct Cabinet {
     pub y_m: f64,
     /// Routers in it.
     pub routers: u32,
-    /// Terminals of these routers.
+    /// Terminals in it: those of its routers, unless terminals have cabinets of their own.
     pub terminals: u32,
 }
 
@@ -69,18 +75,71 @@ impl Layout {
             }
             (packing, _) => (packing.cabinets(network)?, 2.0),
         };
-        let count = cabinets.iter().max().map_or(0, |&last| last + 1);
+        Self::of_cabinets(network, rules, cabinets, inside_m)
+    }
+
+    /// The layout of routers in given cabinets, by what else `rules` say.
+    ///
+    /// # Errors
+    /// As [`Layout::new`].
+    pub fn with_cabinets(network: &Network, rules: &Rules, cabinets: Vec<u32>) -> Result<Self> {
+        Self::of_cabinets(network, rules, cabinets, 2.0)
+    }
+
+    fn of_cabinets(network: &Network, rules: &Rules, cabinets: Vec<u32>, inside_m: f64) -> Result<Self> {
+        let first_of_nodes = cabinets.iter().max().map_or(0, |&last| last + 1);
+        let of_nodes = rules.nodes.map_or(0, |size| (network.num_terminals() as u32).div_ceil(size));
+        let count = first_of_nodes + of_nodes;
         let [rows, columns] = floor(count, rules)?;
         let inside_m = Some(rules.inside_m.unwrap_or(inside_m));
-        Ok(Self { rules: rules.clone(), rows, columns, cabinets, heights: Vec::new(), inside_m })
+        let units = units(&cabinets, rules)?;
+        let (rules, places, heights) = (rules.clone(), (0..count).collect(), Vec::new());
+        let mut layout = Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m };
+        if let Some(seed) = layout.rules.anneal {
+            layout.places = layout.annealed(network, seed);
+        }
+        Ok(layout)
+    }
+
+    /// Places for the cabinets at which the cables between them are short.
+    fn annealed(&self, network: &Network, seed: u64) -> Vec<u32> {
+        let mut cables = std::collections::BTreeMap::<(u32, u32), f64>::new();
+        let mut count = |a: u32, b: u32| *cables.entry((a.min(b), a.max(b))).or_default() += 1.0;
+        for link in network.links() {
+            let [a, b] = network.routers_of(link).map(|router| self.cabinet(router));
+            count(a, b);
+        }
+        if self.rules.nodes.is_some() && self.rules.terminal_m.is_some() {
+            for terminal in (0..network.num_terminals() as u32).map(TerminalId) {
+                count(self.cabinet(network.router_of(terminal)), self.terminal_cabinet(network, terminal));
+            }
+        }
+        let places = self.rows * self.columns;
+        let distance = |a: u32, b: u32| {
+            let [[ax, ay], [bx, by]] = [self.floor_m(a), self.floor_m(b)];
+            (ax - bx).abs() + (ay - by).abs()
+        };
+        let distances = (0..places).flat_map(|a| (0..places).map(move |b| distance(a, b))).collect();
+        let flows = cables.into_iter().map(|((a, b), cables)| (a, b, cables));
+        let mut found = Qap::new(places as usize, flows, distances).anneal(seed);
+        found.truncate(self.places.len());
+        found
     }
 
     /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
     /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
     /// The routers of a node stand in one place.
     fn on_grid(structure: &dyn Structure, grid: &Grid, routers: usize, rules: &Rules) -> Result<Self> {
+        let by_coordinates =
+            |keys: &str| Err(mistake(format!("{keys} with cabinet=N; this family places its routers by coordinates")));
         if rules.rows.or(rules.columns).is_some() {
-            return Err(mistake("rows and columns go with cabinet=N; this family places its routers by coordinates"));
+            return by_coordinates("rows and columns go");
+        }
+        if rules.anneal.is_some() {
+            return by_coordinates("place=anneal goes");
+        }
+        if rules.nodes.is_some() {
+            return by_coordinates("nodes goes");
         }
         let (upright, node) = (structure.upright_dimension(), structure.node_dimension());
         let flat: Vec<usize> = (0..grid.sides.len()).filter(|&d| d != upright && Some(d) != node).collect();
@@ -96,7 +155,9 @@ impl Layout {
             cabinets.push(along(&coordinates, 1) * columns + along(&coordinates, 0));
             heights.push(coordinates.get(upright).copied().unwrap_or(0));
         }
-        Ok(Self { rules: rules.clone(), rows, columns, cabinets, heights, inside_m: rules.inside_m })
+        let (places, units) = ((0..rows * columns).collect(), units(&cabinets, rules)?);
+        let (rules, inside_m, first_of_nodes) = (rules.clone(), rules.inside_m, rows * columns);
+        Ok(Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m })
     }
 
     /// The rules that it follows.
@@ -120,9 +181,28 @@ impl Layout {
         [x, y, self.heights.get(router.index()).copied().unwrap_or(0).into()]
     }
 
+    /// The lowest rack unit of a router in its cabinet, from 1.
+    pub fn unit(&self, router: RouterId) -> u32 {
+        self.units[router.index()]
+    }
+
+    /// The cabinet of a terminal: its router's, unless terminals have cabinets of their own.
+    pub fn terminal_cabinet(&self, network: &Network, terminal: TerminalId) -> u32 {
+        match self.rules.nodes {
+            Some(size) => self.first_of_nodes + terminal.0 / size,
+            None => self.cabinet(network.router_of(terminal)),
+        }
+    }
+
     fn place_m(&self, cabinet: u32) -> [f64; 2] {
-        let [row, column] = [cabinet / self.columns, cabinet % self.columns];
-        [f64::from(column) * self.rules.width_m, f64::from(row) * self.rules.depth_m]
+        self.floor_m(self.places[cabinet as usize])
+    }
+
+    /// A place on the floor, in metres along the row and across the rows.
+    fn floor_m(&self, place: u32) -> [f64; 2] {
+        let [row, column] = [place / self.columns, place % self.columns];
+        let aisles = f64::from(row.div_ceil(2)) * self.rules.aisles_m[0] + f64::from(row / 2) * self.rules.aisles_m[1];
+        [f64::from(column) * self.rules.width_m, f64::from(row) * self.rules.depth_m + aisles]
     }
 
     /// The length of a cable between two routers, in metres.
@@ -134,26 +214,66 @@ impl Layout {
         way + self.rules.overhead_m
     }
 
-    /// The length of a cable between a router and a terminal, in metres; `None` if these cables are left out.
-    pub fn terminal_cable_m(&self) -> Option<f64> {
-        self.rules.terminal_m
+    /// The length of a cable between each two cabinets of routers, in metres, row by row; within one on the diagonal.
+    pub fn between_cabinets_m(&self) -> Vec<f64> {
+        let cabinets = 0..self.first_of_nodes;
+        let inside = self.inside_m.unwrap_or(self.rules.overhead_m);
+        let between = |a: u32, b: u32| {
+            let [[ax, ay], [bx, by]] = [self.place_m(a), self.place_m(b)];
+            (ax - bx).abs() + (ay - by).abs() + self.rules.overhead_m
+        };
+        cabinets
+            .clone()
+            .flat_map(|a| cabinets.clone().map(move |b| if a == b { inside } else { between(a, b) }))
+            .collect()
+    }
+
+    /// The length of the cable of a terminal, in metres; `None` if these cables are left out. To a node-only cabinet it is
+    /// as long as to any other cabinet.
+    pub fn terminal_cable_m(&self, network: &Network, terminal: TerminalId) -> Option<f64> {
+        let length = self.rules.terminal_m?;
+        if self.rules.nodes.is_none() {
+            return Some(length);
+        }
+        let at = self.cabinet(network.router_of(terminal));
+        let [[ax, ay], [bx, by]] = [at, self.terminal_cabinet(network, terminal)].map(|cabinet| self.place_m(cabinet));
+        Some((ax - bx).abs() + (ay - by).abs() + self.rules.overhead_m)
     }
 
     /// The cabinets that hold anything.
     pub fn cabinets(&self, network: &Network) -> Vec<Cabinet> {
-        let count = self.cabinets.iter().max().map_or(0, |&last| last as usize + 1);
-        let mut held = vec![[0u32; 2]; count];
-        for router in network.routers() {
-            let [routers, terminals] = &mut held[self.cabinet(router) as usize];
-            *routers += 1;
-            *terminals += network.terminals_of(router).count() as u32;
+        let mut held = vec![[0u32; 2]; self.places.len()];
+        network.routers().for_each(|router| held[self.cabinet(router) as usize][0] += 1);
+        for terminal in (0..network.num_terminals() as u32).map(TerminalId) {
+            held[self.terminal_cabinet(network, terminal) as usize][1] += 1;
         }
         let cabinet = |(cabinet, [routers, terminals]): (u32, [u32; 2])| {
             let [x_m, y_m] = self.place_m(cabinet);
-            let (row, column) = (cabinet / self.columns, cabinet % self.columns);
+            let place = self.places[cabinet as usize];
+            let (row, column) = (place / self.columns, place % self.columns);
             Cabinet { cabinet, row, column, x_m, y_m, routers, terminals }
         };
-        (0..).zip(held).filter(|(_, [routers, _])| *routers > 0).map(cabinet).collect()
+        (0..).zip(held).filter(|(_, [routers, terminals])| routers + terminals > 0).map(cabinet).collect()
+    }
+}
+
+/// The lowest rack unit of each router: they stand in their cabinet from below, by their ids.
+fn units(cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>> {
+    let mut used = vec![0; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
+    let place = |&cabinet: &u32| {
+        let used: &mut u32 = &mut used[cabinet as usize];
+        *used += rules.router_units;
+        *used - rules.router_units + 1
+    };
+    let units = cabinets.iter().map(place).collect();
+    let fullest = used.iter().copied().max().unwrap_or(0);
+    match (rules.units, used.iter().position(|&units| units == fullest)) {
+        (Some(most), Some(cabinet)) if fullest > most => Err(mistake(format!(
+            "cabinet {cabinet} holds {} routers of {} rack units each; units is {most}",
+            fullest / rules.router_units,
+            rules.router_units
+        ))),
+        _ => Ok(units),
     }
 }
 

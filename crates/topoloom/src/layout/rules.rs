@@ -13,6 +13,20 @@ pub const KEYS: &[(&str, &str)] = &[
     ("overhead", "metres that a cable between cabinets needs beside the way, both ends together (default 2)"),
     ("inside", "metres of a cable within a cabinet (default: the family's own, or 2)"),
     ("terminal", "metres of a cable to a terminal, or none to leave these cables out (default 1)"),
+    ("aisle", "metres of the aisle behind a row, or two that take turns, as 1.2:0.6 (default 0: depth has it)"),
+    ("place", "order: cabinets in order of their numbers (default); anneal: where cables are short"),
+    ("seed", "of place=anneal (default 1)"),
+    ("nodes", "terminals a node-only cabinet (default: terminals stand with their routers)"),
+    ("units", "rack units of a cabinet (default: as many as its routers need)"),
+    ("router-units", "rack units of a router (default 1)"),
+];
+
+/// Rules with a name, which may stand first: `permutation,place=anneal`.
+pub const PRESETS: &[(&str, &str)] = &[
+    // Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize, section 7.
+    ("permutation", "cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none"),
+    // Kim, Dally and Abts, Flattened butterfly, ISCA 2007: cabinets of 0.57 x 1.44 m, 2 m of overhead.
+    ("flattened-butterfly", "width=0.57,depth=1.44,overhead=2,inside=2"),
 ];
 
 /// What a layout follows. Lengths are in metres; `None` where the family decides.
@@ -36,6 +50,16 @@ pub struct Rules {
     pub inside_m: Option<f64>,
     /// A cable to a terminal; `None` leaves these cables out.
     pub terminal_m: Option<f64>,
+    /// Behind even and behind odd rows.
+    pub aisles_m: [f64; 2],
+    /// The seed, if cabinets are placed by annealing.
+    pub anneal: Option<u64>,
+    /// Terminals a node-only cabinet.
+    pub nodes: Option<u32>,
+    /// Rack units of a cabinet.
+    pub units: Option<u32>,
+    /// Rack units of a router.
+    pub router_units: u32,
 }
 
 impl Default for Rules {
@@ -52,6 +76,11 @@ impl Default for Rules {
             overhead_m: 2.0,
             inside_m: None,
             terminal_m: Some(1.0),
+            aisles_m: [0.0; 2],
+            anneal: None,
+            nodes: None,
+            units: None,
+            router_units: 1,
         }
     }
 }
@@ -68,7 +97,18 @@ impl Rules {
             return Ok(rules);
         }
         text.clone_into(&mut rules.text);
-        let mut seen = Vec::new();
+        let (name, rest) = text.split_once(',').map_or((text, None), |(name, rest)| (name, Some(rest)));
+        let Some(preset) = preset(name.trim())? else {
+            rules.set_all(text)?;
+            return Ok(rules);
+        };
+        rules.set_all(preset)?;
+        rest.map_or(Ok(()), |rest| rules.set_all(rest))?;
+        Ok(rules)
+    }
+
+    fn set_all(&mut self, text: &str) -> Result<()> {
+        let (mut seen, mut seed) = (Vec::new(), None);
         for item in text.split(',').map(str::trim) {
             let (key, value) = item
                 .split_once('=')
@@ -79,9 +119,20 @@ impl Rules {
                 return Err(mistake(format!("{key} is given twice")));
             }
             seen.push(key);
-            rules.set(key, value)?;
+            if key == "seed" {
+                seed = Some(value.parse().map_err(|_| mistake(format!("seed is {value}; it must be a whole number")))?);
+            } else {
+                self.set(key, value)?;
+            }
         }
-        Ok(rules)
+        match (seed, &mut self.anneal) {
+            (Some(_), None) => Err(mistake("seed goes with place=anneal")),
+            (Some(seed), Some(anneal)) => {
+                *anneal = seed;
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
     }
 
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
@@ -94,10 +145,35 @@ impl Rules {
             "overhead" => self.overhead_m = metres(key, value)?,
             "inside" => self.inside_m = Some(metres(key, value)?),
             "terminal" => self.terminal_m = if value == "none" { None } else { Some(metres(key, value)?) },
+            "aisle" => {
+                let (even, odd) = value.split_once(':').unwrap_or((value, value));
+                self.aisles_m = [metres(key, even)?, metres(key, odd)?];
+            }
+            "place" => {
+                self.anneal = match value {
+                    "order" => None,
+                    "anneal" => Some(1),
+                    _ => return Err(mistake(unknown("place", value, ["order", "anneal"]))),
+                }
+            }
+            "nodes" => self.nodes = Some(count(key, value)?),
+            "units" => self.units = Some(count(key, value)?),
+            "router-units" => self.router_units = count(key, value)?,
             _ => return Err(mistake(unknown("key", key, KEYS.iter().map(|(name, _)| name)))),
         }
         Ok(())
     }
+}
+
+/// The rules called `name`; none if it is no name.
+fn preset(name: &str) -> Result<Option<&'static str>> {
+    if name.contains('=') {
+        return Ok(None);
+    }
+    let found = PRESETS.iter().find(|(known, _)| *known == name);
+    let names = PRESETS.iter().map(|(known, _)| *known).chain(["own"]);
+    let refused = || mistake(format!("'{name}' is not key=value, and {}", unknown("preset", name, names)));
+    found.map(|&(_, text)| Some(text)).ok_or_else(refused)
 }
 
 /// A mistake in a layout.
@@ -137,6 +213,7 @@ mod tests {
             overhead_m: 4.0,
             inside_m: Some(2.0),
             terminal_m: None,
+            ..Rules::default()
         };
         assert_eq!(rules.expect("reads"), expected);
     }

@@ -2,13 +2,14 @@
 //!
 //! A machine stands in cabinets, and two cables that have an end in one cabinet may exchange these two ends: each is as
 //! long as before, and leads between the same two cabinets (Fujiwara, Koibuchi, Matsutani and Casanova). [`Method`]
-//! exchanges at random, and [`moves`] says in which order to do it on a machine that
+//! exchanges at random, [`search`] where it shortens ways, and [`moves`] says in which order to do it on a machine that
 //! runs.
 
 mod cabling;
 pub mod list;
 mod methods;
 pub mod moves;
+pub mod search;
 mod trials;
 
 pub use cabling::{Cabling, End, Told};

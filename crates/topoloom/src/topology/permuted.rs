@@ -9,11 +9,12 @@ use serde::Serialize;
 
 use super::Family;
 use super::params::{BASE, Key, Params};
-use crate::error::{Error, Result};
-use crate::layout::Packing;
+use crate::error::{Error, Result, unknown};
+use crate::layout::{Layout, Packing, Rules};
 use crate::metrics::distances::{require_connected, rows};
 use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
-use crate::permute::{Cabling, Method, Trial, Trials, best};
+use crate::permute::search::{Keeps, Search, Searched, length, search};
+use crate::permute::{Cabling, Method, Told, Trial, Trials, best};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -26,6 +27,15 @@ pub(super) const FAMILY: Family = Family {
         Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
         Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
         Key { name: "seed", doc: "of the permutations (default 1)" },
+        Key { name: "steps", doc: "optimised: exchanges that each search looks at (default: 40 a cable)" },
+        Key {
+            name: "conserve",
+            doc: "optimised: cabinets: what joins which cabinets (default); length: metres in all",
+        },
+        Key {
+            name: "floor",
+            doc: "optimised, conserve=length: a layout in brackets (default: (permutation,place=anneal))",
+        },
     ],
     example: "permuted:two-cab(torus:16x16),cabinet=16",
     source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize: a method for building low-latency HPC \
@@ -56,12 +66,43 @@ pub struct Permutation {
     pub cabinet_distance: f64,
     /// Every trial.
     pub trials: Vec<Trial>,
+    /// What was searched for behind the trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub optimised: Option<Optimised>,
+}
+
+/// What a search found. The names are keys of the JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Optimised {
+    /// The distances found.
+    #[serde(flatten)]
+    pub told: Told,
+    /// What the searches did.
+    #[serde(flatten)]
+    pub searched: Searched,
+    /// Metres of cable of the base and afterwards, if only length is conserved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cable_m: Option<[f64; 2]>,
 }
 
 impl Permutation {
     /// What was done, in a sentence.
     fn told(&self) -> String {
         let Trial { told, counts } = &self.trials[self.best_trial as usize];
+        if let Some(Optimised { told: found, searched, .. }) = &self.optimised {
+            return format!(
+                "of {} exchanges between {} cabinets {} were kept and moved {} ends of cables; the average distance fell \
+                 from {:.3} to {:.3} in the best of {} trials, and to {:.3} by the search",
+                searched.tried,
+                self.cabinets,
+                searched.kept,
+                self.moved_ends,
+                self.base_average_distance,
+                told.average_distance,
+                self.trials.len(),
+                found.average_distance
+            );
+        }
         format!(
             "trial {} of {} is the best: {} exchanges between {} cabinets moved {} ends of cables, {} were refused, {} \
              discarded because they would have disconnected the network; the average distance fell from {:.3} to {:.3}",
@@ -103,7 +144,13 @@ fn build(params: &Params) -> Result<Network> {
         Error::TooLarge(_) => error,
         other => params.mistake(other.to_string()),
     };
-    let (method, base) = base(params)?;
+    let (way, base) = base(params)?;
+    let method = way.unwrap_or(Method::TwoCab);
+    if let Some(key) =
+        ["steps", "conserve", "floor"].into_iter().find(|key| way.is_some() && params.text(key).is_some())
+    {
+        return Err(params.mistake(format!("{key} is for optimised only")));
+    }
     let packing = params.text("cabinet").map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
     let how = Trials {
         method,
@@ -116,10 +163,14 @@ fn build(params: &Params) -> Result<Network> {
     require_connected(&base).map_err(named)?;
     let cabinets = packing.cabinets(&base).map_err(named)?;
     let before = cabling(&base, &cabinets, nodes);
-    let found = best(&before, &how)?;
+    let mut found = best(&before, &how)?;
+    let optimised = match way {
+        Some(_) => None,
+        None => Some(optimise(params, &base, &before, &mut found.cabling, how.seed).map_err(named)?),
+    };
     let base_told = before.told();
     let permutation = Permutation {
-        method: method.name().to_owned(),
+        method: way.map_or(OPTIMISED, Method::name).to_owned(),
         base: base.spec().to_owned(),
         cabinet: packing.to_string(),
         cabinets: before.cabinets().iter().max().map_or(0, |&last| last + 1),
@@ -129,6 +180,7 @@ fn build(params: &Params) -> Result<Network> {
         base_average_distance: base_told.average_distance,
         cabinet_distance: cabinet_distance(&before),
         trials: found.trials,
+        optimised,
     };
     let own = packing.note(&base).into_iter().chain([permutation.told()]);
     let notes = own.chain(base.any_structure().notes().iter().cloned()).collect();
@@ -140,15 +192,61 @@ fn build(params: &Params) -> Result<Network> {
     }
 }
 
-/// The method, and the spec of the base.
-fn base(params: &Params) -> Result<(Method, &str)> {
+/// The method that searches.
+const OPTIMISED: &str = "optimised";
+
+/// Searches from the best trial on.
+fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cabling, seed: u64) -> Result<Optimised> {
+    let keeps = match params.choice("conserve", &["cabinets", "length"])? {
+        "cabinets" if params.text("floor").is_some() => {
+            return Err(params.mistake("floor is for conserve=length only"));
+        }
+        "cabinets" => Keeps::Cabinets,
+        _ => Keeps::Length(metres(params, base, before)?),
+    };
+    let steps = params.optional("steps", 1)?.map_or(40 * cabling.cables() as u64, u64::from);
+    let (found, searched) = search(cabling, &Search { keeps: keeps.clone(), steps, seed });
+    *cabling = found;
+    let cable_m = match &keeps {
+        Keeps::Cabinets => {
+            cabling.check_conserved(before)?;
+            None
+        }
+        Keeps::Length(metres) => Some([before, &*cabling].map(|cabling| length(cabling, metres))),
+    };
+    if cable_m.is_some_and(|[before, after]| after > before + 1e-6) {
+        return Err(params.mistake("a search has made cable longer; this is a bug"));
+    }
+    Ok(Optimised { told: cabling.told(), searched, cable_m })
+}
+
+/// Metres of a cable between each two cabinets, on the floor that is asked for.
+fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>> {
+    if params.text("nodes").is_some() {
+        return Err(params.mistake("conserve=length does not go with nodes"));
+    }
+    let text = params.text("floor").unwrap_or("(permutation,place=anneal)");
+    let rules = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    let rules = rules.ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
+    let layout = Layout::with_cabinets(base, &Rules::parse(rules)?, cabling.cabinets().to_vec())?;
+    Ok(layout.between_cabinets_m())
+}
+
+/// The method, or none if exchanges are searched for, and the spec of the base.
+fn base(params: &Params) -> Result<(Option<Method>, &str)> {
     let text = params.text(BASE.name).unwrap_or("");
     let parts = text.split_once('(').and_then(|(method, rest)| Some((method.trim(), rest.strip_suffix(')')?)));
     let Some((name, base)) = parts.filter(|(_, base)| !base.trim().is_empty()) else {
         let example = FAMILY.example;
         return Err(params.mistake(format!("a method must stand first, with a network in brackets: '{example}'")));
     };
-    Ok((Method::named(name).map_err(|error| params.mistake(error.to_string()))?, base))
+    if name == OPTIMISED {
+        return Ok((None, base));
+    }
+    let method = Method::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, method)| method);
+    let names = || Method::NAMES.iter().map(|(name, _)| *name).chain([OPTIMISED]);
+    let method = method.ok_or_else(|| params.mistake(unknown("method of permutation", name, names())))?;
+    Ok((Some(method), base))
 }
 
 /// The cables of a network. Vertices are routers; with `nodes`, terminals follow, so many to a cabinet behind the

@@ -1,0 +1,217 @@
+//! The quadratic assignment problem: which cabinet stands where, so that cables are as short as can be.
+//!
+//! Simulated annealing over exchanges of two places, each judged by its difference alone, several times from random
+//! beginnings, then descent until no exchange helps (Connolly, An improved annealing scheme for the QAP, EJOR 1990, whose
+//! sequence of pairs is kept; cooling is geometric).
+
+use rayon::prelude::*;
+
+use crate::rng::Rng;
+
+/// Facilities with flows between them, to be put on places.
+#[derive(Debug, Clone)]
+pub struct Qap {
+    /// The facilities that each one exchanges something with, and how much; both ends list it.
+    flows: Vec<Vec<(u32, f64)>>,
+    /// The distance from each place to each, row by row; symmetric.
+    distances: Vec<f64>,
+}
+
+/// Beginnings of which the best end is taken.
+const RUNS: u64 = 4;
+
+/// Exchanges that a run looks at, at least, and for each pair of places in large problems.
+const STEPS: usize = 1_000_000;
+
+impl Qap {
+    /// Facilities with symmetric flows, (a, b, how much), for as many places as `distances` has rows.
+    pub fn new(places: usize, flows: impl IntoIterator<Item = (u32, u32, f64)>, distances: Vec<f64>) -> Self {
+        let mut of = vec![Vec::new(); places];
+        for (a, b, flow) in flows {
+            if a != b {
+                of[a as usize].push((b, flow));
+                of[b as usize].push((a, flow));
+            }
+        }
+        Self { flows: of, distances }
+    }
+
+    fn distance(&self, a: u32, b: u32) -> f64 {
+        self.distances[a as usize * self.flows.len() + b as usize]
+    }
+
+    /// The sum over pairs of facilities of flow times distance, if facility i stands at `places[i]`.
+    pub fn cost(&self, places: &[u32]) -> f64 {
+        let of = |(a, flows): (usize, &Vec<(u32, f64)>)| -> f64 {
+            flows.iter().map(|&(b, flow)| flow * self.distance(places[a], places[b as usize])).sum()
+        };
+        self.flows.iter().enumerate().map(of).sum::<f64>() / 2.0
+    }
+
+    /// What the cost grows by if two facilities exchange their places.
+    fn difference(&self, places: &[u32], a: u32, b: u32) -> f64 {
+        let [at_a, at_b] = [a, b].map(|facility| places[facility as usize]);
+        let one = |of: u32, other: u32, from: u32, to: u32| -> f64 {
+            let others = self.flows[of as usize].iter().filter(|&&(peer, _)| peer != other);
+            others
+                .map(|&(peer, flow)| {
+                    let there = places[peer as usize];
+                    flow * (self.distance(to, there) - self.distance(from, there))
+                })
+                .sum()
+        };
+        one(a, b, at_a, at_b) + one(b, a, at_b, at_a)
+    }
+
+    /// Good places, the same for any number of threads.
+    pub fn anneal(&self, seed: u64) -> Vec<u32> {
+        let all: Vec<u32> = (0..self.flows.len() as u32).collect();
+        if all.len() < 2 {
+            return all;
+        }
+        let run = |run: u64| {
+            let places = self.run(&mut Rng::stream(seed, run), run == 0);
+            (self.cost(&places), places)
+        };
+        let runs: Vec<(f64, Vec<u32>)> = (0..RUNS).into_par_iter().map(run).collect();
+        let best = runs.into_iter().reduce(|best, other| if other.0 < best.0 { other } else { best });
+        best.map_or(all, |(_, places)| places)
+    }
+
+    /// One run; the first one begins with the facilities in order, so that no result is worse than that.
+    fn run(&self, rng: &mut Rng, in_order: bool) -> Vec<u32> {
+        let count = self.flows.len() as u32;
+        let mut places: Vec<u32> = (0..count).collect();
+        if in_order {
+            self.descend(&mut places);
+        } else {
+            rng.shuffle(&mut places);
+        }
+        let mut best = places.clone();
+        let (mut cost, mut least) = (0.0, 0.0);
+        let steps = STEPS.max(16 * self.flows.len() * self.flows.len());
+        let [mut temperature, last] = self.temperatures(&places, rng);
+        let cooling = (last / temperature).powf(1.0 / steps as f64);
+        let (mut a, mut b) = (0, 0);
+        for _ in 0..steps {
+            b += 1;
+            if b == count {
+                a = (a + 1) % (count - 1);
+                b = a + 1;
+            }
+            let difference = self.difference(&places, a, b);
+            if difference <= 0.0 || rng.unit() < (-difference / temperature).exp() {
+                places.swap(a as usize, b as usize);
+                cost += difference;
+                if cost < least - 1e-9 {
+                    least = cost;
+                    best.clone_from(&places);
+                }
+            }
+            temperature *= cooling;
+        }
+        self.descend(&mut best);
+        best
+    }
+
+    /// Where cooling begins and ends, by exchanges at random: most are allowed at first, hardly any in the end.
+    fn temperatures(&self, places: &[u32], rng: &mut Rng) -> [f64; 2] {
+        let count = self.flows.len() as u32;
+        let mut sizes: Vec<f64> = (0..1000)
+            .map(|_| self.difference(places, rng.below(count), rng.below(count)).abs())
+            .filter(|&size| size > 1e-9)
+            .collect();
+        sizes.sort_by(f64::total_cmp);
+        match sizes.as_slice() {
+            [] => [1.0, 1.0],
+            sizes => [0.5 * sizes[sizes.len() / 2], 0.1 * sizes[0]],
+        }
+    }
+
+    /// Exchanges places as long as that helps.
+    fn descend(&self, places: &mut [u32]) {
+        let count = self.flows.len() as u32;
+        let mut helped = true;
+        while helped {
+            helped = false;
+            for a in 0..count {
+                for b in a + 1..count {
+                    if self.difference(places, a, b) < -1e-9 {
+                        places.swap(a as usize, b as usize);
+                        helped = true;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{ProptestConfig, prop, prop_assert, proptest};
+
+    /// The Manhattan distances of a floor.
+    fn floor(rows: u32, columns: u32) -> Vec<f64> {
+        let places = 0..rows * columns;
+        let distance =
+            |a: u32, b: u32| f64::from((a / columns).abs_diff(b / columns) + (a % columns).abs_diff(b % columns));
+        places.clone().flat_map(|a| places.clone().map(move |b| distance(a, b))).collect()
+    }
+
+    /// The least cost of all orders.
+    fn exhaustively(qap: &Qap, places: &mut Vec<u32>, from: usize) -> f64 {
+        if from == places.len() {
+            return qap.cost(places);
+        }
+        let mut least = f64::INFINITY;
+        for other in from..places.len() {
+            places.swap(from, other);
+            least = least.min(exhaustively(qap, places, from + 1));
+            places.swap(from, other);
+        }
+        least
+    }
+
+    #[test]
+    fn a_grid_finds_its_own_floor() {
+        // Flows between neighbours of a shuffled 5 x 6 grid: every cable can have length 1, and so 49 is the optimum.
+        let mut names: Vec<u32> = (0..30).collect();
+        Rng::stream(3, 3).shuffle(&mut names);
+        let of = |row: u32, column: u32| names[(row * 6 + column) as usize];
+        let across = (0..5).flat_map(|r| (0..5).map(move |c| ((r, c), (r, c + 1))));
+        let down = (0..4).flat_map(|r| (0..6).map(move |c| ((r, c), (r + 1, c))));
+        let flows = across.chain(down).map(|((r, c), (s, d))| (of(r, c), of(s, d), 1.0));
+        let qap = Qap::new(30, flows, floor(5, 6));
+        assert_eq!(qap.cost(&qap.anneal(1)), 49.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(6))]
+        #[test]
+        fn small_problems_reach_their_optimum(values in prop::collection::vec(0u8..10, 21), seed in 0u64..99) {
+            let pairs = (0..7).flat_map(|a| (a + 1..7).map(move |b| (a, b)));
+            let flows = pairs.zip(&values).map(|((a, b), &flow)| (a, b, f64::from(flow)));
+            let all = floor(2, 4);
+            let distances = (0..7).flat_map(|a| all[a * 8..a * 8 + 7].to_vec()).collect();
+            let qap = Qap::new(7, flows, distances);
+            let least = exhaustively(&qap, &mut (0..7).collect(), 0);
+            prop_assert!((qap.cost(&qap.anneal(seed)) - least).abs() < 1e-9);
+        }
+
+        #[test]
+        fn differences_are_those_of_costs(seed in 0u64..1000) {
+            let mut rng = Rng::stream(seed, 0);
+            let flows: Vec<_> = (0..40).map(|_| (rng.below(12), rng.below(12), rng.unit())).collect();
+            let qap = Qap::new(12, flows, floor(3, 4));
+            let mut places: Vec<u32> = (0..12).collect();
+            rng.shuffle(&mut places);
+            let (a, b, before) = (rng.below(12), rng.below(12), qap.cost(&places));
+            if a != b {
+                let told = qap.difference(&places, a, b);
+                places.swap(a as usize, b as usize);
+                prop_assert!((qap.cost(&places) - before - told).abs() < 1e-9);
+            }
+        }
+    }
+}
