@@ -244,6 +244,25 @@ class Network:
 
         draw_networks([self], path)
 
+    def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> dict[str, Any]:
+        """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.
+
+        The keys are ``average_hops``, ``longest`` and ``histogram``, the pairs by length from 0 on. Of a routing that
+        draws its ways one is drawn for each pair.
+
+        Args:
+            routing: A routing, or a role.
+            seed: The seed of ways that are drawn.
+
+        Raises:
+            TopoloomError: A routing that is not offered, or a network that is too large.
+
+        >>> Network("nesttree:t=2,u=8,endpoints=64").route_lengths()["longest"]
+        10
+        """
+        lengths: dict[str, Any] = json.loads(_core.route_lengths(self.core, self.routing(routing), seed))
+        return lengths
+
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
         return resolve_routing(name, self.family)

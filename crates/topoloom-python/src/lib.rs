@@ -1,6 +1,7 @@
 //! Python bindings: thin, without logic of their own. Whatever has structure crosses as JSON.
 
 mod error;
+mod flow;
 mod layout;
 mod lists;
 mod network;
@@ -34,8 +35,15 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::most_load, module)?)?;
     module.add_function(wrap_pyfunction!(run::saturation_bound, module)?)?;
     module.add_function(wrap_pyfunction!(run::channel_loads, module)?)?;
+    module.add_function(wrap_pyfunction!(run::route_lengths, module)?)?;
     module.add_function(wrap_pyfunction!(run::router_demands, module)?)?;
     module.add_function(wrap_pyfunction!(run::student_t, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_config, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_rates, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_run, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_check, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_workload, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use topoloom::cycle::{self, Config, Control};
-use topoloom::metrics::load;
+use topoloom::metrics::{load, routes};
 use topoloom::routing::Routing as _;
 use topoloom::{routing, traffic};
 
@@ -15,7 +15,7 @@ use crate::network::{Network, json};
 
 /// Stops the simulations that it was given to, from any thread.
 #[pyclass(frozen, module = "topoloom._core")]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken(pub Arc<AtomicBool>);
 
 #[pymethods]
 impl CancelToken {
@@ -146,6 +146,13 @@ pub fn saturation_bound(py: Python<'_>, network: &Network, routing: &str, traffi
         load::saturation_bound(&network.0, &algorithm, &traffic::build(&network.0, traffic)?)
     });
     raise(bound).map(|bound| json(&bound))
+}
+
+/// The lengths of the ways of a routing, as JSON.
+#[pyfunction]
+pub fn route_lengths(py: Python<'_>, network: &Network, routing: &str, seed: u64) -> PyResult<String> {
+    let lengths = py.detach(|| routes::route_lengths(&network.0, &routing::build(&network.0, routing)?, seed));
+    raise(lengths).map(|lengths| json(&lengths))
 }
 
 /// (router, port, expected load) of every channel between routers; refused for routings that decide by congestion.

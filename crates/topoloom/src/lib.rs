@@ -8,6 +8,7 @@ pub mod cycle;
 pub mod error;
 pub mod faults;
 mod fill;
+pub mod flow;
 pub mod formats;
 mod keys;
 pub mod layout;

@@ -256,6 +256,10 @@ def _faults(point: StudyPoint) -> Result:
     return try_faults(network(point.spec).core, make_fault_options(point.options))
 
 
+def _routes(point: StudyPoint) -> Result:
+    return network(point.spec).route_lengths(point.routing)
+
+
 KINDS: dict[str, Kind] = {
     "facts": Kind(
         "the graph's facts, cost and power",
@@ -308,6 +312,13 @@ KINDS: dict[str, Kind] = {
         seeded=True,
         options=WorkloadOptions,
         columns=("makespan_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
+    ),
+    "routes": Kind(
+        "how long the ways of a routing are",
+        _routes,
+        routes=True,
+        effort=0.1,
+        columns=("average_hops", "longest"),
     ),
     "simulate": Kind(
         "one latency-load point a load",

@@ -7,6 +7,7 @@ mod facts;
 pub mod faults;
 mod graph;
 pub mod load;
+pub mod routes;
 mod spectrum;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};

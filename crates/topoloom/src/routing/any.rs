@@ -169,6 +169,10 @@ macro_rules! forward {
                 self.inner().note()
             }
 
+            fn hops(&self, src: RouterId, dst: RouterId) -> Option<u32> {
+                self.inner().hops(src, dst)
+            }
+
             fn oblivious(&self) -> bool {
                 self.inner().oblivious()
             }

@@ -23,7 +23,10 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     keys: &[
         ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
         ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),
-        ("ties", "on a torus, where both ways round are as long: coin (default), plus or minus"),
+        (
+            "ties",
+            "on a torus, where both ways round are as long: coin (default), plus, minus, or sign: plus if the coordinate grows",
+        ),
         (
             "vc",
             "on a torus: dateline (default); upper-lower: in each hop class 0 if the destination's coordinate is the \
@@ -69,9 +72,10 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
 
 /// The rules for ties and VCs, if one is given that is not the usual one.
 fn ruled(options: &Options) -> Result<Option<(Ties, bool)>> {
-    let ties = match options.choice("ties", &["coin", "plus", "minus"])? {
+    let ties = match options.choice("ties", &["coin", "plus", "minus", "sign"])? {
         "plus" => Ties::Plus,
         "minus" => Ties::Minus,
+        "sign" => Ties::Sign,
         _ => Ties::Coin,
     };
     let compares = options.choice("vc", &["dateline", "upper-lower"])? == "upper-lower";
@@ -84,6 +88,7 @@ enum Ties {
     Coin,
     Plus,
     Minus,
+    Sign,
 }
 
 /// Dimension order on a torus by other rules than the usual ones.
@@ -112,6 +117,7 @@ impl Ruled {
         match (self.order.ways(dim, from, to), self.ties) {
             ((true, true), Ties::Coin) => (up, Some(down)),
             ((true, true), Ties::Plus) | ((true, false), _) => (up, None),
+            ((true, true), Ties::Sign) if to > from => (up, None),
             _ => (down, None),
         }
     }

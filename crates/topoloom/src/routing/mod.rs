@@ -263,6 +263,12 @@ pub trait Routing: Send + Sync {
         None
     }
 
+    /// The links of a packet's way, where there is one way alone and its length can be told without walking it; it is then
+    /// the same under the symmetries of the network.
+    fn hops(&self, _src: RouterId, _dst: RouterId) -> Option<u32> {
+        None
+    }
+
     /// True if no decision looks at the view, so that every packet's way has a probability that can be computed:
     /// `likely_starts` and `likely_moves` then say what `start` and `choose` draw from.
     fn oblivious(&self) -> bool {

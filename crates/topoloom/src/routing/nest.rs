@@ -98,6 +98,13 @@ impl Nested {
         Move { port, class: (uplink % self.classes()) as u8, next: PacketState::direct(bits) }
     }
 
+    /// Links of the way between two endpoints of a subtorus.
+    fn round(&self, from: u32, to: u32) -> u32 {
+        let t = self.nest().side;
+        let gap = |stride: u32| (from / stride % t).abs_diff(to / stride % t);
+        [1, t, t * t].into_iter().map(gap).map(|gap| gap.min(t - gap)).sum()
+    }
+
     /// The next hop in a subtorus.
     fn around(&self, at: u32, to: u32, bits: u32) -> Move {
         let t = self.nest().side;
@@ -133,6 +140,24 @@ impl Routing for Nested {
 
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.hop(at, state.bits, dst)
+    }
+
+    fn hops(&self, src: RouterId, dst: RouterId) -> Option<u32> {
+        let nest = self.nest();
+        if src.0 / nest.subtorus() == dst.0 / nest.subtorus() {
+            return Some(self.round(src.0, dst.0));
+        }
+        let [from, to] = [src, dst].map(|end| nest.uplink_of(end.0));
+        let ends = self.round(src.0, nest.holder_of(from)) + self.round(nest.holder_of(to), dst.0);
+        let (mut stages, mut differ, mut a, mut b) = (0, 0, from, to);
+        for (stage, size) in (1..).zip(&nest.sizes) {
+            if a % size != b % size {
+                (stages, differ) = (stage, differ + 1);
+            }
+            (a, b) = (a / size, b / size);
+        }
+        // Two links a stage, up and down; two a dimension, to the switch and from it.
+        Some(ends + 2 * if matches!(nest.upper, Upper::Tree(_)) { stages } else { differ })
     }
 
     fn oblivious(&self) -> bool {

@@ -1,0 +1,116 @@
+//! The flow engine.
+
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::prelude::*;
+use topoloom::flow::{self, FlowConfig, FlowResult};
+use topoloom::routing;
+use topoloom::workload::{Mapping, Message};
+
+use crate::error::{TopoloomError, raise};
+use crate::network::{Network, json};
+use crate::run::CancelToken;
+use crate::workload::Workload;
+
+/// What a run tells: its JSON, the bytes of every channel, and when each message began and was complete.
+type Told<'py> = (String, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<Told<'py>> {
+    let bytes = std::mem::take(&mut result.channel_bytes);
+    let times = std::mem::take(&mut result.times);
+    let messages = times.len();
+    let times = times.into_flattened().into_pyarray(py).reshape([messages, 2])?;
+    Ok((json(&result), bytes.into_pyarray(py), times))
+}
+
+/// Flows from arrays of terminals and bytes, all of one length.
+fn flows(
+    sources: &PyReadonlyArray1<'_, u32>,
+    targets: &PyReadonlyArray1<'_, u32>,
+    bytes: &PyReadonlyArray1<'_, u64>,
+) -> PyResult<Vec<Message>> {
+    let (sources, targets, bytes) = (sources.as_slice()?, targets.as_slice()?, bytes.as_slice()?);
+    if sources.len() != targets.len() || sources.len() != bytes.len() {
+        return Err(TopoloomError::new_err("sources, targets and bytes must be of one length"));
+    }
+    let flows = sources.iter().zip(targets).zip(bytes);
+    Ok(flows.map(|((&source, &target), &bytes)| Message { source, target, bytes }).collect())
+}
+
+/// The keys of the flow engine, with their meaning.
+#[pyfunction]
+pub fn flow_keys() -> Vec<(&'static str, &'static str)> {
+    flow::FLOW_KEYS.to_vec()
+}
+
+/// The options of the flow engine with everything filled in, as JSON.
+#[pyfunction]
+pub fn flow_config(config: &str) -> PyResult<String> {
+    raise(FlowConfig::read(config)).map(|config| json(&config))
+}
+
+/// The rates, in bytes a second, of flows that are all under way.
+#[pyfunction]
+pub fn flow_rates<'py>(
+    py: Python<'py>,
+    network: &Network,
+    routing: &str,
+    sources: PyReadonlyArray1<'_, u32>,
+    targets: PyReadonlyArray1<'_, u32>,
+    config: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let config = raise(FlowConfig::read(config))?;
+    let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
+    let flows: Vec<[u32; 2]> = sources.iter().zip(targets).map(|(&source, &target)| [source, target]).collect();
+    let rates = py.detach(|| flow::rates(&network.0, &routing::build(&network.0, routing)?, &flows, &config));
+    raise(rates).map(|rates| rates.into_pyarray(py))
+}
+
+/// Runs flows that all begin at the start.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn flow_run<'py>(
+    py: Python<'py>,
+    network: &Network,
+    routing: &str,
+    sources: PyReadonlyArray1<'_, u32>,
+    targets: PyReadonlyArray1<'_, u32>,
+    bytes: PyReadonlyArray1<'_, u64>,
+    config: &str,
+    cancel: &CancelToken,
+) -> PyResult<Told<'py>> {
+    let config = raise(FlowConfig::read(config))?;
+    let flows = flows(&sources, &targets, &bytes)?;
+    let flag = cancel.flag();
+    let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &flag);
+    told(py, raise(py.detach(run))?)
+}
+
+/// Checks the options of the flow engine for a workload: links of `rate`, and a seed.
+#[pyfunction]
+pub fn flow_check(config: &str, rate: &str, seed: u64) -> PyResult<()> {
+    raise(FlowConfig::with_rate(config, rate, seed)).map(drop)
+}
+
+/// Runs a workload.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn flow_workload<'py>(
+    py: Python<'py>,
+    network: &Network,
+    routing: &str,
+    workload: &Workload,
+    mapping: &str,
+    config: &str,
+    rate: &str,
+    seed: u64,
+    cancel: &CancelToken,
+) -> PyResult<Told<'py>> {
+    let config = raise(FlowConfig::with_rate(config, rate, seed))?;
+    let flag = cancel.flag();
+    let run = || {
+        let routing = routing::build(&network.0, routing)?;
+        let mapping = Mapping::new(mapping, &workload.0, &network.0)?;
+        flow::run(&network.0, &routing, &workload.0, &mapping, &config, &flag)
+    };
+    told(py, raise(py.detach(run))?)
+}

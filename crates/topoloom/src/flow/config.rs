@@ -1,0 +1,133 @@
+//! The options of the flow engine, as users type them: `model=max-min,gbps=10,…`.
+
+use serde::Serialize;
+
+use super::rates::Sharing;
+use crate::error::{Error, Result};
+use crate::keys::{Keys, Named, rate as bytes_per_s};
+
+/// The keys, with their meaning.
+pub const KEYS: &[(&str, &str)] = &[
+    ("model", "how flows share channels: max-min (default), share or sticky"),
+    ("gbps", "the rate of a link in each direction, in Gb/s (default 10)"),
+    ("injection", "what a terminal can send at most, in link rates; inf: no limit (default inf)"),
+    ("consumption", "what a terminal can receive at most, in link rates; inf: no limit (default 1)"),
+    ("latency", "seconds that a message takes for each link, those of terminals included (default 0)"),
+    ("paths", "parts that each message is split into, each on a path drawn for it (default 1)"),
+    ("coalesce", "completions within this share of the time that the first took are served together (default 0)"),
+    ("seed", "of the paths that a routing draws (default 1)"),
+];
+
+/// How a run of the flow engine goes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowConfig {
+    /// How flows share channels.
+    pub model: Sharing,
+    /// The rate of a link in each direction, in Gb/s.
+    pub gbps: f64,
+    /// What a terminal can send, in link rates; `None`: no limit.
+    pub injection: Option<f64>,
+    /// What a terminal can receive, in link rates; `None`: no limit.
+    pub consumption: Option<f64>,
+    /// Seconds for each link of a path, those of terminals included.
+    pub latency_s: f64,
+    /// Parts of a message.
+    pub paths: u32,
+    /// Completions within this share of the time that the first took are served together.
+    pub coalesce: f64,
+    /// Of the paths that a routing draws.
+    pub seed: u64,
+}
+
+impl Default for FlowConfig {
+    fn default() -> Self {
+        Self {
+            model: Sharing::MaxMin,
+            gbps: 10.0,
+            injection: None,
+            consumption: Some(1.0),
+            latency_s: 0.0,
+            paths: 1,
+            coalesce: 0.0,
+            seed: 1,
+        }
+    }
+}
+
+impl FlowConfig {
+    /// Reads `key=value,…`; nothing: the defaults.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a key that there is not, or a value out of its range.
+    pub fn read(text: &str) -> Result<Self> {
+        let named = Named { noun: "the flow engine", name: "flow", keys: KEYS, argument: None, wrong: Error::Config };
+        let keys = Keys::read(named, text)?;
+        let default = Self::default();
+        let model = match keys.choice("model", &["max-min", "share", "sticky"])? {
+            "share" => Sharing::Share,
+            "sticky" => Sharing::Sticky,
+            _ => Sharing::MaxMin,
+        };
+        let config = Self {
+            model,
+            gbps: real(&keys, "gbps")?.unwrap_or(default.gbps),
+            injection: real(&keys, "injection")?.filter(|limit| limit.is_finite()),
+            consumption: real(&keys, "consumption")?.or(default.consumption).filter(|limit| limit.is_finite()),
+            latency_s: real(&keys, "latency")?.unwrap_or(default.latency_s),
+            paths: keys.positive("paths")?.unwrap_or(default.paths),
+            coalesce: real(&keys, "coalesce")?.unwrap_or(default.coalesce),
+            seed: keys.number("seed")?.unwrap_or(default.seed),
+        };
+        for (key, value) in [("injection", config.injection), ("consumption", config.consumption)] {
+            if value == Some(0.0) {
+                return Err(keys.mistake(format_args!("{key} is 0; it must be above 0, or inf")));
+            }
+        }
+        if config.gbps == 0.0 || config.gbps.is_infinite() {
+            return Err(keys.mistake(format_args!("gbps is {}; it must be a number above 0", config.gbps)));
+        }
+        if config.coalesce >= 1.0 {
+            return Err(keys.mistake(format_args!("coalesce is {}; it must be from 0 to below 1", config.coalesce)));
+        }
+        if config.latency_s.is_infinite() {
+            return Err(keys.mistake("latency is inf; it must be a number of seconds"));
+        }
+        if config.paths > MOST_PATHS {
+            return Err(keys.mistake(format_args!("paths is {}; it must be from 1 to {MOST_PATHS}", config.paths)));
+        }
+        Ok(config)
+    }
+
+    /// Reads the options of a workload, for which rate and seed are given by themselves.
+    ///
+    /// # Errors
+    /// As [`FlowConfig::read`], and for either of the two among the keys.
+    pub fn with_rate(text: &str, rate: &str, seed: u64) -> Result<Self> {
+        let named = Named { noun: "the flow engine", name: "flow", keys: KEYS, argument: None, wrong: Error::Config };
+        let keys = Keys::read(named, text)?;
+        for (key, instead) in [("gbps", "rate"), ("seed", "seed")] {
+            if keys.value(key).is_some() {
+                return Err(keys.mistake(format_args!("{key} has an option of its own here; give --{instead}")));
+            }
+        }
+        let bytes = bytes_per_s(rate).ok_or_else(|| {
+            Error::Config(format!("rate is '{rate}'; it must be bits or bytes a second, as in 10Gb/s or 25GB/s"))
+        })?;
+        Ok(Self { gbps: bytes * 8e-9, seed, ..Self::read(text)? })
+    }
+
+    /// Bytes a second of a link in one direction.
+    pub fn link_rate(&self) -> f64 {
+        self.gbps * 1e9 / 8.0
+    }
+}
+
+/// Parts of a message that there can be.
+const MOST_PATHS: u32 = 1024;
+
+/// A number from 0 up, `inf` included.
+fn real(keys: &Keys, key: &str) -> Result<Option<f64>> {
+    let Some(text) = keys.value(key) else { return Ok(None) };
+    let read = text.parse::<f64>().ok().filter(|value| *value >= 0.0);
+    read.map(Some).ok_or_else(|| keys.mistake(format_args!("{key} is '{text}'; it must be a number from 0 up")))
+}

@@ -1,0 +1,593 @@
+//! From instant to instant: what is complete, what begins, and the rates until the next completion.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+
+use super::record::Record;
+use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
+use crate::cycle::Control;
+use crate::error::{Error, Result};
+use crate::network::{Network, TerminalId};
+use crate::rng::mix;
+use crate::routing::AnyRouting;
+use crate::topology::available_memory;
+use crate::workload::{Mapping, Message, Progress, Ready, Workload};
+
+/// What begins when.
+pub trait Script {
+    /// Appends what begins at the start.
+    fn start(&mut self, out: &mut Vec<Ready>);
+
+    /// A message was delivered: appends what that lets begin.
+    fn delivered(&mut self, message: u32, out: &mut Vec<Ready>);
+
+    /// A computation has ended: appends what that lets begin.
+    fn computed(&mut self, op: u32, out: &mut Vec<Ready>);
+
+    /// True once all is done that is to be waited for.
+    fn finished(&self) -> bool;
+}
+
+impl<W: AsRef<Workload>> Script for Progress<W> {
+    fn start(&mut self, out: &mut Vec<Ready>) {
+        self.start(out);
+    }
+
+    fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
+        self.delivered(message, out);
+    }
+
+    fn computed(&mut self, op: u32, out: &mut Vec<Ready>) {
+        self.computed(op, out);
+    }
+
+    fn finished(&self) -> bool {
+        self.finished()
+    }
+}
+
+/// So many messages, all sent at the start.
+#[derive(Debug)]
+pub struct AtOnce {
+    left: u32,
+}
+
+impl Script for AtOnce {
+    fn start(&mut self, out: &mut Vec<Ready>) {
+        out.extend((0..self.left).map(Ready::Message));
+    }
+
+    fn delivered(&mut self, _message: u32, _out: &mut Vec<Ready>) {
+        self.left -= 1;
+    }
+
+    fn computed(&mut self, _op: u32, _out: &mut Vec<Ready>) {}
+
+    fn finished(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Runs a workload, its tasks on the terminals that `mapping` says.
+///
+/// # Errors
+/// [`Error::TooLarge`] if the flows under way would not fit in memory; [`Error::Workload`] if tasks wait for what never
+/// comes.
+pub fn run(
+    network: &Network,
+    routing: &AnyRouting,
+    workload: &Workload,
+    mapping: &Mapping,
+    config: &FlowConfig,
+    control: &dyn Control,
+) -> Result<FlowResult> {
+    let mut script = Progress::new(workload);
+    let ends = |message: u32| {
+        let Message { source, target, .. } = workload.messages()[message as usize];
+        [mapping.terminal(source), mapping.terminal(target)]
+    };
+    Engine::new(network, routing, workload.messages(), &ends, config).run(&mut script, control)
+}
+
+/// Runs flows (source, target, bytes) that all begin at the start.
+///
+/// # Errors
+/// As [`run`], and [`Error::Config`] for an end that is no terminal.
+pub fn run_flows(
+    network: &Network,
+    routing: &AnyRouting,
+    flows: &[Message],
+    config: &FlowConfig,
+    control: &dyn Control,
+) -> Result<FlowResult> {
+    check_ends(network, flows.iter().map(|flow| [flow.source, flow.target]))?;
+    let ends = |flow: u32| {
+        let Message { source, target, .. } = flows[flow as usize];
+        [TerminalId(source), TerminalId(target)]
+    };
+    Engine::new(network, routing, flows, &ends, config).run(&mut AtOnce { left: flows.len() as u32 }, control)
+}
+
+/// The flows of a class that are under way. Each is complete once every flow of the class has got as many bytes as its
+/// *goal*; the lowest goal stands here, others in [`Engine::more`].
+#[derive(Debug, Clone, Copy)]
+struct Flight {
+    /// Bytes that each flow of the class had got at `since`.
+    served: f64,
+    since: f64,
+    rate: f64,
+    goal: f64,
+    message: u32,
+    /// Counts what is queued of it: only the last counts.
+    queued: u32,
+    /// When its path was first taken.
+    begun: f64,
+    /// Channels between routers.
+    between: u32,
+    /// Of its path.
+    hash: u64,
+}
+
+/// The time at which a class's next flow is complete.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Due {
+    time: f64,
+    class: u32,
+    queued: u32,
+}
+
+/// What happens at a time of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Event {
+    Deliver(u32),
+    Computed(u32),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Timer {
+    time: f64,
+    /// The order of equal times is that in which they were set.
+    number: u64,
+    event: Event,
+}
+
+/// A goal and the message that it completes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Goal(f64, u32);
+
+macro_rules! earliest_first {
+    ($type:ty, $this:ident => $key:expr) => {
+        impl Eq for $type {}
+
+        impl Ord for $type {
+            fn cmp(&self, other: &Self) -> Ordering {
+                let key = |$this: &Self| $key;
+                let ((a, x), (b, y)) = (key(self), key(other));
+                b.total_cmp(&a).then(y.cmp(&x))
+            }
+        }
+
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+    };
+}
+
+earliest_first!(Due, due => (due.time, (due.class, due.queued)));
+earliest_first!(Timer, timer => (timer.time, timer.number));
+earliest_first!(Goal, goal => (goal.0, goal.1));
+
+/// Hashes of paths are mixed already.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("only 64-bit keys are hashed")
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+/// Completions that differ by less than this part of the time are at the same instant.
+const SAME: f64 = 1e-12;
+/// Bytes of memory that a flow takes, and for each channel of its path.
+const FLOW_BYTES: f64 = 200.0;
+const HOP_BYTES: f64 = 24.0;
+
+struct Engine<'a> {
+    network: &'a Network,
+    messages: &'a [Message],
+    ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+    config: &'a FlowConfig,
+    paths: Paths<'a>,
+    rates: Rates,
+    flights: Vec<Flight>,
+    /// Goals beyond the lowest, by class.
+    more: HashMap<u32, BinaryHeap<Goal>>,
+    /// Classes by the hash of their path.
+    by_path: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
+    /// Parts that are under way of messages that have several.
+    parts: HashMap<u32, u32>,
+    due: BinaryHeap<Due>,
+    timers: BinaryHeap<Timer>,
+    timers_set: u64,
+    now: f64,
+    /// Classes with flows.
+    active: usize,
+    record: Record,
+    path: Vec<u32>,
+    /// What can begin, and what has let it.
+    ready: Vec<Ready>,
+    causes: Vec<u32>,
+    /// Channels of all paths so far, for an estimate of memory.
+    hops: u64,
+}
+
+impl<'a> Engine<'a> {
+    fn new(
+        network: &'a Network,
+        routing: &'a AnyRouting,
+        messages: &'a [Message],
+        ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+        config: &'a FlowConfig,
+    ) -> Self {
+        let rates = Rates::new(Paths::capacities(network, config), config.model);
+        let channels = network.ports().len() + config.injection.map_or(0, |_| network.num_terminals());
+        Self {
+            network,
+            messages,
+            ends,
+            config,
+            paths: Paths::new(network, routing, config),
+            rates,
+            flights: Vec::new(),
+            more: HashMap::new(),
+            by_path: HashMap::default(),
+            parts: HashMap::new(),
+            due: BinaryHeap::new(),
+            timers: BinaryHeap::new(),
+            timers_set: 0,
+            now: 0.0,
+            active: 0,
+            record: Record::new(channels, messages.len(), config),
+            path: Vec::new(),
+            ready: Vec::new(),
+            causes: Vec::new(),
+            hops: 0,
+        }
+    }
+
+    fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<FlowResult> {
+        let mut completed = true;
+        script.start(&mut self.ready);
+        self.begin_all(script, u32::MAX)?;
+        while !script.finished() {
+            if control.cancelled() {
+                completed = false;
+                break;
+            }
+            if self.record.events % 256 == 0 {
+                control.progress(self.record.flows);
+            }
+            self.settle();
+            let Some(next) = self.next() else {
+                return Err(Error::Workload("some tasks wait for messages that nobody sends".to_owned()));
+            };
+            self.instant(next, script)?;
+        }
+        self.record.most_classes = self.flights.len();
+        self.account_for_the_rest();
+        Ok(self.record.finish(self.network, self.messages, self.now, completed, self.config))
+    }
+
+    /// The next instant: the first thing to happen, and what may wait to be served with others.
+    fn next(&mut self) -> Option<f64> {
+        while self.due.peek().is_some_and(|due| self.flights[due.class as usize].queued != due.queued) {
+            self.due.pop();
+        }
+        let timer = self.timers.peek().map_or(f64::INFINITY, |timer| timer.time);
+        let Some(&Due { time, class, .. }) = self.due.peek().filter(|due| due.time <= timer) else {
+            return timer.is_finite().then_some(timer);
+        };
+        let horizon = time + self.config.coalesce * (time - self.flights[class as usize].begun);
+        if self.config.coalesce == 0.0 {
+            return Some(time);
+        }
+        // The last completion before the horizon.
+        let within =
+            self.due.iter().filter(|due| due.time <= horizon && self.flights[due.class as usize].queued == due.queued);
+        Some(within.map(|due| due.time).fold(time, f64::max))
+    }
+
+    /// Serves all that is complete at `now`, and begins what can begin.
+    fn instant(&mut self, now: f64, script: &mut dyn Script) -> Result<()> {
+        self.record.pass(self.now, now);
+        self.now = now;
+        self.record.events += 1;
+        let until = now * (1.0 + SAME);
+        let mut done = Vec::new();
+        while let Some(due) = self.due.peek().filter(|due| due.time <= until).copied() {
+            self.due.pop();
+            if self.flights[due.class as usize].queued == due.queued {
+                self.complete(due.class, until, &mut done);
+            }
+        }
+        // In the order of messages, whichever class was first by a rounding.
+        done.sort_unstable_by_key(|(message, _)| *message);
+        for (message, between) in done {
+            if self.config.latency_s > 0.0 {
+                // Two links of terminals.
+                self.set_timer(now + self.config.latency_s * f64::from(between + 2), Event::Deliver(message));
+            } else {
+                self.deliver(message, script)?;
+            }
+        }
+        while let Some(timer) = self.timers.peek().filter(|timer| timer.time <= until).copied() {
+            self.timers.pop();
+            match timer.event {
+                Event::Deliver(message) => self.deliver(message, script)?,
+                Event::Computed(op) => {
+                    self.record.computation_ends(op);
+                    script.computed(op, &mut self.ready);
+                    self.begin_all(script, Record::by_computation(op))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set_timer(&mut self, time: f64, event: Event) {
+        self.timers_set += 1;
+        self.timers.push(Timer { time, number: self.timers_set, event });
+    }
+
+    fn deliver(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
+        self.record.message_ends(message, self.now);
+        script.delivered(message, &mut self.ready);
+        self.begin_all(script, Record::by_message(message))
+    }
+
+    /// Takes the flows of a class that are complete out of it; appends messages that are, with the hops of their path.
+    fn complete(&mut self, class: u32, until: f64, done: &mut Vec<(u32, u32)>) {
+        let flight = self.flights[class as usize];
+        let mut gone = 0;
+        let (mut goal, mut message) = (flight.goal, flight.message);
+        loop {
+            let time = flight.since + (goal - flight.served) / flight.rate;
+            if time > until {
+                break;
+            }
+            gone += 1;
+            self.carried(class, self.messages[message as usize].bytes as f64 / f64::from(self.config.paths));
+            if self.last_part(message) {
+                self.record.served_late(message, self.now - time.min(self.now));
+                done.push((message, flight.between));
+            }
+            let next = self.more.get_mut(&class).and_then(BinaryHeap::pop);
+            (goal, message) = next.map_or((f64::INFINITY, u32::MAX), |Goal(goal, message)| (goal, message));
+        }
+        self.count(class, -f64::from(gone) * flight.rate, -f64::from(gone));
+        let flight = &mut self.flights[class as usize];
+        (flight.goal, flight.message) = (goal, message);
+        flight.queued += 1;
+        if self.rates.leave(class, gone) {
+            self.active -= 1;
+            if self.active == 0 {
+                // What rounding leaves is not to be carried on.
+                self.record.now = [0.0; 3];
+            }
+            self.more.remove(&class);
+            if self.by_path.get(&self.flights[class as usize].hash) == Some(&class) {
+                self.by_path.remove(&self.flights[class as usize].hash);
+            }
+        } else {
+            self.queue(class);
+        }
+    }
+
+    /// True if no other part of a message is under way.
+    fn last_part(&mut self, message: u32) -> bool {
+        if self.config.paths == 1 {
+            return true;
+        }
+        let left = self.parts.get_mut(&message).expect("parts are counted from their beginning");
+        *left -= 1;
+        let last = *left == 0;
+        if last {
+            self.parts.remove(&message);
+        }
+        last
+    }
+
+    /// Writes down what a flow has carried over the channels of its class.
+    fn carried(&mut self, class: u32, bytes: f64) {
+        for channel in self.rates.path(class) {
+            self.record.channel_bytes[channel as usize] += bytes;
+        }
+    }
+
+    /// Keeps the sums over all flows.
+    fn count(&mut self, class: u32, rate: f64, flows: f64) {
+        let between = f64::from(self.flights[class as usize].between);
+        let [bytes, channels, number] = &mut self.record.now;
+        *bytes += rate;
+        *channels += rate * between;
+        *number += flows;
+    }
+
+    /// Queues the next completion of a class.
+    fn queue(&mut self, class: u32) {
+        let flight = &self.flights[class as usize];
+        if flight.rate > 0.0 {
+            let time = flight.since + (flight.goal - flight.served) / flight.rate;
+            self.due.push(Due { time: time.max(self.now), class, queued: flight.queued });
+        }
+    }
+
+    /// Begins all that can begin; `cause` has let it.
+    fn begin_all(&mut self, script: &mut dyn Script, cause: u32) -> Result<()> {
+        self.causes.resize(self.ready.len(), cause);
+        let mut at = 0;
+        while at < self.ready.len() {
+            let (ready, cause) = (self.ready[at], self.causes[at]);
+            at += 1;
+            if at % 4096 == 0 {
+                self.guard_memory(self.ready.len() - at)?;
+            }
+            match ready {
+                Ready::Message(message) => {
+                    self.record.message_begins(message, self.now, cause);
+                    if !self.begin(message)? {
+                        self.record.local_messages += 1;
+                        self.record.message_ends(message, self.now);
+                        script.delivered(message, &mut self.ready);
+                        self.causes.resize(self.ready.len(), Record::by_message(message));
+                    }
+                }
+                Ready::Compute { op, seconds } => {
+                    self.record.computation_begins(op, self.now, seconds, cause);
+                    self.set_timer(self.now + seconds, Event::Computed(op));
+                }
+            }
+        }
+        self.ready.clear();
+        self.causes.clear();
+        Ok(())
+    }
+
+    /// Refuses to begin `left` more messages if their flows would not fit.
+    fn guard_memory(&self, left: usize) -> Result<()> {
+        let each = FLOW_BYTES + HOP_BYTES * self.hops as f64 / self.record.flows.max(1) as f64;
+        let need = left as f64 * f64::from(self.config.paths) * each;
+        let available = available_memory();
+        if need <= available as f64 {
+            return Ok(());
+        }
+        Err(Error::TooLarge(format!(
+            "{}: {left} more messages are to be under way at the same time, which needs about {} GB; {} GB are available",
+            self.network.spec(),
+            (need / 1e9).ceil(),
+            available / 1_000_000_000
+        )))
+    }
+
+    /// Begins the flows of a message; false if it does not go through the network, or takes no time there.
+    fn begin(&mut self, message: u32) -> Result<bool> {
+        let [source, target] = (self.ends)(message);
+        let bytes = self.messages[message as usize].bytes as f64 / f64::from(self.config.paths);
+        if source == target || bytes == 0.0 {
+            return Ok(false);
+        }
+        let mut rng = self.paths.stream(source, target);
+        for _ in 0..self.config.paths {
+            let mut path = std::mem::take(&mut self.path);
+            path.clear();
+            let between = self.paths.walk(source, target, &mut rng, &mut path)?;
+            if path.is_empty() {
+                self.path = path;
+                return Ok(false);
+            }
+            self.add(message, bytes, &path, between);
+            self.path = path;
+        }
+        if self.config.paths > 1 {
+            self.parts.insert(message, self.config.paths);
+        }
+        Ok(true)
+    }
+
+    /// Adds a flow to the class of its path.
+    fn add(&mut self, message: u32, bytes: f64, path: &[u32], between: u32) {
+        self.record.flows += 1;
+        self.hops += path.len() as u64;
+        let hash = path.iter().fold(0, |hash, &channel| mix(hash ^ u64::from(channel)));
+        let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
+        if let Some(class) = known.filter(|&class| self.rates.path(class).eq(path.iter().copied())) {
+            self.rates.join(class);
+            let flight = &mut self.flights[class as usize];
+            let served = flight.served + flight.rate * (self.now - flight.since);
+            let goal = Goal(served + bytes, message);
+            let first = Goal(flight.goal, flight.message);
+            // The heap's order is reversed: the lower goal is the greater.
+            let (first, other) = if goal > first { (goal, first) } else { (first, goal) };
+            (flight.goal, flight.message) = (first.0, first.1);
+            flight.queued += 1;
+            self.more.entry(class).or_default().push(other);
+            self.count(class, self.flights[class as usize].rate, 1.0);
+            self.queue(class);
+            return;
+        }
+        let class = self.rates.add(path, 1);
+        self.by_path.entry(hash).or_insert(class);
+        let queued = self.flights.get(class as usize).map_or(0, |flight| flight.queued + 1);
+        let flight = Flight {
+            served: 0.0,
+            since: self.now,
+            rate: 0.0,
+            goal: bytes,
+            message,
+            queued,
+            begun: self.now,
+            between,
+            hash,
+        };
+        if self.flights.len() == class as usize {
+            self.flights.push(flight);
+        } else {
+            self.flights[class as usize] = flight;
+        }
+        self.active += 1;
+        self.count(class, 0.0, 1.0);
+    }
+
+    /// Brings the rates up to date, and queues the completions that follow.
+    fn settle(&mut self) {
+        let now = self.now;
+        self.rates.settle();
+        for place in 0..self.rates.changed().len() {
+            let class = self.rates.changed()[place];
+            let rate = self.rates.rate(class);
+            let flight = &mut self.flights[class as usize];
+            if (rate - flight.rate).abs() <= SAME * flight.rate {
+                continue;
+            }
+            flight.served += flight.rate * (now - flight.since);
+            let more = rate - flight.rate;
+            (flight.since, flight.rate) = (now, rate);
+            flight.queued += 1;
+            self.record.rate_changes += 1;
+            self.count(class, more * f64::from(self.rates.flows(class)), 0.0);
+            self.queue(class);
+        }
+        if self.due.len() > 2 * self.active + 1024 {
+            let flights = &self.flights;
+            self.due.retain(|due| flights[due.class as usize].queued == due.queued);
+        }
+    }
+
+    /// Writes down what flows have carried that are still under way at the end.
+    fn account_for_the_rest(&mut self) {
+        for class in 0..self.flights.len() as u32 {
+            if self.rates.flows(class) == 0 {
+                continue;
+            }
+            let flight = self.flights[class as usize];
+            let served = flight.served + flight.rate * (self.now - flight.since);
+            let others = self.more.remove(&class).unwrap_or_default();
+            for Goal(goal, message) in others.into_iter().chain([Goal(flight.goal, flight.message)]) {
+                let all = self.messages[message as usize].bytes as f64 / f64::from(self.config.paths);
+                self.carried(class, (all - (goal - served)).max(0.0));
+            }
+        }
+    }
+}

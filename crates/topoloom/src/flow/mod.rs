@@ -1,0 +1,64 @@
+//! The flow engine: messages as flows that share channels, from one completion to the next.
+//!
+//! Between two *instants* all rates stand still. At an instant messages are complete, what waited for them begins, and
+//! the rates are found anew, as far as the change reaches ([`rates`]). Paths are what the routing decides in an idle
+//! network ([`paths`]); nothing is kept but those of the messages under way.
+
+mod config;
+mod engine;
+mod paths;
+mod rates;
+mod record;
+
+pub use config::{FlowConfig, KEYS as FLOW_KEYS};
+pub use engine::{AtOnce, Script, run, run_flows};
+pub use paths::Paths;
+pub use rates::{Rates, Sharing};
+pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Timeline};
+
+use crate::error::{Error, Result};
+use crate::network::{Network, TerminalId};
+use crate::routing::AnyRouting;
+
+/// The rates of flows that are all under way at the same time, each from a terminal to another, in bytes a second.
+///
+/// # Errors
+/// [`Error::Config`] if a flow has an end that is no terminal; infinite is the rate of a flow to its own terminal.
+pub fn rates(network: &Network, routing: &AnyRouting, flows: &[[u32; 2]], config: &FlowConfig) -> Result<Vec<f64>> {
+    check_ends(network, flows.iter().copied())?;
+    let paths = Paths::new(network, routing, config);
+    let mut rates = Rates::new(Paths::capacities(network, config), config.model);
+    let mut path = Vec::new();
+    let mut classes: Vec<Option<u32>> = Vec::with_capacity(flows.len() * config.paths as usize);
+    for &[source, target] in flows {
+        let [source, target] = [source, target].map(TerminalId);
+        let mut rng = paths.stream(source, target);
+        for _ in 0..config.paths {
+            path.clear();
+            if source != target {
+                paths.walk(source, target, &mut rng, &mut path)?;
+            }
+            classes.push((!path.is_empty()).then(|| rates.add(&path, 1)));
+        }
+    }
+    rates.settle();
+    let rate = |class: &Option<u32>| class.map_or(f64::INFINITY, |class| rates.rate(class));
+    Ok(classes.chunks(config.paths as usize).map(|parts| parts.iter().map(rate).sum()).collect())
+}
+
+/// Refuses flows whose ends are no terminals.
+fn check_ends(network: &Network, ends: impl Iterator<Item = [u32; 2]>) -> Result<()> {
+    let terminals = network.num_terminals() as u32;
+    let wrong = |end: &u32| *end >= terminals || !network.is_up(network.router_of(TerminalId(*end)));
+    for (flow, ends) in ends.enumerate() {
+        if let Some(end) = ends.iter().find(|end| wrong(end)) {
+            let spec = network.spec();
+            return Err(Error::Config(format!(
+                "flow {flow} names the terminal {end}; {spec} has the terminals 0 to {}, without those of routers that \
+                 have failed",
+                terminals - 1
+            )));
+        }
+    }
+    Ok(())
+}

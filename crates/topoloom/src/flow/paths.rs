@@ -1,0 +1,121 @@
+//! The channels that a flow takes: what its routing decides in an idle network.
+//!
+//! A channel is one direction of a link, with the id of the port that sends into it: of a router's port to another router,
+//! or to a terminal (consumption). What terminals send into (injection) has the ids after these, by terminal. Only
+//! terminals whose capacity has a limit have channels.
+
+use super::FlowConfig;
+use crate::error::{Error, Result};
+use crate::network::{Network, Peer, PortId, TerminalId};
+use crate::rng::{Rng, mix};
+use crate::routing::{AnyRouting, Idle, Routing, View};
+
+/// A path with more hops has no end.
+const MOST_HOPS: usize = 1 << 16;
+
+/// Walks a routing from terminal to terminal.
+pub struct Paths<'a> {
+    network: &'a Network,
+    routing: &'a AnyRouting,
+    injection: bool,
+    consumption: bool,
+    seed: u64,
+}
+
+/// An idle network, as seen by a packet between two terminals.
+struct IdleFor {
+    arrived_by: u32,
+    leaves_by: u32,
+}
+
+impl View for IdleFor {
+    fn occupancy(&self, _port: u32) -> u32 {
+        0
+    }
+
+    fn published(&self, _port: PortId) -> u32 {
+        0
+    }
+
+    fn interval(&self) -> u32 {
+        0
+    }
+
+    fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+        1
+    }
+
+    fn buffer(&self, class: u8) -> u32 {
+        Idle.buffer(class)
+    }
+
+    fn arrived_by(&self) -> u32 {
+        self.arrived_by
+    }
+
+    fn leaves_by(&self) -> u32 {
+        self.leaves_by
+    }
+}
+
+impl<'a> Paths<'a> {
+    /// Paths by `routing`, with the channels of terminals that `config` limits.
+    pub fn new(network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
+        let (injection, consumption) = (config.injection.is_some(), config.consumption.is_some());
+        Self { network, routing, injection, consumption, seed: config.seed }
+    }
+
+    /// The capacities of all channels in bytes a second.
+    pub fn capacities(network: &Network, config: &FlowConfig) -> impl Iterator<Item = f64> {
+        let rate = config.link_rate();
+        let of_terminals = config.consumption.map_or(f64::INFINITY, |limit| limit * rate);
+        let injection = config.injection.map(|limit| limit * rate);
+        let ports = network.ports().iter().map(move |port| match port.peer {
+            Peer::Port(_) => rate,
+            Peer::Terminal(_) => of_terminals,
+        });
+        ports.chain(injection.into_iter().flat_map(|limit| std::iter::repeat_n(limit, network.num_terminals())))
+    }
+
+    /// The random stream that the paths of a pair are drawn from.
+    pub fn stream(&self, source: TerminalId, target: TerminalId) -> Rng {
+        Rng::stream(self.seed, mix(u64::from(source.0) << 32 | u64::from(target.0)))
+    }
+
+    /// Appends the channels of a path, and returns how many are between routers. A channel may stand there more than once.
+    ///
+    /// # Errors
+    /// [`Error::Routing`] if the routing goes round and round, as tables of one's own may.
+    pub fn walk(&self, source: TerminalId, target: TerminalId, rng: &mut Rng, path: &mut Vec<u32>) -> Result<u32> {
+        let [from, to] = [source, target].map(|end| self.network.terminal_port(end));
+        let [(mut at, arrived_by), (end, leaves_by)] = [from, to].map(|port| self.network.local_port(port));
+        let view = IdleFor { arrived_by, leaves_by };
+        if self.injection {
+            path.push(self.network.ports().len() as u32 + source.0);
+        }
+        let first = path.len();
+        if at != end {
+            let mut state = self.routing.start(at, end, &view, rng);
+            while at != end {
+                let hop = self.routing.choose(at, state, end, &view, rng);
+                let port = self.network.port_base(at) + u32::from(hop.port);
+                path.push(port);
+                let Peer::Port(peer) = self.network.ports()[port as usize].peer else {
+                    unreachable!("a hop between routers leads to a router")
+                };
+                (at, state) = (self.network.ports()[peer.index()].router, hop.next);
+                if path.len() > first + MOST_HOPS {
+                    let spec = self.network.spec();
+                    return Err(Error::Routing(format!(
+                        "{spec}: a path from terminal {source} to {target} never ends"
+                    )));
+                }
+            }
+        }
+        let between = (path.len() - first) as u32;
+        if self.consumption {
+            path.push(to.0);
+        }
+        Ok(between)
+    }
+}

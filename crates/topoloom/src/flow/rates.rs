@@ -1,0 +1,608 @@
+//! The rates of flows that share channels, brought up to date from one change to the next.
+//!
+//! Flows on the same path are one *class*. Under max-min fairness every class has a *bottleneck*: a channel that is full
+//! and on which no class has a higher rate. Rates that have this property are unique (Bertsekas and Gallager, *Data
+//! Networks*, 6.5.2).
+//!
+//! Progressive filling raises all rates together and freezes, at each level, the classes of the channel that fills up.
+//! After a change only part of that is done again. Classes whose rate is to be found are *open*, all others keep theirs;
+//! the levels are gone through from the lowest up, and a class is opened on the way as soon as it turns out that its
+//! rate cannot stand:
+//!
+//! - a channel fills up at a level that is lower than the class's rate on it: the class has to give way;
+//! - its bottleneck is no longer full at the class's rate, or others there can have more: it can have more, too.
+//!
+//! Either way its rate was not lower than the level at hand, so that whatever was frozen before stands. A change thus
+//! costs what it reaches, and the rates are exact.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// How flows share the capacity of channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sharing {
+    /// Max-min fairness.
+    #[default]
+    MaxMin,
+    /// The smallest of the shares, capacity over flows, of a flow's channels; what a flow leaves nobody else takes.
+    Share,
+    /// A flow gets its max-min fair part of what is left when it begins, and keeps it; where nothing is left, it waits.
+    Sticky,
+}
+
+/// Rates that differ by less are equal, at first …
+const EPS: f64 = 1e-12;
+/// … and by so much more whenever a class has been opened so often in one change: that is rounding's doing.
+const COARSER: f64 = 4.0;
+const OFTEN: u8 = 8;
+/// A channel with less than this part of its capacity left is full for flows that keep their rates.
+const FULL: f64 = 1e-9;
+/// A sum is made anew when it was added to so many times more than it has parts, lest rounding adds up.
+const ADDED: u32 = 64;
+/// No channel.
+const NOWHERE: u32 = u32::MAX;
+
+/// Whether `a` is less than `b` by more than rounding.
+fn less(a: f64, b: f64, eps: f64) -> bool {
+    a < b - eps * b.abs()
+}
+
+/// Flows on one path.
+#[derive(Debug, Clone, Copy)]
+struct Class {
+    /// The rate of each of its flows.
+    rate: f64,
+    /// Where its path begins in `hops`.
+    first: u32,
+    len: u32,
+    /// How many flows it has.
+    flows: u32,
+    /// The channel that its rate was frozen at.
+    bottleneck: u32,
+    /// The last change that opened it.
+    opened: u32,
+    /// How often that change opened it again.
+    again: u8,
+    open: bool,
+}
+
+/// A channel of a class's path.
+#[derive(Debug, Clone, Copy)]
+struct Hop {
+    channel: u32,
+    /// The class's place among those that cross the channel.
+    place: u32,
+}
+
+/// A class that crosses a channel, and the hop of its path that does.
+#[derive(Debug, Clone, Copy)]
+struct Crossing {
+    class: u32,
+    hop: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Channel {
+    capacity: f64,
+    /// The rate of the classes whose bottleneck it is.
+    level: f64,
+    /// How many these are.
+    bound: u32,
+    /// The last change that looked at it.
+    seen: u32,
+    /// Open flows.
+    open: u32,
+    /// Whether it waits to be queued.
+    noted: bool,
+    /// How often `fixed` was added to since it was summed up.
+    added: u32,
+    /// What the flows that are not open take.
+    fixed: f64,
+    /// None of them has a higher rate.
+    most: f64,
+}
+
+impl Channel {
+    /// What each open flow could have.
+    fn share(&self) -> f64 {
+        (self.capacity - self.fixed) / f64::from(self.open)
+    }
+}
+
+/// A channel that is to be looked at when a level is reached; the lowest comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Turn {
+    level: f64,
+    channel: u32,
+}
+
+impl Eq for Turn {}
+
+impl Ord for Turn {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.level.total_cmp(&self.level).then(other.channel.cmp(&self.channel))
+    }
+}
+
+impl PartialOrd for Turn {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Classes of flows on channels, and their rates.
+#[derive(Debug)]
+pub struct Rates {
+    sharing: Sharing,
+    channels: Vec<Channel>,
+    crossings: Vec<Vec<Crossing>>,
+    classes: Vec<Class>,
+    /// Classes without flows, to be used again.
+    unused: Vec<u32>,
+    hops: Vec<Hop>,
+    /// Paths to be used again, by length.
+    free: Vec<Vec<u32>>,
+    /// The number of the change at hand.
+    change: u32,
+    /// Rates that differ by less are equal.
+    eps: f64,
+    /// Channels and classes that the change concerns.
+    dirty: Vec<u32>,
+    fresh: Vec<u32>,
+    /// Channels to be queued.
+    noted: Vec<u32>,
+    turns: BinaryHeap<Turn>,
+    /// Classes whose rate was to be found.
+    changed: Vec<u32>,
+}
+
+impl Rates {
+    /// No flows yet, on channels of these capacities.
+    pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
+        let channel = |capacity| Channel {
+            capacity,
+            level: 0.0,
+            bound: 0,
+            seen: 0,
+            open: 0,
+            noted: false,
+            added: 0,
+            fixed: 0.0,
+            most: 0.0,
+        };
+        let channels: Vec<Channel> = capacities.into_iter().map(channel).collect();
+        Self {
+            sharing,
+            crossings: vec![Vec::new(); channels.len()],
+            channels,
+            classes: Vec::new(),
+            unused: Vec::new(),
+            hops: Vec::new(),
+            free: Vec::new(),
+            change: 0,
+            eps: EPS,
+            dirty: Vec::new(),
+            fresh: Vec::new(),
+            noted: Vec::new(),
+            turns: BinaryHeap::new(),
+            changed: Vec::new(),
+        }
+    }
+
+    /// Adds a class of `flows` flows on `path`, which is not empty and names no channel twice; returns its id.
+    pub fn add(&mut self, path: &[u32], flows: u32) -> u32 {
+        let first = self.free.get_mut(path.len()).and_then(Vec::pop).unwrap_or_else(|| {
+            self.hops.resize(self.hops.len() + path.len(), Hop { channel: NOWHERE, place: 0 });
+            (self.hops.len() - path.len()) as u32
+        });
+        let (len, opened) = (path.len() as u32, self.change);
+        let class = Class { rate: 0.0, first, len, flows, bottleneck: NOWHERE, opened, again: 0, open: false };
+        let id = match self.unused.pop() {
+            Some(id) => {
+                self.classes[id as usize] = class;
+                id
+            }
+            None => {
+                self.classes.push(class);
+                self.classes.len() as u32 - 1
+            }
+        };
+        for (hop, &channel) in (0..).zip(path) {
+            let crossings = &mut self.crossings[channel as usize];
+            self.hops[(first + hop) as usize] = Hop { channel, place: crossings.len() as u32 };
+            crossings.push(Crossing { class: id, hop });
+        }
+        self.fresh.push(id);
+        id
+    }
+
+    /// One more flow in a class.
+    pub fn join(&mut self, class: u32) {
+        let own = &mut self.classes[class as usize];
+        own.flows += 1;
+        for hop in &self.hops[own.first as usize..(own.first + own.len) as usize] {
+            self.channels[hop.channel as usize].fixed += own.rate;
+        }
+        self.fresh.push(class);
+    }
+
+    /// So many flows fewer in a class; returns true if it has none left and is gone.
+    pub fn leave(&mut self, class: u32, flows: u32) -> bool {
+        let own = &mut self.classes[class as usize];
+        own.flows -= flows;
+        let Class { rate, first, len, flows: left, bottleneck, .. } = *own;
+        for hop in first..first + len {
+            let Hop { channel, place } = self.hops[hop as usize];
+            self.dirty.push(channel);
+            let there = &mut self.channels[channel as usize];
+            there.fixed -= rate * f64::from(flows);
+            there.added += 1;
+            if left == 0 {
+                let crossings = &mut self.crossings[channel as usize];
+                crossings.swap_remove(place as usize);
+                if let Some(&Crossing { class, hop }) = crossings.get(place as usize) {
+                    self.hops[(self.classes[class as usize].first + hop) as usize].place = place;
+                }
+            }
+        }
+        if left > 0 {
+            return false;
+        }
+        if bottleneck != NOWHERE {
+            self.channels[bottleneck as usize].bound -= 1;
+        }
+        if self.free.len() <= len as usize {
+            self.free.resize(len as usize + 1, Vec::new());
+        }
+        self.free[len as usize].push(first);
+        self.unused.push(class);
+        true
+    }
+
+    /// The rate of each flow of a class.
+    #[inline]
+    pub fn rate(&self, class: u32) -> f64 {
+        self.classes[class as usize].rate
+    }
+
+    /// The flows of a class.
+    #[inline]
+    pub fn flows(&self, class: u32) -> u32 {
+        self.classes[class as usize].flows
+    }
+
+    /// The path of a class.
+    pub fn path(&self, class: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
+        let Class { first, len, .. } = self.classes[class as usize];
+        self.hops[first as usize..(first + len) as usize].iter().map(|hop| hop.channel)
+    }
+
+    /// The classes whose rate the last change may have changed.
+    pub fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
+    /// Finds the rates after all that was added and has left since the last time.
+    pub fn settle(&mut self) {
+        self.change += 1;
+        self.eps = EPS;
+        self.changed.clear();
+        let (mut dirty, mut fresh) = (std::mem::take(&mut self.dirty), std::mem::take(&mut self.fresh));
+        // A class may have come and gone again, and its id be another's.
+        fresh.retain(|&class| self.classes[class as usize].flows > 0);
+        match self.sharing {
+            Sharing::Share => self.share(&dirty, &fresh),
+            Sharing::MaxMin => {
+                dirty.iter().for_each(|&channel| self.look(channel));
+                fresh.iter().for_each(|&class| self.open(class));
+            }
+            Sharing::Sticky => {
+                let waiting = |crossing: &&Crossing| self.classes[crossing.class as usize].rate == 0.0;
+                let crossings = dirty.iter().flat_map(|&channel| &self.crossings[channel as usize]);
+                fresh.extend(crossings.filter(waiting).map(|crossing| crossing.class));
+                fresh.iter().for_each(|&class| self.open(class));
+            }
+        }
+        self.fill();
+        dirty.clear();
+        fresh.clear();
+        (self.dirty, self.fresh) = (dirty, fresh);
+    }
+
+    /// Goes through the levels until no class is open.
+    fn fill(&mut self) {
+        self.queue_noted();
+        while let Some(Turn { level, channel }) = self.turns.pop() {
+            let here = self.channels[channel as usize];
+            let due = here.bound > 0 && !less(level, here.level, self.eps);
+            if here.open == 0 {
+                if due && less(here.fixed, here.capacity, self.eps) {
+                    self.open_bound(channel);
+                }
+                continue;
+            }
+            let share = here.share();
+            if due && less(here.level, share, self.eps) && self.sharing == Sharing::MaxMin {
+                self.open_bound(channel);
+            } else if less(level, share, self.eps) {
+                self.turns.push(Turn { level: share, channel });
+            } else if less(share, here.most, self.eps) && self.sharing == Sharing::MaxMin {
+                self.give_way(channel);
+            } else {
+                self.freeze(channel, share);
+            }
+        }
+    }
+
+    /// Takes a channel into the change at hand.
+    fn look(&mut self, channel: u32) {
+        let here = &mut self.channels[channel as usize];
+        if here.seen == self.change {
+            return;
+        }
+        here.seen = self.change;
+        let parts = self.crossings[channel as usize].len() as u32;
+        if parts == 0 || here.added > ADDED + parts {
+            (here.added, here.fixed, here.most) = (0, 0.0, 0.0);
+            for crossing in &self.crossings[channel as usize] {
+                let class = &self.classes[crossing.class as usize];
+                here.fixed += class.rate * f64::from(class.flows);
+                here.most = here.most.max(class.rate);
+            }
+        }
+        if here.bound > 0 && self.sharing == Sharing::MaxMin {
+            self.turns.push(Turn { level: here.level, channel });
+        }
+    }
+
+    /// Opens a class: its rate is to be found.
+    fn open(&mut self, class: u32) {
+        let Class { rate, first, len, flows, bottleneck, open, opened, mut again } = self.classes[class as usize];
+        if open {
+            return;
+        }
+        if opened != self.change {
+            self.changed.push(class);
+            again = 0;
+        } else {
+            again += 1;
+            if again == OFTEN {
+                (again, self.eps) = (0, self.eps * COARSER);
+            }
+        }
+        for hop in first..first + len {
+            let channel = self.hops[hop as usize].channel;
+            self.look(channel);
+            let here = &mut self.channels[channel as usize];
+            here.fixed -= rate * f64::from(flows);
+            here.added += 1;
+            here.open += flows;
+            if !std::mem::replace(&mut here.noted, true) {
+                self.noted.push(channel);
+            }
+        }
+        if bottleneck != NOWHERE {
+            self.channels[bottleneck as usize].bound -= 1;
+        }
+        let own = &mut self.classes[class as usize];
+        (own.open, own.opened, own.again, own.bottleneck) = (true, self.change, again, NOWHERE);
+    }
+
+    /// Queues the channels whose shares may have become smaller.
+    fn queue_noted(&mut self) {
+        for &channel in &self.noted {
+            let here = &mut self.channels[channel as usize];
+            here.noted = false;
+            self.turns.push(Turn { level: here.share(), channel });
+        }
+        self.noted.clear();
+    }
+
+    /// Opens the classes of a channel that `which` names.
+    fn open_where(&mut self, channel: u32, which: impl Fn(&Class) -> bool) {
+        for place in 0..self.crossings[channel as usize].len() {
+            let class = self.crossings[channel as usize][place].class;
+            let own = &self.classes[class as usize];
+            if !own.open && which(own) {
+                self.open(class);
+            }
+        }
+        self.queue_noted();
+    }
+
+    /// Opens the classes whose bottleneck a channel is.
+    fn open_bound(&mut self, channel: u32) {
+        self.open_where(channel, |class| class.bottleneck == channel);
+    }
+
+    /// Opens the classes that have more than their fair part of a channel, as far as can be told from the others on it.
+    fn give_way(&mut self, channel: u32) {
+        let here = self.channels[channel as usize];
+        let (open, share, eps) = (here.open, here.share(), self.eps);
+        let crossings = &self.crossings[channel as usize];
+        let fixed = || crossings.iter().map(|c| &self.classes[c.class as usize]).filter(|class| !class.open);
+        let (mut level, mut above) = (share, 0);
+        loop {
+            let (mut left, mut flows, mut more) = (here.capacity, here.open, 0);
+            for class in fixed() {
+                if less(level, class.rate, eps) {
+                    flows += class.flows;
+                    more += 1;
+                } else {
+                    left -= class.rate * f64::from(class.flows);
+                }
+            }
+            level = level.max(left / f64::from(flows));
+            if more == above {
+                break;
+            }
+            above = more;
+        }
+        let most = fixed().map(|class| class.rate).filter(|rate| !less(level, *rate, eps)).fold(0.0, f64::max);
+        self.channels[channel as usize].most = most;
+        self.open_where(channel, |class| less(level, class.rate, eps));
+        let here = &mut self.channels[channel as usize];
+        if here.open == open {
+            // Nobody had to give way: the bound was too high, or somebody above by rounding alone.
+            here.most = most.min(share);
+            self.turns.push(Turn { level, channel });
+        }
+    }
+
+    /// Freezes the open classes of a channel that fills up.
+    fn freeze(&mut self, channel: u32, share: f64) {
+        let full = self.sharing == Sharing::Sticky && share < FULL * self.channels[channel as usize].capacity;
+        let rate = if full { 0.0 } else { share };
+        for place in 0..self.crossings[channel as usize].len() {
+            let class = self.crossings[channel as usize][place].class;
+            let own = &mut self.classes[class as usize];
+            if !own.open {
+                continue;
+            }
+            (own.open, own.rate, own.bottleneck) = (false, rate, channel);
+            self.channels[channel as usize].bound += 1;
+            let Class { first, len, flows, .. } = *own;
+            for hop in &self.hops[first as usize..(first + len) as usize] {
+                let there = &mut self.channels[hop.channel as usize];
+                there.fixed += rate * f64::from(flows);
+                there.most = there.most.max(rate);
+                there.open -= flows;
+            }
+        }
+        self.channels[channel as usize].level = rate;
+    }
+
+    /// The rates by [`Sharing::Share`] of all classes that cross a channel of the change.
+    fn share(&mut self, dirty: &[u32], fresh: &[u32]) {
+        let of_fresh = fresh.iter().flat_map(|&class| {
+            let Class { first, len, .. } = self.classes[class as usize];
+            &self.hops[first as usize..(first + len) as usize]
+        });
+        let mut channels: Vec<u32> = dirty.iter().copied().chain(of_fresh.map(|hop| hop.channel)).collect();
+        channels.retain(|&channel| {
+            let here = &mut self.channels[channel as usize];
+            std::mem::replace(&mut here.seen, self.change) != self.change
+        });
+        for &channel in &channels {
+            let crossings = &self.crossings[channel as usize];
+            self.channels[channel as usize].open = crossings.iter().map(|c| self.classes[c.class as usize].flows).sum();
+        }
+        for &channel in &channels {
+            for crossing in &self.crossings[channel as usize] {
+                let own = &mut self.classes[crossing.class as usize];
+                if own.opened == self.change {
+                    continue;
+                }
+                let path = &self.hops[own.first as usize..(own.first + own.len) as usize];
+                let shares = path.iter().map(|hop| &self.channels[hop.channel as usize]);
+                let rate = shares.map(|there| there.capacity / f64::from(there.open)).fold(f64::INFINITY, f64::min);
+                self.changed.push(crossing.class);
+                (own.rate, own.opened) = (rate, self.change);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition: whoever crosses the channel with the smallest share stays at it.
+    fn filled(capacities: &[f64], flows: &[(Vec<u32>, u32)]) -> Vec<f64> {
+        let mut rates = vec![None; flows.len()];
+        loop {
+            let share = |channel: u32| {
+                let crossing = || flows.iter().zip(&rates).filter(|((path, _), _)| path.contains(&channel));
+                let fixed: f64 =
+                    crossing().filter_map(|((_, n), rate)| rate.map(|rate: f64| rate * f64::from(*n))).sum();
+                let open: u32 = crossing().filter(|(_, rate)| rate.is_none()).map(|((_, n), _)| n).sum();
+                (open > 0).then(|| ((capacities[channel as usize] - fixed) / f64::from(open), channel))
+            };
+            let shares = (0..capacities.len() as u32).filter_map(share);
+            let Some((level, channel)) = shares.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            for ((path, _), rate) in flows.iter().zip(&mut rates) {
+                if rate.is_none() && path.contains(&channel) {
+                    *rate = Some(level);
+                }
+            }
+        }
+        rates.into_iter().map(|rate| rate.expect("every path has a channel")).collect()
+    }
+
+    /// What comes and goes: a path with a number of flows, or the place of a class to change.
+    #[derive(Debug, Clone)]
+    enum Event {
+        Add(Vec<u32>, u32),
+        Join(usize),
+        Leave(usize, bool),
+    }
+
+    fn events(channels: u32) -> impl Strategy<Value = Vec<Vec<Event>>> {
+        let path = prop::collection::btree_set(0..channels, 1..=channels.min(4) as usize);
+        let event = prop_oneof![
+            5 => (path, 1u32..4).prop_map(|(path, flows)| Event::Add(path.into_iter().collect(), flows)),
+            1 => any::<usize>().prop_map(Event::Join),
+            4 => (any::<usize>(), any::<bool>()).prop_map(|(place, all)| Event::Leave(place, all)),
+        ];
+        prop::collection::vec(prop::collection::vec(event, 1..4), 1..30)
+    }
+
+    fn networks() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<Event>>)> {
+        let capacity = prop_oneof![Just(1.0), (1u32..5).prop_map(f64::from), 0.1f64..1.0];
+        (2u32..12).prop_flat_map(move |channels| {
+            (prop::collection::vec(capacity.clone(), channels as usize), events(channels))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn rates_after_each_change_are_those_found_from_the_start((capacities, changes) in networks()) {
+            let mut rates = Rates::new(capacities.iter().copied(), Sharing::MaxMin);
+            let mut live: Vec<(u32, Vec<u32>, u32)> = Vec::new();
+            for change in changes {
+                for event in change {
+                    match event {
+                        Event::Add(path, flows) => live.push((rates.add(&path, flows), path, flows)),
+                        Event::Join(place) if !live.is_empty() => {
+                            let place = place % live.len();
+                            live[place].2 += 1;
+                            rates.join(live[place].0);
+                        }
+                        Event::Leave(place, all) if !live.is_empty() => {
+                            let place = place % live.len();
+                            let (class, _, flows) = &mut live[place];
+                            let gone = if all { *flows } else { 1 };
+                            *flows -= gone;
+                            prop_assert_eq!(rates.leave(*class, gone), *flows == 0);
+                            live.retain(|(_, _, flows)| *flows > 0);
+                        }
+                        _ => {}
+                    }
+                }
+                rates.settle();
+                let flows: Vec<(Vec<u32>, u32)> = live.iter().map(|(_, path, flows)| (path.clone(), *flows)).collect();
+                for ((class, path, _), wanted) in live.iter().zip(filled(&capacities, &flows)) {
+                    let found = rates.rate(*class);
+                    prop_assert!((found - wanted).abs() <= 1e-11 * wanted, "{} for {} on {:?}", found, wanted, path);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_reaches_no_further_than_it_must() {
+        let mut rates = Rates::new([1.0; 9], Sharing::MaxMin);
+        // Three channels in a row, and a pair of flows far from there.
+        let [long, short, far] = [&[0, 1, 2][..], &[2], &[7, 8]].map(|path| rates.add(path, 1));
+        rates.add(&[7], 1);
+        rates.settle();
+        assert_eq!([long, short, far].map(|class| rates.rate(class)), [0.5; 3]);
+        rates.leave(short, 1);
+        rates.settle();
+        assert_eq!((rates.rate(long), rates.changed()), (1.0, &[long][..]));
+    }
+}

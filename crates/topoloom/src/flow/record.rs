@@ -1,0 +1,448 @@
+//! What a run of the flow engine tells: times of messages, use of channels, use over time, the critical path.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{FlowConfig, Sharing};
+use crate::network::{LinkClass, Network, Peer};
+use crate::workload::Message;
+
+/// Intervals of a [`Timeline`], at most.
+const INTERVALS: usize = 256;
+/// Steps of the critical path that are told one by one.
+const TOLD: usize = 200;
+/// Channels that are told one by one.
+const BUSIEST: usize = 10;
+/// No cause: the start.
+const START: u32 = u32::MAX;
+/// Marks a cause that is a computation.
+const COMPUTED: u32 = 1 << 31;
+
+/// What a run tells. The names are the keys of the JSON.
+#[derive(Debug, Clone, Serialize)]
+pub struct FlowResult {
+    /// The time at which the last task was done.
+    pub makespan_s: f64,
+    /// Flows that went through the network: messages, or their parts.
+    pub flows: u64,
+    /// Messages between tasks of one terminal, which take no time.
+    pub local_messages: u64,
+    /// Instants at which something was complete.
+    pub events: u64,
+    /// How often the rate of a class of flows was found anew.
+    pub rate_changes: u64,
+    /// The most classes of flows under way at a time.
+    pub most_classes: usize,
+    /// The bytes of all flows.
+    pub bytes: f64,
+    /// False if the run was stopped before its end.
+    pub completed: bool,
+    /// The seconds that completions of the critical path waited to be served together with others: what `coalesce` has
+    /// added to the makespan, as far as this path tells.
+    pub coalesced_s: f64,
+    /// How long messages took.
+    pub messages: Option<MessageTimes>,
+    /// Channels by class: those between routers, and of terminals those that have a limit.
+    pub channels: Vec<ChannelUse>,
+    /// The busiest channels.
+    pub busiest: Vec<BusyChannel>,
+    /// Use over time.
+    pub timeline: Timeline,
+    /// What the makespan consists of: from the last thing that was done back to the start.
+    pub critical_path: CriticalPath,
+    /// The options.
+    pub config: FlowConfig,
+    /// The bytes of each channel; see [`Paths`](super::Paths) for their ids.
+    #[serde(skip)]
+    pub channel_bytes: Vec<f64>,
+    /// When each message began, and when it was complete; not a number for one that never was. Of messages that are sent
+    /// more than once the last time.
+    #[serde(skip)]
+    pub times: Vec<[f64; 2]>,
+}
+
+/// Times from a message's beginning to its completion.
+#[derive(Debug, Clone, Serialize)]
+pub struct MessageTimes {
+    /// Their mean.
+    pub mean_s: f64,
+    /// Their median.
+    pub p50_s: f64,
+    /// Their 99th percentile.
+    pub p99_s: f64,
+    /// The longest.
+    pub max_s: f64,
+    /// The mean of the factors by which they are longer than at the rate of a link.
+    pub mean_stretch: f64,
+    /// The largest of these.
+    pub max_stretch: f64,
+}
+
+/// Channels of one class.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChannelUse {
+    /// The class of their links; `injection` for channels from terminals.
+    pub class: &'static str,
+    /// How many there are.
+    pub channels: usize,
+    /// How many carried anything.
+    pub used: usize,
+    /// The bytes they carried, over what they could have carried until the end: the mean of all …
+    pub mean_utilisation: f64,
+    /// … and the largest.
+    pub max_utilisation: f64,
+}
+
+/// A channel and its use.
+#[derive(Debug, Clone, Serialize)]
+pub struct BusyChannel {
+    /// The router that sends; of a channel from a terminal the terminal.
+    pub from: u32,
+    /// The router's port.
+    pub port: Option<u32>,
+    /// The router or the terminal that receives.
+    pub to: u32,
+    /// The class, as in [`ChannelUse`].
+    pub class: &'static str,
+    /// The part of its capacity that was used.
+    pub utilisation: f64,
+}
+
+/// Means over intervals of equal length, from the start on.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Timeline {
+    /// Their length.
+    pub interval_s: f64,
+    /// Bytes a second of all flows.
+    pub bytes_per_s: Vec<f64>,
+    /// The mean utilisation of the channels between routers.
+    pub utilisation: Vec<f64>,
+    /// Flows under way.
+    pub flows: Vec<f64>,
+}
+
+/// The chain of messages and computations that ends last: each began when the one before was complete.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CriticalPath {
+    /// Messages on it.
+    pub messages: usize,
+    /// Seconds of messages under way.
+    pub message_s: f64,
+    /// Of these, what the messages would have taken alone, at the rate of a link.
+    pub alone_s: f64,
+    /// Computations on it.
+    pub computations: usize,
+    /// Seconds of computing.
+    pub compute_s: f64,
+    /// The last steps, in the order of time.
+    pub steps: Vec<Step>,
+}
+
+/// A step of the critical path.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Step {
+    /// The id of a message; none of a computation.
+    pub message: Option<u32>,
+    /// The task that sends it.
+    pub source: Option<u32>,
+    /// The task that receives it.
+    pub target: Option<u32>,
+    /// When it began.
+    pub start_s: f64,
+    /// When it was complete.
+    pub end_s: f64,
+}
+
+/// A computation under way, or done.
+#[derive(Debug, Clone, Copy)]
+struct Computing {
+    cause: u32,
+    start: f64,
+    end: f64,
+}
+
+/// What is written down during a run.
+pub(super) struct Record {
+    pub flows: u64,
+    pub local_messages: u64,
+    pub events: u64,
+    pub rate_changes: u64,
+    pub most_classes: usize,
+    pub channel_bytes: Vec<f64>,
+    times: Vec<[f64; 2]>,
+    causes: Vec<u32>,
+    /// How much later than it was complete each message was served; empty unless completions are coalesced.
+    late: Vec<f32>,
+    computing: HashMap<u32, Computing>,
+    /// The last thing that was done, as a cause.
+    last: u32,
+    timeline: Timeline,
+    /// Rates of all flows now: of all, times the channels between routers, and their number.
+    pub now: [f64; 3],
+}
+
+impl Record {
+    pub fn new(channels: usize, messages: usize, config: &FlowConfig) -> Self {
+        let late = if config.coalesce > 0.0 { messages } else { 0 };
+        Self {
+            flows: 0,
+            local_messages: 0,
+            events: 0,
+            rate_changes: 0,
+            most_classes: 0,
+            channel_bytes: vec![0.0; channels],
+            times: vec![[f64::NAN; 2]; messages],
+            causes: vec![START; messages],
+            late: vec![0.0; late],
+            computing: HashMap::new(),
+            last: START,
+            timeline: Timeline::default(),
+            now: [0.0; 3],
+        }
+    }
+
+    /// The cause of what a message lets begin.
+    pub const fn by_message(message: u32) -> u32 {
+        message
+    }
+
+    /// The cause of what a computation lets begin.
+    pub const fn by_computation(op: u32) -> u32 {
+        op | COMPUTED
+    }
+
+    pub fn message_begins(&mut self, message: u32, now: f64, cause: u32) {
+        self.times[message as usize] = [now, f64::NAN];
+        self.causes[message as usize] = cause;
+    }
+
+    /// A message is served at `now`, though its last flow was complete at `due`.
+    pub fn message_ends(&mut self, message: u32, now: f64) {
+        self.times[message as usize][1] = now;
+        self.last = Self::by_message(message);
+    }
+
+    /// The last flow of a message was complete earlier than it is served.
+    pub fn served_late(&mut self, message: u32, seconds: f64) {
+        if let Some(late) = self.late.get_mut(message as usize) {
+            *late = seconds as f32;
+        }
+    }
+
+    pub fn computation_begins(&mut self, op: u32, now: f64, seconds: f64, cause: u32) {
+        self.computing.insert(op, Computing { cause, start: now, end: now + seconds });
+    }
+
+    pub fn computation_ends(&mut self, op: u32) {
+        self.last = Self::by_computation(op);
+    }
+
+    /// The rates stood still from one time to another.
+    pub fn pass(&mut self, from: f64, to: f64) {
+        if to <= from {
+            return;
+        }
+        let line = &mut self.timeline;
+        if line.interval_s == 0.0 {
+            line.interval_s = to / INTERVALS as f64;
+        }
+        while to > line.interval_s * INTERVALS as f64 {
+            line.interval_s *= 2.0;
+            for series in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows] {
+                *series = series.chunks(2).map(|pair| pair.iter().sum()).collect();
+            }
+        }
+        let interval = |time: f64| ((time / line.interval_s) as usize).min(INTERVALS - 1);
+        let (first, last) = (interval(from), interval(to));
+        for (series, rate) in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows].into_iter().zip(self.now)
+        {
+            series.resize(last + 1, 0.0);
+            for (place, sum) in series.iter_mut().enumerate().skip(first) {
+                let start = (place as f64 * line.interval_s).max(from);
+                let end = if place == last { to } else { (place + 1) as f64 * line.interval_s };
+                *sum += rate * (end - start).max(0.0);
+            }
+        }
+    }
+
+    /// The result of a run on `network` that ended at `makespan`.
+    pub fn finish(
+        mut self,
+        network: &Network,
+        messages: &[Message],
+        makespan: f64,
+        completed: bool,
+        config: &FlowConfig,
+    ) -> FlowResult {
+        let (critical_path, coalesced_s) = self.critical_path(messages, config);
+        let bytes = self.timeline.bytes_per_s.iter().sum();
+        let (channels, busiest) = self.channels(network, makespan, config);
+        FlowResult {
+            makespan_s: makespan,
+            flows: self.flows,
+            local_messages: self.local_messages,
+            events: self.events,
+            rate_changes: self.rate_changes,
+            most_classes: self.most_classes,
+            bytes,
+            completed,
+            coalesced_s,
+            messages: self.message_times(messages, config),
+            channels,
+            busiest,
+            timeline: self.timeline(network, makespan, config),
+            critical_path,
+            config: config.clone(),
+            channel_bytes: self.channel_bytes,
+            times: self.times,
+        }
+    }
+
+    fn timeline(&mut self, network: &Network, makespan: f64, config: &FlowConfig) -> Timeline {
+        let mut line = std::mem::take(&mut self.timeline);
+        let channels = 2.0 * network.links().len() as f64 * config.link_rate();
+        let last = line.flows.len().saturating_sub(1);
+        if makespan <= last as f64 * line.interval_s * (1.0 + 1e-9) {
+            // The end is a boundary: nothing is left for the last one.
+            for series in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows] {
+                series.truncate(last);
+            }
+        }
+        for place in 0..line.flows.len() {
+            // The last interval is as long as there was anything under way.
+            let length = if place == last { makespan - last as f64 * line.interval_s } else { line.interval_s };
+            let mean = |sum: f64| if length > 0.0 { sum / length } else { 0.0 };
+            line.bytes_per_s[place] = mean(line.bytes_per_s[place]);
+            line.flows[place] = mean(line.flows[place]);
+            line.utilisation[place] = if channels > 0.0 { mean(line.utilisation[place]) / channels } else { 0.0 };
+        }
+        line
+    }
+
+    fn message_times(&self, messages: &[Message], config: &FlowConfig) -> Option<MessageTimes> {
+        let done = || self.times.iter().zip(messages).filter(|(times, _)| times[1].is_finite());
+        let mut took: Vec<f64> = done().map(|([start, end], _)| end - start).collect();
+        let count = took.len();
+        let last = count.checked_sub(1)?;
+        let stretch = |([start, end], message): (&[f64; 2], &Message)| {
+            (end - start) / (message.bytes as f64 / config.link_rate())
+        };
+        let stretches = || done().filter(|(_, message)| message.bytes > 0).map(stretch);
+        let mut nth = |place: usize| *took.select_nth_unstable_by(place, f64::total_cmp).1;
+        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count as f64 * 0.99) as usize), nth(last));
+        Some(MessageTimes {
+            mean_s: took.iter().sum::<f64>() / count as f64,
+            p50_s,
+            p99_s,
+            max_s,
+            mean_stretch: stretches().sum::<f64>() / count as f64,
+            max_stretch: stretches().fold(0.0, f64::max),
+        })
+    }
+
+    fn channels(&self, network: &Network, makespan: f64, config: &FlowConfig) -> (Vec<ChannelUse>, Vec<BusyChannel>) {
+        let capacities: Vec<f64> = super::Paths::capacities(network, config).collect();
+        let ports = network.ports();
+        let class = |channel: usize| ports.get(channel).map_or("injection", |port| port.class.name());
+        let utilisation = |channel: usize| match makespan > 0.0 {
+            true => self.channel_bytes[channel] / (capacities[channel] * makespan),
+            false => 0.0,
+        };
+        let names = LinkClass::ALL.iter().map(|class| class.name()).chain(["injection"]);
+        let limited = |channel: &usize| capacities[*channel].is_finite();
+        let mut all: HashMap<&str, ChannelUse> = HashMap::new();
+        for channel in (0..capacities.len()).filter(limited) {
+            let class = class(channel);
+            let (mean_utilisation, max_utilisation) = (0.0, 0.0);
+            let of_class = all.entry(class).or_insert(ChannelUse {
+                class,
+                channels: 0,
+                used: 0,
+                mean_utilisation,
+                max_utilisation,
+            });
+            of_class.channels += 1;
+            of_class.used += usize::from(self.channel_bytes[channel] > 0.0);
+            of_class.mean_utilisation += utilisation(channel);
+            of_class.max_utilisation = of_class.max_utilisation.max(utilisation(channel));
+        }
+        let mut uses: Vec<ChannelUse> = names.filter_map(|name| all.remove(name)).collect();
+        uses.iter_mut().for_each(|class| class.mean_utilisation /= class.channels as f64);
+        let mut busiest: Vec<usize> = (0..capacities.len()).filter(limited).collect();
+        let busier = |a: &usize, b: &usize| utilisation(*b).total_cmp(&utilisation(*a)).then(a.cmp(b));
+        if busiest.len() > BUSIEST {
+            busiest.select_nth_unstable_by(BUSIEST, busier);
+            busiest.truncate(BUSIEST);
+        }
+        busiest.sort_by(busier);
+        busiest.retain(|&channel| self.channel_bytes[channel] > 0.0);
+        let described = |&channel: &usize| {
+            let (from, port, to) = match ports.get(channel) {
+                Some(port) => {
+                    let to = match port.peer {
+                        Peer::Port(peer) => ports[peer.index()].router.0,
+                        Peer::Terminal(terminal) => terminal.0,
+                    };
+                    (port.router.0, Some(channel as u32 - network.port_base(port.router)), to)
+                }
+                None => {
+                    let terminal = crate::network::TerminalId((channel - ports.len()) as u32);
+                    (terminal.0, None, network.router_of(terminal).0)
+                }
+            };
+            BusyChannel { from, port, to, class: class(channel), utilisation: utilisation(channel) }
+        };
+        (uses, busiest.iter().map(described).collect())
+    }
+
+    /// The critical path, and how long its messages waited to be served together with others.
+    fn critical_path(&self, messages: &[Message], config: &FlowConfig) -> (CriticalPath, f64) {
+        let (mut path, mut coalesced, mut cause) = (CriticalPath::default(), 0.0, self.last);
+        let mut later = f64::INFINITY;
+        while cause != START {
+            let step = if cause & COMPUTED == 0 {
+                let (message, [start_s, end_s]) = (messages[cause as usize], self.times[cause as usize]);
+                path.messages += 1;
+                path.message_s += end_s - start_s;
+                path.alone_s += message.bytes as f64 / config.link_rate();
+                coalesced += f64::from(self.late.get(cause as usize).copied().unwrap_or(0.0));
+                let step = Step {
+                    message: Some(cause),
+                    source: Some(message.source),
+                    target: Some(message.target),
+                    start_s,
+                    end_s,
+                };
+                cause = self.causes[cause as usize];
+                step
+            } else {
+                let computing = self.computing[&(cause & !COMPUTED)];
+                path.computations += 1;
+                path.compute_s += computing.end - computing.start;
+                cause = computing.cause;
+                Step { message: None, source: None, target: None, start_s: computing.start, end_s: computing.end }
+            };
+            // What was sent again since has hidden what came before.
+            if step.end_s > later {
+                break;
+            }
+            later = step.start_s;
+            if path.steps.len() < TOLD {
+                path.steps.push(step);
+            }
+        }
+        path.steps.reverse();
+        (path, coalesced)
+    }
+}
+
+impl Serialize for Sharing {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Sharing::MaxMin => "max-min",
+            Sharing::Share => "share",
+            Sharing::Sticky => "sticky",
+        })
+    }
+}

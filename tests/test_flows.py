@@ -1,0 +1,202 @@
+"""The flow engine against rates and completions from their definitions (tests/oracles/fairness.py), over the paths of
+the routings' oracle (tests/oracles/routes.py)."""
+
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import topoloom
+from oracles import fairness, graphs, routes
+from topoloom import TopoloomError, flows
+
+# Networks whose routing has one path for each pair, and the oracle's paths.
+FIXED = {
+    "mesh:4x3": routes.dor_mesh,
+    "mesh:5,p=2": routes.dor_mesh,
+    "torus:3x5": routes.dor_torus,
+    "hypercube:3": routes.dor_mesh,
+    "hyperx:3x3,p=2": lambda graph: routes.hyperx(graph, 1),
+    "nesttree:t=2,u=4,endpoints=32,upper=2x4": routes.nested,
+    "nestghc:t=2,u=8,endpoints=64,upper=4x2": routes.nested,
+}
+LINK = 10**9  # bytes a second at gbps=8
+
+
+class Known:
+    """A network, and the channels of its terminals' pairs by the oracle, numbered by name."""
+
+    def __init__(self, spec: str) -> None:
+        self.network = topoloom.network(spec)
+        graph = graphs.build(spec)
+        self.homes, self.paths, self.names = graph.homes, FIXED[spec](graph), {}
+
+    def path(self, source: int, target: int, injection: bool, consumption: bool) -> list[int]:
+        a, b = self.homes[source], self.homes[target]
+        hops: list[tuple] = [(router, port) for router, port, _ in self.paths(a, b)[0][1]] if a != b else []
+        ends = [("in", source)] * injection, [("out", target)] * consumption
+        return [self.names.setdefault(name, len(self.names)) for name in [*ends[0], *hops, *ends[1]]]
+
+    def capacity(self, injection: Fraction | None, consumption: Fraction | None) -> dict[int, Fraction]:
+        limits = {"in": injection, "out": consumption}
+        return {channel: limits.get(name[0]) or Fraction(LINK) for name, channel in self.names.items()}
+
+
+@cache
+def known(spec: str) -> Known:
+    return Known(spec)
+
+
+@st.composite
+def instances(draw):
+    """A network, pairs of its terminals, limits of terminals in link rates."""
+    spec = draw(st.sampled_from(sorted(FIXED)))
+    terminals = len(known(spec).homes)
+    ends = st.integers(0, terminals - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=24))
+    limits = st.sampled_from([None, Fraction(1), Fraction(1, 2), Fraction(3)])
+    return spec, pairs, draw(limits), draw(limits)
+
+
+def options(injection: Fraction | None, consumption: Fraction | None, more: str = "") -> str:
+    sends, receives = ("inf" if limit is None else float(limit) for limit in (injection, consumption))
+    return f"gbps=8,injection={sends},consumption={receives}{more}"
+
+
+def wanted_paths(spec, pairs, injection, consumption):
+    paths = [known(spec).path(*pair, injection is not None, consumption is not None) for pair in pairs]
+    scale = {"in": injection and injection * LINK, "out": consumption and consumption * LINK}
+    return paths, known(spec).capacity(scale["in"], scale["out"])
+
+
+@settings(max_examples=250, deadline=None)
+@given(instances(), st.sampled_from(["max-min", "share"]))
+def test_rates_are_those_of_the_definition(instance, model):
+    spec, pairs, injection, consumption = instance
+    paths, capacity = wanted_paths(spec, pairs, injection, consumption)
+    flow = options(injection, consumption, f",model={model}")
+    found = flows.rates(known(spec).network, *zip(*pairs, strict=True), routing="dor", flow=flow)
+    seen = [place for place, path in enumerate(paths) if path]
+    assert np.isinf(np.delete(found, seen)).all(), "nothing limits a flow without channels"
+    oracle = fairness.max_min if model == "max-min" else fairness.share
+    wanted = oracle([paths[place] for place in seen], capacity)
+    assert found[seen] == pytest.approx([float(rate) for rate in wanted], rel=1e-9)
+
+
+@settings(max_examples=120, deadline=None)
+@given(instances(), st.data(), st.sampled_from(["max-min", "share"]))
+def test_completions_are_those_of_the_definition(instance, data, model):
+    spec, pairs, injection, consumption = instance
+    sizes = data.draw(st.lists(st.integers(1, 6), min_size=len(pairs), max_size=len(pairs)))
+    paths, capacity = wanted_paths(spec, pairs, injection, consumption)
+    flow = options(injection, consumption, f",model={model}")
+    run = flows.run(known(spec).network, *zip(*pairs, strict=True), [s * LINK for s in sizes], routing="dor", flow=flow)
+    seen = [place for place, path in enumerate(paths) if path]
+    oracle = fairness.max_min if model == "max-min" else fairness.share
+    bytes_ = [Fraction(sizes[place] * LINK) for place in seen]
+    ends = fairness.completions([paths[place] for place in seen], bytes_, capacity, oracle)
+    assert run.times[seen, 1] == pytest.approx([float(end) for end in ends], rel=1e-9)
+    assert (run.times[:, 0] == 0).all()
+    assert (np.delete(run.times[:, 1], seen) == 0).all(), "what has no channels takes no time"
+    assert run.makespan_s == pytest.approx(float(max(ends, default=0)), rel=1e-9)
+    assert run.facts["events"] == len(set(ends)), "equal times are one instant"
+    carried = sum(sizes[place] * len(paths[place]) for place in seen) * LINK
+    assert run.channel_bytes.sum() == pytest.approx(carried, rel=1e-9)
+    assert run.facts["bytes"] == pytest.approx(sum(map(float, bytes_)), rel=1e-9)
+
+
+def test_known_answers():
+    """Ten flows into one terminal; a long flow that meets two short ones; a bottleneck that frees another."""
+    star = topoloom.network("hyperx:11")
+    assert (flows.rates(star, range(1, 11), [0] * 10, flow="gbps=8") == LINK / 10).all()
+    line = topoloom.network("mesh:4")
+    # Routers 0 to 3: the flows 0-3 and 0-1 share the first link, 2-3 and 0-3 the last one; then 1-2 has the rest.
+    rates = flows.rates(line, [0, 0, 0, 2, 1], [3, 1, 1, 3, 2], flow="gbps=8,consumption=inf")
+    assert rates == pytest.approx([LINK / 3, LINK / 3, LINK / 3, 2 * LINK / 3, 2 * LINK / 3], rel=1e-12)
+    share = flows.rates(line, [0, 0, 0, 2, 1], [3, 1, 1, 3, 2], flow="gbps=8,consumption=inf,model=share")
+    assert share == pytest.approx([LINK / 3, LINK / 3, LINK / 3, LINK / 2, LINK / 2], rel=1e-12)
+
+
+def test_sticky_flows_keep_their_rates_and_wait_where_nothing_is_left():
+    line = topoloom.network("mesh:3")
+    # 0-1 twice and 1-2 once, sizes 1, 3 and 1: the second keeps half of the link though the first has gone.
+    run = flows.run(line, [0, 0], [1, 1], [LINK, 3 * LINK], flow="gbps=8,model=sticky,consumption=inf")
+    assert run.times[:, 1] == pytest.approx([2, 6])
+    fair = flows.run(line, [0, 0], [1, 1], [LINK, 3 * LINK], flow="gbps=8,consumption=inf")
+    assert fair.times[:, 1] == pytest.approx([2, 4])
+
+
+def test_a_limit_on_injection_holds_what_a_terminal_sends():
+    star = topoloom.network("hyperx:4")
+    free = flows.rates(star, [0, 0, 0], [1, 2, 3], flow="gbps=8")
+    assert (free == LINK).all()
+    assert flows.rates(star, [0, 0, 0], [1, 2, 3], flow="gbps=8,injection=1.5") == pytest.approx([LINK / 2] * 3)
+
+
+def test_latency_is_for_each_link_those_of_terminals_included():
+    run = flows.run(topoloom.network("mesh:4"), [0, 2], [3, 2], [LINK, LINK], flow="gbps=8,latency=0.01")
+    assert run.times[:, 1] == pytest.approx([1 + 5 * 0.01, 0]), "a terminal's message to itself needs no link"
+
+
+def test_parts_on_several_paths_use_them_together():
+    """Two leaves of a tree with eight spines: one path has one link, many paths have nearly all."""
+    tree = topoloom.network("xgft:down=8x2,up=8")
+    one = flows.run(tree, range(8), range(8, 16), [LINK] * 8, routing="nca", flow="gbps=8,seed=3")
+    many = flows.run(tree, range(8), range(8, 16), [LINK] * 8, routing="nca", flow="gbps=8,seed=3,paths=256")
+    assert one.makespan_s >= 2, "random ways up collide"
+    assert 1 <= many.makespan_s < 1.15
+    assert (many.facts["flows"], one.facts["flows"]) == (8 * 256, 8)
+    again = flows.run(tree, range(8), range(8, 16), [LINK] * 8, routing="nca", flow="gbps=8,seed=3,paths=256")
+    assert (again.times == many.times).all()
+
+
+def test_completions_that_are_served_together():
+    """Flows into one terminal each, of sizes 1.00, 1.01, …: fewer instants, and a makespan that is hardly longer."""
+    star = topoloom.network("hyperx:65")
+    sizes = [LINK + place * LINK // 100 for place in range(64)]
+    exact = flows.run(star, range(64), [64] * 64, sizes, flow="gbps=8")
+    some = flows.run(star, range(64), [64] * 64, sizes, flow="gbps=8,coalesce=0.02")
+    assert exact.facts["events"] == 64
+    assert some.facts["events"] < 20
+    assert exact.makespan_s <= some.makespan_s <= exact.makespan_s * 1.02
+    assert (some.times[:, 1] >= exact.times[:, 1] - 1e-9).all(), "nobody is served before it is complete"
+
+
+def test_the_critical_path_the_timeline_and_the_channels():
+    line = topoloom.network("mesh:4")
+    run = flows.run(line, [0, 0, 2], [3, 1, 3], [4 * LINK, LINK, LINK], flow="gbps=8,consumption=inf")
+    path, timeline = run.facts["critical_path"], run.facts["timeline"]
+    assert [step["message"] for step in path["steps"]] == [0]
+    assert path["message_s"] == pytest.approx(run.makespan_s) == pytest.approx(5)
+    assert path["alone_s"] == pytest.approx(4)
+    busy = sum(timeline["utilisation"]) * timeline["interval_s"] * 6
+    assert busy == pytest.approx(4 * 3 + 1 + 1, rel=0.02), "link-seconds; the last interval is a part of one"
+    [local] = run.facts["channels"]
+    assert (local["channels"], local["used"], local["max_utilisation"]) == (6, 3, pytest.approx(1))
+    assert [(c["from"], c["to"]) for c in run.facts["busiest"]] == [(0, 1), (2, 3), (1, 2)]
+    assert run.facts["messages"]["max_s"] == pytest.approx(5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "flow", "words"),
+    [
+        (([0], [4], [1]), "", "flow 0 names the terminal 4; mesh:4 has the terminals 0 to 3"),
+        (([0, 1], [1], [1]), "", "there are 2 sources and 1 targets"),
+        (([0], [1], [1, 2]), "", "there are 1 flows and 2 sizes"),
+        (([0.5], [1], [1]), "", "sources must be a list of whole numbers"),
+        (([0], [-1], [1]), "", "targets must be a list of whole numbers"),
+        (([0], [1], [1]), "modl=share", "did you mean 'model'"),
+        (([0], [1], [1]), "model=fair", "fair"),
+        (([0], [1], [1]), "gbps=0", "gbps is 0; it must be a number above 0"),
+        (([0], [1], [1]), "injection=0", "injection is 0"),
+        (([0], [1], [1]), "coalesce=1", "coalesce is 1; it must be from 0 to below 1"),
+        (([0], [1], [1]), "latency=-1", "latency is '-1'; it must be a number from 0 up"),
+        (([0], [1], [1]), "paths=0", "paths is '0'"),
+    ],
+)
+def test_mistakes(arguments, flow, words):
+    with pytest.raises(TopoloomError, match=words):
+        flows.run(topoloom.network("mesh:4"), *arguments, flow=flow)
