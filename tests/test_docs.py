@@ -19,7 +19,17 @@ PAGES = [
     "README.md",
     *(
         f"docs/{name}.md"
-        for name in ("tutorial", "faults", "cost", "files", "pictures", "permutation", "studies", "workloads")
+        for name in (
+            "tutorial",
+            "faults",
+            "cost",
+            "files",
+            "pictures",
+            "permutation",
+            "studies",
+            "workloads",
+            "design-search",
+        )
     ),
 ]
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)

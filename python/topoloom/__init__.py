@@ -8,6 +8,7 @@
 from topoloom._core import TopoloomError, __version__
 from topoloom.comparison import Comparison, compare
 from topoloom.curves import Curve, Point
+from topoloom.design import Candidate, Candidates, candidates
 from topoloom.families import (
     Clos,
     Dragonfly,
@@ -38,6 +39,8 @@ from topoloom.workloads import Application, WorkloadResult, Workloads, workload
 
 __all__ = [
     "Application",
+    "Candidate",
+    "Candidates",
     "Clos",
     "Comparison",
     "Curve",
@@ -70,6 +73,7 @@ __all__ = [
     "Workloads",
     "Xgft",
     "__version__",
+    "candidates",
     "compare",
     "network",
     "plot",

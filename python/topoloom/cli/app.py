@@ -7,6 +7,7 @@ import typer
 from topoloom._core import TopoloomError, __version__, unknown
 from topoloom.cli import (
     bound,
+    candidates,
     compare,
     export,
     faults,
@@ -63,6 +64,7 @@ app.command()(show.show)
 app.command()(simulate.simulate)
 app.command()(saturation.saturation)
 app.command()(bound.bound)
+app.command()(candidates.candidates)
 app.command()(compare.compare)
 app.command()(workload.workload)
 app.command()(layout.layout)

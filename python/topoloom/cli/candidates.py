@@ -1,0 +1,75 @@
+"""``topoloom candidates``: every configuration that fits so many terminals and ports."""
+
+from typing import Annotated, Any
+
+import typer
+
+from topoloom._core import TopoloomError
+from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.parameters import Json
+from topoloom.design import SHAPES, Candidate
+from topoloom.design import candidates as search
+from topoloom.workers import interruptible
+
+SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
+
+
+def candidates(
+    terminals: Annotated[
+        str, typer.Option("--terminals", metavar="N|LOW:HIGH", help="At least N and up to a tenth more, or a range.")
+    ],
+    radix: Annotated[int, typer.Option("--radix", metavar="K", help="Ports of a router at the most.")],
+    families: Annotated[
+        str | None,
+        typer.Option("--families", metavar="F,…", help=f"Families: {', '.join(SHAPES)}; all unless given."),
+    ] = None,
+    min_beta: Annotated[
+        float, typer.Option("--min-beta", metavar="B", help="Links between two halves over half the terminals.")
+    ] = 0.0,
+    max_diameter: Annotated[int | None, typer.Option("--max-diameter", metavar="D", show_default=False)] = None,
+    each: Annotated[int, typer.Option("--each", metavar="N", min=1, help="Show N of every family.")] = 3,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Build those that are shown, and tell diameter and bisection as found.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Search the families for configurations of so many terminals on routers of so many ports, fewest ports first."""
+    names = None if families is None else families.split(",")
+    found = search(
+        terminals=_range(terminals), radix=radix, families=names, min_beta=min_beta, max_diameter=max_diameter
+    )
+    shown = list(found.best(each))
+    rows = [_told(candidate, exact=exact) for candidate in shown]
+    if json:
+        print_json({"candidates": len(found), "shown": rows})
+        return
+    print_table(
+        ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta"],
+        [[row["spec"], *_cells(row)] for row in rows],
+    )
+    say(
+        f"{len(found):,} candidates"
+        + (f"; the {each} of fewest ports of each family" if len(found) > len(rows) else "")
+    )
+
+
+def _range(text: str) -> int | tuple[int, int]:
+    low, colon, high = text.partition(":")
+    try:
+        return (int(low), int(high)) if colon else int(low)
+    except ValueError:
+        raise TopoloomError(f"--terminals is '{text}'; it must be a number or a range, such as 3000:3300") from None
+
+
+def _told(candidate: Candidate, *, exact: bool) -> dict[str, Any]:
+    told = candidate.to_dict()
+    if exact:
+        facts = interruptible(candidate.facts)
+        told |= {"diameter": facts["diameter"], "diameter_is": "exact", "beta": facts["beta"]}
+        told |= {"beta_is": facts["bisection_is"], "cost_usd": facts["cost_usd"], "power_w": facts["power_w"]}
+    return told
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    counts = [f"{row[key]:,}" for key in ("terminals", "routers", "radix", "links", "ports")]
+    return [*counts, f"{SIGNS[row['diameter_is']]}{row['diameter']}", f"{SIGNS[row['beta_is']]}{row['beta']:.2f}"]
