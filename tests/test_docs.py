@@ -29,6 +29,7 @@ PAGES = [
             "studies",
             "workloads",
             "design-search",
+            "reproduce",
         )
     ),
 ]

@@ -44,7 +44,7 @@ def test_every_verdict_comes_out(whole):
     }
     told = {claim.id: claim for claim in whole.claims}
     assert told["links-torus"].measured == 32
-    assert told["secret"].measured == {"mesh": 24, "torus": 32}
+    assert told["secret"].measured == {"a-mesh": 24, "a-torus": 32}
     assert len(told["hops-grow"].evidence) == 2  # both seeds
     assert {row["seed"] for row in told["hops-grow"].evidence} == {1, 2}
     assert whole.items[0].tables[0][0][1].measured == "32"
@@ -141,6 +141,7 @@ def test_mistakes_of_users(topoloom, tmp_path, monkeypatch, arguments, sentence)
         ('close = "5 %"', 'close = "5 parts"', "it must be a number, or a part"),
         ('id = "links-wrong"', 'id = "links-wrung"', "no row of published.csv"),
         ('file = "graphs.toml"', 'file = "graph.toml"', "no file graph.toml"),
+        ("measured = { a-mesh", "measured = { it", "'it' is measured here, and a name of the paper as well"),
     ],
 )
 def test_mistakes_in_a_paper(tmp_path, old, new, sentence):
@@ -197,10 +198,12 @@ def test_numbers_in_texts_and_tolerances():
 @pytest.mark.parametrize("name", names())
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_paper_is_whole(name, quick):
-    """Every study reads, and every formula asks for points that there are."""
+    """Every study reads, every formula asks for points that there are, and every row of published.csv is a claim."""
     paper = Paper.named(name)
     plan = Plan(paper, quick=quick)
     assert plan.points
+    claimed = {claim for item in paper.item for claim, _, _ in paper.claims(item)}
+    assert set(paper.rows) <= claimed
 
 
 def test_papers_are_found_in_a_checkout():

@@ -177,3 +177,14 @@ def test_ctrl_c_leaves_valid_json():
     result = json.loads(out)
     assert result["interrupted"]
     assert {point["offered"] for point in result["points"]} <= {0.0001}
+
+
+@pytest.mark.parametrize("spec", ["flex:3x3x3,p=2", "mesh:4x4"])
+def test_packets_are_counted_by_the_routers_that_they_visit(spec):
+    """Their counts sum to the packets and their mean to the hops; minimal ones visit no more than the diameter lets."""
+    network = topoloom.network(spec)
+    point = network.simulate(load=0.1, warmup=200, measure=2000, threads=2).points[0.1]
+    assert sum(point.hop_counts) == point.packets
+    assert sum(hops * count for hops, count in enumerate(point.hop_counts)) / point.packets == pytest.approx(point.hops)
+    assert len(point.hop_counts) == network.facts()["diameter"] + 2
+    assert point.hop_counts[0] == 0

@@ -479,3 +479,21 @@ def test_slim_fly_over_the_librarys_own_field(q):
     assert sum(nx.triangles(graph).values()) == sum(nx.triangles(nx.Graph(ours)).values())
     spectra = [np.linalg.eigvalsh(nx.to_numpy_array(g)) for g in (graph, nx.Graph(ours))]
     assert np.allclose(*spectra, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("flex:6x6x3,p=10", []),
+        ("flex:3x3x3", []),
+        ("flex:2x4x3", ["a side is 2", "Algorithm 1"]),
+        ("flex:1x4x3", ["a side is 1", "Algorithm 1"]),
+        ("flex:6x6x2", ["two layers", "Algorithm 1"]),
+        ("flex:2x2x2", ["a side is 2", "two layers", "Algorithm 1"]),
+        ("flex:6x6x5", ["Algorithm 1"]),
+    ],
+)
+def test_a_flex_says_what_does_not_hold(spec, words):
+    notes = topoloom.network(spec).notes
+    assert len(notes) == len(words)
+    assert all(word in note for word, note in zip(words, notes, strict=True))

@@ -63,6 +63,13 @@ class Found:
     rows: Sequence[Row]
     points: Sequence[tuple[str, StudyPoint]]
     used: dict[str, Row] = field(default_factory=dict)
+    _read: dict[str, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
+
+    def _options_and_result(self, row: Row) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options and the result of a row, read once."""
+        if row["key"] not in self._read:
+            self._read[row["key"]] = (json.loads(row["options"]), json.loads(row["result"]))
+        return self._read[row["key"]]
 
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
         """Return what a lookup of a formula finds."""
@@ -82,7 +89,7 @@ class Found:
     def where(self, conditions: Mapping[str, Value]) -> Results:
         """Return the results that meet conditions, for curves."""
         check_conditions(conditions)
-        rows = [row for row in self.rows if matches(row, json.loads(row["options"]), conditions)]
+        rows = [row for row in self.rows if matches(row, self._options_and_result(row)[0], conditions)]
         self.used.update((row["key"], row) for row in rows)
         return Results(rows)
 
@@ -90,10 +97,9 @@ class Found:
         """Return the values of a field, those of points that differ in their seed alone together."""
         groups: dict[str, list[Value]] = {}
         for row in self.rows:
-            options = json.loads(row["options"])
+            options, result = self._options_and_result(row)
             if not matches(row, options, conditions):
                 continue
-            result = json.loads(row["result"])
             value = _reach(result, name) if load is None else _at(result, load, name)
             if value is None:
                 continue

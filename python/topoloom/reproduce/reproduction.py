@@ -290,6 +290,10 @@ def _formulas(paper: Paper, item: Item) -> list[tuple[str, Formula, dict[str, Va
         names = paper.names | {"it": it}
         measured = claim.measured if isinstance(claim.measured, dict) else {SINGLE: claim.measured}
         own = [(name, formula, names) for formula in (*measured.values(), claim.target) if formula is not None]
+        if shadowing := next((own for own in measured if own in names), None):
+            raise TopoloomError(
+                f"{paper.name}: {name}: '{shadowing}' is measured here, and a name of the paper as well"
+            )
         named = names | dict.fromkeys(measured, 1.0)
         own += [(name, formula, named) for formula in (claim.holds, claim.nearly) if formula is not None]
         found += own

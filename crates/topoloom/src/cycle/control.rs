@@ -55,6 +55,8 @@ pub struct Point {
     pub p99: Option<u32>,
     /// Mean number of routers visited.
     pub hops: Option<f64>,
+    /// Packets by the routers that they visited, from 0 on; 31 stands for all that are more.
+    pub hop_counts: Vec<u64>,
     /// True if the run was long enough: a narrow interval, or a fixed length that drained.
     pub converged: bool,
     /// True if the network does not carry the load.
@@ -419,6 +421,8 @@ impl<M: RouterModel> Run<'_, '_, M> {
             p50: stats.histogram.quantile(0.5),
             p99: stats.histogram.quantile(0.99),
             hops: mean(stats.hops),
+            hop_counts: stats.hop_counts[..stats.hop_counts.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1)]
+                .to_vec(),
             converged: verdict.converged && !deadlocked && !self.stopped,
             saturated: verdict.saturated,
             deadlocked,

@@ -90,6 +90,9 @@ impl Histogram {
     }
 }
 
+/// Routers visited that are counted apart.
+const HOP_COUNTS: usize = 32;
+
 /// The counts of one domain, or of all.
 #[derive(Debug, Clone)]
 pub struct Stats {
@@ -111,6 +114,8 @@ pub struct Stats {
     pub network_latency: u64,
     /// Their summed routers visited.
     pub hops: u64,
+    /// How many visited so many routers; the last counts those that visited more, too.
+    pub hop_counts: [u64; HOP_COUNTS],
     /// Flits that arrived at terminals within the window.
     pub accepted: u64,
     /// Flits that left terminals, ever.
@@ -135,6 +140,7 @@ impl Default for Stats {
             latency: 0,
             network_latency: 0,
             hops: 0,
+            hop_counts: [0; HOP_COUNTS],
             accepted: 0,
             injected_flits: 0,
             ejected_flits: 0,
@@ -195,6 +201,7 @@ impl Stats {
             self.latency += u64::from(latency);
             self.network_latency += u64::from(now - injected);
             self.hops += u64::from(hops);
+            self.hop_counts[usize::from(hops).min(HOP_COUNTS - 1)] += 1;
             self.histogram.insert(latency);
         }
     }
@@ -216,6 +223,7 @@ impl Stats {
         self.latency += other.latency;
         self.network_latency += other.network_latency;
         self.hops += other.hops;
+        self.hop_counts.iter_mut().zip(other.hop_counts).for_each(|(a, b)| *a += b);
         self.accepted += other.accepted;
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.injected_flits += other.injected_flits;

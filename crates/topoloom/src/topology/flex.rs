@@ -26,6 +26,7 @@ pub(super) const FAMILY: Family = Family {
 #[derive(Debug)]
 pub struct Flex {
     grid: Grid,
+    notes: Vec<String>,
 }
 
 impl Flex {
@@ -81,6 +82,21 @@ impl Structure for Flex {
     fn vertex_transitive(&self) -> bool {
         true
     }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// What of the advertised properties does not hold.
+fn notes(nx: u32, ny: u32, layers: u32) -> Vec<String> {
+    let side = nx.min(ny);
+    let small = (side < 3).then(|| format!("a side is {side}; the diameters of FleX are for sides of 3 or more"));
+    let thin = (layers == 2).then(|| "there are two layers, and half the links that a router has with more".to_owned());
+    let tables = (side < 3 || layers != 3).then(|| {
+        "minimal routing goes by tables: Algorithm 1 of FleX is for three layers and sides of 3 or more".to_owned()
+    });
+    [small, thin, tables].into_iter().flatten().collect()
 }
 
 fn build(params: &Params) -> Result<Network> {
@@ -97,7 +113,7 @@ fn build(params: &Params) -> Result<Network> {
     let links = product([u128::from(nx), ny.into(), steps.into(), u128::from(nx) + u128::from(ny) - 2]);
     params.guard_size(routers, product([routers, p.into()]), links)?;
     let mut builder = NetworkBuilder::new(routers as u32).terminals_everywhere(p);
-    let flex = Flex { grid: Grid { sides } };
+    let flex = Flex { grid: Grid { sides }, notes: notes(nx, ny, layers) };
     for layer in 0..steps {
         link_layers(&mut builder, &flex, layer, (layer + 1) % layers);
     }
