@@ -175,7 +175,7 @@ class Plan:
         known = [item.id for item in paper.item]
         for name in only:
             if name not in known:
-                raise TopoloomError(f"{unknown('item', name, known)}; there are {', '.join(known)}")
+                raise TopoloomError(unknown("item", name, known))
         if quick:
             paper = paper.model_copy(update={"names": paper.names | paper.quick_names})
         self.paper = paper
