@@ -108,7 +108,8 @@ def test_the_paper_s_networks_of_4096_switches(base, method, diameter, distance)
 
 
 def test_the_network_does_not_depend_on_threads():
-    code = "import topoloom; print(topoloom.network('permuted:three-cab(hypercube:8),cabinet=16,trials=7').edges())"
+    specs = ["permuted:three-cab(hypercube:8),cabinet=16,trials=7", "permuted:optimised(torus:8x8),cabinet=8,steps=200"]
+    code = f"import topoloom; print([topoloom.network(spec).edges() for spec in {specs}])"
     told = [
         subprocess.run(
             [sys.executable, "-c", code], env=os.environ | {"RAYON_NUM_THREADS": n}, capture_output=True, check=True
@@ -116,6 +117,40 @@ def test_the_network_does_not_depend_on_threads():
         for n in ("1", "3")
     ]
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("base", ["torus:8x8", "hypercube:6"])
+def test_chosen_exchanges_keep_cabinets_and_shorten_ways(base):
+    network = topoloom.network(f"permuted:optimised({base}),cabinet=8,trials=3,steps=400")
+    told = network.facts()["permutation"]
+    before, after = pairs(topoloom.network(base)), pairs(network)
+    cabinet = consecutive(network, 8)
+    assert permute.cabinet_pairs(after, cabinet) == permute.cabinet_pairs(before, cabinet)
+    graph = permute.simple(after)
+    assert told["average_distance"] == pytest.approx(nx.average_shortest_path_length(graph))
+    assert told["diameter"] == nx.diameter(graph)
+    assert told["cabinet_distance"] < told["average_distance"] < told["trials"][told["best_trial"]]["average_distance"]
+    assert told["optimised"]["tried"] >= told["optimised"]["kept"] > 0
+
+
+def test_chosen_exchanges_that_keep_length_alone_need_no_more_cable():
+    floor, base = "permutation,cabinet=8,place=anneal", "torus:8x8"
+    rules = f"conserve=length,floor=({floor}),steps=1000"
+    network = topoloom.network(f"permuted:optimised({base}),cabinet=8,trials=3,{rules}")
+    cabinet = consecutive(network, 8)
+    before, after = (permute.cabinet_pairs(pairs(n), cabinet) for n in (topoloom.network(base), network))
+    assert before != after
+    # The base's floor: cabinets stand where its cables are short.
+    layout = topoloom.network(base).layout(floor)
+    place = {c["cabinet"]: (c["x_m"], c["y_m"]) for c in layout.floor()["cabinets"]}
+    metres = [
+        sum(n * (2 if i == j else 4 + sum(abs(a - b) for a, b in zip(place[i], place[j], strict=True)))
+            for (i, j), n in count.items())
+        for count in (before, after)
+    ]  # fmt: skip
+    assert network.facts()["permutation"]["optimised"]["cable_m"] == pytest.approx(metres)
+    assert metres[0] == pytest.approx(layout.cost()["cable_m"])
+    assert metres[1] <= metres[0] + 1e-6
 
 
 def test_cables_of_terminals_move_if_they_stand_in_cabinets():
@@ -177,6 +212,10 @@ def test_exchanges_that_would_disconnect_are_discarded_and_counted():
         ("permuted:two-cab(torus:4x4),cabinet=none.csv", "cannot read 'none.csv'"),
         ("permuted:two-cab(torus:4x4),swappable=2", "swappable is '2'; it must be a number from 0 to 1"),
         ("permuted:two-cab(torus:4x4),trials=0", "trials is 0"),
+        ("permuted:two-cab(torus:4x4),steps=9", "steps is for optimised only"),
+        ("permuted:optimised(torus:4x4),floor=(own)", "floor is for conserve=length only"),
+        ("permuted:optimised(torus:4x4),conserve=metres", "there are: cabinets, length"),
+        ("permuted:optimised(torus:4x4),conserve=length,floor=own", "write it in brackets"),
         ("permuted:two-cab(torus:4x4),cabinets=4", "did you mean 'cabinet'?"),
         ("permuted:two-cab(flex:2x2x4)", "is disconnected"),
     ],

@@ -36,7 +36,7 @@ def facts(spec: str) -> dict:
     return network(spec).facts()
 
 
-@pytest.mark.parametrize("paper", ["flex", "galaxyfly"])
+@pytest.mark.parametrize("paper", ["flex", "galaxyfly", "permutation"])
 def test_the_rows_are_whole(paper):
     told = list(rows(paper).values())
     assert all(row["item"] and row["status"] for row in told)

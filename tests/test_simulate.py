@@ -188,3 +188,22 @@ def test_packets_are_counted_by_the_routers_that_they_visit(spec):
     assert sum(hops * count for hops, count in enumerate(point.hop_counts)) / point.packets == pytest.approx(point.hops)
     assert len(point.hop_counts) == network.facts()["diameter"] + 2
     assert point.hop_counts[0] == 0
+
+
+@pytest.mark.parametrize(("spec", "routing"), [("mesh:2", "dor"), ("torus:5", "duato"), ("hypercube:3", "duato")])
+def test_the_model_of_virtual_cut_through_takes_its_paper_s_times(topoloom, spec, routing):
+    """38 cycles a switch, 8 a link, 8 each to enter and to leave, 32 more for the tail: 46 H + 40."""
+    options = ["--model", "vct", "--routing", routing, "--traffic", "uniform:exclude-self", "--load", "0.002"]
+    told = topoloom("simulate", spec, *options, "--warmup", "2000", "--measure", "60000", "--json").json()
+    point = told["points"][0]
+    assert point["network_latency_cycles"] == pytest.approx(46 * point["hops"] + 40, rel=0.02)
+    config = told["config"]
+    assert (config["model"], config["vcs"], config["packet"], config["flow"]) == ("vct", 4, 33, "vct")
+
+
+def test_options_stand_above_the_times_of_a_model(topoloom):
+    options = ["--model", "vct", "--packet", "4", "--router", "buffer=9", "--load", "0.1"]
+    config = topoloom("simulate", "mesh:2x2", *options, "--warmup", "50", "--measure", "100", "--json").json()["config"]
+    assert (config["packet"], config["buffer"], config["routing_delay"]) == (4, 9, 36)
+    outcome = topoloom("simulate", "mesh:2x2", "--model", "vct", "--router", "flow=wormhole", "--load", "0.1")
+    assert (outcome.status, "model=vct is virtual cut-through" in outcome.err) == (2, True)

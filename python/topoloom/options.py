@@ -5,9 +5,10 @@ types are checked here, ranges by the engine itself, in :func:`topoloom._core.ch
 """
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from topoloom._core import TopoloomError, unknown
 
@@ -35,11 +36,30 @@ class LinkLatencies(Options):
     internal: U32 = 1
 
 
+VCT: Mapping[str, Any] = MappingProxyType(
+    {
+        "vcs": 4,
+        "buffer": 66,
+        "flow": "vct",
+        "speedup": 1.0,
+        "routing_delay": 36,
+        "links": {"terminal": 7, "local": 7, "global": 7, "up": 7, "internal": 7},
+        "packet": 33,
+    }
+)
+"""What ``model=vct`` stands for: switches of 100 ns, links of 20 ns, packets of 33 flits of 256 bits at 96 Gb/s.
+
+A cycle is a flit, 8/3 ns; 100 ns are 37.5 cycles and 20 ns are 7.5, rounded up to 38 and 8. A router of one step a
+cycle takes ``routing_delay`` + 2 cycles, a link of latency L takes L + 1. Buffers hold two packets a VC, more than a
+link's round trip.
+"""
+
+
 class EngineOptions(Options):
     """How the cycle engine runs. Times are in cycles, sizes in flits.
 
     Attributes:
-        model: The router model.
+        model: The router model: iq, or vct, the same with the times of :data:`VCT` wherever an option is not given.
         vcs: Virtual channels a port; None for the larger of 4 and what the routing needs.
         buffer: Flits that the buffer of one VC holds.
         buffers: How the buffers of a port are divided among its VCs: private, or shared:R, of which R flits are private
@@ -69,7 +89,7 @@ class EngineOptions(Options):
         fail: Links and routers that fail at random before the run, such as ``links=5%,seed=1``; None for none.
     """
 
-    model: Literal["iq"] = "iq"
+    model: Literal["iq", "vct"] = "iq"
     vcs: U32 | None = None
     buffer: U32 = 64
     buffers: str = "private"
@@ -93,6 +113,13 @@ class EngineOptions(Options):
     threads: U32 = 1
     unsafe: bool = False
     fail: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_times(cls, values: Any) -> Any:
+        if isinstance(values, Mapping) and values.get("model") == "vct":
+            return VCT | dict(values)
+        return values
 
     @field_validator("packet", mode="before")
     @classmethod

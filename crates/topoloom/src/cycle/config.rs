@@ -13,6 +13,8 @@ pub enum Model {
     /// Input-queued with virtual channels, timed like BookSim2's router.
     #[default]
     Iq,
+    /// The same router under virtual cut-through; its options are given the times of a paper where users choose it.
+    Vct,
 }
 
 /// How virtual channels and the switch are allocated.
@@ -274,6 +276,9 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] names the option and what is allowed.
     pub fn check(&self) -> Result<()> {
+        if self.model == Model::Vct && self.flow != Flow::Vct {
+            return Err(Error::Config("model=vct is virtual cut-through: leave flow out, or flow=vct".to_owned()));
+        }
         within("vcs", self.vcs.unwrap_or(1).into(), 1, MAX_VCS.into())?;
         within("buffer", self.buffer.into(), 1, 65_535)?;
         within("routing-delay", self.routing_delay.into(), 0, 1000)?;

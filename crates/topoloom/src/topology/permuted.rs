@@ -27,7 +27,7 @@ pub(super) const FAMILY: Family = Family {
         Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
         Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
         Key { name: "seed", doc: "of the permutations (default 1)" },
-        Key { name: "steps", doc: "optimised: exchanges that each search looks at (default: 40 a cable)" },
+        Key { name: "steps", doc: "optimised: exchanges that each of four searches looks at (default: one a cable)" },
         Key {
             name: "conserve",
             doc: "optimised: cabinets: what joins which cabinets (default); length: metres in all",
@@ -58,6 +58,10 @@ pub struct Permutation {
     pub best_trial: u32,
     /// Ends of cables that are plugged in elsewhere than in the base.
     pub moved_ends: usize,
+    /// The largest distance afterwards, between routers; also terminals, if their cables are swapped.
+    pub diameter: u32,
+    /// The mean distance afterwards.
+    pub average_distance: f64,
     /// The largest distance of the base, between routers; also terminals, if their cables are swapped.
     pub base_diameter: u32,
     /// The mean distance of the base.
@@ -168,7 +172,7 @@ fn build(params: &Params) -> Result<Network> {
         Some(_) => None,
         None => Some(optimise(params, &base, &before, &mut found.cabling, how.seed).map_err(named)?),
     };
-    let base_told = before.told();
+    let (base_told, after) = (before.told(), found.cabling.told());
     let permutation = Permutation {
         method: way.map_or(OPTIMISED, Method::name).to_owned(),
         base: base.spec().to_owned(),
@@ -176,6 +180,8 @@ fn build(params: &Params) -> Result<Network> {
         cabinets: before.cabinets().iter().max().map_or(0, |&last| last + 1),
         best_trial: found.trial,
         moved_ends: found.cabling.moved_ends(&before),
+        diameter: after.diameter,
+        average_distance: after.average_distance,
         base_diameter: base_told.diameter,
         base_average_distance: base_told.average_distance,
         cabinet_distance: cabinet_distance(&before),
@@ -204,7 +210,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
         "cabinets" => Keeps::Cabinets,
         _ => Keeps::Length(metres(params, base, before)?),
     };
-    let steps = params.optional("steps", 1)?.map_or(40 * cabling.cables() as u64, u64::from);
+    let steps = params.optional("steps", 1)?.map_or(cabling.cables() as u64, u64::from);
     let (found, searched) = search(cabling, &Search { keeps: keeps.clone(), steps, seed });
     *cabling = found;
     let cable_m = match &keeps {
