@@ -1,6 +1,9 @@
-"""Applications on networks: how long they take, by the cycle engine or by the flow engine."""
+"""Applications on networks: how long they take, by the flow engine or by the cycle engine."""
 
 import json
+import resource
+import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -8,10 +11,12 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.congestion import NAME as GPCNET
+from topoloom.congestion import Impact, expanded, impacts
 from topoloom.graphs import source
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, checked
@@ -87,16 +92,29 @@ class WorkloadOptions(EngineOptions):
     """How an application is run; the other options are those of :class:`topoloom.options.EngineOptions`.
 
     Attributes:
-        engine: The engine: cycle, flit by flit.
+        engine: The engine: flow, with fair shares of links, or cycle, flit by flit.
         mapping: Which terminal runs which task: linear, random, blocks or tiles.
         rate: Bits or bytes a second of a link, as in 10Gb/s.
         flit: Bytes of a flit, of the cycle engine.
+        flow_engine: Options of the flow engine, such as ``model=share,injection=1``.
     """
 
-    engine: Literal["cycle"] = "cycle"
+    engine: Literal["flow", "cycle"] = "flow"
     mapping: str = "linear"
     rate: str = "10Gb/s"
     flit: str = "64B"
+    flow_engine: str = ""
+
+    @model_validator(mode="after")
+    def _belong_to_the_engine(self) -> "WorkloadOptions":
+        cycle = {*EngineOptions.model_fields, "flit"} - {"seed", "fail"}
+        other = {"flow": cycle, "cycle": {"flow_engine"}}[self.engine]
+        default = type(self).model_fields
+        for name in sorted(other):
+            if getattr(self, name) != default[name].get_default():
+                wrong, owner = name.rstrip("_").replace("_", "-"), "cycle" if self.engine == "flow" else "flow"
+                raise ValueError(f"{wrong} is an option of the {owner} engine, but engine is {self.engine}")
+        return self
 
 
 class WorkloadResult(BaseModel):
@@ -172,10 +190,6 @@ class WorkloadRun:
         """Check all that can be checked, and return what runs it."""
         workload = _core.Workload.on(self.app, self.network)
         options = self.options
-        engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
-        play = _core.CyclePlay(
-            self.network, self.routing, workload, options.mapping, options.flit, options.rate, engine
-        )
         about = {
             "spec": self.network.spec,
             **source(self.network),
@@ -188,14 +202,53 @@ class WorkloadRun:
             "notes": workload.notes,
             "version": _core.__version__,
             "seed": options.seed,
-            "config": json.loads(play.config()) | {"rate": options.rate, "flit": options.flit},
         }
+        if options.engine == "flow":
+            if self.app.partition(":")[0] == GPCNET:
+                raise TopoloomError(f"{self.app} repeats its congestors until the canaries are done; give engine cycle")
+            _core.check_routing(self.network, self.routing)
+            _core.flow_check(options.flow_engine, options.rate, options.seed)
+            return partial(_flowed, self, workload, about)
+        engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
+        play = _core.CyclePlay(
+            self.network, self.routing, workload, options.mapping, options.flit, options.rate, engine
+        )
+        about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
         return partial(_played, play, about)
 
 
 def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
     text, _ = play.run(cancel)
     return WorkloadResult.model_validate(about | json.loads(text))
+
+
+def _flowed(
+    run: WorkloadRun, workload: _core.Workload, about: dict[str, Any], cancel: _core.CancelToken
+) -> WorkloadResult:
+    begun, options = time.monotonic(), run.options
+    text, *_ = _core.flow_workload(
+        run.network,
+        run.routing,
+        workload,
+        options.mapping,
+        options.flow_engine,
+        options.rate,
+        options.seed,
+        cancel,
+    )
+    told = json.loads(text)
+    messages = told.pop("messages") or {}
+    completed = told.pop("completed")
+    told |= {f"message_{name}": value for name, value in messages.items()}
+    told["config"] |= {"rate": options.rate}
+    measured = {"wall_s": time.monotonic() - begun, "peak_rss_bytes": _peak_rss_bytes(), "interrupted": not completed}
+    result = WorkloadResult.model_validate(about | told | measured)
+    return result if completed else result.model_copy(update={"makespan_s": None})
+
+
+def _peak_rss_bytes() -> int:
+    """Return the largest memory of the process so far; kilobytes are told everywhere but on macOS."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 @dataclass(frozen=True)
@@ -234,6 +287,11 @@ class Workloads:
         if own is None or base is None or own.makespan_s is None or not base.makespan_s:
             return None
         return own.makespan_s / base.makespan_s
+
+    @cached_property
+    def impacts(self) -> list[Impact]:
+        """How much longer the canaries of ``gpcnet`` take beside its congestors."""
+        return impacts(self.results)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return what ``workload --json`` prints."""
@@ -308,7 +366,7 @@ def workload(
 
     Args:
         networks: Specs or networks.
-        apps: Applications such as ``allreduce:size=64KiB``.
+        apps: Applications such as ``allreduce:size=64KiB``; ``gpcnet`` without a congestor stands for all its tests.
         routing: A routing, or the role ``minimal`` or ``adaptive``.
         baseline: The network that the others are compared with; the first unless given.
         **options: What :class:`WorkloadOptions` names.
@@ -347,6 +405,7 @@ class WorkloadJob:
         baseline: str | None = None,
     ) -> None:
         own = list({network.spec: network for network in networks}.values())
+        apps = [one for app in apps for one in expanded(app)]
         specs = [network.spec for network in own]
         if baseline is not None and baseline not in specs:
             raise TopoloomError(f"the baseline is {baseline}; it must be one of the networks: {', '.join(specs)}")

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from topoloom._core import flow_keys
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
@@ -26,7 +27,9 @@ def workload(
     context: typer.Context,
     specs: Specs,
     app: Annotated[str, typer.Option("--app", metavar="NAME,…", help="Applications; see: topoloom list apps.")],
-    engine: Annotated[str | None, typer.Option("--engine", help="cycle.", show_default="cycle")] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="flow, or cycle: flit by flit.", show_default="flow")
+    ] = None,
     routing: Routing = "minimal",
     mapping: Annotated[
         str | None,
@@ -38,6 +41,15 @@ def workload(
         str | None, typer.Option("--rate", help="Bits or bytes a second of a link.", show_default="10Gb/s")
     ] = None,
     flit: Annotated[str | None, typer.Option("--flit", help="Bytes of a flit.", show_default="64B")] = None,
+    flow_engine: Annotated[
+        str | None,
+        typer.Option(
+            "--flow-engine",
+            metavar="KEY=VALUE,…",
+            help="The flow engine: " + ", ".join(name for name, _ in flow_keys()) + ".",
+            show_default=False,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option("--baseline", metavar="SPEC", help="The network that is 1.", show_default="the first"),
@@ -51,15 +63,31 @@ def workload(
     options: EngineOptions,
 ) -> int:
     """Run applications on networks, and compare how long they take."""
-    own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit}
+    own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
+    _check_files(out, plot)
+    job = WorkloadJob(load_networks(specs), split_names("--app", app), routing, chosen, baseline)
+    found = _run(job, context.obj)
+    _write(found, out, plot)
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_workloads(found)
+        print_impacts(found)
+    return _exit_status(found, len(job.runs))
+
+
+def _check_files(out: Path | None, plot: Path | None) -> None:
+    """Find out before anything runs whether the files can be written."""
     if plot is not None:
         check_format(plot)
     for file in (out, plot):
         if file is not None:
             file.touch()
-    job = WorkloadJob(load_networks(specs), split_names("--app", app), routing, chosen, baseline)
-    found = _run(job, context.obj)
+
+
+def _write(found: Workloads, out: Path | None, plot: Path | None) -> None:
+    """Say what is to be said, and write what was asked for."""
     for note in dict.fromkeys(note for result in found.results for note in (result.model_extra or {}).get("notes", [])):
         say(note)
     if out is not None:
@@ -68,11 +96,6 @@ def workload(
     if plot is not None:
         found.write_plot(plot)
         say(f"the chart is in {plot}")
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_workloads(found)
-    return _exit_status(found, len(job.runs))
 
 
 def _run(job: WorkloadJob, command: list[str]) -> Workloads:
@@ -107,6 +130,18 @@ def print_workloads(found: Workloads) -> None:
             f"{result.events:,}",
         ])  # fmt: skip
     print_table(["application", "network", "", "makespan", "relative", "messages", "events"], rows, left=3)
+
+
+def print_impacts(found: Workloads) -> None:
+    """Print the congestion impact factors, if there are any."""
+    if not found.impacts:
+        return
+    rows = [
+        [own.spec, own.canary, own.congestor, time_text(own.alone_s), f"{own.mean:.3f}", f"{own.p99:.3f}"]
+        for own in found.impacts
+    ]
+    print()
+    print_table(["network", "canary", "congestor", "alone", "impact, mean", "impact, p99"], rows, left=3)
 
 
 def _exit_status(found: Workloads, wanted: int) -> int:

@@ -1,4 +1,4 @@
-//! `broadcast`: task 0 sends to all: down a binomial tree, directly, or along a chain, in segments if asked for.
+//! `broadcast`: task 0 sends to all: down a binomial tree, directly, or along a chain.
 
 use super::Workload;
 use super::builder::Builder;
@@ -13,7 +13,6 @@ pub(super) const INFO: AppInfo = AppInfo {
         TASKS,
         SIZE,
         ("algorithm", "binomial: down a tree (default), linear: directly, or chain: from task to task"),
-        ("segments", "parts into which the data is cut, which follow one another (default 1)"),
     ],
     argument: None,
     build,
@@ -21,19 +20,13 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 fn build(request: &Request) -> Result<Workload> {
     let (tasks, size) = (request.tasks()?, request.size()?);
-    let segments = request.rounds("segments", 1)?;
-    if u64::from(segments) > size {
-        return Err(request.mistake(format_args!("{size} bytes cannot be cut into {segments} segments")));
-    }
     let steps = match request.choice("algorithm", &["binomial", "linear", "chain"])? {
         "binomial" => binomial(tasks),
         "linear" => vec![(1..tasks).map(|task| (0, task)).collect()],
         _ => (1..tasks).map(|task| vec![(task - 1, task)]).collect(),
     };
-    let mut builder = Builder::new(request, tasks, u128::from(tasks - 1) * u128::from(segments))?;
-    for segment in 0..segments {
-        down(&mut builder, &steps, part(size, segment.into(), segments.into()));
-    }
+    let mut builder = Builder::new(request, tasks, u128::from(tasks - 1))?;
+    down(&mut builder, &steps, size);
     Ok(builder.build())
 }
 

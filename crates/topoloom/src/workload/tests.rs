@@ -36,7 +36,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("alltoall:algorithm=bruck,tasks=48", 48 * 6),
     ("alltoall:algorithm=direct,tasks=9", 9 * 8),
     ("broadcast", 63),
-    ("broadcast:algorithm=chain,segments=4", 4 * 63),
+    ("broadcast:algorithm=chain", 63),
     ("broadcast:algorithm=linear,tasks=5", 4),
     ("halo:grid=4x4x4", 6 * 64),
     ("halo:grid=4x4,corners=true,compute=5us,iterations=2", 2 * 8 * 16),

@@ -1,0 +1,83 @@
+"""The two engines beside each other: makespans of the same applications on the same networks.
+
+Run as a program, ``python tests/long/test_engines.py docs/images/engines.svg``, this draws the chart of the page on
+workloads.
+
+Messages are large, so that what the flow engine leaves out, the time that a flit takes through routers, is small beside
+the time that links are busy. Terminals send and take in a flit a cycle in both engines.
+"""
+
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+
+import topoloom
+
+NETWORKS = {
+    "fattree:k=16,levels=2": ("updown", "fat tree, 256"),
+    "fattree:k=8,levels=3": ("updown", "fat tree, 512"),
+    "hyperx:8x8,p=4": ("dor", "HyperX, 256"),
+    "hyperx:8x8,p=8": ("dor", "HyperX, 512"),
+    "torus:16x16": ("dor", "torus, 256"),
+    "torus:8x8x8": ("dor", "torus, 512"),
+}
+"""Networks with the routing that both engines run, and what the chart calls them."""
+
+APPS = {
+    "permutation:size=256KiB": "permutation",
+    "alltoall:algorithm=direct,size=4KiB": "all-to-all at once",
+    "allreduce:size=256KiB": "allreduce, doubling",
+    "alltoall:size=16KiB": "all-to-all, pairwise",
+    "allreduce:algorithm=rabenseifner,size=1MiB": "allreduce, Rabenseifner",
+}
+"""Applications, and what the chart calls them. In the last two, tasks wait for each other in many unequal steps."""
+
+HELD = tuple(APPS)[:3]
+
+CYCLE = {"engine": "cycle", "flit": "64B", "packet": 4, "vcs": 16, "buffer": 16}
+FLOW = {"engine": "flow", "flow_engine": "injection=1"}
+
+
+def measure(networks=tuple(NETWORKS), apps=tuple(APPS)):
+    """Return (network, application, makespan by the cycle engine, by the flow engine) in seconds."""
+    rows = []
+    for spec in networks:
+        routing, _ = NETWORKS[spec]
+        cycle, flow = (topoloom.workload(spec, apps, routing=routing, **how).results for how in (CYCLE, FLOW))
+        rows += [(spec, a.app, a.makespan_s, b.makespan_s) for a, b in zip(cycle, flow, strict=True)]
+    return rows
+
+
+def draw(rows, path):
+    """Draw how much shorter or longer makespans are by the flow engine."""
+    with mpl.rc_context({"svg.hashsalt": "topoloom", "font.size": 9}):
+        figure = Figure(figsize=(7, 3.2), layout="constrained")
+        panel = figure.subplots()
+        specs = list(dict.fromkeys(row[0] for row in rows))
+        for place, app in enumerate(APPS):
+            found = {spec: 100 * (flow / cycle - 1) for spec, name, cycle, flow in rows if name == app}
+            x = [at + 0.17 * place - 0.34 for at in range(len(specs))]
+            panel.bar(x, [found[spec] for spec in specs], width=0.17, label=APPS[app])
+        panel.axhspan(-10, 10, color="0.9", zorder=0)
+        panel.set_xticks(range(len(specs)), [NETWORKS[spec][1] for spec in specs])
+        panel.set_ylabel("flow engine over cycle engine, %")
+        figure.legend(loc="outside lower center", ncols=3, frameon=False)
+        figure.savefig(path, metadata={"Date": None})
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spec", [spec for spec in NETWORKS if not spec.startswith("torus")])
+def test_makespans_agree_within_a_tenth(spec):
+    for _, app, cycle, flow in measure([spec], HELD):
+        assert flow == pytest.approx(cycle, rel=0.1), app
+
+
+if __name__ == "__main__":
+    measured = measure()
+    for spec, app, cycle, flow in measured:
+        print(f"{spec:24} {app:44} {1e6 * cycle:9.1f} µs {1e6 * flow:9.1f} µs {100 * (flow / cycle - 1):+6.1f} %")
+    if len(sys.argv) > 1:
+        draw(measured, Path(sys.argv[1]))
