@@ -141,12 +141,12 @@ def _values(reproduction: Reproduction, result: ItemResult, figure: Figure) -> d
     series = [
         {
             "label": own.label,
-            "colour": colour,
+            "colour": place if own.colour is None else own.colour,
             "x": [labels.get(str(point["it"]), point["x"]) for point in found],
             "y": [point["y"] for point in found],
             "published": own.published if len(own.published) == len(found) else [],
         }
-        for colour, (own, found) in enumerate(zip(figure.series, points, strict=True))
+        for place, (own, found) in enumerate(zip(figure.series, points, strict=True))
     ]
     data = {"series": series, "xaxis": figure.xaxis, "yaxis": figure.yaxis, "logarithmic": figure.logarithmic}
     key = [{"colour": own["colour"], "dash": 0, "label": own["label"], "curve": None} for own in series]

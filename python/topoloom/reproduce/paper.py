@@ -95,7 +95,7 @@ class PaperStudy(_Part):
     quick: dict[str, Any] | Literal[False] = Field(
         default={}, description="Keys of sweeps that --quick puts in the place of the study's; false leaves it out."
     )
-    seconds: float = Field(default=0, ge=0, description="How long all of it takes one processor, measured once.")
+    seconds: float = Field(default=0, ge=0, description="About how long all of it takes one processor.")
     quick_seconds: float = Field(default=0, ge=0, description="How long it takes with --quick.")
 
 
@@ -189,6 +189,7 @@ class Series(_Part):
     x: OneFormula | None = Field(default=None, description="Where each point stands; `it` itself unless given.")
     over: list[Any] = Field(default=[], description="The `it` of each point; that of the figure unless given.")
     published: list[float] = Field(default=[], description="The values that the paper prints of it.")
+    colour: int | None = Field(default=None, ge=0, description="Its colour; its place in the list unless given.")
 
 
 class Figure(_Part):

@@ -209,7 +209,7 @@ class Plan:
         return studies
 
     def seconds(self, states: Mapping[str, str]) -> float:
-        """Return how long the points that are not done take one processor, as measured once and noted in the paper."""
+        """Return about how long the points that are not done take one processor, as the paper's data note it."""
         total = 0.0
         for name in self.studies:
             own = {point.key for points in self._points.values() for study, point in points if study == name}
