@@ -118,7 +118,7 @@ class EngineOptions(Options):
     @classmethod
     def _take_times(cls, values: Any) -> Any:
         if isinstance(values, Mapping) and values.get("model") == "vct":
-            return VCT | dict(values)
+            return {**VCT, **values}
         return values
 
     @field_validator("packet", mode="before")
