@@ -66,10 +66,17 @@ class EngineOptions(Options):
             to each VC.
         flow: The flow control: wormhole, or vct for virtual cut-through.
         speedup: Internal steps of a router per cycle.
-        routing_delay: Cycles of route computation; 0 is lookahead.
+        routing_delay: Cycles of route computation; 0, which ``iq`` has unless given, is lookahead.
         vc_alloc_delay: Cycles of VC allocation.
         sw_alloc_delay: Cycles of switch allocation.
         credit_delay: Cycles that a router takes to process a credit.
+        buffer_delay: Of ``extoll`` cards: cycles to store a packet; 1 unless given.
+        crossbar_delay: Of ``extoll`` cards: cycles through the crossbar; 1 unless given.
+        tcs: Of ``extoll`` cards: traffic classes; 4 unless given.
+        tc_vcs: Of ``extoll`` cards: deterministic VCs of a traffic class; 2 unless given.
+        adaptive_tcs: Of ``extoll`` cards: traffic classes that have an adaptive VC as well; 2 unless given.
+        tc_use: Of ``extoll`` cards: the traffic classes that are used; None for all, or with an adaptive routing for
+            those with an adaptive VC.
         allocator: The allocator of VCs and of the switch.
         iterations: Iterations of the allocator.
         links: Latency of a link by class.
@@ -89,16 +96,22 @@ class EngineOptions(Options):
         fail: Links and routers that fail at random before the run, such as ``links=5%,seed=1``; None for none.
     """
 
-    model: Literal["iq", "vct"] = "iq"
+    model: Literal["iq", "vct", "extoll"] = "iq"
     vcs: U32 | None = None
     buffer: U32 = 64
     buffers: str = "private"
     flow: Literal["wormhole", "vct"] = "wormhole"
     speedup: float = 2.0
-    routing_delay: U32 = 0
+    routing_delay: U32 | None = None
     vc_alloc_delay: U32 = 1
     sw_alloc_delay: U32 = 1
     credit_delay: U32 = 2
+    buffer_delay: U32 | None = None
+    crossbar_delay: U32 | None = None
+    tcs: U32 | None = None
+    tc_vcs: U32 | None = None
+    adaptive_tcs: U32 | None = None
+    tc_use: Literal["all", "deterministic", "adaptive"] | None = None
     allocator: Literal["separable-input-first", "islip", "wavefront"] = "separable-input-first"
     iterations: U32 = 1
     links: LinkLatencies = LinkLatencies()
@@ -147,6 +160,12 @@ ROUTER_KEYS = (
     "vc_alloc_delay",
     "sw_alloc_delay",
     "credit_delay",
+    "buffer_delay",
+    "crossbar_delay",
+    "tcs",
+    "tc_vcs",
+    "adaptive_tcs",
+    "tc_use",
     "allocator",
     "iterations",
 )

@@ -128,7 +128,7 @@ fn configs() -> impl Strategy<Value = Config> {
             vcs: Some(vcs),
             buffer,
             speedup,
-            routing_delay,
+            routing_delay: Some(routing_delay),
             vc_alloc_delay,
             sw_alloc_delay,
             credit_delay,

@@ -15,6 +15,20 @@ pub enum Model {
     Iq,
     /// The same router under virtual cut-through; its options are given the times of a paper where users choose it.
     Vct,
+    /// Cards with virtual output queues, iSLIP, whole packets and traffic classes.
+    Extoll,
+}
+
+/// The traffic classes of cards that packets are sent in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TcUse {
+    /// All of them.
+    All,
+    /// Those without an adaptive VC.
+    Deterministic,
+    /// Those with one.
+    Adaptive,
 }
 
 /// How virtual channels and the switch are allocated.
@@ -198,14 +212,32 @@ pub struct Config {
     pub flow: Flow,
     /// Internal steps a cycle, at least 1; 1.5 alternates one and two.
     pub speedup: f64,
-    /// Stages before VC allocation; 0 looks ahead.
-    pub routing_delay: u32,
+    /// Stages before VC allocation; 0, which `iq` has unless given, looks ahead. Cards have 1 unless given.
+    pub routing_delay: Option<u32>,
     /// Cycles of VC allocation.
     pub vc_alloc_delay: u32,
     /// Cycles of switch allocation.
     pub sw_alloc_delay: u32,
     /// Cycles before a router uses a credit that has arrived.
     pub credit_delay: u32,
+    /// Of cards: cycles to store a packet; 1 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer_delay: Option<u32>,
+    /// Of cards: cycles through the crossbar; 1 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crossbar_delay: Option<u32>,
+    /// Of cards: traffic classes; 4 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tcs: Option<u32>,
+    /// Of cards: deterministic VCs of a traffic class; 2 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tc_vcs: Option<u32>,
+    /// Of cards: traffic classes with an adaptive VC as well; 2 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive_tcs: Option<u32>,
+    /// Of cards: the traffic classes used; unless given all, or with an adaptive routing those with an adaptive VC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tc_use: Option<TcUse>,
     /// The allocator of VCs and switch.
     pub allocator: Allocator,
     /// Iterations of the allocator.
@@ -244,10 +276,16 @@ impl Default for Config {
             buffers: Buffers::Private,
             flow: Flow::Wormhole,
             speedup: 2.0,
-            routing_delay: 0,
+            routing_delay: None,
             vc_alloc_delay: 1,
             sw_alloc_delay: 1,
             credit_delay: 2,
+            buffer_delay: None,
+            crossbar_delay: None,
+            tcs: None,
+            tc_vcs: None,
+            adaptive_tcs: None,
+            tc_use: None,
             allocator: Allocator::SeparableInputFirst,
             iterations: 1,
             links: Latencies::default(),
@@ -281,7 +319,8 @@ impl Config {
         }
         within("vcs", self.vcs.unwrap_or(1).into(), 1, MAX_VCS.into())?;
         within("buffer", self.buffer.into(), 1, 65_535)?;
-        within("routing-delay", self.routing_delay.into(), 0, 1000)?;
+        self.check_model()?;
+        within("routing-delay", self.routing_delay.unwrap_or(0).into(), 0, 1000)?;
         within("vc-alloc-delay", self.vc_alloc_delay.into(), 1, 1000)?;
         within("sw-alloc-delay", self.sw_alloc_delay.into(), 1, 1000)?;
         within("credit-delay", self.credit_delay.into(), 0, 1000)?;
@@ -347,6 +386,69 @@ impl Config {
         }
     }
 
+    /// Checks that nothing is set that the router model does not have.
+    fn check_model(&self) -> Result<()> {
+        let card = [
+            ("buffer-delay", self.buffer_delay),
+            ("crossbar-delay", self.crossbar_delay),
+            ("tcs", self.tcs),
+            ("tc-vcs", self.tc_vcs),
+            ("adaptive-tcs", self.adaptive_tcs),
+            ("tc-use", self.tc_use.map(|_| 0)),
+        ];
+        if self.model != Model::Extoll {
+            return match card.iter().find(|(_, given)| given.is_some()) {
+                None => Ok(()),
+                Some((name, _)) => Err(Error::Config(format!("{name} is for model=extoll, which alone has it"))),
+            };
+        }
+        let usual = Self::default();
+        let other = [
+            ("vcs", self.vcs.is_some(), "tcs, tc-vcs and adaptive-tcs say how many there are"),
+            ("speedup", self.speedup != usual.speedup && self.speedup != 1.0, "its crossbar is as fast as its links"),
+            ("allocator", self.allocator != usual.allocator && self.allocator != Allocator::Islip, "it has iSLIP"),
+            ("vc-alloc-delay", self.vc_alloc_delay != usual.vc_alloc_delay, "routing has decided on the VC"),
+        ];
+        if let Some((name, _, why)) = other.into_iter().find(|(_, given, _)| *given) {
+            return Err(Error::Config(format!("model=extoll has no {name}: {why}")));
+        }
+        let [tcs, tc_vcs, adaptive] = [self.tcs.unwrap_or(4), self.tc_vcs.unwrap_or(2), self.adaptive_tcs.unwrap_or(2)];
+        within("tcs", tcs.into(), 1, 16)?;
+        within("tc-vcs", tc_vcs.into(), 1, 16)?;
+        within("adaptive-tcs", self.adaptive_tcs.unwrap_or(adaptive.min(tcs)).into(), 0, tcs.into())?;
+        within("tcs times tc-vcs", (tcs * tc_vcs).into(), 1, u64::from(MAX_VCS - tcs))?;
+        within("buffer-delay", self.buffer_delay.unwrap_or(1).into(), 0, 1000)?;
+        within("crossbar-delay", self.crossbar_delay.unwrap_or(1).into(), 0, 1000)
+    }
+
+    /// The options with everything filled in that depends on the model, and on the VC classes of the routing.
+    pub fn filled(&self, classes: u32) -> Self {
+        match self.model {
+            Model::Iq | Model::Vct => Self {
+                vcs: Some(self.vcs.unwrap_or(classes.max(4))),
+                routing_delay: Some(self.routing_delay.unwrap_or(0)),
+                ..self.clone()
+            },
+            Model::Extoll => {
+                let (tcs, tc_vcs) = (self.tcs.unwrap_or(4), self.tc_vcs.unwrap_or(2));
+                let adaptive_tcs = self.adaptive_tcs.unwrap_or(2.min(tcs));
+                Self {
+                    vcs: Some(tcs * tc_vcs + adaptive_tcs),
+                    flow: Flow::Vct,
+                    speedup: 1.0,
+                    allocator: Allocator::Islip,
+                    routing_delay: Some(self.routing_delay.unwrap_or(1)),
+                    buffer_delay: Some(self.buffer_delay.unwrap_or(1)),
+                    crossbar_delay: Some(self.crossbar_delay.unwrap_or(1)),
+                    tcs: Some(tcs),
+                    tc_vcs: Some(tc_vcs),
+                    adaptive_tcs: Some(adaptive_tcs),
+                    ..self.clone()
+                }
+            }
+        }
+    }
+
     /// Checks that packets go through where they must have room.
     fn check_room(&self) -> Result<()> {
         if let Buffers::Shared(reserve) = self.buffers {
@@ -374,10 +476,12 @@ impl Config {
     /// [`Error::Config`] if it never can, under virtual cut-through.
     pub fn check_packet(&self, size: u32) -> Result<()> {
         let (own, _) = self.buffers.divide(self.buffer, 1);
-        if self.flow == Flow::Vct && size > own {
+        let cut_through = self.flow == Flow::Vct || self.model == Model::Extoll;
+        if cut_through && size > own {
+            let asked = if self.model == Model::Extoll { "model=extoll" } else { "flow=vct" };
             let places = if self.buffers == Buffers::Private { "buffers" } else { "private reserves" };
             return Err(Error::Config(format!(
-                "flow=vct sends packets only where all of them fits, but packets of {size} flits do not fit into \
+                "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into \
                  {places} of {own} flits"
             )));
         }

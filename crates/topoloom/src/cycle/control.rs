@@ -49,6 +49,8 @@ pub struct Point {
     pub latency_ci95: Option<f64>,
     /// Mean latency from the head's leaving the terminal, in cycles.
     pub network_latency_cycles: Option<f64>,
+    /// Mean latency of flits, from their packet's creation to their own arrival: that of cells.
+    pub flit_latency_cycles: Option<f64>,
     /// Median latency.
     pub p50: Option<u32>,
     /// 99th percentile of the latency.
@@ -418,6 +420,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
             latency_cycles: mean(stats.latency),
             latency_ci95: interval.map(|(_, half)| half),
             network_latency_cycles: mean(stats.network_latency),
+            flit_latency_cycles: (stats.flits > 0).then(|| stats.flit_latency as f64 / stats.flits as f64),
             p50: stats.histogram.quantile(0.5),
             p99: stats.histogram.quantile(0.99),
             hops: mean(stats.hops),

@@ -83,8 +83,9 @@ pub struct Domain<M> {
 struct RouterView<'a, M> {
     model: &'a M,
     first_port: u32,
-    /// Flits of the packet at hand.
+    /// Flits of the packet at hand, and the input VC it came by.
     size: u32,
+    vc: u32,
     snapshot: &'a Snapshot,
     arrived_by: u32,
     leaves_by: u16,
@@ -118,7 +119,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
-        self.model.free_vcs(self.first_port + port, class, self.size)
+        self.model.free_vcs(self.first_port + port, class, self.size, self.vc)
     }
 
     #[inline(always)]
@@ -204,7 +205,7 @@ impl<M: RouterModel> Domain<M> {
         let channel = &self.wires.channels[(vc / self.stride) as usize];
         let time = now + channel.latency + self.wires.credit_delay;
         self.wires.credits.push(time, vc);
-        self.stats.ejected(now);
+        self.stats.ejected(event.flit.created, now);
         if event.flit.is_tail() {
             let created = self.terminals.arrived(&event.flit, now);
             self.stats.delivered(created, event.flit.injected, event.flit.hops, now);
@@ -251,7 +252,7 @@ impl<M: RouterModel> Domain<M> {
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
         let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, vc / self.stride - first_port);
-        let view = RouterView { model, first_port, size: flit.size(), snapshot, arrived_by, leaves_by: flit.eject };
+        let view = RouterView { model, first_port, size: flit.size(), vc, snapshot, arrived_by, leaves_by: flit.eject };
         if flit.kind & FRESH != 0 {
             flit.kind &= !FRESH;
             flit.state = routing.start(at, dst, &view, &mut rng);

@@ -72,22 +72,22 @@ impl Flit {
 /// The end of a list.
 pub const NIL: u32 = u32::MAX;
 
-/// Flits in linked lists. Freed places are used again last in, first out: what is hot in the cache is used first.
+/// Flits, or packets, in linked lists. Freed places are used again last in, first out: what is hot in the cache is used first.
 #[derive(Debug, Default)]
-pub struct Pool {
-    nodes: Vec<(Flit, u32)>,
+pub struct Pool<T> {
+    nodes: Vec<(T, u32)>,
     free: u32,
 }
 
-impl Pool {
+impl<T: Copy> Pool<T> {
     /// An empty pool.
     pub fn new() -> Self {
         Self { nodes: Vec::new(), free: NIL }
     }
 
-    /// Stores a flit as a list of its own.
+    /// Stores one as a list of its own.
     #[inline(always)]
-    pub fn insert(&mut self, flit: Flit) -> u32 {
+    pub fn insert(&mut self, flit: T) -> u32 {
         if self.free == NIL {
             self.nodes.push((flit, NIL));
             return self.nodes.len() as u32 - 1;
@@ -105,12 +105,29 @@ impl Pool {
         self.nodes[place as usize].1 = next;
     }
 
-    /// Takes the flit at `place` out; returns it and the rest of its list.
+    /// Takes what stands at `place` out; returns it and the rest of its list.
     #[inline(always)]
-    pub fn remove(&mut self, place: u32) -> (Flit, u32) {
+    pub fn remove(&mut self, place: u32) -> (T, u32) {
         let (flit, next) = self.nodes[place as usize];
         self.nodes[place as usize].1 = self.free;
         self.free = place;
         (flit, next)
+    }
+
+    /// What stands at `place`, to change.
+    #[inline(always)]
+    pub fn at(&mut self, place: u32) -> &mut T {
+        &mut self.nodes[place as usize].0
+    }
+
+    /// What stands at `place`, to read.
+    pub fn get(&self, place: u32) -> &T {
+        &self.nodes[place as usize].0
+    }
+
+    /// The rest of the list behind `place`.
+    #[inline(always)]
+    pub fn behind(&self, place: u32) -> u32 {
+        self.nodes[place as usize].1
     }
 }

@@ -8,10 +8,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::flit::{ENTERS, Flit, NIL, Pool};
+use super::flit::{Flit, NIL, Pool};
+use super::room::Room;
 use super::table::Table;
 use super::wires::Wires;
-use super::{Allocator, Flow, RouterModel, Setup, Wait};
+use super::{Allocator, RouterModel, Setup, Wait};
 use crate::network::PortId;
 use crate::routing::PacketState;
 
@@ -223,7 +224,7 @@ pub struct Iq<const LOG: u32, const KIND: u8> {
     router_of: Table<u32>,
     /// VCs of each class; behind them all VCs.
     class_masks: Table<u64>,
-    pool: Pool,
+    pool: Pool<Flit>,
     active: Vec<u32>,
     by_input: Choices,
     by_output: Choices,
@@ -255,59 +256,6 @@ pub struct Iq<const LOG: u32, const KIND: u8> {
     /// Some stage takes more than its step: requests have to look at when they are ready.
     delayed: bool,
     grants: u64,
-}
-
-/// How buffers are divided among the VCs of a port, and what flow control asks of them.
-#[derive(Debug, Clone, Copy)]
-struct Room {
-    /// Places of each VC's own: all of them, unless VCs share some.
-    reserve: u16,
-    /// Places that the VCs of a port share.
-    pool: u32,
-    /// VCs (a bit each) that take a packet only if they are empty or have room for all of it.
-    whole: u64,
-    /// Virtual cut-through: packets take all their places when they are given a VC, flits take none.
-    cut_through: bool,
-    /// Flits of the largest packet where rings keep bubbles, else 0. Every packet then takes as many places as that: of
-    /// packets of other sizes a ring could hold so many that its room is enough for none, though it is for one in all.
-    bubble: u32,
-}
-
-impl Room {
-    fn new(setup: &Setup) -> Self {
-        let config = &setup.config;
-        let cut_through = config.flow == Flow::Vct;
-        let whole = if cut_through { u64::MAX } else { setup.whole };
-        let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
-        Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }
-    }
-
-    /// Places that the packet of this head takes under virtual cut-through.
-    #[inline(always)]
-    fn places(&self, head: &Flit) -> u32 {
-        self.bubble.max(head.size())
-    }
-
-    /// Places that must be free for it: where it enters a ring, it leaves room for another.
-    #[inline(always)]
-    fn wanted(&self, head: &Flit) -> u32 {
-        if head.kind & ENTERS == 0 { self.places(head) } else { 2 * self.bubble }
-    }
-
-    /// Places among the shared ones that a VC with so many takes.
-    #[inline(always)]
-    fn shared(&self, occupancy: u32) -> u32 {
-        occupancy.saturating_sub(self.reserve.into())
-    }
-
-    /// True if a packet fits into a VC whole. Without virtual cut-through others may take what is shared before the
-    /// packet has come: only the VC's own places count.
-    #[inline(always)]
-    fn fits(&self, occupancy: u16, shared: u32, size: u32) -> bool {
-        let (before, after) = (u32::from(occupancy), u32::from(occupancy) + size);
-        let free = if self.cut_through { self.pool - shared } else { 0 };
-        occupancy == 0 || self.shared(after) - self.shared(before) <= free
-    }
 }
 
 impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
@@ -1100,11 +1048,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
             iterations: config.iterations,
             speedup: config.speedup,
             delays: Delays {
-                routing: config.routing_delay.checked_sub(1),
+                routing: config.routing_delay.unwrap_or(0).checked_sub(1),
                 vc_alloc: config.vc_alloc_delay - 1,
                 sw_alloc: config.sw_alloc_delay - 1,
             },
-            delayed: config.routing_delay > 0 || config.vc_alloc_delay > 1 || config.sw_alloc_delay > 1,
+            delayed: config.routing_delay.is_some_and(|delay| delay > 0)
+                || config.vc_alloc_delay > 1
+                || config.sw_alloc_delay > 1,
             grants: 0,
         }
     }
@@ -1200,7 +1150,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     }
 
     #[inline(always)]
-    fn free_vcs(&self, port: u32, class: u8, size: u32) -> u32 {
+    fn free_vcs(&self, port: u32, class: u8, size: u32, _from: u32) -> u32 {
         let port = port as usize;
         let free = self.ports[port].free & self.class_masks[class as usize];
         let mut whole = free & self.whole();
@@ -1294,7 +1244,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         }
         let port = first_port + u32::from(state.front.out);
         let class = self.class_masks[state.front.class as usize];
-        if self.free_vcs(port, state.front.class, self.room.wanted(&state.front)) > 0 {
+        if self.free_vcs(port, state.front.class, self.room.wanted(&state.front), vc) > 0 {
             return Wait::Nothing;
         }
         let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);

@@ -8,9 +8,12 @@ mod control;
 mod deadlock;
 mod domain;
 mod engine;
+mod extoll;
 mod flit;
 mod iq;
 mod job;
+mod lanes;
+mod room;
 mod sizes;
 mod snapshot;
 mod stats;
@@ -18,7 +21,7 @@ mod table;
 mod terminals;
 mod wires;
 
-pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model};
+pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model, TcUse};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 pub use job::{Job, Play, Played, Times, Units};
@@ -33,8 +36,10 @@ use crate::topology::available_memory;
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
 use domain::Arrivals;
+use extoll::Extoll;
 use flit::Flit;
 use iq::{ADAPTIVE, GENERAL, Iq, PLAIN};
+use lanes::Lanes;
 use wires::Wires;
 
 /// What an input VC that cannot move waits for.
@@ -71,8 +76,8 @@ pub trait RouterModel: Send {
     /// those still to be sent of packets that have been given a VC.
     fn occupancy(&self, port: u32) -> u32;
 
-    /// VCs of `class` at output `port` that a packet of `size` flits could be given.
-    fn free_vcs(&self, port: u32, class: u8, size: u32) -> u32;
+    /// VCs of `class` at output `port` that a packet of `size` flits in input VC `from` could be given.
+    fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32;
 
     /// Places of the buffer behind an output that packets of `class` may wait in: see
     /// [`View::buffer`](crate::routing::View::buffer).
@@ -138,6 +143,8 @@ pub struct Setup {
     pub decides_again: bool,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
+    /// How VCs belong to traffic classes, where routers have such.
+    pub lanes: Option<Lanes>,
 }
 
 impl Setup {
@@ -148,8 +155,9 @@ impl Setup {
     /// that does not fit in memory.
     pub fn new(network: &Network, routing: &str, classes: u32, config: &Config) -> Result<Self> {
         config.check()?;
-        let vcs = config.vcs.unwrap_or(classes.max(4));
-        if vcs < classes && !config.run_unsafe {
+        let config = &config.filled(classes);
+        let vcs = config.vcs.unwrap_or(classes);
+        if vcs < classes && config.model != Model::Extoll && !config.run_unsafe {
             return Err(Error::Routing(format!(
                 "{routing} on {} needs {classes} VCs to be free of deadlock, but vcs is {vcs}; give vcs={classes} or \
                  more, or --unsafe to run it all the same",
@@ -170,9 +178,8 @@ impl Setup {
             all & !((1u64 << first) - 1) & if end >= 64 { u64::MAX } else { (1 << end) - 1 }
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
-        let config = Config { vcs: Some(vcs), ..config.clone() };
         let setup = Self {
-            config,
+            config: config.clone(),
             vcs,
             classes,
             stride,
@@ -181,6 +188,7 @@ impl Setup {
             rates: Vec::new(),
             decides_again: false,
             bubble: 0,
+            lanes: None,
         };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
@@ -245,6 +253,20 @@ impl Setup {
         self
     }
 
+    /// Divides the VCs into the traffic classes of the cards, if routers are such.
+    fn divide(self, name: &str, network: &Network, routing: &AnyRouting) -> Result<Self> {
+        if self.config.model != Model::Extoll {
+            return Ok(self);
+        }
+        let lanes = Lanes::new(&self.config, name, network, routing)?;
+        Ok(Self { lanes: Some(lanes), ..self })
+    }
+
+    /// The VCs into which a terminal may send, a bit each.
+    fn injection_vcs(&self, terminal: TerminalId) -> u64 {
+        self.lanes.as_ref().map_or(self.class_masks[self.classes as usize], |lanes| lanes.injection[terminal.index()])
+    }
+
     /// Keeps bubbles for packets of up to `largest` flits, if the routing asks for it.
     fn keep_bubbles(self, name: &str, routing: &AnyRouting, largest: u32) -> Result<Self> {
         let config = &self.config;
@@ -272,7 +294,7 @@ impl Setup {
         let config = &self.config;
         let simple = config.allocator == Allocator::SeparableInputFirst
             && config.iterations == 1
-            && (config.routing_delay, config.vc_alloc_delay, config.sw_alloc_delay) == (0, 1, 1)
+            && (config.routing_delay.unwrap_or(0), config.vc_alloc_delay, config.sw_alloc_delay) == (0, 1, 1)
             && config.flow == Flow::Wormhole
             && config.buffers == Buffers::Private;
         match (simple, self.decides_again, self.whole) {
@@ -307,8 +329,16 @@ impl Setup {
                 u64::from(u16::MAX) / u64::from(self.stride)
             )));
         }
+        if self.config.model == Model::Extoll && radix > extoll::MOST_PORTS {
+            return Err(Error::TooLarge(format!(
+                "{}: routers of {radix} ports; model=extoll has at most {}",
+                network.spec(),
+                extoll::MOST_PORTS
+            )));
+        }
         let ports = network.ports().len() as u128;
-        let bytes = ports * (u128::from(self.stride) * 80 + 64) + network.num_terminals() as u128 * 256;
+        let queues = if self.config.model == Model::Extoll { u128::from(radix) * 8 } else { 0 };
+        let bytes = ports * (u128::from(self.stride) * (80 + queues) + 64) + network.num_terminals() as u128 * 256;
         let available = available_memory();
         if bytes > available {
             return Err(Error::TooLarge(format!(
@@ -327,7 +357,7 @@ impl Setup {
         let config = &self.config;
         let ports = (0..network.ports().len() as u32).map(PortId);
         let longest = ports.map(|port| self.latency(network, port)).max().unwrap_or(1);
-        longest + config.credit_delay + self.vcs * config.buffer + 4
+        longest + config.credit_delay + config.crossbar_delay.unwrap_or(0) + self.vcs * config.buffer + 4
     }
 }
 
@@ -398,6 +428,7 @@ impl Run {
             routing::verify::verify(network, routing, &algorithm, None).refuse_unsafe()?;
         }
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
+        let setup = setup.divide(routing, network, &algorithm)?;
         let largest = pattern.trace().map_or(config.packet.largest(), Trace::largest);
         let setup = setup.keep_bubbles(routing, &algorithm, largest)?;
         let setup = match &config.rates {
@@ -434,6 +465,9 @@ impl Run {
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
+        }
+        if self.setup.config.model == Model::Extoll {
+            return control::run::<Extoll>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
         }
         with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
     }

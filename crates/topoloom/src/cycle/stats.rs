@@ -116,6 +116,10 @@ pub struct Stats {
     pub hops: u64,
     /// How many visited so many routers; the last counts those that visited more, too.
     pub hop_counts: [u64; HOP_COUNTS],
+    /// Flits of measured packets that arrived.
+    pub flits: u64,
+    /// Their summed latency, from the packet's creation to their own arrival.
+    pub flit_latency: u64,
     /// Flits that arrived at terminals within the window.
     pub accepted: u64,
     /// Flits that left terminals, ever.
@@ -141,6 +145,8 @@ impl Default for Stats {
             network_latency: 0,
             hops: 0,
             hop_counts: [0; HOP_COUNTS],
+            flits: 0,
+            flit_latency: 0,
             accepted: 0,
             injected_flits: 0,
             ejected_flits: 0,
@@ -175,13 +181,17 @@ impl Stats {
         }
     }
 
-    /// A flit has arrived at its terminal.
+    /// A flit of a packet created at `created` has arrived at its terminal.
     #[inline(always)]
-    pub fn ejected(&mut self, now: u32) {
+    pub fn ejected(&mut self, created: u32, now: u32) {
         self.ejected_flits += 1;
         self.slot(now).flits += 1;
         if now >= self.from && now < self.until {
             self.accepted += 1;
+        }
+        if self.measured(created, now) {
+            self.flits += 1;
+            self.flit_latency += u64::from(now - created);
         }
     }
 
@@ -224,6 +234,8 @@ impl Stats {
         self.network_latency += other.network_latency;
         self.hops += other.hops;
         self.hop_counts.iter_mut().zip(other.hop_counts).for_each(|(a, b)| *a += b);
+        self.flits += other.flits;
+        self.flit_latency += other.flit_latency;
         self.accepted += other.accepted;
         self.last_arrival = self.last_arrival.max(other.last_arrival);
         self.injected_flits += other.injected_flits;

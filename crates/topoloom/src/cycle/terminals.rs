@@ -39,6 +39,8 @@ struct Source {
     size: u32,
     /// The VC of the packet being sent, or last used.
     vc: u8,
+    /// The VCs that it may send into, a bit each.
+    vcs: u64,
     /// Waits for a credit.
     blocked: bool,
     /// The on-off process is on.
@@ -132,6 +134,7 @@ impl Terminals {
             left: 0,
             size: 0,
             vc: setup.vcs as u8 - 1,
+            vcs: setup.injection_vcs(id),
             blocked: false,
             on: false,
         };
@@ -284,7 +287,7 @@ impl Terminals {
         let mut vc = last;
         for _ in 0..self.vcs {
             vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
-            if room(vc, flits) {
+            if source.vcs >> vc & 1 == 1 && room(vc, flits) {
                 return Some(vc);
             }
         }

@@ -1,0 +1,605 @@
+//! The `extoll` router model: cards with buffers at their inputs only, virtual output queues, iSLIP, virtual cut-through
+//! for packets of several cells, and credits in cells for whole packets. See docs/extoll-model.md.
+//!
+//! One [`Extoll`] holds all cards of a domain. A queue, one for each (input VC, output), holds packets, not cells: the
+//! cells of a packet come, and leave, in consecutive cycles, so that counting them is enough. A queue whose head may be
+//! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
+
+use std::collections::VecDeque;
+
+use super::flit::{Flit, NIL, Pool, TAIL};
+use super::lanes::{Lanes, NO_VC};
+use super::room::Room;
+use super::table::Table;
+use super::wires::Wires;
+use super::{RouterModel, Setup, Wait};
+use crate::network::PortId;
+use crate::routing::PacketState;
+
+/// The most ports of a card: a bit each.
+pub const MOST_PORTS: u64 = 64;
+
+/// A packet in a buffer, or on its way through.
+#[derive(Debug, Clone, Copy)]
+struct Packet {
+    /// Its head, with the output decided.
+    head: Flit,
+    /// The state in which it decided.
+    before: PacketState,
+    /// When its head left the terminal.
+    injected: u32,
+    /// The first cycle in which it may be sent.
+    ready: u32,
+    /// The input VC that it came by.
+    from: u32,
+    /// Cells that have come, and that have gone on.
+    arrived: u16,
+    sent: u16,
+    /// Its VC behind the output.
+    vc: u8,
+    /// It waits for an adaptive VC, and may fall back on another output.
+    adaptive: bool,
+}
+
+impl Packet {
+    /// The next cell to go on.
+    fn cell(&self) -> Flit {
+        if self.sent == 0 {
+            return self.head;
+        }
+        let last = u32::from(self.sent) + 1 == self.head.size();
+        Flit { kind: if last { TAIL } else { 0 }, injected: self.injected, ..self.head }
+    }
+}
+
+/// A virtual output queue: packets of an input VC for one output.
+#[derive(Debug, Clone, Copy)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+/// A card: its ports, and which of them are free and wanted, a bit each.
+#[derive(Debug, Clone, Copy)]
+struct Card {
+    first_port: u32,
+    ports: u32,
+    /// Inputs, and outputs, that no packet goes through.
+    free_inputs: u64,
+    free_outputs: u64,
+    /// Outputs for which a packet may be sent.
+    wanted: u64,
+    active: bool,
+}
+
+/// A port, as input and as output.
+#[derive(Debug, Clone, Copy)]
+struct Port {
+    /// Input: the packet that goes through, and its output.
+    packet: u32,
+    output: u16,
+    /// Output: the input that is preferred next; input: the output.
+    grant: u16,
+    accept: u16,
+    /// Output: inputs with a queue whose head may be sent, and with one whose head waits for room, a bit each.
+    asking: u64,
+    waiting: u64,
+    /// Output: places taken of those that the VCs behind it share.
+    shared: u32,
+}
+
+/// The queues of an input for an output, a bit for each VC of the input.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    /// Those whose head may be sent.
+    asking: u64,
+    /// Those whose head waits for room.
+    waiting: u64,
+    /// The VC that is preferred next.
+    turn: u8,
+}
+
+/// All cards of a domain.
+#[derive(Debug)]
+pub struct Extoll {
+    cards: Table<Card>,
+    card_of: Table<u32>,
+    ports: Table<Port>,
+    /// By output, the inputs of its card: `output * radix + input`.
+    pairs: Table<Pair>,
+    /// By input VC, the outputs of its card: `vc * radix + output`.
+    queues: Table<Queue>,
+    /// Cells in the buffer of each input VC, and the packet that comes last.
+    cells: Table<u32>,
+    coming: Table<u32>,
+    /// Places taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
+    taken: Table<u16>,
+    least: Table<u16>,
+    packets: Pool<Packet>,
+    /// Packets that become ready, in order: (cycle, queue).
+    stages: VecDeque<(u32, u32)>,
+    active: Vec<u32>,
+    /// Queues whose adaptive head has just begun to wait, and those of them that are falling back.
+    blocked: Vec<u32>,
+    falling: VecDeque<u32>,
+    /// What the outputs of a card grant in an iteration: the input VC, by output; and the outputs, by input.
+    grants: Vec<u8>,
+    offers: Vec<u64>,
+    lanes: Lanes,
+    room: Room,
+    log: u32,
+    radix: usize,
+    iterations: u32,
+    /// Cycles from the arrival of a head to the first in which it may be sent, and from there to its departure.
+    stages_delay: u32,
+    crossbar_delay: u32,
+    moved: u64,
+    /// The cycle of the last step.
+    now: u32,
+}
+
+/// The first bit of `bits` from `from` on, round the end.
+#[inline(always)]
+fn first_from(bits: u64, from: u16) -> u32 {
+    let later = bits & u64::MAX.checked_shl(from.into()).unwrap_or(0);
+    if later != 0 { later.trailing_zeros() } else { bits.trailing_zeros() }
+}
+
+/// The bits of a word, in order.
+fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+impl Extoll {
+    /// The place of an output VC, or input VC, among those of its port.
+    #[inline(always)]
+    fn lane(&self, vc: u32) -> u32 {
+        vc & ((1 << self.log) - 1)
+    }
+
+    /// The input VC, card, input and output of a queue, the last two counted within the card.
+    #[inline(always)]
+    fn place(&self, queue: u32) -> (u32, usize, u32, u32) {
+        let (vc, output) = (queue / self.radix as u32, queue % self.radix as u32);
+        let card = self.card_of[(vc >> self.log) as usize] as usize;
+        (vc, card, (vc >> self.log) - self.cards[card].first_port, output)
+    }
+
+    #[inline(always)]
+    fn activate(&mut self, card: usize) {
+        let state = &mut self.cards[card];
+        if !state.active {
+            state.active = true;
+            self.active.push(card as u32);
+        }
+    }
+
+    fn pair(&mut self, card: usize, input: u32, output: u32) -> &mut Pair {
+        let port = (self.cards[card].first_port + output) as usize;
+        &mut self.pairs[port * self.radix + input as usize]
+    }
+
+    /// The head of a queue may be sent from now on.
+    fn ask(&mut self, queue: u32) {
+        let (vc, card, input, output) = self.place(queue);
+        let lane = self.lane(vc);
+        self.pair(card, input, output).asking |= 1 << lane;
+        let port = self.cards[card].first_port + output;
+        self.ports[port as usize].asking |= 1 << input;
+        self.cards[card].wanted |= 1 << output;
+        self.activate(card);
+    }
+
+    /// The head of a queue may not be sent any more: it is being sent, has gone elsewhere, or waits for room.
+    fn withdraw(&mut self, queue: u32) {
+        let (vc, card, input, output) = self.place(queue);
+        let lane = self.lane(vc);
+        let pair = self.pair(card, input, output);
+        pair.asking &= !(1 << lane);
+        if pair.asking == 0 {
+            let port = &mut self.ports[(self.cards[card].first_port + output) as usize];
+            port.asking &= !(1 << input);
+            if port.asking == 0 {
+                self.cards[card].wanted &= !(1 << output);
+            }
+        }
+    }
+
+    /// Looks at the head of a queue that has changed: it asks if its stages are behind it.
+    fn renew(&mut self, queue: u32, now: u32) {
+        let first = self.queues[queue as usize].first;
+        if first != NIL && self.packets.at(first).ready <= now {
+            self.ask(queue);
+        }
+    }
+
+    fn append(&mut self, queue: u32, packet: u32) {
+        let last = std::mem::replace(&mut self.queues[queue as usize].last, packet);
+        if self.queues[queue as usize].first == NIL {
+            self.queues[queue as usize].first = packet;
+        } else {
+            self.packets.link(last, packet);
+        }
+    }
+
+    /// Takes the head of a queue out of it; what follows is looked at by whoever does so.
+    fn detach(&mut self, queue: u32) -> u32 {
+        let Queue { first, last } = self.queues[queue as usize];
+        let next = if first == last { NIL } else { self.packets.behind(first) };
+        self.queues[queue as usize].first = next;
+        self.packets.link(first, NIL);
+        first
+    }
+
+    /// True if the packet fits behind its output.
+    fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
+        self.room.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
+    }
+
+    /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.
+    fn eligible(&mut self, card: usize, input: u32, output: u32) -> Option<u8> {
+        let first_port = self.cards[card].first_port;
+        let port = (first_port + output) as usize;
+        let Pair { asking, turn, .. } = *self.pair(card, input, output);
+        let mut left = asking;
+        while left != 0 {
+            let lane = first_from(left, turn.into());
+            left &= !(1 << lane);
+            let queue = (((first_port + input) << self.log) + lane) * self.radix as u32 + output;
+            let first = self.queues[queue as usize].first;
+            let Packet { head, vc, adaptive, .. } = *self.packets.at(first);
+            if self.fits(port, vc, head.size()) {
+                return Some(lane as u8);
+            }
+            let least = &mut self.least[(port << self.log) + usize::from(vc)];
+            *least = if *least == 0 { head.size() as u16 } else { (*least).min(head.size() as u16) };
+            self.withdraw(queue);
+            self.pair(card, input, output).waiting |= 1 << lane;
+            self.ports[port].waiting |= 1 << input;
+            if adaptive {
+                self.blocked.push(queue);
+            }
+        }
+        None
+    }
+
+    /// Room has been made behind an output: the heads that wait for it ask again.
+    fn relieve(&mut self, port: usize) {
+        let card = self.card_of[port] as usize;
+        let (first_port, log) = (self.cards[card].first_port, self.log);
+        let output = port as u32 - first_port;
+        (port << log..(port + 1) << log).for_each(|vc| self.least[vc] = 0);
+        for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
+            let waiting = std::mem::take(&mut self.pair(card, input, output).waiting);
+            for lane in bits(waiting) {
+                self.ask((((first_port + input) << log) + lane) * self.radix as u32 + output);
+            }
+        }
+    }
+
+    /// iSLIP (McKeown, 1999): free outputs grant, free inputs accept, both round robin from their pointers on, which move
+    /// past what was accepted in the first iteration only.
+    fn arbitrate(&mut self, card: usize, now: u32) {
+        for iteration in 0..self.iterations {
+            let Card { first_port, free_inputs, free_outputs, wanted, .. } = self.cards[card];
+            let mut granted = 0u64;
+            for output in bits(wanted & free_outputs) {
+                let port = self.ports[(first_port + output) as usize];
+                let mut inputs = port.asking & free_inputs;
+                while inputs != 0 {
+                    let input = first_from(inputs, port.grant);
+                    inputs &= !(1 << input);
+                    if let Some(lane) = self.eligible(card, input, output) {
+                        self.grants[output as usize] = lane;
+                        self.offers[input as usize] |= 1 << output;
+                        granted |= 1 << input;
+                        break;
+                    }
+                }
+            }
+            if granted == 0 {
+                return;
+            }
+            for input in bits(granted) {
+                let offers = std::mem::take(&mut self.offers[input as usize]);
+                let output = first_from(offers, self.ports[(first_port + input) as usize].accept);
+                if iteration == 0 {
+                    self.ports[(first_port + input) as usize].accept = output as u16 + 1;
+                    self.ports[(first_port + output) as usize].grant = input as u16 + 1;
+                }
+                self.connect(card, input, output, now);
+            }
+        }
+    }
+
+    /// The packet that `output` granted to `input` goes through: its places behind the output are taken.
+    fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
+        let lane = self.grants[output as usize];
+        let first_port = self.cards[card].first_port;
+        let queue = (((first_port + input) << self.log) + u32::from(lane)) * self.radix as u32 + output;
+        self.withdraw(queue);
+        let packet = self.detach(queue);
+        self.renew(queue, now);
+        self.pair(card, input, output).turn = lane + 1;
+        let Packet { head, vc, .. } = *self.packets.at(packet);
+        let port = (first_port + output) as usize;
+        let taken = &mut self.taken[(port << self.log) + usize::from(vc)];
+        let before = u32::from(*taken);
+        *taken += head.size() as u16;
+        self.ports[port].shared += self.room.shared(before + head.size()) - self.room.shared(before);
+        let own = &mut self.ports[(first_port + input) as usize];
+        (own.packet, own.output) = (packet, output as u16);
+        self.cards[card].free_inputs &= !(1 << input);
+        self.cards[card].free_outputs &= !(1 << output);
+    }
+
+    /// Every packet that goes through a card moves by a cell.
+    fn transfer(&mut self, card: usize, now: u32, wires: &mut Wires) {
+        let Card { first_port, ports, free_inputs, .. } = self.cards[card];
+        let all = u64::MAX >> (MOST_PORTS as u32 - ports);
+        for input in bits(all & !free_inputs) {
+            let in_port = first_port + input;
+            let Port { packet, output, .. } = self.ports[in_port as usize];
+            let state = self.packets.at(packet);
+            debug_assert!(state.sent < state.arrived, "cells come in consecutive cycles");
+            let cell = state.cell();
+            state.sent += 1;
+            let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
+            let out_port = first_port + u32::from(output);
+            let out_vc = (out_port << self.log) + u32::from(lane);
+            wires.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, cell);
+            wires.send_credit(PortId(in_port), self.lane(vc), now);
+            self.cells[vc as usize] -= 1;
+            self.moved += 1;
+            if done {
+                self.packets.remove(packet);
+                self.cards[card].free_inputs |= 1 << input;
+                self.cards[card].free_outputs |= 1 << output;
+            }
+        }
+    }
+}
+
+impl RouterModel for Extoll {
+    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
+        let config = &setup.config;
+        let log = setup.stride.trailing_zeros();
+        let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
+        let card = |w: &[u32]| {
+            let all = u64::MAX.checked_shr(MOST_PORTS as u32 - (w[1] - w[0])).unwrap_or(0);
+            let ports = w[1] - w[0];
+            Card { first_port: w[0], ports, free_inputs: all, free_outputs: all, wanted: 0, active: false }
+        };
+        let port = Port { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
+        let card_of = first_ports.windows(2).enumerate();
+        let filled = |delay: Option<u32>| delay.expect("the options are filled in");
+        Self {
+            cards: first_ports.windows(2).map(card).collect(),
+            card_of: card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize)).collect(),
+            ports: Table::filled(port, ports),
+            pairs: Table::filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports * radix),
+            queues: Table::filled(Queue { first: NIL, last: NIL }, (ports << log) * radix),
+            cells: Table::filled(0, ports << log),
+            coming: Table::filled(NIL, ports << log),
+            taken: Table::filled(0, ports << log),
+            least: Table::filled(0, ports << log),
+            packets: Pool::new(),
+            stages: VecDeque::new(),
+            active: Vec::new(),
+            blocked: Vec::new(),
+            falling: VecDeque::new(),
+            grants: vec![0; radix],
+            offers: vec![0; radix],
+            lanes: setup.lanes.clone().expect("cards have traffic classes"),
+            room: Room::new(setup),
+            log,
+            radix,
+            iterations: config.iterations,
+            stages_delay: filled(config.routing_delay) + filled(config.buffer_delay) + config.sw_alloc_delay - 1,
+            crossbar_delay: filled(config.crossbar_delay),
+            moved: 0,
+            now: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn router_of(&self, vc: u32) -> u32 {
+        self.card_of[(vc >> self.log) as usize]
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, vc: u32, flit: Flit, now: u32) {
+        self.cells[vc as usize] += 1;
+        if !flit.is_head() {
+            let packet = self.packets.at(self.coming[vc as usize]);
+            packet.arrived += 1;
+            packet.injected = flit.injected;
+            return;
+        }
+        let ready = now + self.stages_delay;
+        let lane = self.lanes.next(self.lane(vc), flit.class);
+        debug_assert!(lane != NO_VC, "a class that the packet's traffic class does not have");
+        let adaptive = self.lanes.is_adaptive(flit.class);
+        let packet = self.packets.insert(Packet {
+            head: flit,
+            before: flit.state,
+            injected: flit.injected,
+            ready,
+            from: vc,
+            arrived: 1,
+            sent: 0,
+            vc: lane,
+            adaptive,
+        });
+        self.coming[vc as usize] = packet;
+        let queue = vc * self.radix as u32 + u32::from(flit.out);
+        self.append(queue, packet);
+        self.stages.push_back((ready, queue));
+    }
+
+    #[inline(always)]
+    fn credit(&mut self, vc: u32) {
+        let port = (vc >> self.log) as usize;
+        let taken = &mut self.taken[vc as usize];
+        debug_assert!(*taken > 0, "a credit that nobody has spent");
+        let before = u32::from(*taken);
+        *taken -= 1;
+        self.ports[port].shared -= self.room.shared(before) - self.room.shared(before - 1);
+        if self.ports[port].waiting == 0 {
+            return;
+        }
+        let enough = |vc: u32| {
+            let least = self.least[vc as usize];
+            least > 0 && self.fits(port, self.lane(vc) as u8, least.into())
+        };
+        // A place that VCs share serves any of them.
+        let first = vc >> self.log << self.log;
+        if enough(vc) || (self.room.pool > 0 && (first..first + (1 << self.log)).any(enough)) {
+            self.relieve(port);
+        }
+    }
+
+    // Not inlined: compiled once.
+    #[inline(never)]
+    fn step(&mut self, now: u32, wires: &mut Wires) {
+        self.now = now;
+        while let Some(&(_, queue)) = self.stages.front().filter(|(ready, _)| *ready <= now) {
+            self.stages.pop_front();
+            let (vc, card, input, output) = self.place(queue);
+            let lane = self.lane(vc);
+            if self.pair(card, input, output).waiting >> lane & 1 == 0 {
+                self.renew(queue, now);
+            }
+        }
+        let mut place = 0;
+        while place < self.active.len() {
+            let card = self.active[place] as usize;
+            self.arbitrate(card, now);
+            self.transfer(card, now, wires);
+            let Card { free_inputs, ports, wanted, .. } = self.cards[card];
+            if wanted == 0 && free_inputs.count_ones() == ports {
+                self.cards[card].active = false;
+                self.active.swap_remove(place);
+            } else {
+                place += 1;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn occupancy(&self, port: u32) -> u32 {
+        let first = (port << self.log) as usize;
+        (first..first + (1 << self.log)).map(|vc| u32::from(self.taken[vc])).sum()
+    }
+
+    /// None while heads fall back: what is adaptive is out of their reach then.
+    #[inline(always)]
+    fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32 {
+        let lane = self.lanes.next(self.lane(from), class);
+        u32::from(lane != NO_VC && self.falling.is_empty() && self.fits(port as usize, lane, size))
+    }
+
+    fn buffer(&self, class: u8) -> u32 {
+        self.lanes.vcs_of(class) * u32::from(self.room.reserve) + self.room.pool
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, vc: u32, before: PacketState) {
+        self.packets.at(self.coming[vc as usize]).before = before;
+    }
+
+    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
+        for queue in std::mem::take(&mut self.blocked) {
+            let (vc, card, input, output) = self.place(queue);
+            let lane = self.lane(vc);
+            if self.pair(card, input, output).waiting >> lane & 1 == 1 {
+                let first = self.queues[queue as usize].first;
+                let Packet { head, before, .. } = *self.packets.at(first);
+                heads.push((vc, Flit { state: before, ..head }));
+                self.falling.push_back(queue);
+            }
+        }
+    }
+
+    fn redirect(&mut self, vc: u32, flit: Flit) {
+        let queue = self.falling.pop_front().expect("heads decide in order");
+        let (_, card, input, output) = self.place(queue);
+        let lane = self.lane(vc);
+        let pair = self.pair(card, input, output);
+        pair.waiting &= !(1 << lane);
+        if pair.waiting == 0 {
+            self.ports[(self.cards[card].first_port + output) as usize].waiting &= !(1 << input);
+        }
+        let packet = self.detach(queue);
+        let escape = self.lanes.next(lane, flit.class);
+        let state = self.packets.at(packet);
+        (state.head, state.vc, state.adaptive) = (flit, escape, false);
+        // What follows may have become ready up to the last step.
+        self.renew(queue, self.now);
+        let other = vc * self.radix as u32 + u32::from(flit.out);
+        let alone = self.queues[other as usize].first == NIL;
+        self.append(other, packet);
+        if alone {
+            self.renew(other, self.now);
+        }
+    }
+
+    fn grants(&self) -> u64 {
+        self.moved
+    }
+
+    fn buffered(&self) -> u64 {
+        self.cells.iter().map(|&cells| u64::from(cells)).sum()
+    }
+
+    fn flits(&self, vc: u32) -> u32 {
+        self.cells[vc as usize]
+    }
+
+    /// What all its queues wait for. One that can move is enough: then the VC is no part of a deadlock yet.
+    fn waits_for(&self, vc: u32) -> Wait {
+        let card = self.card_of[(vc >> self.log) as usize] as usize;
+        let (first_port, lane) = (self.cards[card].first_port, self.lane(vc));
+        let input = (vc >> self.log) - first_port;
+        if self.cells[vc as usize] == 0 || self.cards[card].free_inputs >> input & 1 == 0 {
+            return Wait::Nothing;
+        }
+        let mut outputs = Vec::new();
+        for output in 0..self.cards[card].ports {
+            let first = self.queues[(vc * self.radix as u32 + output) as usize].first;
+            if first == NIL {
+                continue;
+            }
+            let port = first_port + output;
+            if self.pairs[port as usize * self.radix + input as usize].waiting >> lane & 1 == 0 {
+                return Wait::Nothing;
+            }
+            let Packet { vc, adaptive, .. } = *self.packets.get(first);
+            if adaptive {
+                // It is about to fall back.
+                return Wait::Nothing;
+            }
+            outputs.push((port << self.log) + u32::from(vc));
+        }
+        Wait::Vcs(outputs)
+    }
+
+    fn owner(&self, _vc: u32) -> Option<u32> {
+        None
+    }
+
+    fn taken(&self, vc: u32) -> u32 {
+        self.taken[vc as usize].into()
+    }
+
+    fn takers(&self, vc: u32) -> Vec<u32> {
+        let shares = |other: &u32| self.room.pool > 0 && self.taken[*other as usize] > self.room.reserve;
+        let first = vc >> self.log << self.log;
+        let own = (self.taken[vc as usize] > 0).then_some(vc);
+        own.into_iter().chain((first..first + (1 << self.log)).filter(|&other| other != vc).filter(shares)).collect()
+    }
+}
