@@ -15,7 +15,7 @@ def test_the_defaults_are_the_documented_ones():
         "vcs=4,buffer=64,speedup=2,routing-delay=0,vc-alloc-delay=1,sw-alloc-delay=1,credit-delay=2,"
         "allocator=separable-input-first,iterations=1,buffers=private,flow=wormhole"
     )
-    assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4)
+    assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4, routing_delay=0)
 
 
 def test_an_integer_will_do_for_a_real_and_an_integral_real_for_an_integer():

@@ -205,7 +205,7 @@ impl<M: RouterModel> Domain<M> {
         let channel = &self.wires.channels[(vc / self.stride) as usize];
         let time = now + channel.latency + self.wires.credit_delay;
         self.wires.credits.push(time, vc);
-        self.stats.ejected(event.flit.created, now);
+        self.stats.ejected(self.terminals.creation(&event.flit), now);
         if event.flit.is_tail() {
             let created = self.terminals.arrived(&event.flit, now);
             self.stats.delivered(created, event.flit.injected, event.flit.hops, now);

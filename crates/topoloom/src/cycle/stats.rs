@@ -181,15 +181,15 @@ impl Stats {
         }
     }
 
-    /// A flit of a packet created at `created` has arrived at its terminal.
+    /// A flit has arrived at its terminal, of a packet created at `created` if that is known.
     #[inline(always)]
-    pub fn ejected(&mut self, created: u32, now: u32) {
+    pub fn ejected(&mut self, created: Option<u32>, now: u32) {
         self.ejected_flits += 1;
         self.slot(now).flits += 1;
         if now >= self.from && now < self.until {
             self.accepted += 1;
         }
-        if self.measured(created, now) {
+        if let Some(created) = created.filter(|created| self.measured(*created, now)) {
             self.flits += 1;
             self.flit_latency += u64::from(now - created);
         }

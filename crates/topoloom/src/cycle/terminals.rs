@@ -316,6 +316,12 @@ impl Terminals {
         if matches!(self.given, Given::Messages(_)) { now } else { flit.created }
     }
 
+    /// When the packet of a flit was created, where every flit bears it: those of messages do not.
+    #[inline(always)]
+    pub fn creation(&self, flit: &Flit) -> Option<u32> {
+        if let Given::Messages(_) = self.given { None } else { Some(flit.created) }
+    }
+
     /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] told it.
     #[inline(always)]
     pub fn arrived(&mut self, flit: &Flit, now: u32) -> u32 {
