@@ -30,7 +30,7 @@ pub static MAPPINGS: &[MappingInfo] = &[
         name: "random",
         summary: "every task on a terminal that is drawn",
         keys: &[("seed", "which terminals (default 1)")],
-        place: random,
+        place: |keys, _, terminals| random(keys, terminals),
     },
     MappingInfo {
         name: "blocks",
@@ -100,7 +100,7 @@ fn seeded(keys: &Keys) -> Result<Rng> {
     Ok(Rng::stream(keys.number("seed")?.unwrap_or(1), 1))
 }
 
-fn random(keys: &Keys, _: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+fn random(keys: &Keys, terminals: &mut [TerminalId]) -> Result<()> {
     seeded(keys)?.shuffle(terminals);
     Ok(())
 }
