@@ -89,31 +89,43 @@ ENGINE: dict[str, Any] = {
 """The engine's options, common to all commands that simulate."""
 
 
-def takes_engine_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of :data:`ENGINE`; it receives them checked, as its argument `options`."""
-    own = [
-        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for parameter in inspect.signature(command, eval_str=True).parameters.values()
-        if parameter.name != "options"
-    ]
-    engine = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=False if name == "unsafe" else None,
-            annotation=annotation,
-        )
-        for name, annotation in ENGINE.items()
-    ]
+def takes(
+    argument: str, options: dict[str, Any], read: Callable[[dict[str, Any]], Any]
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command options that many have; it receives what `read` makes of them as one argument.
 
-    @functools.wraps(command)
-    def with_options(**values: Any) -> int:
-        options = _engine_options({name: values.pop(name) for name in ENGINE})
-        return command(**values, options=options)
+    Args:
+        argument: The name of that argument.
+        options: Annotations as Typer reads them, by names.
+        read: Checks the values; those of options that are not given are None, or False for ``unsafe``.
+    """
 
-    with_options.__signature__ = inspect.Signature([*own, *engine])  # type: ignore[attr-defined] # read by Typer
-    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *engine]}
-    return with_options
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in inspect.signature(command, eval_str=True).parameters.values()
+            if parameter.name != argument
+        ]
+        shared = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if name == "unsafe" else None,
+                annotation=annotation,
+            )
+            for name, annotation in options.items()
+        ]
+
+        @functools.wraps(command)
+        def with_options(**values: Any) -> int:
+            given = {name: values.pop(name) for name in options}
+            return command(**values, **{argument: read(given)})
+
+        with_options.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined] # read by Typer
+        with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in [*own, *shared]}
+        return with_options
+
+    return decorate
 
 
 def _engine_options(values: dict[str, Any]) -> EngineOptions:
@@ -121,6 +133,10 @@ def _engine_options(values: dict[str, Any]) -> EngineOptions:
     if router is not None:
         values |= parse_pairs("--router", router, ROUTER_KEYS)
     return make_options(values | link_options(links))
+
+
+takes_engine_options = takes("options", ENGINE, _engine_options)
+"""Gives a command the options of :data:`ENGINE`; it receives them checked, as its argument `options`."""
 
 
 def link_options(links: str | None) -> dict[str, Any]:

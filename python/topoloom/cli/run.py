@@ -13,8 +13,11 @@ from rich.text import Text
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
+from topoloom.cli.jobs import Where, executor_of, takes_jobs, write_script
 from topoloom.cli.results import summary_tables
-from topoloom.studies import Ledger, LocalExecutor, Progress, Results, Study, run_points
+from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
+from topoloom.studies.running import checked
+from topoloom.studies.shares import Journal, share_of, take_in
 
 SHOWN_FAILURES = 5
 SHOWN_WORK = 6
@@ -22,6 +25,7 @@ TOLD_EVERY_S = 10.0
 """How often progress is told in a line where stderr is no terminal."""
 
 
+@takes_jobs
 def run(
     context: typer.Context,
     study: Annotated[
@@ -43,6 +47,8 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and count its points.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of study files.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")] = False,
+    *,
+    where: Where,
 ) -> int:
     """Run a study: sweeps of networks, routings, traffic and loads. Resumes where it was stopped."""
     if schema:
@@ -53,32 +59,56 @@ def run(
     if study is None:
         raise TopoloomError("run takes a study file, such as topoloom run STUDY.toml")
     read = Study.read(study)
-    points = read.points()
     folder = store or study.with_suffix(".store")
     if dry_run:
         return _dry_run(read, folder)
+    if where.script is not None:
+        return write_script(study, read, folder, where)
+    executor = executor_of(where, workers)
+    if where.share is not None:
+        return _run_share(read, folder, where.share, executor)
     if out is not None:
         out.touch()
-    with Ledger(folder) as ledger:
-        with Told(read.name, folder) as told:
-            progress = run_points(
-                points, ledger, LocalExecutor(workers), name=read.name, keep_going=keep_going, on_progress=told.update
-            )
-        results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
-    tell_failures(progress)
-    if json:
-        print_json({"study": read.name, "store": str(folder), "points": [dict(row) for row in results.rows]})
-    else:
-        summary_tables(results)
+    results, progress = _run(read, folder, executor, keep_going=keep_going)
+    _print(read, folder, results, json=json)
     if out is not None:
         _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name)
     return exit_status(progress)
 
 
+def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) -> tuple[Results, Progress]:
+    """Run what the store lacks; return all results of the study, and how it ended."""
+    points = study.points()
+    with Ledger(folder) as ledger:
+        if new := take_in(ledger, study.name):
+            say(f"{new} points were done by jobs of the array")
+        with Told(study.name, folder) as told:
+            progress = run_points(
+                points, ledger, executor, name=study.name, keep_going=keep_going, on_progress=told.update
+            )
+        results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
+    tell_failures(progress)
+    return results, progress
+
+
+def _print(study: Study, folder: Path, results: Results, *, json: bool) -> None:
+    if json:
+        print_json({"study": study.name, "store": str(folder), "points": [dict(row) for row in results.rows]})
+    else:
+        summary_tables(results)
+
+
+def _run_share(study: Study, folder: Path, share: int, executor: Executor) -> int:
+    """Run one share into its journal."""
+    points = share_of(study.points(), folder, share)
+    with Journal(folder, share) as journal, Told(f"{study.name}, share {share}", folder) as told:
+        progress = run_points(points, journal, executor, name=study.name, on_progress=told.update)
+    tell_failures(progress)
+    return exit_status(progress)
+
+
 def _dry_run(study: Study, folder: Path) -> int:
     """Check every point, and print how many there are of each sweep, and how many are done."""
-    from topoloom.studies.running import checked  # noqa: PLC0415 - named here alone
-
     points = study.points()
     checked(points, keep_going=False)
     states = {}

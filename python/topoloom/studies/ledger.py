@@ -13,7 +13,7 @@ import shutil
 import socket
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -81,6 +81,15 @@ ON CONFLICT (key) DO UPDATE SET state = 'claimed', run = excluded.run, error = N
 WHERE state = 'failed' OR (state = 'claimed' AND run IN (SELECT value FROM json_each(?)))
 """
 
+_ADOPT = """
+INSERT INTO points (key, state, run, point, result, wall_s, finished, version, model_version, host)
+VALUES (?, 'done', ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET state = 'done', run = excluded.run, result = excluded.result, error = NULL,
+    wall_s = excluded.wall_s, finished = excluded.finished, version = excluded.version,
+    model_version = excluded.model_version, host = excluded.host
+WHERE state != 'done'
+"""
+
 _FINISH = """
 UPDATE points SET state = ?, result = ?, error = ?, wall_s = ?, finished = ?, version = ?, model_version = ?, host = ?
 WHERE key = ? AND state = 'claimed' AND run = ?
@@ -96,12 +105,14 @@ class Outcome:
         result: Its result, or None if it failed.
         error: Why it failed.
         wall_s: How long it took, in seconds.
+        host: The machine that it was run on; the one that stores it if empty.
     """
 
     key: str
     result: dict[str, Any] | None
     error: str | None = None
     wall_s: float = 0.0
+    host: str = ""
 
 
 class Ledger:
@@ -118,6 +129,7 @@ class Ledger:
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
         self._run: int | None = None
+        self._loose: int | None = None
         self._heard: dict[int, tuple[float, float]] = {}
         if folder.exists() and not folder.is_dir():
             raise TopoloomError(f"{folder} is a file; a store of results is a folder")
@@ -202,11 +214,13 @@ class Ledger:
     # ---- a run --------------------------------------------------------------------------------------------------
 
     def begin(self, study: str) -> None:
-        """Begin a run, in whose name points are claimed."""
+        """Begin a run, in whose name points are claimed, unless one has begun."""
+        if self._run is not None:
+            return
         with self._transaction():
             cursor = self._db.execute(
                 "INSERT INTO runs (host, pid, born, study, version, started, heard) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (socket.gethostname(), os.getpid(), _born(os.getpid()), study, _core.__version__, _now(), time.time()),
+                (socket.gethostname(), os.getpid(), _born(os.getpid()), study, _core.__version__, now(), time.time()),
             )
             self._run = cursor.lastrowid
 
@@ -225,7 +239,9 @@ class Ledger:
         """
         with self._transaction():
             self._db.execute("UPDATE runs SET heard = ? WHERE id = ?", (time.time(), self._run))
-            host, now = socket.gethostname(), _now()
+            host, finished = socket.gethostname(), now()
+            outcomes = list(outcomes)
+            self._loose = None if self._loose is None else self._loose + len(outcomes)
             self._db.executemany(
                 _FINISH,
                 (
@@ -234,10 +250,10 @@ class Ledger:
                         None if outcome.result is None else json.dumps(outcome.result),
                         outcome.error,
                         outcome.wall_s,
-                        now,
+                        finished,
                         _core.__version__,
                         _core.MODEL_VERSION,
-                        host,
+                        outcome.host or host,
                         outcome.key,
                         self._run,
                     )
@@ -250,6 +266,34 @@ class Ledger:
                 for point in wanted
                 if self._db.execute(_CLAIM, (point.key, self._run, point.to_json(), dead)).rowcount
             ]
+
+    def adopt(self, entries: Sequence[Mapping[str, Any]]) -> int:
+        """Store results that others wrote down elsewhere, for the points that are not done here, once a run has begun.
+
+        Args:
+            entries: What :class:`topoloom.studies.shares.Journal` writes.
+
+        Returns:
+            How many results are new.
+        """
+        with self._transaction():
+            return sum(
+                self._db.execute(
+                    _ADOPT,
+                    (
+                        entry["key"],
+                        self._run,
+                        entry["point"],
+                        json.dumps(entry["result"]),
+                        entry["wall_s"],
+                        entry["finished"],
+                        entry["version"],
+                        entry["model_version"],
+                        entry["host"],
+                    ),
+                ).rowcount
+                for entry in entries
+            )
 
     def _dead_runs(self) -> list[int]:
         rows = self._db.execute("SELECT id, host, pid, born, heard, ended FROM runs WHERE id != ?", (self._run,))
@@ -320,9 +364,12 @@ class Ledger:
 
     def pack(self, *, least: int = 1) -> None:
         """Move results from SQLite into a Parquet part, if there are at least `least`, and merge small parts."""
-        (count,) = self._db.execute("SELECT count(*) FROM points WHERE result IS NOT NULL").fetchone()
-        if count < least:
+        if self._loose is None:
+            # It reads every result: too slow to ask often.
+            (self._loose,) = self._db.execute("SELECT count(*) FROM points WHERE result IS NOT NULL").fetchone()
+        if self._loose < least:
             return
+        self._loose = None
         try:
             with self._transaction():
                 old = self._pack()
@@ -394,7 +441,8 @@ def _full(folder: Path) -> TopoloomError:
     )
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the time as stores keep it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -80,16 +80,16 @@ class StudyPoint:
             self.traffic,
             self.load,
             settings,
-            self._digests(),
+            [file_digest(path) for path in self.files],
         ]
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def _digests(self) -> list[str | None]:
-        """Return the hash of each file that the point names."""
+    @property
+    def files(self) -> list[str]:
+        """The paths of the files that the point names."""
         names = [path for name in (self.spec, self.routing, self.traffic) for path in _FILES.findall(name)]
-        names += [path for option in FILE_OPTIONS if (path := self.options.get(option)) is not None]
-        return [file_digest(path) for path in names]
+        return names + [path for option in FILE_OPTIONS if (path := self.options.get(option)) is not None]
 
     def label(self) -> str:
         """Return the point in one line, for people."""

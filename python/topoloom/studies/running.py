@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from threading import Event
+from typing import Protocol
 
 from topoloom._core import TopoloomError
 from topoloom.studies import kinds
 from topoloom.studies.estimates import Estimates
 from topoloom.studies.executor import LOST, Executor
-from topoloom.studies.ledger import PART_ROWS, Ledger, Outcome
+from topoloom.studies.ledger import PART_ROWS, Outcome
 from topoloom.studies.points import StudyPoint
 from topoloom.workers import noted_interrupt
 
@@ -53,6 +54,28 @@ class Progress:
     def finished(self) -> bool:
         """Whether nothing is left to do."""
         return self.done + len(self.failed) + len(self.skipped) == self.total
+
+
+class Records(Protocol):
+    """What keeps the results of a run: :class:`topoloom.studies.ledger.Ledger`, or the journal of a share."""
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every point that is known."""
+
+    def durations(self) -> list[tuple[StudyPoint, float]]:
+        """Return points that are done with how long they took, in seconds."""
+
+    def failures(self) -> dict[str, str]:
+        """Return why points failed, by their keys."""
+
+    def begin(self, study: str) -> None:
+        """Begin a run, in whose name points are claimed."""
+
+    def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
+        """Store what was done; return those of `wanted` that may be done now."""
+
+    def pack(self, *, least: int = 1) -> None:
+        """Bring results into their lasting form, if there are at least `least`."""
 
 
 OnProgress = Callable[[Progress], None]
@@ -105,7 +128,7 @@ def _verdict(point: StudyPoint) -> str | None:
 
 def run_points(
     points: Sequence[StudyPoint],
-    ledger: Ledger,
+    ledger: Records,
     executor: Executor,
     *,
     name: str,
@@ -134,7 +157,7 @@ def run_points(
 class _Run:
     """The state of one :func:`run_points`."""
 
-    def __init__(self, points: Sequence[StudyPoint], ledger: Ledger, executor: Executor, *, keep_going: bool) -> None:
+    def __init__(self, points: Sequence[StudyPoint], ledger: Records, executor: Executor, *, keep_going: bool) -> None:
         self._ledger = ledger
         self._executor = executor
         states = ledger.states()

@@ -5,11 +5,13 @@ A program of its own, not a child of :mod:`multiprocessing`, which would import 
 
 import os
 import signal
+import socket
 import sys
 import threading
 import time
 from multiprocessing.connection import Connection
 
+from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.studies import kinds
 from topoloom.studies.ledger import Outcome
@@ -26,7 +28,29 @@ def outcome_of(point: StudyPoint) -> Outcome:
         error = str(mistake)
     except BaseException as bug:  # one broken point must not end a study; a panic of the engine is no Exception
         error = f"internal error: {type(bug).__name__}: {bug}"
-    return Outcome(point.key, result, error, time.perf_counter() - began)
+    return Outcome(point.key, result, error, time.perf_counter() - began, socket.gethostname())
+
+
+def remote_outcome(text: str, key: str, version: tuple[str, int]) -> Outcome:
+    """Run a point that came from another machine, if all that its result depends on is here as it is there.
+
+    Args:
+        text: The point, as JSON.
+        key: Its key where it comes from, with the contents of the files that it names.
+        version: The version of topoloom and of its models there.
+
+    Raises:
+        RuntimeError: This is another version.
+    """
+    if version != (_core.__version__, _core.MODEL_VERSION):
+        raise RuntimeError(f"this is topoloom {_core.__version__} with models {_core.MODEL_VERSION}")
+    point = StudyPoint.from_json(text)
+    if point.key == key:
+        return outcome_of(point)
+    missing = [path for path in point.files if not os.path.isfile(path)]
+    what = f"{missing[0]} is not there" if missing else f"{' or '.join(point.files)} is another file"
+    where = f"on {socket.gethostname()} in {os.getcwd()}"
+    return Outcome(key, None, f"{where} {what}: workers need the files that a study names", 0.0, socket.gethostname())
 
 
 def main() -> None:

@@ -1,0 +1,117 @@
+"""The options that send a study's points to other machines, and what they mean."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom._core import TopoloomError
+from topoloom.cli import status
+from topoloom.cli.console import say
+from topoloom.cli.parameters import takes
+from topoloom.studies import Executor, Ledger, LocalExecutor, Study
+from topoloom.studies.clusters import SYSTEMS, DaskExecutor, JobExecutor, Jobs
+from topoloom.studies.estimates import Estimates
+from topoloom.studies.running import checked
+from topoloom.studies.script import array_script
+from topoloom.studies.shares import deal, take_in
+
+PANEL = "Cluster"
+
+
+def _text(name: str, metavar: str, help_: str) -> Any:
+    return Annotated[
+        str | None, typer.Option(name, metavar=metavar, help=help_, rich_help_panel=PANEL, show_default=False)
+    ]
+
+
+def _count(name: str, help_: str, default: str | bool = False, least: int = 1) -> Any:
+    return Annotated[
+        int | None, typer.Option(name, metavar="N", help=help_, min=least, rich_help_panel=PANEL, show_default=default)
+    ]
+
+
+JOBS: dict[str, Any] = {
+    "scheduler": _text("--scheduler", "tcp://…", "Run on the Dask cluster whose scheduler listens there."),
+    "cluster": _text("--cluster", "|".join(SYSTEMS), "Run in jobs of a batch system, as workers of Dask."),
+    "jobs": _count("--jobs", "How many jobs.", "1"),
+    "cores": _count("--cores", "Cores of a job: so many points run in it at a time.", "1"),
+    "memory": _text("--memory", "4GB", "Memory of a job; 4GB unless given."),
+    "queue": _text("--queue", "NAME", "The queue or partition."),
+    "walltime": _text("--walltime", "HH:MM:SS", "How long a job may last, as the batch system writes it."),
+    "account": _text("--account", "NAME", "Whom jobs are charged to."),
+    "interface": _text("--interface", "NAME", "The network by which workers reach this program, such as ib0."),
+    "script": _text("--script", "FILE", "Write an array of jobs for sbatch, and run nothing."),
+    "share": _count("--share", "Run one share: what a job of such an array does.", least=0),
+}
+"""The options that send points to other machines."""
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a study is to be run; this machine if everything is None.
+
+    Attributes:
+        scheduler: The address of a Dask cluster that is running.
+        jobs: What to ask a batch system for.
+        script: The file to write for ``sbatch`` instead of running anything.
+        share: The one share to run.
+    """
+
+    scheduler: str | None = None
+    jobs: Jobs | None = None
+    script: Path | None = None
+    share: int | None = None
+
+
+def _where(given: dict[str, Any]) -> Where:
+    """Check the options of :data:`JOBS`."""
+    given = {name: value for name, value in given.items() if value is not None}
+    scheduler, script, share = (given.pop(name, None) for name in ("scheduler", "script", "share"))
+    system = given.pop("cluster", "slurm" if script else None)
+    chosen = [
+        name for name, value in (("scheduler", scheduler), ("cluster", system), ("share", share)) if value is not None
+    ]
+    if len(chosen) > 1:
+        raise TopoloomError(f"--{chosen[0]} and --{chosen[1]} are two places to run points; give one of them")
+    if system is None and given:
+        names = "|".join(SYSTEMS)
+        raise TopoloomError(f"--{next(iter(given))} belongs to jobs; give --cluster {names} or --script FILE too")
+    if script and system != "slurm":
+        raise TopoloomError(f"--script writes a file for sbatch, which --cluster {system} does not have")
+    return Where(scheduler, Jobs(system, **given) if system else None, Path(script) if script else None, share)
+
+
+takes_jobs = takes("where", JOBS, _where)
+"""Gives a command the options of :data:`JOBS`; it receives them checked, as its argument `where`."""
+
+
+def executor_of(where: Where, workers: int | None) -> Executor:
+    """Return where points are run; `workers` counts the processes of this machine."""
+    if workers is not None and (where.scheduler or where.jobs):
+        raise TopoloomError("--workers counts processes of this machine; a cluster has --jobs and --cores")
+    if where.scheduler is not None:
+        return DaskExecutor(where.scheduler, say)
+    return LocalExecutor(workers) if where.jobs is None else JobExecutor(where.jobs, say)
+
+
+def write_script(file: Path, study: Study, folder: Path, where: Where) -> int:
+    """Deal what the ledger lacks to the jobs of an array, and write the file for sbatch."""
+    script, jobs = where.script, where.jobs
+    assert script is not None
+    assert jobs is not None
+    points = study.points()
+    with Ledger(folder) as ledger:
+        take_in(ledger, study.name)
+        states, estimates = ledger.states(), Estimates(ledger.durations())
+        ledger.pack()
+    left = sorted((point for point in points if states.get(point.key) != "done"), key=estimates.effort)
+    checked(left, keep_going=False)
+    if not left:
+        say(f"all {len(points)} points are done; {script} is not written")
+        return status.DONE
+    count = deal(left, folder, jobs.jobs)
+    script.write_text(array_script(file, folder, replace(jobs, jobs=count)), encoding="utf-8")
+    say(f"{script}: {len(left)} of {len(points)} points in {count} jobs; submit it: sbatch {script}")
+    return status.DONE

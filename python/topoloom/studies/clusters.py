@@ -1,0 +1,434 @@
+"""Points on a Dask cluster: one that is running, or one that this program asks a batch system for.
+
+Dask brings points to workers and outcomes back; it keeps no record. A worker that is lost gives its points back to the
+scheduler, which hands them to others; a point that takes several workers with it comes back as lost.
+"""
+
+import asyncio
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.studies.executor import LOST
+from topoloom.studies.ledger import Outcome
+from topoloom.studies.points import StudyPoint
+from topoloom.studies.worker import remote_outcome
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+INSTALL = "it needs Dask: pip install 'topoloom[cluster]'"
+
+SYSTEMS = {
+    "slurm": ("SLURMCluster", "account"),
+    "pbs": ("PBSCluster", "account"),
+    "lsf": ("LSFCluster", "project"),
+    "sge": ("SGECluster", "project"),
+}
+"""Batch systems: the class of dask-jobqueue, and what it calls the account."""
+
+STATUS = {"slurm": "squeue -h -j", "pbs": "qstat", "lsf": "bjobs -noheader", "sge": "qstat -j"}
+"""How batch systems are asked for a job; of one that is no more they say nothing, or that there is none."""
+
+ENDED = ("EXIT", "DONE")
+"""What LSF says of jobs that have ended."""
+
+CONNECT_S = 10.0
+"""So long a scheduler may take to answer."""
+
+LOOK_S = 1.0
+"""How often the workers are counted."""
+
+WAIT_S = 0.005
+"""How often is looked for outcomes while there are none."""
+
+TOLD_S = 30.0
+"""How often is told that there is no worker."""
+
+REPLACE_S = 10.0
+"""How often jobs are asked for in the place of those that ended."""
+
+Version = tuple[str, int]
+VERSION: Version = (_core.__version__, _core.MODEL_VERSION)
+"""What workers have to agree in: the version of topoloom and of its models."""
+
+
+class DaskExecutor:
+    """Runs points on the workers of a Dask cluster that is running.
+
+    Args:
+        address: Where its scheduler listens, such as ``tcp://10.0.0.1:8786``.
+        tell: Called with a sentence that the user should read.
+    """
+
+    AHEAD = 3
+    """Points that a worker's thread holds at least: the one under way, and some so that it never waits."""
+
+    MOST_AHEAD = 200
+    """Points that a worker's thread holds at most, where they are tiny."""
+
+    AHEAD_S = 1.0
+    """A worker's thread holds tiny points for so long."""
+
+    GATHER_S = 0.05
+    """Outcomes that come within so long of another are returned together: a commit of the ledger costs time."""
+
+    def __init__(self, address: str, tell: Callable[[str], None] = lambda _: None) -> None:
+        self.address = address
+        self._tell = tell
+        self._client: Any
+        self._held: dict[Future[Any], StudyPoint] = {}
+        self._restricted: dict[Future[Any], frozenset[str]] = {}
+        self._lost: list[Outcome] = []
+        self._threads: dict[str, int] = {}
+        self._refused: dict[str, str] = {}
+        self._looked = self._seen = self._told = 0.0
+        self._mean_s = 1.0
+
+    def __enter__(self) -> "DaskExecutor":
+        distributed = _import("distributed")
+        # What matters of what Dask logs is told here in one sentence.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        try:
+            self._client = distributed.Client(self.address, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError, ImportError) as error:
+            raise TopoloomError(
+                f"no Dask scheduler answers at {self.address} within {CONNECT_S:g} s: {_first_line(error)}"
+            ) from None
+        self._completed = distributed.as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
+        self._seen = self._told = time.monotonic()
+        self._look()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._connected:
+            self._client.cancel(list(self._held))
+        self._held.clear()
+        self._client.close(timeout=2)
+
+    @property
+    def capacity(self) -> int:
+        """The points that keep every worker busy: more of them where they are tiny."""
+        ahead = min(self.MOST_AHEAD, max(self.AHEAD, round(self.AHEAD_S / max(self._mean_s, 1e-6))))
+        return ahead * max(1, sum(self._threads.values()))
+
+    def submit(self, point: StudyPoint) -> None:
+        """Hand `point` to the scheduler."""
+        workers = frozenset(self._threads) if self._refused else None
+        future = self._client.submit(
+            remote_outcome,
+            point.to_json(),
+            point.key,
+            VERSION,
+            key=f"topoloom-{point.key}-{time.monotonic_ns()}",
+            workers=list(workers) if workers else None,
+            pure=False,
+        )
+        self._held[future] = point
+        if workers is not None:
+            self._restricted[future] = workers
+        self._completed.add(future)
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        """Return what workers have done, and look which workers there are."""
+        if time.monotonic() - self._looked > LOOK_S:
+            self._look()
+        outcomes, self._lost = self._lost, []
+        until = time.monotonic() + (0 if outcomes else timeout_s)
+        while True:
+            new = [
+                told
+                for future, result in self._completed.next_batch(block=False)
+                for told in self._take(future, result)
+            ]
+            if new and not outcomes:
+                until = time.monotonic() + self.GATHER_S
+            outcomes += new
+            if time.monotonic() >= until:
+                break
+            time.sleep(WAIT_S)
+        return outcomes
+
+    @property
+    def _connected(self) -> bool:
+        return bool(self._client.status == "running")
+
+    def _take(self, future: "Future[Any]", result: Any) -> list[Outcome]:
+        """Return what a future that is done tells of its point; one that a wrong worker had goes to another."""
+        point = self._held.pop(future, None)
+        self._restricted.pop(future, None)
+        if point is None:
+            return []
+        if isinstance(result, Outcome):
+            self._mean_s += (result.wall_s - self._mean_s) / 20
+            return [result]
+        self._require_scheduler()
+        if future.status != "error":
+            return [Outcome(point.key, None, LOST)]
+        error = result[1]
+        if type(error).__name__ == "KilledWorker":
+            return [Outcome(point.key, None, LOST)]
+        before = len(self._refused)
+        self._look()
+        if len(self._refused) == before and not self._refused:
+            return [Outcome(point.key, None, f"internal error: {type(error).__name__}: {_first_line(error)}")]
+        self.submit(point)
+        return []
+
+    # ---- workers ------------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        """Count the workers; new ones are asked for their version, and points of those that left are given up."""
+        self._require_scheduler()
+        self._looked = time.monotonic()
+        try:
+            there: dict[str, int] = self._client.nthreads()
+        except (OSError, TimeoutError):
+            self._require_scheduler()
+            return
+        new = [address for address in there if address not in self._threads and address not in self._refused]
+        if new:
+            self._refused |= self._wrong(new)
+        self._refused = {address: why for address, why in self._refused.items() if address in there}
+        self._threads = {address: count for address, count in there.items() if address not in self._refused}
+        self._give_up_restricted()
+        self._tell_of_none()
+
+    def _wrong(self, addresses: Iterable[str]) -> dict[str, str]:
+        """Ask workers for their version; return those that may not take part, with why."""
+
+        # Not defined at the module's level: so it travels as code, and runs where topoloom is another or not at all.
+        def versions() -> tuple[str, Any]:
+            import socket  # noqa: PLC0415 - imported where the function runs
+
+            try:
+                from topoloom import _core as core  # noqa: PLC0415 - imported where the function runs
+            except ImportError:
+                return socket.gethostname(), None
+            return socket.gethostname(), (core.__version__, core.MODEL_VERSION)
+
+        told = self._client.run(versions, workers=list(addresses), on_error="return")
+        names = {}
+        for address, answer in told.items():
+            if isinstance(answer, OSError):  # it has just left
+                continue
+            host, found = answer if isinstance(answer, tuple) else (address, answer)
+            if found == VERSION:
+                continue
+            names[address] = (
+                f"worker {self._name(address)} on {host} is refused: {_has(found)}; this program is {_is(VERSION)}"
+            )
+            self._tell(names[address])
+        return names
+
+    def _name(self, address: str) -> str:
+        about = self._client.scheduler_info(n_workers=-1)["workers"].get(address, {})
+        return str(about.get("name", address))
+
+    def _give_up_restricted(self) -> None:
+        """Take back points that may run on workers alone that have left."""
+        for future, workers in list(self._restricted.items()):
+            if not any(worker in self._threads for worker in workers) and self._threads:
+                point = self._held.pop(future)
+                del self._restricted[future]
+                self._client.cancel([future])
+                self.submit(point)
+
+    def _tell_of_none(self) -> None:
+        now = time.monotonic()
+        if self._threads:
+            self._seen = self._told = now
+        elif self._refused:
+            raise TopoloomError(next(iter(self._refused.values())))
+        elif now - self._told > TOLD_S:
+            self._told = now
+            self._tell(f"no worker for {now - self._seen:.0f} s at {self.address}; waiting for one")
+
+    def _require_scheduler(self) -> None:
+        if not self._connected:
+            raise TopoloomError(
+                f"the Dask scheduler at {self.address} has gone; what was done is stored, and the same command goes on"
+            )
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """What to ask a batch system for.
+
+    Attributes:
+        system: A name of :data:`SYSTEMS`.
+        jobs: How many jobs, each of them one worker.
+        cores: Cores of a job: so many points run in it at a time.
+        memory: Memory of a job, such as ``4GB``.
+        queue: The queue or partition; the system's own default unless given.
+        walltime: How long a job may last, as the batch system writes it.
+        account: Whom to charge.
+        interface: The network interface by which workers reach this program, such as ``ib0``.
+    """
+
+    system: str
+    jobs: int = 1
+    cores: int = 1
+    memory: str = "4GB"
+    queue: str | None = None
+    walltime: str | None = None
+    account: str | None = None
+    interface: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.system not in SYSTEMS:
+            raise TopoloomError(_core.unknown("batch system", self.system, list(SYSTEMS)))
+        for name in ("jobs", "cores"):
+            if getattr(self, name) < 1:
+                raise TopoloomError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+    def cluster(self) -> Any:
+        """Return the cluster of dask-jobqueue, without a job yet.
+
+        Raises:
+            TopoloomError: Dask or the batch system's commands are not there; what it cannot take.
+        """
+        name, account = SYSTEMS[self.system]
+        kind = getattr(_import("dask_jobqueue"), name)
+        command = kind.job_cls.submit_command.split()[0]
+        if shutil.which(command) is None:
+            raise TopoloomError(f"{command} is not on the path: --cluster {self.system} needs its commands")
+        try:
+            return kind(
+                job_cls=_closing_if_refused(kind.job_cls),
+                cores=self.cores,
+                processes=1,
+                memory=self.memory,
+                queue=self.queue,
+                walltime=self.walltime,
+                interface=self.interface,
+                python=sys.executable,
+                job_name="topoloom",
+                worker_extra_args=["--no-dashboard"],
+                scheduler_options={"dashboard_address": ":0"},
+                **{account: self.account},
+            )
+        except (ValueError, TypeError, RuntimeError, OSError) as error:
+            raise TopoloomError(f"--cluster {self.system}: {_first_line(error)}") from None
+
+
+class JobExecutor(DaskExecutor):
+    """Runs points in jobs of a batch system: each is a Dask worker, and one that ends before the work does is replaced.
+
+    Args:
+        jobs: What to ask for.
+        tell: Called with a sentence that the user should read.
+    """
+
+    def __init__(self, jobs: Jobs, tell: Callable[[str], None] = lambda _: None) -> None:
+        super().__init__("", tell)
+        self._jobs = jobs
+        self._cluster: Any = None
+        self._asked = 0.0
+
+    def __enter__(self) -> "JobExecutor":
+        self._cluster = self._jobs.cluster()
+        self.address = self._cluster.scheduler_address
+        try:
+            for _ in range(self._jobs.jobs):
+                self._cluster.worker_spec.update(self._cluster.new_worker_spec())
+            self._ask()
+            super().__enter__()
+        except BaseException:
+            self._cluster.close(timeout=5)
+            raise
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        try:
+            super().__exit__(*exception)
+        finally:
+            self._cluster.close(timeout=10)
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        """Return what workers have done, and ask for jobs in the place of those that ended."""
+        if time.monotonic() - self._asked > REPLACE_S:
+            self._ask()
+        return super().collect(timeout_s)
+
+    def _ask(self) -> None:
+        """Ask for the jobs that are missing.
+
+        Raises:
+            TopoloomError: The queue refuses them.
+        """
+        self._asked = time.monotonic()
+
+        async def settle() -> None:
+            there = {about["name"] for about in self._cluster.scheduler_info["workers"].values()}
+            for name in [name for name in self._cluster.workers if name not in there]:
+                if await self._is_gone(self._cluster.workers[name].job_id):
+                    await self._cluster.workers.pop(name).close()
+            await self._cluster
+
+        try:
+            self._cluster.sync(settle)
+        except (RuntimeError, ValueError) as error:
+            raise TopoloomError(f"{self._jobs.system} refuses the job: {_said(error)}") from None
+
+    async def _is_gone(self, job: str) -> bool:
+        """Whether a job, of which no worker is there yet, is neither waiting nor at work."""
+        command = STATUS[self._jobs.system].split()
+        if shutil.which(command[0]) is None:
+            return False
+        asked = await asyncio.create_subprocess_exec(
+            *command, job, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+        )
+        told, _ = await asked.communicate()
+        return not told.strip() or any(word in told.decode(errors="replace").split() for word in ENDED)
+
+
+def _closing_if_refused(kind: Any) -> Any:
+    """Return a class of jobs that are closed once the queue refuses them, or their cluster could not be closed."""
+    from distributed import Status  # noqa: PLC0415 - Dask is optional, and loads slowly
+
+    class Job(kind):  # type: ignore[misc] # the class of a library without types
+        async def start(self) -> None:
+            try:
+                await super().start()
+            except BaseException:
+                self.status = Status.closed
+                raise
+
+    return Job
+
+
+def _import(name: str) -> Any:
+    import importlib  # noqa: PLC0415 - Dask is optional, and loads slowly
+
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise TopoloomError(f"--scheduler and --cluster: {INSTALL}") from None
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _said(error: BaseException) -> str:
+    """Return what a batch system's command said on stderr, from the message of dask-jobqueue."""
+    text = str(error)
+    told = text.partition("stderr:\n")[2] or text
+    return "; ".join(line.strip() for line in told.strip().splitlines() if line.strip())
+
+
+def _has(found: Any) -> str:
+    if found is None:
+        return "it has no topoloom"
+    return f"it has {_is(found)}" if isinstance(found, tuple) else f"asked for its version, it says {found!r}"
+
+
+def _is(version: Version) -> str:
+    return f"topoloom {version[0]} with models {version[1]}"

@@ -1,0 +1,45 @@
+"""A study as one array of jobs: a file for ``sbatch``, for sites that want nothing else."""
+
+import shlex
+import sys
+from pathlib import Path
+
+from topoloom.studies.clusters import Jobs
+from topoloom.studies.shares import FOLDER
+
+
+def array_script(study: Path, store: Path, jobs: Jobs) -> str:
+    """Return a script that runs the shares 0 to ``jobs.jobs - 1`` of a study.
+
+    It goes into the folder in which topoloom runs now, as the study may name files, and runs the same interpreter.
+    """
+    asks = {
+        "job-name": "topoloom",
+        "array": f"0-{jobs.jobs - 1}",
+        "ntasks": "1",
+        "cpus-per-task": str(jobs.cores),
+        "mem": _slurm_memory(jobs.memory),
+        "partition": jobs.queue,
+        "account": jobs.account,
+        "time": jobs.walltime,
+        "output": str(store.absolute() / FOLDER / "%a.log"),
+        "open-mode": "append",
+        "requeue": "",
+    }
+    lines = ["#!/bin/sh", f"# Runs the study {study.name} in {jobs.jobs} jobs. Afterwards: topoloom run {study.name}"]
+    lines += [f"#SBATCH --{name}" + (f"={value}" if value else "") for name, value in asks.items() if value is not None]
+    command = [sys.executable, "-m", "topoloom", "run", str(study.absolute()), "--store", str(store.absolute())]
+    lines += [
+        f"cd {shlex.quote(str(Path.cwd()))} || exit 1",
+        f'exec {shlex.join(command)} --share "$SLURM_ARRAY_TASK_ID" --workers {jobs.cores}',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _slurm_memory(memory: str) -> str:
+    """Return an amount of memory as Slurm writes it: ``4GB`` is ``4G``.
+
+    >>> _slurm_memory("4GB"), _slurm_memory("512 MiB")
+    ('4G', '512M')
+    """
+    return memory.replace(" ", "").removesuffix("B").removesuffix("i")

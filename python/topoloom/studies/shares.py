@@ -1,0 +1,195 @@
+"""Shares of a study, for jobs that know nothing of each other: a list of points each, and a journal of what came out.
+
+Jobs of a batch system meet in a file system on which SQLite is not safe. So each writes to a file of its own alone, a
+line a point; whoever runs the study next takes these lines into the ledger. What a job did not do is left to do.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.studies.ledger import Ledger, Outcome, now
+from topoloom.studies.points import StudyPoint
+
+FOLDER = "shares"
+BEAT_S = 10.0
+"""How often a job says that it is alive."""
+
+STALE_S = 60.0
+"""A job that was not heard of for so long is dead."""
+
+
+def deal(points: Sequence[StudyPoint], folder: Path, count: int) -> int:
+    """Write lists of points for `count` jobs, once what the jobs before them did is taken in.
+
+    Args:
+        points: What is left to do, in the order of its effort, so that each list has long points and short ones.
+        folder: The store.
+        count: The number of jobs.
+
+    Returns:
+        How many lists there are: no more than points.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    place = folder / FOLDER
+    place.mkdir(parents=True, exist_ok=True)
+    for old in place.iterdir():
+        old.unlink()
+    count = min(count, len(points))
+    for share in range(count):
+        keys = [point.key for point in points[share::count]]
+        (place / f"{share}.json").write_text(json.dumps(keys), encoding="utf-8")
+    return count
+
+
+def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[StudyPoint]:
+    """Return the points of one share.
+
+    Raises:
+        TopoloomError: There is no such share, or the study has changed since.
+    """
+    path = folder / FOLDER / f"{share}.json"
+    if not path.is_file():
+        there = sum(1 for _ in path.parent.glob("*.json"))
+        what = f"; they are 0 to {there - 1}" if there else "; topoloom run STUDY.toml --script FILE deals them"
+        raise TopoloomError(f"{folder} has no share {share}{what}")
+    known = {point.key: point for point in points}
+    keys = json.loads(path.read_text(encoding="utf-8"))
+    if any(key not in known for key in keys):
+        raise TopoloomError(
+            f"share {share} of {folder} holds points that the study does not: it, a file that it names, or topoloom "
+            "changed since the shares were dealt; write the script anew"
+        )
+    return [known[key] for key in keys]
+
+
+def refuse_busy(folder: Path) -> None:
+    """Refuse to go on while jobs are at work on shares: their points would be run twice.
+
+    Raises:
+        TopoloomError: Some are.
+    """
+    if busy := _busy(folder / FOLDER):
+        names = ", ".join(map(str, busy[:5])) + (", …" if len(busy) > 5 else "")  # noqa: PLR2004 - a few are enough
+        raise TopoloomError(
+            f"jobs are at work on shares {names} of {folder}; wait for them or cancel them (they count as dead "
+            f"{STALE_S:g} s after they were last heard of)"
+        )
+
+
+def _busy(place: Path) -> list[int]:
+    """Return the shares whose jobs were heard of lately, by the clock of the file system."""
+    beats = {int(path.stem): path.stat().st_mtime for path in place.glob("*.alive")}
+    if not beats:
+        return []
+    probe = place / ".clock"
+    probe.write_bytes(b"")
+    clock = probe.stat().st_mtime
+    probe.unlink()
+    return sorted(share for share, beat in beats.items() if clock - beat < STALE_S)
+
+
+def take_in(ledger: Ledger, name: str) -> int:
+    """Store what jobs have written down and the ledger lacks; return how many points that is.
+
+    Args:
+        ledger: The ledger of the store in which the shares are.
+        name: The name of the study, for the ledger's record.
+
+    Raises:
+        TopoloomError: Jobs are at work still.
+    """
+    refuse_busy(ledger.folder)
+    paths = sorted((ledger.folder / FOLDER).glob("*.jsonl"))
+    entries = [entry for path in paths for entry in _entries(path) if entry["result"] is not None]
+    if not entries:
+        return 0
+    ledger.begin(name)
+    return ledger.adopt(entries)
+
+
+def _entries(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a journal; the last one may be torn, as its job was killed."""
+    entries = []
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    except FileNotFoundError:
+        return []
+    for line in lines:
+        try:
+            entries.append(json.loads(line))
+        except ValueError:
+            continue
+    return entries
+
+
+class Journal:
+    """The record of one share, with what :func:`topoloom.studies.running.run_points` asks of a ledger."""
+
+    def __init__(self, folder: Path, share: int) -> None:
+        self._path = folder / FOLDER / f"{share}.jsonl"
+        self._alive = self._path.with_suffix(".alive")
+        self._ended = Event()
+        self._points: dict[str, StudyPoint] = {}
+        self._states = {entry["key"]: "done" for entry in _entries(self._path) if entry["result"] is not None}
+
+    def __enter__(self) -> "Journal":
+        self._beat()
+        Thread(target=self._keep_beating, daemon=True).start()
+        self._file = self._path.open("a", encoding="utf-8")
+        # What stands behind a torn line must not be torn with it.
+        self._file.write("\n")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._ended.set()
+        self._file.close()
+        self._alive.unlink(missing_ok=True)
+
+    def _keep_beating(self) -> None:
+        while not self._ended.wait(BEAT_S):
+            self._beat()
+
+    def _beat(self) -> None:
+        self._alive.write_text(str(time.time()))
+
+    def states(self) -> dict[str, str]:
+        """Return the points that are done."""
+        return dict(self._states)
+
+    def durations(self) -> list[tuple[StudyPoint, float]]:
+        """Return nothing: a share is in its order already."""
+        return []
+
+    def failures(self) -> dict[str, str]:
+        """Return nothing: nobody else is at these points."""
+        return {}
+
+    def begin(self, study: str) -> None:
+        """Nothing is claimed."""
+
+    def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
+        """Write down what was done, on the disk when this returns; everything wanted may be done."""
+        self._points |= {point.key: point for point in wanted}
+        text = "".join(json.dumps(self._entry(outcome)) + "\n" for outcome in outcomes)
+        if text:
+            self._file.write(text)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        return list(wanted)
+
+    def _entry(self, outcome: Outcome) -> dict[str, Any]:
+        origin = {"finished": now(), "version": _core.__version__, "model_version": _core.MODEL_VERSION}
+        return asdict(outcome) | {"point": self._points[outcome.key].to_json()} | origin
+
+    def pack(self, *, least: int = 1) -> None:
+        """Nothing is packed: the ledger that takes the lines in does."""

@@ -1,0 +1,357 @@
+"""Studies on other machines: Dask clusters, batch systems, arrays of jobs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+from topoloom import TopoloomError, _core
+from topoloom.studies import Ledger, LocalExecutor, Study, StudyPoint, Sweep, clusters, run_points, shares
+from topoloom.studies.clusters import DaskExecutor, JobExecutor, Jobs
+from topoloom.studies.ledger import Outcome
+
+TINY = {"warmup": 10, "measure": 20}
+STUDY = """
+name = "tiny"
+[[sweep]]
+networks = "mesh:2x2"
+loads = 0.1
+seeds = "1:{seeds}"
+options = {{ warmup = 10, measure = 20 }}
+"""
+
+
+def tiny(seeds: str = "1:20", **keys: Any) -> list[StudyPoint]:
+    options = TINY | keys.pop("options", {})
+    return Study(
+        name="tiny", sweep=[Sweep(networks=["mesh:2x2"], loads=0.1, seeds=seeds, options=options, **keys)]
+    ).points()
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[LocalCluster]:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50) as made:
+        yield made
+
+
+@contextmanager
+def worker(address: str, name: str, *arguments: str, cwd: Path) -> Iterator[None]:
+    """A worker of its own, once the scheduler knows it."""
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--name", name, "--no-nanny"]
+    process = subprocess.Popen(
+        [*command, "--nthreads", "1", "--no-dashboard", *arguments], cwd=cwd, stderr=subprocess.DEVNULL
+    )
+    try:
+        with Client(address, set_as_default=False) as client:
+            while name not in {about["name"] for about in client.scheduler_info(n_workers=-1)["workers"].values()}:
+                assert process.poll() is None
+                time.sleep(0.05)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+class Counting:
+    """Keeps the outcomes that an executor returned."""
+
+    def __init__(self, executor: DaskExecutor) -> None:
+        self.executor = executor
+        self.outcomes: list[Outcome] = []
+        collect = executor.collect
+
+        def counted(timeout_s: float) -> list[Outcome]:
+            self.outcomes += (new := collect(timeout_s))
+            return new
+
+        executor.collect = counted  # type: ignore[method-assign]
+
+    @property
+    def keys(self) -> Counter[str]:
+        return Counter(outcome.key for outcome in self.outcomes)
+
+
+def test_dask_gives_what_this_machine_gives(cluster: LocalCluster, tmp_path: Path) -> None:
+    points = tiny()
+    told: list[str] = []
+    rows = []
+    for name, executor in ("dask", DaskExecutor(cluster.scheduler_address, told.append)), ("here", LocalExecutor(1)):
+        with Ledger(tmp_path / name) as ledger:
+            assert run_points(points, ledger, executor, name="tiny").finished
+            rows.append({row["key"]: row["result"] for row in ledger.rows()})
+
+    def plain(text: str) -> dict[str, Any]:
+        return {
+            key: value for key, value in json.loads(text).items() if key not in ("wall_s", "cpu_s", "peak_rss_bytes")
+        }
+
+    assert rows[0].keys() == rows[1].keys() == {point.key for point in points}
+    assert all(plain(rows[0][key]) == plain(rows[1][key]) for key in rows[0])
+    assert told == []
+
+
+def test_a_dask_worker_that_is_killed_means_work_again_and_nothing_else(cluster: LocalCluster, tmp_path: Path) -> None:
+    points = tiny("1:30", options={"warmup": 1000, "measure": 20000})
+    executor = DaskExecutor(cluster.scheduler_address)
+    counting = Counting(executor)
+    killed: list[int] = []
+
+    def kill(progress: Any) -> None:
+        if progress.done > 5 and not killed:
+            with Client(cluster.scheduler_address, set_as_default=False) as client:
+                victim = next(iter(client.run(os.getpid).values()))
+            killed.append(victim)
+            os.kill(victim, signal.SIGKILL)
+
+    with Ledger(tmp_path / "store") as ledger:
+        progress = run_points(points, ledger, executor, name="tiny", on_progress=kill)
+        assert progress.finished
+        assert len(killed) == 1
+        assert len(ledger.rows()) == len(points)
+    assert set(counting.keys.values()) == {1}
+
+
+def test_a_worker_of_another_version_is_refused_by_name(cluster: LocalCluster, tmp_path: Path) -> None:
+    (tmp_path / "old.py").write_text("import topoloom._core as core\ncore.__version__ = '0.0.9'\n")
+    told: list[str] = []
+    executor = DaskExecutor(cluster.scheduler_address, told.append)
+    counting = Counting(executor)
+    with (
+        worker(cluster.scheduler_address, "museum", "--preload", str(tmp_path / "old.py"), cwd=tmp_path),
+        Ledger(tmp_path / "store") as ledger,
+    ):
+        assert run_points(tiny(), ledger, executor, name="tiny").finished
+    assert all(outcome.error is None for outcome in counting.outcomes)
+    assert len(told) == 1
+    assert "worker museum on " in told[0]
+    assert f"it has topoloom 0.0.9 with models {_core.MODEL_VERSION}; this program is topoloom" in told[0]
+
+
+def test_no_worker_of_this_version_is_a_mistake(cluster: LocalCluster, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(clusters, "VERSION", ("7.0", 99))
+    with (
+        Ledger(tmp_path / "store") as ledger,
+        pytest.raises(TopoloomError, match=r"worker \d on .* is refused: it has"),
+    ):
+        run_points(tiny(), ledger, DaskExecutor(cluster.scheduler_address), name="tiny")
+
+
+def test_a_worker_without_the_files_of_a_study_says_so(tmp_path: Path, monkeypatch: Any) -> None:
+    (here := tmp_path / "here").mkdir()
+    (there := tmp_path / "there").mkdir()
+    monkeypatch.chdir(here)
+    (here / "demo.csv").write_text("source,destination\n0,1\n")
+    points = tiny("1", traffic=["pairs:demo.csv"])
+    progress = []
+    with (
+        LocalCluster(n_workers=0, dashboard_address=":0", silence_logs=50) as empty,
+        worker(empty.scheduler_address, "afar", cwd=there),
+    ):
+        for name in ("missing", "other"):
+            with Ledger(here / name) as ledger:
+                progress.append(run_points(points, ledger, DaskExecutor(empty.scheduler_address), name="tiny"))
+            (there / "demo.csv").write_text("source,destination\n1,2\n")
+    missing, other = (next(iter(each.failed.values())) for each in progress)
+    assert f"in {there} demo.csv is not there" in missing
+    assert f"in {there} demo.csv is another file" in other
+
+
+def test_a_scheduler_that_goes_ends_the_run_in_one_sentence(tmp_path: Path) -> None:
+    made = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50, processes=False)
+    points = tiny("1:200")
+    with Ledger(tmp_path / "store") as ledger:
+        with pytest.raises(TopoloomError, match="has gone; what was done is stored"):
+            run_points(
+                points, ledger, DaskExecutor(made.scheduler_address), name="tiny",
+                on_progress=lambda progress: made.close() if progress.done else None,
+            )  # fmt: skip
+        assert 0 < len(ledger.rows()) < len(points)
+
+
+def test_a_scheduler_that_is_not_there(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.2)
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    told = topoloom("run", str(tmp_path / "s.toml"), "--scheduler", "tcp://127.0.0.1:9")
+    assert told.status == 2
+    assert told.err.startswith("topoloom: error: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.2 s: ")
+
+
+# ---- batch systems --------------------------------------------------------------------------------------------------
+
+
+def put_on_path(folder: Path, monkeypatch: Any, **commands: str) -> None:
+    """Make shell scripts, the only ones of their names."""
+    folder.mkdir(exist_ok=True)
+    for name, text in commands.items():
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+
+
+@pytest.mark.parametrize(
+    ("system", "command", "lines"),
+    [
+        ("slurm", "sbatch",
+         ["#SBATCH -p fast", "#SBATCH -A physics", "#SBATCH --cpus-per-task=3", "#SBATCH --mem=6G",
+          "#SBATCH -t 01:00:00"]),
+        ("pbs", "qsub",
+         ["#PBS -q fast", "#PBS -A physics", "#PBS -l select=1:ncpus=3:mem=5723MB", "#PBS -l walltime=01:00:00"]),
+        ("lsf", "bsub", ["#BSUB -q fast", '#BSUB -P "physics"', "#BSUB -n 3", "#BSUB -W 01:00:00", "#BSUB -M 6000000"]),
+        ("sge", "qsub", ["#$ -q fast", "#$ -P physics", "#$ -l h_rt=01:00:00"]),
+    ],
+)  # fmt: skip
+def test_jobs_ask_for_what_was_asked(
+    system: str, command: str, lines: list[str], tmp_path: Path, monkeypatch: Any
+) -> None:
+    put_on_path(tmp_path / "bin", monkeypatch, **{command: "exit 0"})
+    jobs = Jobs(
+        system, jobs=2, cores=3, memory="6GB", queue="fast", account="physics", walltime="01:00:00", interface="lo"
+    )
+    with jobs.cluster() as made:
+        script = made.job_script()
+    assert [line for line in lines if line not in script.splitlines()] == [], script
+    assert "--nthreads 3" in script
+    assert sys.executable in script
+
+
+def test_jobs_are_workers_and_those_that_end_are_replaced(tmp_path: Path, monkeypatch: Any) -> None:
+    # A queue of its own: jobs are processes, and their numbers those of the processes.
+    put_on_path(
+        tmp_path / "bin",
+        monkeypatch,
+        sbatch=f"""cp "$1" {tmp_path}/job.$$; setsid sh {tmp_path}/job.$$ >/dev/null 2>&1 &
+            echo $! >> {tmp_path}/jobs; echo Submitted batch job $!""",
+        scancel='kill -9 -- -"$1"',
+        squeue='ps -o pid= -p "$3"',
+    )
+    monkeypatch.setattr(clusters, "REPLACE_S", 0.2)
+    monkeypatch.chdir(tmp_path)
+    executor = JobExecutor(Jobs("slurm", jobs=2, interface="lo"))
+    counting = Counting(executor)
+    killed = []
+
+    def kill(progress: Any) -> None:
+        # The first job before it is a worker, the second one at work.
+        if (not killed and progress.under_way) or (progress.done > 3 and len(killed) < 2):
+            killed.append(int((tmp_path / "jobs").read_text().split()[len(killed)]))
+            os.killpg(killed[-1], signal.SIGKILL)
+
+    with Ledger(tmp_path / "store") as ledger:
+        points = tiny("1:12", options={"warmup": 1000, "measure": 20000})
+        assert run_points(points, ledger, executor, name="tiny", on_progress=kill).finished
+        assert len(ledger.rows()) == len(points)
+    assert len(killed) == 2
+    assert len((tmp_path / "jobs").read_text().split()) > 2
+    assert set(counting.keys.values()) == {1}
+
+
+def test_batch_systems_that_are_not_there_or_refuse(
+    topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    call = ["run", str(tmp_path / "s.toml"), "--cluster"]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    told = topoloom(*call, "slurm")
+    assert (told.status, told.err) == (
+        2,
+        "topoloom: error: sbatch is not on the path: --cluster slurm needs its commands\n",
+    )
+    put_on_path(
+        tmp_path / "bin",
+        monkeypatch,
+        sbatch="echo 'sbatch: error: invalid partition specified: nightly' >&2; exit 1",
+    )
+    told = topoloom(*call, "slurm", "--queue", "nightly", "--interface", "lo")
+    assert (told.status, told.err) == (
+        2,
+        "topoloom: error: slurm refuses the job: sbatch: error: invalid partition specified: nightly\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cluster", "slum"], "unknown batch system 'slum' (did you mean 'slurm'?)"),
+        (["--queue", "fast"], "--queue belongs to jobs; give --cluster slurm|pbs|lsf|sge or --script FILE too"),
+        (["--cluster", "slurm", "--scheduler", "tcp://a:1"], "--scheduler and --cluster are two places to run points"),
+        (["--workers", "2", "--cluster", "slurm"], "--workers counts processes of this machine"),
+        (["--script", "x.sh", "--cluster", "sge"], "--script writes a file for sbatch, which --cluster sge does not"),
+        (["--share", "0"], "has no share 0; topoloom run STUDY.toml --script FILE deals them"),
+        (["--cluster", "slurm", "--interface", "none0"], "'none0' is not a valid network interface"),
+    ],
+)  # fmt: skip
+def test_mistakes(
+    options: list[str], words: str, topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    put_on_path(tmp_path / "bin", monkeypatch, sbatch="exit 0")
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    told = topoloom("run", str(tmp_path / "s.toml"), *options)
+    assert told.status == 2
+    assert words in told.err
+
+
+# ---- arrays of jobs -------------------------------------------------------------------------------------------------
+
+
+def lines_of(script: Path) -> dict[str, str]:
+    found = (
+        line.removeprefix("#SBATCH --").partition("=")
+        for line in script.read_text().splitlines()
+        if "SBATCH --" in line
+    )
+    return {name: value for name, _, value in found}
+
+
+def test_an_array_of_jobs_does_the_study_once(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:
+    study, script, store = tmp_path / "s.toml", tmp_path / "job.sh", tmp_path / "s.store"
+    study.write_text(STUDY.format(seeds=6))
+    assert topoloom("run", str(study)).status == 0
+    study.write_text(STUDY.format(seeds=20))
+    told = topoloom("run", str(study), "--script", str(script), "--jobs", "3", "--cores", "1", "--queue", "fast")
+    assert "14 of 20 points in 3 jobs; submit it: sbatch" in told.err
+    asks = lines_of(script)
+    assert (asks["array"], asks["partition"], asks["cpus-per-task"], asks["mem"]) == ("0-2", "fast", "1", "4G")
+
+    subprocess.run(["sh", str(script)], env=os.environ | {"SLURM_ARRAY_TASK_ID": "0"}, check=True, cwd="/")
+    assert topoloom("run", str(study), "--share", "1").status == 0
+    # The last job was killed in the middle of a line; a second one does what it lacks, and no more.
+    journal = store / shares.FOLDER / "1.jsonl"
+    whole = journal.read_text()
+    journal.write_text(whole[:-40])
+    assert topoloom("run", str(study), "--share", "1").status == 0
+    again = [line for line in journal.read_text().splitlines() if line]
+    assert len(again) == len([line for line in whole.splitlines() if line]) + 1
+
+    # A job that is at work keeps others off.
+    (store / shares.FOLDER / "2.alive").write_text("")
+    told = topoloom("run", str(study))
+    assert told.status == 2
+    assert f"jobs are at work on shares 2 of {store}" in told.err
+    monkeypatch.setattr(shares, "STALE_S", -1.0)
+    told = topoloom("run", str(study))
+    assert "10 points were done by jobs of the array" in told.err
+    assert "20 of 20 points are done, 16 of them before this run" in told.err
+    told = topoloom("run", str(study), "--script", str(script), "--jobs", "3")
+    assert "all 20 points are done" in told.err
+    with Ledger(store, create=False) as ledger:
+        assert len(ledger.rows()) == 20
+
+
+def test_a_study_that_changed_since_its_shares_were_dealt(topoloom: Callable[..., Any], tmp_path: Path) -> None:
+    study = tmp_path / "s.toml"
+    study.write_text(STUDY.format(seeds=4))
+    assert topoloom("run", str(study), "--script", str(tmp_path / "job.sh"), "--jobs", "2").status == 0
+    study.write_text(STUDY.format(seeds=2))
+    told = topoloom("run", str(study), "--share", "1")
+    assert told.status == 2
+    assert "holds points that the study does not" in told.err
