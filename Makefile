@@ -14,7 +14,7 @@ NETWORKS := fattree:k=10,levels=3 dragonfly:a=8,h=4,p=4 hyperx:10x10,p=10 slimfl
 
 .PHONY: help
 help: ## List these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-9s\033[0m %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-11s\033[0m %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: setup
 setup: $(STAMP) ## Make .venv with a release build of the engine and the topoloom command
@@ -43,6 +43,21 @@ test: setup ## Run all tests, the engine's and Python's
 .PHONY: test-long
 test-long: setup ## Compare every usable point of BookSim2's curves: minutes
 	$(BIN)/python -m pytest tests/long -m long
+
+.PHONY: test-slurm
+test-slurm: setup ## Run studies on a real Slurm on this machine; as root, installs Debian's packages
+	tests/external/install.sh slurm
+	$(BIN)/python -m pytest tests/external -m slurm -s
+
+.PHONY: test-opensm
+test-opensm: setup ## Route simulated InfiniBand fabrics by OpenSM; as root, installs Debian's packages
+	tests/external/install.sh opensm
+	$(BIN)/python -m pytest tests/external -m opensm -s
+
+.PHONY: test-tools
+test-tools: setup ## Give exported files to Graphviz, METIS and SimGrid; as root, installs Debian's packages
+	tests/external/install.sh tools
+	$(BIN)/python -m pytest tests/external -m tools -s
 
 .PHONY: bench
 bench: ## Measure the engine beside BookSim2 and CAMINOS; with valgrind, instructions per flit-hop

@@ -1,7 +1,7 @@
 """Networks: the graph, its facts, and what can be asked of it."""
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from html import escape
 from pathlib import Path
@@ -403,13 +403,17 @@ class Network:
         path: str | Path,
         format: str | None = None,  # noqa: A002 - as users type
         links: dict[str, int] | None = None,
+        nodes: Sequence[str] | None = None,
     ) -> list[str]:
-        """Write the network to a file that ``file:path`` reads.
+        """Write the network to a file that ``file:path`` or another program reads.
+
+        A format that is a configuration has the graph in a second file, which is written beside it.
 
         Args:
             path: The file.
             format: A format that ``topoloom list formats`` names; unless given, the one that the path's ending tells.
             links: Latencies by class, written for links that have none of their own.
+            nodes: The names of terminals by id, for the formats of Slurm.
 
         Returns:
             A sentence on what the format has no place for, or nothing.
@@ -418,16 +422,35 @@ class Network:
             TopoloomError: A format that there is not, or an ending that tells none.
             OSError: A file that cannot be written.
         """
-        text, lost = self.text(_core.format_of(str(path), format), links)
-        Path(path).write_text(text, encoding="utf-8", newline="")
+        path, name = Path(path), _core.format_of(str(path), format)
+        beside = _beside(name)
+        graph = path.with_suffix(f".{beside['ending']}") if beside else None
+        text, lost = self.text(name, links, nodes, graph.name if graph else None)
+        path.write_text(text, encoding="utf-8", newline="")
+        if beside and graph:
+            graph.write_text(self.text(beside["name"], links)[0], encoding="utf-8", newline="")
         return lost
 
-    def text(self, format: str, links: dict[str, int] | None = None) -> tuple[str, list[str]]:  # noqa: A002 - as typed
-        """Return what :meth:`write` writes, and what it returns."""
+    def text(
+        self,
+        format: str,  # noqa: A002 - as users type
+        links: dict[str, int] | None = None,
+        nodes: Sequence[str] | None = None,
+        beside: str | None = None,
+    ) -> tuple[str, list[str]]:
+        """Return what :meth:`write` writes to its first file and returns; `beside` is the name of the second."""
         latencies = None
         if links is not None:
             latencies = make_options({"links": links}).links.model_dump_json(by_alias=True)
-        return self.core.text(format, latencies)
+        return self.core.text(format, latencies, list(nodes) if nodes is not None else None, beside)
+
+
+def _beside(format: str) -> dict[str, str] | None:  # noqa: A002 - as users type
+    """Return the name and the ending of the format of the second file that one of `format` refers to."""
+    found: dict[str, str] | None = next(
+        item["beside"] for item in json.loads(_core.formats_json()) if item["name"] == format
+    )
+    return found
 
 
 def _whole(name: str, values: "npt.ArrayLike") -> "npt.NDArray[np.int64]":

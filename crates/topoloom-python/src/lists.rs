@@ -34,7 +34,7 @@ pub fn families_json() -> String {
     families.collect::<Value>().to_string()
 }
 
-/// A list of {name, summary, endings, read, write}.
+/// A list of {name, summary, endings, read, write, beside}.
 #[pyfunction]
 pub fn formats_json() -> String {
     let formats = FORMATS.iter().map(|format| {
@@ -44,6 +44,7 @@ pub fn formats_json() -> String {
             "endings": format.endings,
             "read": format.read.is_some(),
             "write": format.write.is_some(),
+            "beside": format.beside.map(|graph| json!({"name": graph.name, "ending": graph.endings[0]})),
         })
     });
     formats.collect::<Value>().to_string()

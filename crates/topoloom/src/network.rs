@@ -223,6 +223,19 @@ pub struct Source {
     pub names: Option<Vec<String>>,
     /// Sentences that a user should read: parallel links, renumbered ids, what was ignored.
     pub notes: Vec<String>,
+    /// What the network is called in a subnet of InfiniBand that it comes from.
+    pub fabric: Option<Fabric>,
+}
+
+/// GUIDs and numbers of ports in a subnet of InfiniBand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fabric {
+    /// The GUIDs of switches by router id.
+    pub switches: Vec<u64>,
+    /// The GUIDs of the ports of channel adapters by terminal id.
+    pub adapters: Vec<u64>,
+    /// The numbers of ports, which count from 1 in each switch and may have gaps, in the order of [`Network::ports`].
+    pub numbers: Vec<u16>,
 }
 
 /// Mixed-radix coordinates: the first dimension varies fastest in router ids.
@@ -495,6 +508,12 @@ impl Network {
             }
         }
         network
+    }
+
+    /// What the network is called in the subnet of InfiniBand that it comes from; nothing where links have failed.
+    pub fn fabric(&self) -> Option<&Fabric> {
+        let fabric = self.structure.source().and_then(|source| source.fabric.as_ref())?;
+        (fabric.numbers.len() == self.ports.len()).then_some(fabric)
     }
 
     /// The same routers and terminals with some of the links, under another name. Ids of routers and terminals stay;

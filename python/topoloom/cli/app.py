@@ -11,6 +11,7 @@ from topoloom.cli import (
     compare,
     export,
     faults,
+    import_lft,
     layout,
     listing,
     permute,
@@ -72,6 +73,7 @@ app.command()(permute.permute)
 app.command()(verify.verify)
 app.command()(faults.faults)
 app.command()(export.export)
+app.command(name="import-lft")(import_lft.import_lft)
 app.command()(run.run)
 app.command()(results.results)
 app.command()(reproduce.reproduce)

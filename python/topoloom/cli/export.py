@@ -1,5 +1,6 @@
 """``topoloom export``: a network as a file of another program's format."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,9 @@ from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Links, Spec, link_options
 
+TABLES = ("lft", "csv")
+"""Formats of forwarding tables: as OpenSM writes them, and as ``table:FILE`` reads them."""
+
 
 def export(
     spec: Spec,
@@ -22,17 +26,83 @@ def export(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="The file; standard output unless given.")
     ] = None,
+    routing: Annotated[
+        str | None,
+        typer.Option(
+            "--routing",
+            help="Write its forwarding tables instead of the graph: --format lft for OpenSM, or csv.",
+            show_default=False,
+        ),
+    ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--nodes",
+            metavar="NAMES",
+            help="Names of the terminals, for Slurm: node[001-064],login.",
+            show_default=False,
+        ),
+    ] = None,
     links: Links = None,
 ) -> None:
-    """Write the graph of a network in a format that other programs read."""
+    """Write the graph of a network, or a routing's forwarding tables, in a format that other programs read."""
     if format_ is None and out is None:
         raise TopoloomError("--format or --out is missing; an ending such as --out cluster.graphml tells the format")
+    if routing is not None:
+        lost = _write_tables(spec, routing, format_, out)
+    else:
+        lost = _write_graph(spec, format_, out, link_options(links).get("links"), nodes)
+    for note in lost:
+        say(note)
+
+
+def _write_graph(
+    spec: str, format_: str | None, out: Path | None, links: dict[str, int] | None, nodes: str | None
+) -> list[str]:
     name = _core.format_of("" if out is None else str(out), format_)
-    latencies = link_options(links).get("links")
-    text, lost = load_network(spec).text(name, latencies)
+    names = None if nodes is None else hostnames(nodes)
+    if names is not None and not name.startswith("slurm"):
+        raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
+    network = load_network(spec)
+    if out is not None:
+        return network.write(out, name, links, names)
+    text, lost = network.text(name, links, names)
+    sys.stdout.write(text)
+    return lost
+
+
+def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None) -> list[str]:
+    name = format_ if format_ is not None or out is None else out.suffix.removeprefix(".")
+    if name not in TABLES:
+        raise TopoloomError(_core.unknown("format of forwarding tables", name or "", list(TABLES)))
+    network = load_network(spec)
+    text = network.core.forwarding_text(routing, name)
     if out is None:
         sys.stdout.write(text)
     else:
         out.write_text(text, encoding="utf-8", newline="")
-    for note in lost:
-        say(note)
+    classes = network.verify(routing)["vcs_needed"]
+    if classes == 1:
+        return []
+    return [f"{network.spec}: forwarding tables have no place for the {classes} VC classes of {routing}"]
+
+
+def hostnames(text: str) -> list[str]:
+    """Return the names that a list of hosts stands for, as Slurm writes it.
+
+    >>> hostnames("n[08-10,12],login")
+    ['n08', 'n09', 'n10', 'n12', 'login']
+    """
+    names = []
+    for part in re.findall(r"(?:[^,\[]|\[[^\]]*\]?)+", text):
+        prefix, bracket, ranges = part.partition("[")
+        if not bracket:
+            names.append(part)
+            continue
+        for numbers in ranges.removesuffix("]").split(","):
+            found = re.fullmatch(r"(\d+)(?:-(\d+))?", numbers)
+            if found is None or not ranges.endswith("]") or int(found[2] or found[1]) < int(found[1]):
+                raise TopoloomError(f"--nodes: '{part}' is no list of names; write it like node[001-064,070]")
+            width = len(found[1])
+            names += [f"{prefix}{number:0{width}}" for number in range(int(found[1]), int(found[2] or found[1]) + 1)]
+    return names

@@ -37,12 +37,13 @@ def verify(
     if json:
         print_json(proof)
     else:
-        _print(proof)
+        print_proof(proof)
     good = proof["deadlock_free"] and not proof["unserved_pairs"]
     return status.DONE if good else status.CHECK_FAILED
 
 
-def _print(proof: dict[str, Any]) -> None:
+def print_proof(proof: dict[str, Any]) -> None:
+    """Print a proof for people."""
     verdict = "deadlock free" if proof["deadlock_free"] else "NOT deadlock free"
     print(f"{proof['spec']}  routing {proof['routing']}: {verdict}")
     if proof["deadlock_free"]:

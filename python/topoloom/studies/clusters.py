@@ -5,9 +5,12 @@ scheduler, which hands them to others; a point that takes several workers with i
 """
 
 import asyncio
+import importlib
 import logging
 import shutil
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -405,12 +408,16 @@ def _closing_if_refused(kind: Any) -> Any:
 
 
 def _import(name: str) -> Any:
-    import importlib  # noqa: PLC0415 - Dask is optional, and loads slowly
-
+    # dask-jobqueue lets Ctrl-C end the program at once when it is imported: our own way to stop stays.
+    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         return importlib.import_module(name)
     except ImportError:
         raise TopoloomError(f"--scheduler and --cluster: {INSTALL}") from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in heard.items():
+                signal.signal(number, handler)
 
 
 def _first_line(error: BaseException) -> str:

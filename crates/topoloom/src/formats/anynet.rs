@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     holds: &[Holds::Terminals, Holds::TerminalIds, Holds::ParallelLinks, Holds::LoneRouters, Holds::Latencies],
     read: Some(read),
     write: Some(write),
+    beside: None,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +155,7 @@ impl Reader {
     }
 }
 
-fn write(network: &Network, timing: &Timing) -> String {
+fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::new();
     // A link stands at its first end.
     let mut below = vec![String::new(); network.num_routers()];
@@ -172,5 +173,5 @@ fn write(network: &Network, timing: &Timing) -> String {
     for (router, connections) in below.iter().enumerate() {
         writeln!(text, "router {router}{connections}").expect("a string takes what is written");
     }
-    text
+    Ok(text)
 }

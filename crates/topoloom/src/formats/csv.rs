@@ -18,6 +18,7 @@ pub(super) const FORMAT: Format = Format {
     holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::Classes, Holds::Latencies],
     read: Some(edges::read),
     write: Some(write),
+    beside: None,
 };
 
 /// The names that the columns of the two ends may have.
@@ -164,12 +165,12 @@ fn mistake(error: csv::Error) -> Mistake {
     Mistake { line, what }
 }
 
-fn write(network: &Network, timing: &Timing) -> String {
+fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::from("router_a,port_a,router_b,port_b,class,latency\n");
     for link in network.links() {
         let [(a, port_a), (b, port_b)] = link.ends.map(|port| network.local_port(port));
         let latency = timing.of(network, link).unwrap_or(1);
         writeln!(text, "{a},{port_a},{b},{port_b},{},{latency}", link.class.name()).expect("a string takes it");
     }
-    text
+    Ok(text)
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
+use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
 use crate::topology::guard_size;
 
 /// What is wrong with a graph, and on which line of its file, counted from 1.
@@ -107,6 +107,17 @@ pub struct Draft {
     pub directed: bool,
     /// What the user should know of the way it was read.
     pub notes: Vec<String>,
+    /// GUIDs and numbers of ports, where the source is a subnet of InfiniBand.
+    pub(super) wiring: Option<Wiring>,
+}
+
+/// What a subnet of InfiniBand tells beside the graph; its links have their numbers of ports.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wiring {
+    /// The GUIDs of switches, in the order of the nodes.
+    pub switches: Vec<u64>,
+    /// The number of the port at the switch and the GUID of each terminal, in the order of their ids.
+    pub terminals: Vec<(u16, u64)>,
 }
 
 impl Draft {
@@ -196,8 +207,10 @@ impl Draft {
         }
         let names = self.renumber();
         self.tell_of_parallel_links();
+        let wiring = self.wiring.take().filter(|_| p.is_none());
         let homes = self.terminals(&spec, p)?;
         let routers = self.nodes.len() as u32;
+        let fabric = wiring.map(|wiring| self.fabric(wiring, &homes));
         guard_size(&spec, routers.into(), homes.len() as u128, self.links.len() as u128)?;
         let mut builder = NetworkBuilder::new(routers);
         homes.into_iter().for_each(|router| builder.terminal(router));
@@ -206,7 +219,28 @@ impl Draft {
                 std::array::from_fn(|end| (link.ends[end], link.ports.map_or(0, |p| p[end])));
             builder.timed_link((a, port_a), (b, port_b), link.class.unwrap_or(LinkClass::Local), link.latency);
         }
-        builder.build(spec, origin.family, Box::new(Given(Source { sha256: origin.sha256, names, notes: self.notes })))
+        builder.build(
+            spec,
+            origin.family,
+            Box::new(Given(Source { sha256: origin.sha256, names, notes: self.notes, fabric })),
+        )
+    }
+
+    /// The numbers of ports in the order in which the network will have them: a router's terminals by their ids, then
+    /// its links by their ports.
+    fn fabric(&self, wiring: Wiring, homes: &[u32]) -> Fabric {
+        let mut terminals = vec![Vec::new(); self.nodes.len()];
+        for (&home, &(number, _)) in homes.iter().zip(&wiring.terminals) {
+            terminals[home as usize].push(number);
+        }
+        let mut links = vec![Vec::new(); self.nodes.len()];
+        for (link, ports) in self.links.iter().filter_map(|link| Some((link, link.ports?))) {
+            link.ends.iter().zip(ports).for_each(|(&end, port)| links[end as usize].push(port as u16));
+        }
+        links.iter_mut().for_each(|ports| ports.sort_unstable());
+        let numbers = terminals.into_iter().zip(links).flat_map(|(terminals, links)| [terminals, links].concat());
+        let adapters = wiring.terminals.iter().map(|&(_, guid)| guid).collect();
+        Fabric { switches: wiring.switches, adapters, numbers: numbers.collect() }
     }
 
     /// Turns nodes that are terminals into terminals of the routers that they are linked to.

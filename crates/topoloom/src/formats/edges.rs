@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     holds: &[Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes, Holds::Latencies],
     read: Some(read),
     write: Some(write),
+    beside: None,
 };
 
 /// Reads a list of links, or a table if the first line is a table's header.
@@ -113,7 +114,7 @@ fn read_dictionary(
     Ok(())
 }
 
-fn write(network: &Network, timing: &Timing) -> String {
+fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::new();
     for router in network.routers().filter(|&router| network.neighbors(router).next().is_none()) {
         writeln!(text, "{router}").expect("a string takes what is written");
@@ -126,5 +127,5 @@ fn write(network: &Network, timing: &Timing) -> String {
         let data = if data.is_empty() { String::new() } else { format!(" {{{}}}", data.join(", ")) };
         writeln!(text, "{a} {b}{data}").expect("a string takes what is written");
     }
-    text
+    Ok(text)
 }

@@ -10,6 +10,7 @@ pub(super) const FORMAT: Format = Format {
     holds: &[Holds::LoneRouters],
     read: Some(read),
     write: Some(write),
+    beside: None,
 };
 
 /// What a file may begin with.
@@ -69,7 +70,7 @@ fn size(sixes: &[u8]) -> Result<(u64, &[u8]), Mistake> {
     Ok((number.iter().fold(0, |value, &six| value << 6 | u64::from(six)), &sixes[skip + digits..]))
 }
 
-fn write(network: &Network, _timing: &Timing) -> String {
+fn write(network: &Network, _timing: &Timing) -> crate::error::Result<String> {
     let nodes = network.num_routers();
     let mut sixes: Vec<u8> = match nodes {
         0..=62 => vec![nodes as u8],
@@ -84,7 +85,7 @@ fn write(network: &Network, _timing: &Timing) -> String {
         let bit = high * (high - 1) / 2 + low;
         sixes[first + bit / 6] |= 1 << (5 - bit % 6);
     }
-    sixes.into_iter().map(|six| char::from(six + 63)).chain(['\n']).collect()
+    Ok(sixes.into_iter().map(|six| char::from(six + 63)).chain(['\n']).collect())
 }
 
 /// A number in `count` digits of six bits.

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     ],
     read: Some(read),
     write: Some(write),
+    beside: None,
 };
 
 /// What `kind` or `type` says of a node that is a terminal.
@@ -230,7 +231,7 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="port_b" for="edge" attr.name="port_b" attr.type="int"/>
 "#;
 
-fn write(network: &Network, timing: &Timing) -> String {
+fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::from(HEAD);
     let names = network.router_names();
     let name = |router: usize| names.map_or_else(|| router.to_string(), |names| escaped(&names[router]));
@@ -257,5 +258,5 @@ fn write(network: &Network, timing: &Timing) -> String {
         ));
     }
     add(format_args!("  </graph>\n</graphml>\n"));
-    text
+    Ok(text)
 }

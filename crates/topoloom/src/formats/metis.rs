@@ -17,6 +17,7 @@ pub(super) const FORMAT: Format = Format {
     holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters],
     read: Some(read),
     write: Some(write),
+    beside: None,
 };
 
 /// The first line: numbers of vertices and edges, and which weights stand in the others.
@@ -155,7 +156,7 @@ fn half_edge(draft: &mut Draft, open: &mut Open, ends: [u32; 2], weight: u32, li
     Ok(1)
 }
 
-fn write(network: &Network, _timing: &Timing) -> String {
+fn write(network: &Network, _timing: &Timing) -> crate::error::Result<String> {
     let graph = metis_graph(network);
     let vertex_weights = graph.vwgt.iter().any(|&terminals| terminals != 1);
     let edge_weights = graph.adjwgt.iter().any(|&links| links != 1);
@@ -179,5 +180,5 @@ fn write(network: &Network, _timing: &Timing) -> String {
         }
         writeln!(text, "{}", fields.join(" ")).expect("a string takes what is written");
     }
-    text
+    Ok(text)
 }

@@ -5,19 +5,27 @@
 //! constant and name it in [`FORMATS`].
 
 mod anynet;
+mod booksim;
+mod caminos;
 mod csv;
+mod dot;
 mod draft;
 mod edges;
 mod given;
 mod graph6;
 mod graphml;
+mod ibnet;
 mod metis;
+mod simgrid;
+mod slurm;
+mod sst;
 #[cfg(test)]
 mod tests;
 
 pub use draft::{Draft, DraftLink, Mistake, Node, Origin, sha256};
 pub use given::{GIVEN, GivenLink, given};
 pub use graphml::is_terminal_kind;
+pub use ibnet::fabric;
 
 use crate::cycle::Latencies;
 use crate::error::{Error, Result, unknown};
@@ -59,21 +67,48 @@ pub struct Format {
     /// Reads a file's bytes; `None` if the format is only written.
     pub read: Option<Reader>,
     /// Writes a network; `None` if the format is only read.
-    pub write: Option<fn(&Network, &Timing) -> String>,
+    pub write: Option<fn(&Network, &Timing) -> Result<String>>,
+    /// The format of a second file that it refers to, which has the graph.
+    pub beside: Option<&'static Format>,
 }
 
 /// Every format, in the order in which users see them.
-pub static FORMATS: &[&Format] =
-    &[&graphml::FORMAT, &csv::FORMAT, &edges::FORMAT, &anynet::FORMAT, &metis::FORMAT, &graph6::FORMAT];
+pub static FORMATS: &[&Format] = &[
+    &graphml::FORMAT,
+    &csv::FORMAT,
+    &edges::FORMAT,
+    &anynet::FORMAT,
+    &metis::FORMAT,
+    &graph6::FORMAT,
+    &ibnet::FORMAT,
+    &dot::FORMAT,
+    &slurm::CONF,
+    &slurm::YAML,
+    &simgrid::FORMAT,
+    &sst::FORMAT,
+    &booksim::FORMAT,
+    &caminos::FORMAT,
+    &caminos::GRAPH,
+];
 
-/// The latencies that a writer puts down.
-#[derive(Debug, Clone, Copy, Default)]
+/// What a writer puts down beside the network.
+#[derive(Debug, Clone, Default)]
 pub struct Timing {
     /// Latencies by class for the links that have none of their own; `None` leaves these without.
     pub by_class: Option<Latencies>,
+    /// The names of terminals by id, for formats that name nodes; `n0`, `n1`, … unless given.
+    pub names: Option<Vec<String>>,
+    /// The name of the file with the graph, for formats that refer to one.
+    pub beside: Option<String>,
 }
 
 impl Timing {
+    /// The name of the file that stands beside one of `format`.
+    fn beside(&self, format: &Format) -> String {
+        let ending = format.beside.and_then(|graph| graph.endings.first()).copied().unwrap_or("txt");
+        self.beside.clone().unwrap_or_else(|| format!("network.{ending}"))
+    }
+
     /// The latency of a link in cycles, if there is one to write.
     fn of(&self, network: &Network, link: &Link) -> Option<u32> {
         network.own_latency(link.ends[0]).or_else(|| self.by_class.map(|latencies| latencies.of(link.class)))
@@ -101,8 +136,8 @@ pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
     if let Some(name) = name {
         return named(name);
     }
-    let ending = std::path::Path::new(path).extension().and_then(|ending| ending.to_str()).unwrap_or("");
-    let told = |format: &&&Format| format.endings.iter().any(|known| known.eq_ignore_ascii_case(ending));
+    let lower = path.to_ascii_lowercase();
+    let told = |format: &&&Format| format.endings.iter().any(|known| lower.ends_with(&format!(".{known}")));
     FORMATS.iter().find(told).copied().ok_or_else(|| {
         let endings: Vec<String> =
             FORMATS.iter().flat_map(|format| format.endings).map(|ending| format!(".{ending}")).collect();
@@ -118,13 +153,13 @@ pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
 /// Writes `network` in `format`; returns the text, and a sentence for what of the network the format has no place for.
 ///
 /// # Errors
-/// [`Error::Spec`] if the format is only read.
+/// [`Error::Spec`] if the format is only read, or cannot hold such a network.
 pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(String, Vec<String>)> {
     let write = format.write.ok_or_else(|| Error::Spec(format!("the format {} is only read", format.name)))?;
     let lost = lost(network, format, timing);
     let note = (!lost.is_empty())
         .then(|| format!("{}: the format {} has no place for {}", network.spec(), format.name, lost.join(", ")));
-    Ok((write(network, timing), note.into_iter().collect()))
+    Ok((write(network, timing)?, note.into_iter().collect()))
 }
 
 /// What of `network` is lost in `format`.

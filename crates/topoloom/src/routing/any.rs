@@ -98,6 +98,10 @@ macro_rules! forward {
                 self.inner().classes()
             }
 
+            fn by_terminal(&self) -> bool {
+                self.inner().by_terminal()
+            }
+
             fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
                 self.inner().starts(src, dst, out);
             }

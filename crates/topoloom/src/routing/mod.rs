@@ -12,6 +12,7 @@ mod dragonfly;
 mod duato;
 mod fattree;
 mod flex;
+mod forwarding;
 mod galaxyfly;
 mod hyperx;
 mod layers;
@@ -33,7 +34,9 @@ pub mod verify;
 mod wires;
 
 pub use any::{AnyRouting, DynRouting};
+pub use forwarding::{forwarding, write_csv};
 pub use layers::{dfsssp, lash};
+pub use lft::write as write_lft;
 pub use options::Options;
 pub use registry::{ROUTINGS, RoutingInfo, build, offered};
 pub use tables::{Columns, NO_PORT, Tables, hold};
@@ -227,6 +230,12 @@ pub trait Routing: Send + Sync {
     /// heads decide again, and take an escape channel where no adaptive one is free.
     fn escape_classes(&self) -> u32 {
         0
+    }
+
+    /// True if packets to each terminal of a router have a way of their own: `starts` has one state for each, in the
+    /// order of their ports.
+    fn by_terminal(&self) -> bool {
+        false
     }
 
     /// True if rings of channels keep bubbles: a packet that enters one ([`Routing::enters`]) needs room for two whole

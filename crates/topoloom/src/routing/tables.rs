@@ -355,6 +355,10 @@ impl Routing for TableRouting {
         self.hop(at, state, dst)
     }
 
+    fn by_terminal(&self) -> bool {
+        self.tables.kind == Columns::Terminals
+    }
+
     fn unproved(&self) -> bool {
         !self.proved
     }

@@ -12,12 +12,12 @@ use crate::network::Network;
 
 pub(super) const FAMILY: Family = Family {
     name: "file",
-    summary: "a graph from a file: GraphML, tables of links, edge lists, BookSim anynet, METIS, graph6",
+    summary: "a graph from a file: GraphML, tables of links, edge lists, BookSim anynet, METIS, graph6, ibnetdiscover",
     sizes: None,
     keys: &[
         PATH,
         Key { name: P.name, doc: "terminals on every router (default: the file's own, else 1)" },
-        Key { name: "format", doc: "graphml, csv, edges, anynet, metis or graph6 (default: by the ending)" },
+        Key { name: "format", doc: "graphml, csv, edges, anynet, metis, graph6 or ibsim (default: by the ending)" },
         Key {
             name: "latencies",
             doc: "file: links keep the latencies that the file gives (default); class: --links decides",

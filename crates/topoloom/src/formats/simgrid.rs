@@ -1,0 +1,62 @@
+//! SimGrid's platforms: routers, a host a terminal, links of 100 Gb/s, and shortest paths.
+//!
+//! SimGrid finds shortest paths itself (`routing="Dijkstra"`). It knows one way between neighbours, so parallel links are
+//! one with their bandwidths added. A cycle is 1 ns, a host computes 1 Gflop a second: change what your machines have.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::{Format, Holds, Timing};
+use crate::error::Result;
+use crate::network::{LinkClass, Network, TerminalId};
+
+pub(super) const FORMAT: Format = Format {
+    name: "simgrid",
+    endings: &["simgrid"],
+    summary: "a platform for SimGrid, with shortest paths",
+    holds: &[Holds::Terminals, Holds::TerminalIds, Holds::ParallelLinks, Holds::LoneRouters, Holds::Latencies],
+    read: None,
+    write: Some(write),
+    beside: None,
+};
+
+/// Gigabytes a second of a link of 100 Gb/s.
+const BANDWIDTH: f64 = 12.5;
+
+fn write(network: &Network, timing: &Timing) -> Result<String> {
+    let mut text = String::from(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n",
+    );
+    let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
+    add(format_args!("  <zone id=\"network\" routing=\"Dijkstra\">\n"));
+    let terminals = 0..network.num_terminals() as u32;
+    terminals.clone().for_each(|id| add(format_args!("    <host id=\"terminal-{id}\" speed=\"1Gf\"/>\n")));
+    network.routers().for_each(|router| add(format_args!("    <router id=\"router-{router}\"/>\n")));
+    let of_terminals = timing.by_class.map_or(1, |latencies| latencies.of(LinkClass::Terminal));
+    let mut trunks: BTreeMap<[u32; 2], (u32, u32)> = BTreeMap::new();
+    for link in network.links() {
+        let trunk = trunks.entry(network.routers_of(link).map(|router| router.0)).or_default();
+        trunk.0 += 1;
+        trunk.1 = trunk.1.max(timing.of(network, link).unwrap_or(1));
+    }
+    for id in terminals.clone() {
+        add(format_args!(
+            "    <link id=\"terminal-link-{id}\" bandwidth=\"{BANDWIDTH}GBps\" latency=\"{of_terminals}ns\"/>\n"
+        ));
+    }
+    for ([a, b], (count, latency)) in &trunks {
+        let bandwidth = BANDWIDTH * f64::from(*count);
+        add(format_args!("    <link id=\"link-{a}-{b}\" bandwidth=\"{bandwidth}GBps\" latency=\"{latency}ns\"/>\n"));
+    }
+    for id in terminals {
+        let router = network.router_of(TerminalId(id));
+        add(format_args!(
+            "    <route src=\"terminal-{id}\" dst=\"router-{router}\"><link_ctn id=\"terminal-link-{id}\"/></route>\n"
+        ));
+    }
+    for [a, b] in trunks.keys() {
+        add(format_args!("    <route src=\"router-{a}\" dst=\"router-{b}\"><link_ctn id=\"link-{a}-{b}\"/></route>\n"));
+    }
+    add(format_args!("  </zone>\n</platform>\n"));
+    Ok(text)
+}

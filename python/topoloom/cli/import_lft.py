@@ -1,0 +1,41 @@
+"""``topoloom import-lft``: forwarding tables of a subnet manager, checked against a network and proved."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.cli import status
+from topoloom.cli.console import print_json, say
+from topoloom.cli.networks import load_network
+from topoloom.cli.parameters import Json, Spec
+from topoloom.cli.verify import print_proof
+from topoloom.workers import interruptible
+
+
+def import_lft(
+    spec: Spec,
+    dump: Annotated[
+        Path,
+        typer.Argument(metavar="DUMP", help="What OpenSM dumps (opensm-lfts.dump), or dump_lfts and ibroute print."),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE.csv", help="Write the tables as at,destination,port, for table:FILE.csv."),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Check forwarding tables against a network; prove that they serve every pair and cannot deadlock."""
+    network = load_network(spec)
+    routing = f"table:{dump}"
+    proof = interruptible(lambda: network.verify(routing))
+    if out is not None:
+        out.write_text(network.core.forwarding_text(routing, "csv"), encoding="utf-8", newline="")
+    if json:
+        print_json(proof)
+    else:
+        print_proof(proof)
+    if out is not None:
+        say(f"the tables are in {out}: --routing table:{out}")
+    good = proof["deadlock_free"] and not proof["unserved_pairs"]
+    return status.DONE if good else status.CHECK_FAILED

@@ -1,0 +1,26 @@
+"""Tests against other programs, each behind a marker of its own: make test-slurm, test-opensm, test-tools."""
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+MARKERS = {
+    "slurm": "needs Slurm's daemons; run with -m slurm",
+    "opensm": "needs OpenSM and ibsim; run with -m opensm",
+    "tools": "needs Graphviz, METIS and SimGrid; run with -m tools",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    here = [item for item in items if HERE in item.path.parents]
+    out = [
+        item for item in here if not any(name in config.option.markexpr for name in MARKERS if name in item.keywords)
+    ]
+    config.hook.pytest_deselected(items=out)
+    items[:] = [item for item in items if item not in out]
