@@ -20,6 +20,7 @@ SIMGRID = """
 import sys, simgrid
 engine = simgrid.Engine(["platform", "--log=root.thres:critical"])
 engine.load_platform(sys.argv[1])
+engine.netzone_root.seal()
 hosts = {host.name: host for host in engine.all_hosts}
 count = len(hosts)
 for a in range(0, count, 3):

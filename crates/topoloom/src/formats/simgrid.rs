@@ -1,4 +1,4 @@
-//! SimGrid's platforms: routers, a host a terminal, links of 100 Gb/s, and shortest paths.
+//! SimGrid's platforms: routers, a host a terminal, links of 100 Gb/s both ways, and shortest paths.
 //!
 //! SimGrid finds shortest paths itself (`routing="Dijkstra"`). It knows one way between neighbours, so parallel links are
 //! one with their bandwidths added. A cycle is 1 ns, a host computes 1 Gflop a second: change what your machines have.
@@ -41,21 +41,25 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
     }
     for id in terminals.clone() {
         add(format_args!(
-            "    <link id=\"terminal-link-{id}\" bandwidth=\"{BANDWIDTH}GBps\" latency=\"{of_terminals}ns\"/>\n"
+            "    <link id=\"terminal-link-{id}\" bandwidth=\"{BANDWIDTH}GBps\" latency=\"{of_terminals}ns\" sharing_policy=\"SPLITDUPLEX\"/>\n"
         ));
     }
     for ([a, b], (count, latency)) in &trunks {
         let bandwidth = BANDWIDTH * f64::from(*count);
-        add(format_args!("    <link id=\"link-{a}-{b}\" bandwidth=\"{bandwidth}GBps\" latency=\"{latency}ns\"/>\n"));
+        add(format_args!(
+            "    <link id=\"link-{a}-{b}\" bandwidth=\"{bandwidth}GBps\" latency=\"{latency}ns\" sharing_policy=\"SPLITDUPLEX\"/>\n"
+        ));
     }
     for id in terminals {
         let router = network.router_of(TerminalId(id));
         add(format_args!(
-            "    <route src=\"terminal-{id}\" dst=\"router-{router}\"><link_ctn id=\"terminal-link-{id}\"/></route>\n"
+            "    <route src=\"terminal-{id}\" dst=\"router-{router}\"><link_ctn id=\"terminal-link-{id}\" direction=\"UP\"/></route>\n"
         ));
     }
     for [a, b] in trunks.keys() {
-        add(format_args!("    <route src=\"router-{a}\" dst=\"router-{b}\"><link_ctn id=\"link-{a}-{b}\"/></route>\n"));
+        add(format_args!(
+            "    <route src=\"router-{a}\" dst=\"router-{b}\"><link_ctn id=\"link-{a}-{b}\" direction=\"UP\"/></route>\n"
+        ));
     }
     add(format_args!("  </zone>\n</platform>\n"));
     Ok(text)
