@@ -24,6 +24,7 @@ PAGES = [
             "faults",
             "cost",
             "files",
+            "other-programs",
             "pictures",
             "permutation",
             "studies",
