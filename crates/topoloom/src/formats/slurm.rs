@@ -153,7 +153,8 @@ fn split(name: &str) -> (&str, &str) {
 /// True if `next` is the name behind `name`, as Slurm counts.
 fn follows(name: &str, next: &str) -> bool {
     let ((prefix, a), (other, b)) = (split(name), split(next));
-    let same_width = a.len() == b.len() || !(a.len() > 1 && a.starts_with('0')) && !b.starts_with('0');
+    let padded = |digits: &str| digits.len() > 1 && digits.starts_with('0');
+    let same_width = a.len() == b.len() || !(padded(a) || padded(b));
     let number = |digits: &str| digits.parse::<u64>().ok();
     prefix == other && same_width && number(a).zip(number(b)).is_some_and(|(a, b)| a + 1 == b)
 }
