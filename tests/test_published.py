@@ -36,7 +36,7 @@ def facts(spec: str) -> dict:
     return network(spec).facts()
 
 
-@pytest.mark.parametrize("paper", ["flex", "galaxyfly", "permutation"])
+@pytest.mark.parametrize("paper", ["flex", "galaxyfly", "permutation", "twin-torus"])
 def test_the_rows_are_whole(paper):
     told = list(rows(paper).values())
     assert all(row["item"] and row["status"] for row in told)
