@@ -144,12 +144,10 @@ impl Cards {
         let coordinates = (0..grid.len() as u32).flat_map(|node| grid.coordinates(node)).map(|c| c as u16).collect();
         let mut ports = [vec![[NO_PORT; 2]; sides.len()], vec![[NO_PORT; 2]; sides.len()]];
         let mut next = [0, 1].map(|card| network.terminals_of(RouterId(card)).count() as u16);
-        for dimension in 0..sides.len() {
-            for plus in [true, false] {
-                let card = torus.card_of(dimension, plus) as usize;
-                ports[card][dimension][usize::from(plus)] = next[card];
-                next[card] += 1;
-            }
+        for (dimension, plus) in (0..sides.len()).flat_map(|dimension| [(dimension, true), (dimension, false)]) {
+            let card = torus.card_of(dimension, plus) as usize;
+            ports[card][dimension][usize::from(plus)] = next[card];
+            next[card] += 1;
         }
         Some(Self { sides, coordinates, ports, internal: next, split: torus.split(), ties, descends })
     }
