@@ -94,7 +94,7 @@ impl Plan {
 
     #[inline(always)]
     fn new(link: Option<u32>, then: u32) -> Self {
-        Self(link.map_or(0, |link| link + 1) << 2 | then << 17)
+        Self((link.map_or(0, |link| link + 1) << 2) | (then << 17))
     }
 
     #[inline(always)]
@@ -104,7 +104,7 @@ impl Plan {
 
     #[inline(always)]
     fn link(self) -> Option<u32> {
-        (self.0 >> 2 & 0x7FFF).checked_sub(1)
+        ((self.0 >> 2) & 0x7FFF).checked_sub(1)
     }
 
     #[inline(always)]
@@ -115,7 +115,7 @@ impl Plan {
     /// After a global hop.
     #[inline(always)]
     fn across(self) -> Self {
-        Self(self.taken() + 1 | self.then() << 2)
+        Self((self.taken() + 1) | (self.then() << 2))
     }
 }
 
@@ -166,7 +166,7 @@ impl Ways {
         };
         let places: Vec<Place> = network.routers().map(place).collect();
         let nowhere = Gate { router: 0, port: 0, peer: 0 };
-        let mut gates = vec![nowhere; galaxy.len() as usize * degree as usize];
+        let mut gates = vec![nowhere; galaxy.supernodes() as usize * degree as usize];
         for router in network.routers() {
             let here = places[router.index()];
             for (port, at) in network.ports_of(router).iter().enumerate() {
@@ -275,7 +275,7 @@ impl Ways {
 
     /// The most global hops of a minimal path.
     fn diameter(&self) -> u32 {
-        match (self.galaxy.len(), self.degree + 1) {
+        match (self.galaxy.supernodes(), self.degree + 1) {
             (1, _) => 0,
             (all, near) if all == near => 1,
             _ => 2,
@@ -446,8 +446,8 @@ impl Adaptive {
     fn has_detours(&self) -> bool {
         match self.detours {
             Detours::Link => self.ways.galaxy.generators().iter().any(|&g| !self.common[g as usize].is_empty()),
-            Detours::Local => self.ways.a > 2 || (self.ways.a == 2 && self.ways.galaxy.len() > 1),
-            Detours::Global => self.ways.galaxy.len() > 2,
+            Detours::Local => self.ways.a > 2 || (self.ways.a == 2 && self.ways.galaxy.supernodes() > 1),
+            Detours::Global => self.ways.galaxy.supernodes() > 2,
         }
     }
 }

@@ -110,7 +110,7 @@ impl Galaxy {
     }
 
     /// Supernodes.
-    pub fn len(&self) -> u32 {
+    pub fn supernodes(&self) -> u32 {
         self.n * self.q
     }
 
@@ -270,7 +270,8 @@ impl Galaxyfly {
     fn by_place(&self, supernode: u32) -> Option<Vec<u32>> {
         let galaxy = &self.galaxy;
         let mut links: Vec<u32> = (0..galaxy.degree()).collect();
-        let distance = |link: &u32| (galaxy.neighbor(supernode, *link) + galaxy.len() - supernode) % galaxy.len();
+        let distance =
+            |link: &u32| (galaxy.neighbor(supernode, *link) + galaxy.supernodes() - supernode) % galaxy.supernodes();
         match self.wiring {
             Wiring::G | Wiring::RoundRobin => return None,
             Wiring::Absolute => links.sort_unstable_by_key(|&link| galaxy.neighbor(supernode, link)),
@@ -368,7 +369,7 @@ impl Structure for Galaxyfly {
         match (galaxy.n, galaxy.q) {
             (1, _) => WorstCase::LongestMatching,
             (_, 1) => WorstCase::NextGroup,
-            _ => WorstCase::Routers((0..galaxy.len() * self.a).map(|r| self.opponent(RouterId(r))).collect()),
+            _ => WorstCase::Routers((0..galaxy.supernodes() * self.a).map(|r| self.opponent(RouterId(r))).collect()),
         }
     }
 }
@@ -432,7 +433,7 @@ struct Orders {
 impl Orders {
     fn new(galaxyfly: &Galaxyfly) -> Self {
         let (mut places, mut links) = (Vec::new(), Vec::new());
-        for order in (0..galaxyfly.galaxy.len()).map_while(|supernode| galaxyfly.by_place(supernode)) {
+        for order in (0..galaxyfly.galaxy.supernodes()).map_while(|supernode| galaxyfly.by_place(supernode)) {
             let first = places.len();
             places.resize(first + order.len(), 0);
             (0..).zip(&order).for_each(|(place, &link)| places[first + link as usize] = place);
@@ -454,7 +455,7 @@ impl Orders {
 
 fn join(spec: String, galaxyfly: Galaxyfly) -> Result<Network> {
     let orders = Orders::new(&galaxyfly);
-    let degrees = galaxyfly.degrees().repeat(galaxyfly.galaxy.len() as usize);
+    let degrees = galaxyfly.degrees().repeat(galaxyfly.galaxy.supernodes() as usize);
     let structure = Arc::new(galaxyfly);
     let Galaxyfly { galaxy, a, p, .. } = &*structure;
     let (a, local) = (*a, a - 1);
