@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import log2
+from typing import Any
 
 import pytest
 
