@@ -204,18 +204,18 @@ impl Network {
     /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
     /// and a sentence on what the format has no place for.
     /// `names` are those of terminals, `beside` the name of the file with the graph, for formats that have a place for them.
-    #[pyo3(signature = (format, latencies_json, names=None, beside=None))]
+    #[pyo3(signature = (form, latencies_json, names=None, beside=None))]
     fn text(
         &self,
         py: Python<'_>,
-        format: &str,
+        form: &str,
         latencies_json: Option<&str>,
         names: Option<Vec<String>>,
         beside: Option<String>,
     ) -> PyResult<(String, Vec<String>)> {
         let by_class = latencies_json.map(serde_json::from_str).transpose();
         let by_class = by_class.map_err(|error| TopoloomError::new_err(error.to_string()))?;
-        let format = raise(formats::named(format))?;
+        let format = raise(formats::named(form))?;
         raise(py.detach(|| formats::write(&self.0, format, &formats::Timing { by_class, names, beside })))
     }
 
@@ -250,10 +250,10 @@ impl Network {
     }
 
     /// A routing as forwarding tables: `lft` as OpenSM writes them, `csv` as `table:FILE` reads them.
-    fn forwarding_text(&self, py: Python<'_>, routing: &str, format: &str) -> PyResult<String> {
+    fn forwarding_text(&self, py: Python<'_>, routing: &str, form: &str) -> PyResult<String> {
         raise(py.detach(|| {
             let tables = routing::forwarding(&self.0, routing)?;
-            if format == "lft" {
+            if form == "lft" {
                 routing::write_lft(&self.0, &tables)
             } else {
                 Ok(routing::write_csv(&self.0, &tables))

@@ -11,7 +11,6 @@ from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, Plot, Routing, Specs, split_names, takes_engine_options
-from topoloom.fault_plots import check_format
 from topoloom.options import EngineOptions, checked
 from topoloom.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
 
@@ -80,6 +79,8 @@ def workload(
 def _check_files(out: Path | None, plot: Path | None) -> None:
     """Find out before anything runs whether the files can be written."""
     if plot is not None:
+        from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
+
         check_format(plot)
     for file in (out, plot):
         if file is not None:
