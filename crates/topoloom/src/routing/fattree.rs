@@ -6,6 +6,7 @@
 use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
+use crate::topology::Tree;
 
 /// The families of trees whose terminals hang on the leaves.
 pub(super) const TREES: &[&str] = &["fattree", "clos", "xgft"];
@@ -106,35 +107,37 @@ fn levels(network: &Network) -> Option<Vec<u32>> {
 }
 
 /// `updown` on a tree: the output up is fixed by the source terminal, digit by digit of its number (source modulo k),
-/// so that the terminals of a leaf leave it evenly.
+/// so that the terminals of a leaf leave it evenly. All in closed form.
 pub struct FixedUp {
-    tree: NearestAncestor<false>,
-    /// The number of each leaf's first terminal, and behind them that of all.
-    first: Vec<u32>,
+    /// Keeps the tree.
+    network: Network,
 }
 
 impl FixedUp {
-    /// `None` where [`NearestAncestor::new`] is.
+    /// `None` unless the network is a tree.
     pub fn new(network: &Network) -> Option<Self> {
-        let tree = NearestAncestor::<false>::new(network)?;
-        let leaves = network.routers().filter(|leaf| tree.leaf[leaf.index()] != u32::MAX);
-        let terminals = leaves.map(|leaf| network.terminals_of(leaf).count() as u32);
-        let first = std::iter::once(0).chain(terminals.scan(0, |sum, terminals| {
-            *sum += terminals;
-            Some(*sum)
-        }));
-        Some(Self { first: first.collect(), tree })
+        network.structure::<Tree>()?;
+        Some(Self { network: network.clone() })
+    }
+
+    #[inline(always)]
+    fn tree(&self) -> &Tree {
+        self.network.structure().expect("a tree")
     }
 
     /// The hop of a packet whose source has what is left of its number in the bits.
     #[inline(always)]
     fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
-        if let Some(port) = self.tree.down(at, dst) {
-            return hop(port);
+        let tree = self.tree();
+        let (level, group, _) = tree.place(at);
+        let (down, level) = (&tree.down, level as usize);
+        // Leaves below each of its outputs down, and so below the router.
+        let each: u32 = down[1..level.max(1)].iter().product();
+        if level > 0 && dst.0 / (each * down[level]) == group {
+            return hop((dst.0 / each % down[level]) as u16);
         }
-        let (first, count) = self.tree.up[at.index()];
-        let (digit, rest) = (state.bits % u32::from(count), state.bits / u32::from(count));
-        Move { port: first + digit as u16, class: 0, next: PacketState::direct(rest) }
+        let (digit, rest) = (state.bits % tree.up[level], state.bits / tree.up[level]);
+        Move { port: (down[level] + digit) as u16, class: 0, next: PacketState::direct(rest) }
     }
 }
 
@@ -144,8 +147,8 @@ impl Routing for FixedUp {
     }
 
     fn starts(&self, src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        let leaf = self.tree.leaf[src.index()] as usize;
-        out.extend((self.first[leaf]..self.first[leaf + 1]).map(PacketState::direct));
+        let terminals = self.tree().down[0];
+        out.extend((src.0 * terminals..(src.0 + 1) * terminals).map(PacketState::direct));
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
@@ -153,7 +156,7 @@ impl Routing for FixedUp {
     }
 
     fn start<V: View>(&self, src: RouterId, _dst: RouterId, view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(self.first[self.tree.leaf[src.index()] as usize] + view.arrived_by())
+        PacketState::direct(src.0 * self.tree().down[0] + view.arrived_by())
     }
 
     #[inline(always)]
