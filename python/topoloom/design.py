@@ -160,7 +160,7 @@ def candidates(
 
     >>> found = candidates(terminals=3000, radix=36, families=["slimfly"], max_diameter=2)
     >>> found[0].spec
-    'slimfly:q=11,p=13'
+    'slimfly:q=8,p=24'
     """
     low, high = (terminals, floor(terminals * (1 + SLACK))) if isinstance(terminals, int) else terminals
     if not 1 <= low <= high <= MOST_TERMINALS:

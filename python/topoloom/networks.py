@@ -258,7 +258,7 @@ class Network:
             TopoloomError: A routing that is not offered, or a network that is too large.
 
         >>> Network("nesttree:t=2,u=8,endpoints=64").route_lengths()["longest"]
-        10
+        12
         """
         lengths: dict[str, Any] = json.loads(_core.route_lengths(self.core, self.routing(routing), seed))
         return lengths

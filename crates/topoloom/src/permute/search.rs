@@ -372,6 +372,16 @@ impl Distances {
     /// Follows new links where they are shorter; returns by how much the distances fell.
     fn shorten(&mut self, cabling: &Cabling, first: usize, new: [[u32; 2]; 2]) -> i64 {
         let (mut nearest, mut fell) = (usize::MAX, 0i64);
+        // What was lost may have come nearer than it was, by a new link: then its neighbours may, too.
+        for place in 0..self.lost.len() {
+            let distance = self.rows[first + self.lost[place] as usize] + 1;
+            for &peer in cabling.peers(self.lost[place]) {
+                if distance < self.rows[first + peer as usize] {
+                    nearest = nearest.min(distance as usize);
+                    self.put(distance, peer);
+                }
+            }
+        }
         for [a, b] in new {
             let [at_a, at_b] = [a, b].map(|vertex| self.rows[first + vertex as usize]);
             for (to, old, distance) in [(a, at_a, at_b + 1), (b, at_b, at_a + 1)] {

@@ -53,7 +53,7 @@ const KNOWN: &[(&str, usize)] = &[
 fn congestors_go_on_until_the_canaries_are_done() {
     for congestor in ["none", "alltoall", "incast", "broadcast", "onesided", "all"] {
         for canary in ["latency", "bandwidth", "allreduce"] {
-            let spec = format!("gpcnet:congestor={congestor},canary={canary},iterations=50");
+            let spec = format!("gpcnet:congestor={congestor},canary={canary},iterations=200");
             let workload = build(&spec, 64).expect(&spec);
             let (canaries, mut sent) = (workload.endless(), vec![0; workload.messages().len()]);
             assert_eq!(canaries, 13, "{spec}");
