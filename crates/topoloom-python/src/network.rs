@@ -253,11 +253,7 @@ impl Network {
     fn forwarding_text(&self, py: Python<'_>, routing: &str, form: &str) -> PyResult<String> {
         raise(py.detach(|| {
             let tables = routing::forwarding(&self.0, routing)?;
-            if form == "lft" {
-                routing::write_lft(&self.0, &tables)
-            } else {
-                Ok(routing::write_csv(&self.0, &tables))
-            }
+            if form == "lft" { routing::write_lft(&self.0, &tables) } else { Ok(routing::write_csv(&self.0, &tables)) }
         }))
     }
 
