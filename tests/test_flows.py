@@ -33,7 +33,7 @@ class Known:
     def __init__(self, spec: str) -> None:
         self.network = topoloom.network(spec)
         graph = graphs.build(spec)
-        self.homes, self.paths, self.names = graph.homes, FIXED[spec](graph), {}
+        self.homes, self.paths, self.names = list(graph.homes), FIXED[spec](graph), {}
 
     def path(self, source: int, target: int, injection: bool, consumption: bool) -> list[int]:
         a, b = self.homes[source], self.homes[target]
@@ -67,7 +67,16 @@ def options(injection: Fraction | None, consumption: Fraction | None, more: str 
     return f"gbps=8,injection={sends},consumption={receives}{more}"
 
 
+def with_links(spec: str, limit: Fraction | None) -> Fraction | None:
+    """The limit of a terminal: where routers have several, no more than the link that each hangs on."""
+    homes = known(spec).homes
+    if len(set(homes)) == len(homes):
+        return limit
+    return Fraction(1) if limit is None else min(limit, Fraction(1))
+
+
 def wanted_paths(spec, pairs, injection, consumption):
+    injection, consumption = with_links(spec, injection), with_links(spec, consumption)
     paths = [known(spec).path(*pair, injection is not None, consumption is not None) for pair in pairs]
     scale = {"in": injection and injection * LINK, "out": consumption and consumption * LINK}
     return paths, known(spec).capacity(scale["in"], scale["out"])

@@ -5,13 +5,14 @@ use serde::Serialize;
 use super::rates::Sharing;
 use crate::error::{Error, Result};
 use crate::keys::{Keys, Named, rate as bytes_per_s};
+use crate::network::Network;
 
 /// The keys, with their meaning.
 pub const KEYS: &[(&str, &str)] = &[
     ("model", "how flows share channels: max-min (default), share or sticky"),
     ("gbps", "the rate of a link in each direction, in Gb/s (default 10)"),
-    ("injection", "what a terminal can send at most, in link rates; inf: no limit (default inf)"),
-    ("consumption", "what a terminal can receive at most, in link rates; inf: no limit (default 1)"),
+    ("injection", "what a terminal can send at most, in link rates; inf: no limit but its link (default inf)"),
+    ("consumption", "what a terminal can receive at most, in link rates; inf: no limit but its link (default 1)"),
     ("latency", "seconds that a message takes for each link, those of terminals included (default 0)"),
     ("paths", "parts that each message is split into, each on a path drawn for it (default 1)"),
     ("coalesce", "completions within this share of the time that the first took are served together (default 0)"),
@@ -25,9 +26,9 @@ pub struct FlowConfig {
     pub model: Sharing,
     /// The rate of a link in each direction, in Gb/s.
     pub gbps: f64,
-    /// What a terminal can send, in link rates; `None`: no limit.
+    /// What a terminal can send, in link rates; `None`: no limit but that of its link, where it has one.
     pub injection: Option<f64>,
-    /// What a terminal can receive, in link rates; `None`: no limit.
+    /// What a terminal can receive, in link rates; `None`: no limit but that of its link, where it has one.
     pub consumption: Option<f64>,
     /// Seconds for each link of a path, those of terminals included.
     pub latency_s: f64,
@@ -116,10 +117,23 @@ impl FlowConfig {
         Ok(Self { gbps: bytes * 8e-9, seed, ..Self::read(text)? })
     }
 
+    /// What a terminal of `network` can send and receive, in link rates; `None`: no limit. Where routers have several
+    /// terminals, each has a link of its own and no more than that link's rate.
+    pub fn limits(&self, network: &Network) -> [Option<f64>; 2] {
+        let link = if has_terminal_links(network) { 1.0 } else { f64::INFINITY };
+        let least = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY).min(link);
+        [self.injection, self.consumption].map(|limit| Some(least(limit)).filter(|links| links.is_finite()))
+    }
+
     /// Bytes a second of a link in one direction.
     pub fn link_rate(&self) -> f64 {
         self.gbps * 1e9 / 8.0
     }
+}
+
+/// Whether terminals hang on routers by links: where no router has two, a terminal and its router are one board.
+fn has_terminal_links(network: &Network) -> bool {
+    network.routers().any(|router| network.terminals_of(router).nth(1).is_some())
 }
 
 /// Parts of a message that there can be.

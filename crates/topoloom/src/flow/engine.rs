@@ -242,7 +242,7 @@ impl<'a> Engine<'a> {
         config: &'a FlowConfig,
     ) -> Self {
         let rates = Rates::new(Paths::capacities(network, config), config.model);
-        let channels = network.ports().len() + config.injection.map_or(0, |_| network.num_terminals());
+        let channels = Paths::capacities(network, config).count();
         Self {
             network,
             messages,

@@ -61,15 +61,15 @@ impl View for IdleFor {
 impl<'a> Paths<'a> {
     /// Paths by `routing`, with the channels of terminals that `config` limits.
     pub fn new(network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
-        let (injection, consumption) = (config.injection.is_some(), config.consumption.is_some());
+        let [injection, consumption] = config.limits(network).map(|limit| limit.is_some());
         Self { network, routing, injection, consumption, seed: config.seed }
     }
 
     /// The capacities of all channels in bytes a second.
     pub fn capacities(network: &Network, config: &FlowConfig) -> impl Iterator<Item = f64> {
         let rate = config.link_rate();
-        let of_terminals = config.consumption.map_or(f64::INFINITY, |limit| limit * rate);
-        let injection = config.injection.map(|limit| limit * rate);
+        let [injection, consumption] = config.limits(network).map(|limit| limit.map(|links| links * rate));
+        let of_terminals = consumption.unwrap_or(f64::INFINITY);
         let ports = network.ports().iter().map(move |port| match port.peer {
             Peer::Port(_) => rate,
             Peer::Terminal(_) => of_terminals,
