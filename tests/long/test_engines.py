@@ -19,10 +19,13 @@ import topoloom
 NETWORKS = {
     "fattree:k=16,levels=2": ("updown", "fat tree, 256"),
     "fattree:k=8,levels=3": ("updown", "fat tree, 512"),
+    "xgft:down=8x8x16,up=8x8": ("updown", "fat tree, 1,024"),
     "hyperx:8x8,p=4": ("dor", "HyperX, 256"),
     "hyperx:8x8,p=8": ("dor", "HyperX, 512"),
+    "hyperx:8x8,p=16": ("dor", "HyperX, 1,024"),
     "torus:16x16": ("dor", "torus, 256"),
     "torus:8x8x8": ("dor", "torus, 512"),
+    "torus:16x8x8": ("dor", "torus, 1,024"),
 }
 """Networks with the routing that both engines run, and what the chart calls them."""
 
@@ -54,7 +57,7 @@ def measure(networks=tuple(NETWORKS), apps=tuple(APPS)):
 def draw(rows, path):
     """Draw how much shorter or longer makespans are by the flow engine."""
     with mpl.rc_context({"svg.hashsalt": "topoloom", "font.size": 9}):
-        figure = Figure(figsize=(7, 3.2), layout="constrained")
+        figure = Figure(figsize=(8, 3.4), layout="constrained")
         panel = figure.subplots()
         specs = list(dict.fromkeys(row[0] for row in rows))
         for place, app in enumerate(APPS):
