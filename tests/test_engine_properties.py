@@ -233,6 +233,8 @@ SLOW = [
     ("mesh:4x4", 0.5, Options(vcs=3, buffer=8, speedup=1, packet="1:3,2:1,7:2", vct=True, allocator="islip")),
     ("mesh:4x4", 0.5, Options(vcs=4, buffer=7, speedup=1, packet="1-6", reserve=6, vct=True)),
     ("mesh:3x3,p=2", 0.4, Options(vcs=4, buffer=3, speedup=1, packet="1-6", reserve=1)),
+    ("mesh:4x4", 0.5, Options(vcs=4, buffer=7, speedup=1, packet="1-6", reserve=2, vct=True)),
+    ("mesh:3x3", 0.6, Options(vcs=3, buffer=6, speedup=2, packet=5, reserve=1, vct=True, allocator="islip")),
     ("torus:3x3,p=2", 0.2, Options(vcs=2, buffer=4, classes=2, packet=2, latency=LINKS | {"terminal": 2, "local": 5})),
 ]
 
@@ -497,6 +499,8 @@ def test_a_torus_without_its_dateline_deadlocks_and_says_where(spec, options, le
         ("torus:8", "dor", {"vcs": 2, "buffer": 4, "packet": 4, "flow": "vct"}),
         ("torus:8", "dor", {"vcs": 2, "buffer": 4, "packet": 4, "buffers": "shared:1"}),
         ("torus:4x4", "val", {"vcs": 4, "buffer": 3, "packet": "1-3", "buffers": "shared:3", "flow": "vct"}),
+        ("torus:4x4", "val", {"vcs": 4, "buffer": 3, "packet": "1-3", "buffers": "shared:1", "flow": "vct"}),
+        ("torus:8", "dor", {"vcs": 2, "buffer": 12, "packet": "1-8", "buffers": "shared:1", "flow": "vct"}),
         ("torus:4x4", "val", {"vcs": 4, "buffer": 5, "packet": "1-9", "buffers": "shared:1"}),
         ("flex:3x3x3,p=2", "ugal-l", {"vcs": 4, "buffer": 3, "packet": 5, "allocator": "wavefront"}),
         ("dragonfly:a=4,h=2,p=2", "ugal-l", {"vcs": 4, "buffer": 4, "packet": "1-4", "buffers": "shared:1"}),

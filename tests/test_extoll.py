@@ -23,6 +23,7 @@ SLOW = [
     ("torus:3x3", "dor", 0.6, Options(packet="1-5", buffer=6, iterations=2)),
     ("torus:5x3", "dor", 0.5, Options(packet=4, buffer=9, stages=(0, 0, 1, 0), credit_delay=0)),
     ("torus:5x3", "dor", 0.5, Options(packet="1-6", buffer=8, reserve=6)),
+    ("torus:3x3", "dor", 0.6, Options(packet="1-6", buffer=8, reserve=2)),
     ("twin-torus:3x3", "ts-dor", 0.3, Options(packet="1-9", buffer=12, groups=2)),
     ("twin-torus:3x3", "ts-dor", 0.6, Options(packet="1-6", buffer=6, groups=2, iterations=3)),
     ("twin-torus:3x3x3", "ts-dor", 0.4, Options(packet="1-4", groups=2, latency=LINKS | {"internal": 3, "local": 5})),
@@ -102,7 +103,7 @@ def test_islip_serves_all_inputs_of_a_busy_output_alike(packet):
         ("torus:8", "duato"),
     ],
 )
-@pytest.mark.parametrize("buffers", ["private", "shared:8"])
+@pytest.mark.parametrize("buffers", ["private", "shared:3"])
 def test_no_deadlock_at_full_load_in_the_smallest_buffers(spec, routing, buffers):
     options = {"packet": "1-8", "buffer": 8, "buffers": buffers, "warmup": 1000, "measure": 20_000}
     point = simulate(spec, routing, "uniform", 1.0, **options)
@@ -142,8 +143,8 @@ def test_results_do_not_depend_on_threads():
         (
             "torus:4x4",
             "dor",
-            {"packet": "1-32", "buffer": 40, "buffers": "shared:16"},
-            "packets of 32 flits do not fit",
+            {"packet": "1-48", "buffer": 40, "buffers": "shared:16"},
+            "packets of 48 flits do not fit into buffers of 40 flits",
         ),
         ("torus:4x4", "dor", {"vcs": 4}, "model=extoll has no vcs"),
         ("torus:4x4", "dor", {"speedup": 3}, "model=extoll has no speedup"),

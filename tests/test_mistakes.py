@@ -95,7 +95,7 @@ MISTAKES = [
     ("simulate mesh:4x4 --router vcs=8,buffer=60000,buffers=shared:9", "at most 65535 can be shared"),
     ("simulate mesh:4x4 --router flow=cut-through", "'wormhole' or 'vct'"),
     ("simulate mesh:4x4 --router flow=vct,buffer=8 --packet 9", "packets of 9 flits do not fit into buffers of 8"),
-    ("simulate mesh:4x4 --router flow=vct,buffers=shared:5 --packet 6", "private reserves of 5 flits"),
+    ("simulate mesh:4x4 --router flow=vct,buffer=8,buffers=shared:5 --packet 9", "do not fit into buffers of 8 flits"),
     ("simulate mesh:4x4 --links lokal=3", "did you mean 'local'"),
     ("simulate mesh:4x4 --links local=0", "local"),
     ("simulate mesh:4x4 --packet 32-1", "ends before it begins"),

@@ -402,7 +402,7 @@ class Network:
         self,
         path: str | Path,
         format: str | None = None,  # noqa: A002 - as users type
-        links: dict[str, int] | None = None,
+        links: Mapping[str, int | str] | None = None,
         nodes: Sequence[str] | None = None,
     ) -> list[str]:
         """Write the network to a file that ``file:path`` or another program reads.
@@ -434,7 +434,7 @@ class Network:
     def text(
         self,
         format: str,  # noqa: A002 - as users type
-        links: dict[str, int] | None = None,
+        links: Mapping[str, int | str] | None = None,
         nodes: Sequence[str] | None = None,
         beside: str | None = None,
     ) -> tuple[str, list[str]]:

@@ -26,7 +26,18 @@ Model = TypeVar("Model", bound=Options)
 
 
 class LinkLatencies(Options):
-    """Latency of a link in cycles, by its class."""
+    """Latency of a link in cycles: by its class, or where that is given by its cabinets.
+
+    Attributes:
+        terminal: Of links between a terminal and its router.
+        local: Of links within a group, or of a family without a hierarchy.
+        global: Of links between groups.
+        up: Of links of trees.
+        internal: Of links between the routers of one node.
+        inside: Of links between routers of one cabinet, whatever their class; None for their class's.
+        between: Of links between routers of different cabinets, whatever their class; None for their class's.
+        cabinet: Which routers share a cabinet, as a layout's ``cabinet`` says; None for the family's own packaging.
+    """
 
     terminal: U32 = 1
     local: U32 = 1
@@ -34,6 +45,14 @@ class LinkLatencies(Options):
     global_: U32 = Field(default=1, alias="global")
     up: U32 = 1
     internal: U32 = 1
+    inside: U32 | None = None
+    between: U32 | None = None
+    cabinet: str | None = None
+
+    @field_validator("cabinet", mode="before")
+    @classmethod
+    def _routers_a_cabinet(cls, cabinet: object) -> object:
+        return str(cabinet) if isinstance(cabinet, int) and not isinstance(cabinet, bool) else cabinet
 
 
 VCT: Mapping[str, Any] = MappingProxyType(
@@ -63,7 +82,7 @@ class EngineOptions(Options):
         vcs: Virtual channels a port; None for the larger of 4 and what the routing needs.
         buffer: Flits that the buffer of one VC holds.
         buffers: How the buffers of a port are divided among its VCs: private, or shared:R, of which R flits are private
-            to each VC.
+            to each VC (as many as the largest packet has, at least, where packets need room for all of it).
         flow: The flow control: wormhole, or vct for virtual cut-through.
         speedup: Internal steps of a router per cycle.
         routing_delay: Cycles of route computation; 0, which ``iq`` has unless given, is lookahead.
@@ -79,7 +98,7 @@ class EngineOptions(Options):
             those with an adaptive VC.
         allocator: The allocator of VCs and of the switch.
         iterations: Iterations of the allocator.
-        links: Latency of a link by class.
+        links: Latency of a link by class, or by cabinets.
         packet: Flits of a packet: one size such as 4, any of a range such as 1-32, or sizes with weights such as
             4:0.8,16:0.2.
         injection: The injection process.
@@ -220,8 +239,8 @@ def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]
     return pairs
 
 
-def link_classes() -> tuple[str, ...]:
-    """Return the classes of links that ``--links`` names."""
+def link_keys() -> tuple[str, ...]:
+    """Return what ``--links`` takes: classes of links, and the keys that go by cabinets."""
     return tuple(field.alias or name for name, field in LinkLatencies.model_fields.items())
 
 
@@ -230,7 +249,7 @@ def _sentence(error: ValidationError, model: type[BaseModel]) -> str:
     mistake = error.errors(include_url=False)[0]
     where = " ".join(str(part) for part in mistake["loc"]).replace("_", "-").rstrip("-")
     if mistake["type"] == "extra_forbidden":
-        known = [*link_classes()] if where.startswith("links") else list(model.model_fields)
+        known = [*link_keys()] if where.startswith("links") else list(model.model_fields)
         return unknown("option", str(mistake["loc"][-1]), known)
     if mistake["type"] == "value_error":
         return f"{where} {mistake['ctx']['error']}".strip()

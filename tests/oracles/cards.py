@@ -11,7 +11,7 @@ from typing import Any
 
 from oracles.graphs import Graph
 from oracles.routes import Paths
-from oracles.sources import Source
+from oracles.sources import Source, largest
 
 
 @dataclass
@@ -184,7 +184,10 @@ class Simulation:
             return used[vc] + cells <= options.buffer
         shared = [max(0, places - options.reserve) for places in used]
         more = max(0, used[vc] + cells - options.reserve) - shared[vc]
-        return sum(shared) + more <= VCS * (options.buffer - options.reserve)
+        # What each other VC lacks to hold a largest packet stays set aside for it.
+        whole = largest(options.packet)
+        aside = sum(max(0, whole - max(options.reserve, used[v])) for v in range(VCS) if v != vc)
+        return sum(shared) + more + aside <= VCS * (options.buffer - options.reserve)
 
     def arrive(self, now: int, card: int, port: int, vc: int, packet: Packet, cell: int) -> None:
         state = self.cards[card][port]

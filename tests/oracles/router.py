@@ -13,7 +13,7 @@ from typing import Any
 
 from oracles.graphs import Graph
 from oracles.routes import Paths
-from oracles.sources import Source
+from oracles.sources import Source, largest
 
 
 @dataclass
@@ -267,7 +267,10 @@ class Simulation:
             return used[vc] + flits <= options.buffer
         shared = [max(0, places - options.reserve) for places in used]
         more = max(0, used[vc] + flits - options.reserve) - shared[vc]
-        return sum(shared) + more <= options.vcs * (options.buffer - options.reserve)
+        # What each other VC lacks to hold a largest packet stays set aside for it.
+        whole = largest(options.packet) if options.vct else 0
+        aside = sum(max(0, whole - max(options.reserve, used[v])) for v in range(options.vcs) if v != vc)
+        return sum(shared) + more + aside <= options.vcs * (options.buffer - options.reserve)
 
     # Routers
 

@@ -27,6 +27,10 @@ def sizes(packet: int | str) -> list[tuple[int, float]]:
     return [(int(size), float(weight)) for size, weight in (item.split(":") for item in packet.split(","))]
 
 
+def largest(packet: int | str) -> int:
+    return max(size for size, _ in sizes(packet))
+
+
 def mean(sizes: list[tuple[int, float]]) -> float:
     return sum(size * weight for size, weight in sizes) / sum(weight for _, weight in sizes)
 

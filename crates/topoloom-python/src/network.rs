@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use topoloom::cycle::{Latencies, LinkTimes};
 use topoloom::faults::{Failures, Kind};
 use topoloom::formats;
 use topoloom::metrics::distances::Distances;
@@ -213,10 +214,16 @@ impl Network {
         names: Option<Vec<String>>,
         beside: Option<String>,
     ) -> PyResult<(String, Vec<String>)> {
-        let by_class = latencies_json.map(serde_json::from_str).transpose();
-        let by_class = by_class.map_err(|error| TopoloomError::new_err(error.to_string()))?;
+        let latencies: Option<Latencies> = latencies_json
+            .map(serde_json::from_str)
+            .transpose()
+            .map_err(|error| TopoloomError::new_err(error.to_string()))?;
         let format = raise(formats::named(form))?;
-        raise(py.detach(|| formats::write(&self.0, format, &formats::Timing { by_class, names, beside })))
+        let write = || {
+            let links = latencies.map(|latencies| LinkTimes::new(&self.0, &latencies)).transpose()?;
+            formats::write(&self.0, format, &formats::Timing { links, names, beside })
+        };
+        raise(py.detach(write))
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.

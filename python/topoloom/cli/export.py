@@ -57,7 +57,7 @@ def export(
 
 
 def _write_graph(
-    spec: str, format_: str | None, out: Path | None, links: dict[str, int] | None, nodes: str | None
+    spec: str, format_: str | None, out: Path | None, links: dict[str, int | str] | None, nodes: str | None
 ) -> list[str]:
     name = _core.format_of("" if out is None else str(out), format_)
     names = None if nodes is None else hostnames(nodes)

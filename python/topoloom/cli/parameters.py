@@ -12,7 +12,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.layouts import layout_keys
 from topoloom.loads import DEFAULT_LOADS
-from topoloom.options import ROUTER_KEYS, EngineOptions, link_classes, make_options, parse_pairs
+from topoloom.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
 Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]
@@ -60,7 +60,12 @@ def _engine(name: str, help_: str, metavar: str | None = None) -> Any:
 
 
 Fail = _engine("--fail", "Links and routers that fail at random: links=5%,routers=2,seed=1.", "KIND=AMOUNT,…")
-Links = _engine("--links", f"Latency of links by class: {', '.join(link_classes())}.", "CLASS=CYCLES,…")
+Links = _engine(
+    "--links",
+    "Latency of links: terminal, local, global, up, internal; or inside and between cabinets, which cabinet=29 or the "
+    "family decides.",
+    "KEY=CYCLES,…",
+)
 
 ENGINE: dict[str, Any] = {
     "router": _engine(
@@ -141,7 +146,7 @@ takes_engine_options = takes("options", ENGINE, _engine_options)
 
 def link_options(links: str | None) -> dict[str, Any]:
     """Return the option `links` from the text of ``--links``."""
-    return {} if links is None else {"links": parse_pairs("--links", links, link_classes())}
+    return {} if links is None else {"links": parse_pairs("--links", links, link_keys())}
 
 
 def split_names(option: str, text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """How the simulations were set up, in words."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from topoloom import _core
 from topoloom.comparison import Comparison
@@ -21,7 +22,7 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
     return [
         *(_card(options) if options.model == "extoll" else _router(options)),
         ("Credit processing", _count(options.credit_delay, "cycle")),
-        ("Link latency", ", ".join(f"{name} {_count(n, 'cycle')}" for name, n in _links(options).items())),
+        ("Link latency", _links(options)),
         ("Packet", _packet(options.packet)),
         ("Injection", options.injection + (f", rates of {options.rates}" if options.rates else "")),
         ("Warm-up", _count(options.warmup, "cycle") if options.warmup is not None else "detected"),
@@ -115,9 +116,13 @@ def _packet(packet: int | str) -> str:
     return _count(packet, "flit") if isinstance(packet, int) else f"{packet} flits"
 
 
-def _links(options: EngineOptions) -> dict[str, int]:
-    latencies: dict[str, int] = options.links.model_dump(by_alias=True)
-    return latencies
+def _links(options: EngineOptions) -> str:
+    latencies: dict[str, Any] = options.links.model_dump(by_alias=True, exclude_none=True)
+    cabinet = latencies.pop("cabinet", None)
+    told = [f"{name} {_count(n, 'cycle')}" for name, n in latencies.items()]
+    if options.links.inside is not None or options.links.between is not None:
+        told.append(f"cabinets: {cabinet or 'own'}")
+    return ", ".join(told)
 
 
 def _count(number: int, noun: str) -> str:

@@ -89,7 +89,12 @@ class StudyPoint:
     def files(self) -> list[str]:
         """The paths of the files that the point names."""
         names = [path for name in (self.spec, self.routing, self.traffic) for path in _FILES.findall(name)]
-        return names + [path for option in FILE_OPTIONS if (path := self.options.get(option)) is not None]
+        cabinets = str(self.options.get("links", {}).get("cabinet", ""))
+        named = [
+            *(self.options.get(option) for option in FILE_OPTIONS),
+            cabinets if cabinets.endswith(".csv") else None,
+        ]
+        return names + [path for path in named if path is not None]
 
     def label(self) -> str:
         """Return the point in one line, for people."""

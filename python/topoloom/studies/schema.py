@@ -39,8 +39,8 @@ def _or_one(listed: Schema) -> Schema:
 def _options() -> Schema:
     """Return the options of all kinds, each one value or a list of them."""
     links = LinkLatencies.model_json_schema()
-    for name, key in links["properties"].items():
-        key["description"] = f"Latency of {name} links in cycles."
+    for name, what in _described(LinkLatencies.__doc__ or "").items():
+        links["properties"][name]["description"] = f"Cycles. {what}"
     properties: Schema = {
         "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
     }

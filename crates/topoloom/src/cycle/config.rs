@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::sizes::Sizes;
 use crate::error::{Error, Result, unknown};
-use crate::network::LinkClass;
+use crate::layout::Packing;
+use crate::network::{LinkClass, Network, Peer, PortId};
 
 /// The router model: who owns buffers and arbitration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
@@ -62,16 +63,24 @@ pub enum Buffers {
     /// Each VC has its own places.
     #[default]
     Private,
-    /// Each VC has so many places of its own; the rest of the port's belong to whoever comes first.
+    /// Each VC has so many places of its own, or those of the largest packet where that must fit whole; the rest of the
+    /// port's belong to whoever comes first.
     Shared(u32),
 }
 
 impl Buffers {
-    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC.
-    pub fn divide(self, buffer: u32, vcs: u32) -> (u32, u32) {
+    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC and packets of up to
+    /// `whole` flits must fit whole.
+    ///
+    /// A VC that is empty must always have room for any packet. Else packets of early classes could take all that is
+    /// shared, and wait, from router to router, for a packet of a later class that waits for one of these places.
+    pub fn divide(self, buffer: u32, vcs: u32, whole: u32) -> (u32, u32) {
         match self {
             Self::Private => (buffer, 0),
-            Self::Shared(reserve) => (reserve, vcs * (buffer - reserve)),
+            Self::Shared(reserve) => {
+                let own = reserve.max(whole);
+                (own, vcs * (buffer - own))
+            }
         }
     }
 }
@@ -102,8 +111,9 @@ impl From<Buffers> for String {
     }
 }
 
-/// Latency in cycles by link class. A flit that is sent over a link of latency L in cycle s is at hand in s + L + 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand in
+/// s + L + 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Latencies {
     /// Terminal links.
@@ -116,15 +126,45 @@ pub struct Latencies {
     pub up: u32,
     /// Links between the routers of one node.
     pub internal: u32,
+    /// Links between routers of one cabinet, of whatever class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<u32>,
+    /// Links between routers of different cabinets, of whatever class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<u32>,
+    /// Which routers share a cabinet, as [`Packing::parse`] reads it; the family's own packaging unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cabinet: Option<String>,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
-        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1 }
+        let (inside, between, cabinet) = (None, None, None);
+        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, inside, between, cabinet }
     }
 }
 
 impl Latencies {
+    /// True if cabinets decide.
+    pub fn by_cabinet(&self) -> bool {
+        self.inside.is_some() || self.between.is_some()
+    }
+
+    fn check(&self) -> Result<()> {
+        for class in LinkClass::ALL {
+            within(&format!("the latency of {} links", class.name()), self.of(class).into(), 1, 10_000)?;
+        }
+        for (name, latency) in [("inside", self.inside), ("between", self.between)] {
+            within(&format!("the latency of links {name} cabinets"), latency.unwrap_or(1).into(), 1, 10_000)?;
+        }
+        match &self.cabinet {
+            Some(cabinet) if !self.by_cabinet() => Err(Error::Config(format!(
+                "links: cabinet={cabinet} changes nothing without inside or between, the latencies that go by cabinets"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// The latency of a class.
     pub fn of(&self, class: LinkClass) -> u32 {
         match class {
@@ -134,6 +174,53 @@ impl Latencies {
             LinkClass::Up => self.up,
             LinkClass::Internal => self.internal,
         }
+    }
+}
+
+/// The latency of each link of a network.
+#[derive(Debug, Clone)]
+pub struct LinkTimes {
+    latencies: Latencies,
+    /// The cabinet of each router; empty if no latency goes by cabinets.
+    cabinets: Vec<u32>,
+}
+
+impl LinkTimes {
+    /// Finds out which links are in which cabinets, if that is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for cabinets that this network cannot be put into.
+    pub fn new(network: &Network, latencies: &Latencies) -> Result<Self> {
+        latencies.check()?;
+        let packing = Packing::parse(latencies.cabinet.as_deref().unwrap_or("own"));
+        let said = |error| match error {
+            Error::Config(what) => Error::Config(format!("links: {what}")),
+            other => other,
+        };
+        let cabinets = match latencies.by_cabinet() {
+            true => packing.and_then(|packing| packing.cabinets(network)).map_err(said)?,
+            false => Vec::new(),
+        };
+        Ok(Self { latencies: latencies.clone(), cabinets })
+    }
+
+    /// The latency of the links of a class, where cabinets do not decide.
+    pub fn of_class(&self, class: LinkClass) -> u32 {
+        self.latencies.of(class)
+    }
+
+    /// The latency of the link at a port: its own if it has one, else by its cabinets or its class.
+    pub fn of(&self, network: &Network, port: PortId) -> u32 {
+        network.own_latency(port).unwrap_or_else(|| {
+            let this = &network.ports()[port.index()];
+            self.by_cabinet(network, port, this.peer).unwrap_or_else(|| self.of_class(this.class))
+        })
+    }
+
+    fn by_cabinet(&self, network: &Network, port: PortId, peer: Peer) -> Option<u32> {
+        let (Peer::Port(peer), false) = (peer, self.cabinets.is_empty()) else { return None };
+        let [here, there] = [port, peer].map(|port| self.cabinets[network.ports()[port.index()].router.index()]);
+        if here == there { self.latencies.inside } else { self.latencies.between }
     }
 }
 
@@ -331,9 +418,7 @@ impl Config {
                 self.iterations
             )));
         }
-        for class in LinkClass::ALL {
-            within(&format!("the latency of {} links", class.name()), self.links.of(class).into(), 1, 10_000)?;
-        }
+        self.links.check()?;
         self.packet.check()?;
         self.check_room()?;
         within("threads", self.threads.into(), 1, 1024)?;
@@ -475,17 +560,20 @@ impl Config {
     /// # Errors
     /// [`Error::Config`] if it never can, under virtual cut-through.
     pub fn check_packet(&self, size: u32) -> Result<()> {
-        let (own, _) = self.buffers.divide(self.buffer, 1);
-        let cut_through = self.flow == Flow::Vct || self.model == Model::Extoll;
-        if cut_through && size > own {
+        if self.cuts_through() && size > self.buffer {
             let asked = if self.model == Model::Extoll { "model=extoll" } else { "flow=vct" };
-            let places = if self.buffers == Buffers::Private { "buffers" } else { "private reserves" };
             return Err(Error::Config(format!(
                 "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into \
-                 {places} of {own} flits"
+                 buffers of {} flits",
+                self.buffer
             )));
         }
         Ok(())
+    }
+
+    /// True if packets are sent only where all of them fits.
+    pub fn cuts_through(&self) -> bool {
+        self.flow == Flow::Vct || self.model == Model::Extoll
     }
 
     /// The packets a cycle that a terminal creates while it may, if its load is `load`: their probability.

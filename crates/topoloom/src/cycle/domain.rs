@@ -156,7 +156,7 @@ impl<M: RouterModel> Domain<M> {
                     ((peer.0 - base) * setup.stride, domain)
                 }
             };
-            let latency = setup.latency(network, port) + 1;
+            let latency = setup.links.of(network, port) + 1;
             channels.push(Channel { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0 });
         }
         let horizon = setup.horizon(network);

@@ -50,7 +50,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             })
             .collect();
         let crossing = network.links().iter().flat_map(|link| link.ends);
-        let window = crossing.map(|port| setup.latency(network, port) + 1).min().unwrap_or(1);
+        let window = crossing.map(|port| setup.links.of(network, port) + 1).min().unwrap_or(1);
         let snapshot = Snapshot::new(network, routing.snapshot_period());
         Self {
             network,

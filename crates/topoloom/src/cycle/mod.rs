@@ -21,7 +21,9 @@ mod table;
 mod terminals;
 mod wires;
 
-pub use config::{Allocator, Buffers, Config, Flow, Injection, Latencies, MAX_CYCLES, MAX_VCS, Model, TcUse};
+pub use config::{
+    Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse,
+};
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
 pub use job::{Job, Play, Played, Times, Units};
@@ -131,10 +133,14 @@ pub struct Setup {
     pub vcs: u32,
     /// VC classes of the routing.
     pub classes: u32,
+    /// The latency of each link.
+    pub links: LinkTimes,
     /// Places a port has for its VCs: a power of two.
     pub stride: u32,
     /// VCs of each class; behind them all VCs.
     pub class_masks: Vec<u64>,
+    /// Flits of the largest packet, if packets are sent only where all of them fits; else 0.
+    pub largest: u32,
     /// VCs that take a packet only if they are empty or have room for all of it, because the routing asks for it.
     pub whole: u64,
     /// The rate of each terminal beside the mean of those that send; empty if all are the same.
@@ -182,8 +188,10 @@ impl Setup {
             config: config.clone(),
             vcs,
             classes,
+            links: LinkTimes::new(network, &config.links)?,
             stride,
             class_masks,
+            largest: if config.cuts_through() { config.packet.largest() } else { 0 },
             whole: 0,
             rates: Vec::new(),
             decides_again: false,
@@ -195,21 +203,26 @@ impl Setup {
         Ok(setup)
     }
 
-    /// The latency of the link at a port: its own if it has one, else that of its class.
-    fn latency(&self, network: &Network, port: PortId) -> u32 {
-        network.own_latency(port).unwrap_or_else(|| self.config.links.of(network.ports()[port.index()].class))
-    }
-
     /// Refuses latencies of classes that links with latencies of their own would not follow.
     fn check_latencies(&self, network: &Network) -> Result<()> {
+        let asked = &self.config.links;
         for class in LinkClass::ALL {
-            let asked = self.config.links.of(class);
             let of_class = network.links().iter().filter(|link| link.class == class);
             let own = of_class.filter(|link| network.own_latency(link.ends[0]).is_some()).count();
-            if own > 0 && asked != Latencies::default().of(class) {
-                let (spec, class) = (network.spec(), class.name());
+            let unheard = match (asked.inside, asked.between) {
+                _ if asked.of(class) != Latencies::default().of(class) => (class.name(), asked.of(class)),
+                (Some(inside), _) => ("inside", inside),
+                (_, Some(between)) => ("between", between),
+                _ => continue,
+            };
+            if own > 0 {
                 return Err(Error::Config(format!(
-                    "{spec} gives {own} {class} links latencies of their own, which {class}={asked} would not change;                      give latencies=class in the spec to forget them"
+                    "{} gives {own} {} links latencies of their own, which {}={} would not change; give latencies=class \
+                     in the spec to forget them",
+                    network.spec(),
+                    class.name(),
+                    unheard.0,
+                    unheard.1
                 )));
             }
         }
@@ -265,6 +278,11 @@ impl Setup {
     /// The VCs into which a terminal may send, a bit each.
     fn injection_vcs(&self, terminal: TerminalId) -> u64 {
         self.lanes.as_ref().map_or(self.class_masks[self.classes as usize], |lanes| lanes.injection[terminal.index()])
+    }
+
+    /// The places of each VC's own, and those that the VCs of a port share.
+    pub fn places(&self) -> (u32, u32) {
+        self.config.buffers.divide(self.config.buffer, self.vcs, self.largest)
     }
 
     /// Keeps bubbles for packets of up to `largest` flits, if the routing asks for it.
@@ -356,7 +374,7 @@ impl Setup {
     fn horizon(&self, network: &Network) -> u32 {
         let config = &self.config;
         let ports = (0..network.ports().len() as u32).map(PortId);
-        let longest = ports.map(|port| self.latency(network, port)).max().unwrap_or(1);
+        let longest = ports.map(|port| self.links.of(network, port)).max().unwrap_or(1);
         longest + config.credit_delay + config.crossbar_delay.unwrap_or(0) + self.vcs * config.buffer + 4
     }
 }
@@ -430,6 +448,7 @@ impl Run {
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
         let setup = setup.divide(routing, network, &algorithm)?;
         let largest = pattern.trace().map_or(config.packet.largest(), Trace::largest);
+        let setup = Setup { largest: if config.cuts_through() { largest } else { 0 }, ..setup };
         let setup = setup.keep_bubbles(routing, &algorithm, largest)?;
         let setup = match &config.rates {
             None => setup,

@@ -25,7 +25,7 @@ impl Room {
         let config = &setup.config;
         let cut_through = config.flow == Flow::Vct;
         let whole = if cut_through { u64::MAX } else { setup.whole };
-        let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
+        let (reserve, pool) = setup.places();
         Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }
     }
 

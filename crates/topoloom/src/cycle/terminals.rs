@@ -138,7 +138,7 @@ impl Terminals {
             blocked: false,
             on: false,
         };
-        let (reserve, pool) = config.buffers.divide(config.buffer, setup.vcs);
+        let (reserve, pool) = setup.places();
         let mut this = Self {
             sources: terminals.iter().map(source).collect(),
             occupancy: Table::filled(0, terminals.len() * setup.stride as usize),

@@ -27,9 +27,9 @@ pub use given::{GIVEN, GivenLink, given};
 pub use graphml::is_terminal_kind;
 pub use ibnet::fabric;
 
-use crate::cycle::Latencies;
+use crate::cycle::LinkTimes;
 use crate::error::{Error, Result, unknown};
-use crate::network::{Link, Network};
+use crate::network::{Link, LinkClass, Network};
 
 /// What a format may have a place for, beside routers and links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +94,8 @@ pub static FORMATS: &[&Format] = &[
 /// What a writer puts down beside the network.
 #[derive(Debug, Clone, Default)]
 pub struct Timing {
-    /// Latencies by class for the links that have none of their own; `None` leaves these without.
-    pub by_class: Option<Latencies>,
+    /// Latencies for the links that have none of their own; `None` leaves these without.
+    pub links: Option<LinkTimes>,
     /// The names of terminals by id, for formats that name nodes; `n0`, `n1`, … unless given.
     pub names: Option<Vec<String>>,
     /// The name of the file with the graph, for formats that refer to one.
@@ -111,7 +111,13 @@ impl Timing {
 
     /// The latency of a link in cycles, if there is one to write.
     fn of(&self, network: &Network, link: &Link) -> Option<u32> {
-        network.own_latency(link.ends[0]).or_else(|| self.by_class.map(|latencies| latencies.of(link.class)))
+        let port = link.ends[0];
+        network.own_latency(port).or_else(|| self.links.as_ref().map(|times| times.of(network, port)))
+    }
+
+    /// The latency of links of a class, where nothing else is said of them.
+    fn of_class(&self, class: LinkClass) -> u32 {
+        self.links.as_ref().map_or(1, |times| times.of_class(class))
     }
 }
 
@@ -164,7 +170,7 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
 
 /// What of `network` is lost in `format`.
 fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
-    use crate::network::{LinkClass, TerminalId};
+    use crate::network::TerminalId;
     let lacks = |what: Holds| !format.holds.contains(&what);
     let mut lost = Vec::new();
     let counts: Vec<usize> = network.routers().map(|router| network.terminals_of(router).count()).collect();

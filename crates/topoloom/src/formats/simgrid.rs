@@ -32,7 +32,7 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
     let terminals = 0..network.num_terminals() as u32;
     terminals.clone().for_each(|id| add(format_args!("    <host id=\"terminal-{id}\" speed=\"1Gf\"/>\n")));
     network.routers().for_each(|router| add(format_args!("    <router id=\"router-{router}\"/>\n")));
-    let of_terminals = timing.by_class.map_or(1, |latencies| latencies.of(LinkClass::Terminal));
+    let of_terminals = timing.of_class(LinkClass::Terminal);
     let mut trunks: BTreeMap<[u32; 2], (u32, u32)> = BTreeMap::new();
     for link in network.links() {
         let trunk = trunks.entry(network.routers_of(link).map(|router| router.0)).or_default();

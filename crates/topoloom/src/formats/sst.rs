@@ -91,7 +91,7 @@ if __name__ == "__main__":
 fn write(network: &Network, timing: &Timing) -> Result<String> {
     let mut text = format!("# {}\n", network.spec());
     let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
-    let ns = |class: LinkClass| timing.by_class.map_or(1, |latencies| latencies.of(class));
+    let ns = |class: LinkClass| timing.of_class(class);
     let links = network.links();
     let most = LinkClass::ALL.into_iter().max_by_key(|&class| links.iter().filter(|link| link.class == class).count());
     let between = most.map_or(1, ns);
