@@ -9,6 +9,7 @@ mod engine;
 mod paths;
 mod rates;
 mod record;
+mod turns;
 
 pub use config::{FlowConfig, KEYS as FLOW_KEYS};
 pub use engine::{AtOnce, Script, run, run_flows};

@@ -15,8 +15,7 @@
 //! Either way its rate was not lower than the level at hand, so that whatever was frozen before stands. A change thus
 //! costs what it reaches, and the rates are exact.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
+use super::turns::{Turn, Turns};
 
 /// How flows share the capacity of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,27 +110,6 @@ impl Channel {
     }
 }
 
-/// A channel that is to be looked at when a level is reached; the lowest comes first.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Turn {
-    level: f64,
-    channel: u32,
-}
-
-impl Eq for Turn {}
-
-impl Ord for Turn {
-    fn cmp(&self, other: &Self) -> Ordering {
-        other.level.total_cmp(&self.level).then(other.channel.cmp(&self.channel))
-    }
-}
-
-impl PartialOrd for Turn {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
 /// Classes of flows on channels, and their rates.
 #[derive(Debug)]
 pub struct Rates {
@@ -153,7 +131,7 @@ pub struct Rates {
     fresh: Vec<u32>,
     /// Channels to be queued.
     noted: Vec<u32>,
-    turns: BinaryHeap<Turn>,
+    turns: Turns,
     /// Classes whose rate was to be found.
     changed: Vec<u32>,
 }
@@ -187,7 +165,7 @@ impl Rates {
             dirty: Vec::new(),
             fresh: Vec::new(),
             noted: Vec::new(),
-            turns: BinaryHeap::new(),
+            turns: Turns::new(),
             changed: Vec::new(),
         }
     }
