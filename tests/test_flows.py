@@ -155,8 +155,11 @@ def test_a_limit_on_injection_holds_what_a_terminal_sends():
 
 
 def test_latency_is_for_each_link_those_of_terminals_included():
-    run = flows.run(topoloom.network("mesh:4"), [0, 2], [3, 2], [LINK, LINK], flow="gbps=8,latency=0.01")
-    assert run.times[:, 1] == pytest.approx([1 + 5 * 0.01, 0]), "a terminal's message to itself needs no link"
+    for spec, links in (("mesh:4", 3), ("mesh:4,p=2", 5)):
+        network = topoloom.network(spec)
+        last = network.num_terminals - 1
+        run = flows.run(network, [0, 2], [last, 2], [LINK, LINK], flow="gbps=8,latency=10ms")
+        assert run.times[:, 1] == pytest.approx([1 + links * 0.01, 0]), "a message to oneself needs no link"
 
 
 def test_parts_on_several_paths_use_them_together():
@@ -166,7 +169,7 @@ def test_parts_on_several_paths_use_them_together():
     many = flows.run(tree, range(8), range(8, 16), [LINK] * 8, routing="nca", flow="gbps=8,seed=3,paths=256")
     assert one.makespan_s >= 2, "random ways up collide"
     assert 1 <= many.makespan_s < 1.15
-    assert (many.facts["flows"], one.facts["flows"]) == (8 * 256, 8)
+    assert (many.facts["flows"], one.facts["flows"]) == (8, 8), "messages, not their parts"
     again = flows.run(tree, range(8), range(8, 16), [LINK] * 8, routing="nca", flow="gbps=8,seed=3,paths=256")
     assert (again.times == many.times).all()
 
@@ -181,6 +184,23 @@ def test_completions_that_are_served_together():
     assert some.facts["events"] < 20
     assert exact.makespan_s <= some.makespan_s <= exact.makespan_s * 1.03
     assert (some.times[:, 1] >= exact.times[:, 1] - 1e-9).all(), "nobody is served before it is complete"
+
+
+def test_a_message_on_a_busy_path_is_served_no_later_for_the_age_of_the_path():
+    """A long message, then a short one beside it: the short one's own time counts, and bytes count once."""
+    line = topoloom.network("mesh:4")
+    sizes = [LINK, LINK // 2, LINK // 1000]
+    exact, some = (
+        flows.run(line, [0, 2, 0], [1, 3, 1], sizes, flow=f"gbps=8,coalesce={share}") for share in ("0", "0.4")
+    )
+    assert some.times[2, 1] <= 1.4 * exact.times[2, 1]
+    for run in (exact, some):
+        assert run.facts["bytes"] == sum(sizes)
+        timeline = run.facts["timeline"]
+        ends = [timeline["interval_s"]] * len(timeline["bytes_per_s"])
+        ends[-1] = run.makespan_s - sum(ends[:-1])
+        carried = sum(rate * span for rate, span in zip(timeline["bytes_per_s"], ends, strict=True))
+        assert carried == pytest.approx(sum(sizes), rel=1e-9)
 
 
 def test_the_critical_path_the_timeline_and_the_channels():
@@ -211,7 +231,7 @@ def test_the_critical_path_the_timeline_and_the_channels():
         (([0], [1], [1]), "gbps=0", "gbps is 0; it must be a number above 0"),
         (([0], [1], [1]), "injection=0", "injection is 0"),
         (([0], [1], [1]), "coalesce=1", "coalesce is 1; it must be from 0 to below 1"),
-        (([0], [1], [1]), "latency=-1", "latency is '-1'; it must be a number from 0 up"),
+        (([0], [1], [1]), "latency=0.1", "latency is '0.1'; it must be a time with its unit, as in 100ns"),
         (([0], [1], [1]), "paths=0", "paths is '0'"),
     ],
 )

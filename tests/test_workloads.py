@@ -168,6 +168,21 @@ def test_goal_schedules_are_read(tmp_path: Path) -> None:
     assert 1072e-9 < result.makespan_s < 1110e-9
 
 
+def test_goal_is_free_in_its_lines(tmp_path: Path) -> None:
+    """A rank on one line, a comment over several, a mark of the byte order: the same schedule."""
+    plain, free = tmp_path / "plain.goal", tmp_path / "free.goal"
+    plain.write_text(
+        "num_ranks 2\nrank 0 {\nl1: send 64b to 1\n}\nrank 1 {\na: recv 64b from 0\nb: calc 5\nb requires a\n}\n"
+    )
+    free.write_text(
+        "\ufeffnum_ranks 2 /* two\nranks */ rank 0 { l1: send 64b to 1 } # sends\n"
+        "rank 1 { a: recv 64b from 0 // comes\n b: calc 5\n b requires a }",
+        encoding="utf-8",
+    )
+    first, second = (Application(f"goal:{file}", 8) for file in (plain, free))
+    assert [first.program(task) for task in (0, 1)] == [second.program(task) for task in (0, 1)]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -178,7 +193,7 @@ def test_goal_schedules_are_read(tmp_path: Path) -> None:
         ("calc 500", "calc", "line 5: '1' is not understood here; there may be: nic, cpu"),
         ("calc 500", "wait", "line 5: 'wait cpu 1' is no operation"),
         ("calc 500", "calc soon", "line 5: the time of calc is 'soon'"),
-        ("b requires a", "b requires z", "no operation has the label z (line 6)"),
+        ("b requires a", "b requires z", "line 6: no operation of the rank has the label z"),
         ("recv 10b", "recv 9b", "line 16: there is room for 9 bytes, but 10 are sent on line 11"),
         ("to 2", "to 3", "line 11: rank 3 does not exist; num_ranks is 3"),
         ("to 2", "to 1", "line 11: rank 1 has itself for a partner"),

@@ -12,10 +12,12 @@ class TopoloomError(ValueError):
     """A user's mistake, as one sentence: what was wrong, where, and what is allowed."""
 
 class CancelToken:
-    """Stops the simulations that it was given to, from any thread."""
+    """Stops the simulations that it was given to, and hears how far they are, from any thread."""
 
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
+    @property
+    def done(self) -> int: ...
 
 class Workload:
     """An application: tasks, their messages, and what each does in which order."""

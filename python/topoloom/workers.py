@@ -50,12 +50,14 @@ class Workers(Generic[Result]):
         """Put `task` at the end of the queue."""
         self._tasks.put(task)
 
-    def next_result(self) -> Result:
-        """Wait for the next task to end and return its result, or raise its exception."""
+    def next_result(self, waiting: Callable[[], None] | None = None) -> Result:
+        """Wait for the next task to end and return its result, or raise its exception; call `waiting` meanwhile."""
         while True:
             try:
                 result, error = self._outcomes.get(timeout=WAIT_S)
             except queue.Empty:
+                if waiting is not None:
+                    waiting()
                 continue
             if error is not None:
                 raise error

@@ -128,7 +128,7 @@ class WorkloadResult(BaseModel):
         mapping: Which terminal ran which task.
         makespan_s: Seconds from the start to the end of the last task.
         tasks: The number of tasks.
-        flows: Messages that arrived.
+        flows: Messages that went through the network.
         events: What the engine did: cycles simulated, or events of the flow engine.
         message_mean_s: Mean seconds from when a message can be sent until all of it has arrived.
         message_p99_s: The 99th percentile of these.
@@ -153,6 +153,12 @@ class WorkloadResult(BaseModel):
     wall_s: float
     peak_rss_bytes: int
     interrupted: bool = False
+
+    @property
+    def coalesced_share(self) -> float:
+        """The part of the makespan that messages of the critical path waited to be served together with others."""
+        waited: float = (self.model_extra or {}).get("coalesced_s", 0.0)
+        return waited / self.makespan_s if self.makespan_s else 0.0
 
     @property
     def state(self) -> str:
@@ -423,18 +429,30 @@ class WorkloadJob:
         prepared = interruptible(run.prepare)
         return lambda: prepared
 
-    def run(self, command: Sequence[str] = (), on_result: OnResult | None = None) -> Workloads:
-        """Run everything; Ctrl-C ends it early, and what is done is kept."""
+    def run(
+        self,
+        command: Sequence[str] = (),
+        on_result: OnResult | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Workloads:
+        """Run everything; Ctrl-C ends it early, and what is done is kept.
+
+        Args:
+            command: The command that repeats it.
+            on_result: Hears every result.
+            on_progress: Hears cycles simulated, or messages that have begun, some times a second.
+        """
         cancel = _core.CancelToken()
         done: dict[int, WorkloadResult] = {}
         finished = True
+        waiting = None if on_progress is None else lambda: on_progress(cancel.done)
         count = 1 if self._large else max(1, cpu_count() // self._threads)
         with Workers[tuple[int, WorkloadResult]](count) as workers:
             for place in range(len(self.runs)):
                 workers.submit(partial(self._run, place, cancel))
             try:
                 while len(done) < len(self.runs):
-                    place, result = workers.next_result()
+                    place, result = workers.next_result(waiting)
                     done[place] = result
                     if on_result is not None:
                         on_result(result)

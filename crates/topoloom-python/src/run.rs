@@ -1,7 +1,7 @@
 //! Simulations and proofs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -13,36 +13,52 @@ use topoloom::{routing, traffic};
 use crate::error::raise;
 use crate::network::{Network, json};
 
-/// Stops the simulations that it was given to, from any thread.
+/// Stops the simulations that it was given to, and hears how far they are, from any thread.
 #[pyclass(frozen, module = "topoloom._core")]
-pub struct CancelToken(pub Arc<AtomicBool>);
+pub struct CancelToken {
+    stop: Arc<AtomicBool>,
+    done: Arc<AtomicU64>,
+}
 
 #[pymethods]
 impl CancelToken {
     #[new]
     fn new() -> Self {
-        Self(Arc::new(AtomicBool::new(false)))
+        Self { stop: Arc::default(), done: Arc::default() }
     }
 
     /// Asks for a stop.
     fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Cycles simulated, or messages that have begun, of the simulation that told last.
+    #[getter]
+    fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
     }
 }
 
 impl CancelToken {
     /// What an engine looks at.
     pub fn flag(&self) -> Flag {
-        Flag(Arc::clone(&self.0))
+        Flag { stop: Arc::clone(&self.stop), done: Arc::clone(&self.done) }
     }
 }
 
-/// Tells an engine when to stop.
-pub struct Flag(Arc<AtomicBool>);
+/// Tells an engine when to stop, and hears from it.
+pub struct Flag {
+    stop: Arc<AtomicBool>,
+    done: Arc<AtomicU64>,
+}
 
 impl Control for Flag {
     fn cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn progress(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
     }
 }
 

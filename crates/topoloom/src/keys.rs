@@ -180,6 +180,14 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     read.filter(|bytes| *bytes > 0)
 }
 
+/// A time with its unit, from 0 up.
+pub(crate) fn seconds(text: &str) -> Option<f64> {
+    let units = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
+    let (digits, unit) = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let time = digits.trim_end().parse::<f64>().ok()? * unit;
+    (time.is_finite() && time >= 0.0).then_some(time)
+}
+
 /// Bytes a second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`.
 pub(crate) fn rate(text: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 9] = [

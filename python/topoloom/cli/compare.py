@@ -15,6 +15,7 @@ from topoloom.comparison import CompareJob, Comparison
 from topoloom.curves import Curve, Point
 from topoloom.loads import parse_loads
 from topoloom.options import EngineOptions
+from topoloom.writable import check_writable
 
 
 @takes_engine_options
@@ -39,7 +40,7 @@ def compare(
     loads = parse_loads(load)
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
     if out is not None:
-        out.touch()
+        check_writable(out)
     job = CompareJob(load_networks(specs), routings, traffics, loads, options, layout, prices)
     comparison = _run(job, context.obj)
     if out is not None:

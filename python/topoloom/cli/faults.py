@@ -11,6 +11,7 @@ from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, Specs
 from topoloom.faults import FRACTIONS, make_fault_options, try_faults
 from topoloom.workers import interruptible
+from topoloom.writable import check_writable
 
 Result = dict[str, Any]
 
@@ -52,7 +53,7 @@ def faults(
         from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
 
         check_format(plot)
-        plot.touch()
+        check_writable(plot)
     networks = load_networks(specs)
     results = [
         interruptible(lambda network=network: try_faults(network.core, options))  # type: ignore[misc]

@@ -18,6 +18,7 @@ from topoloom.cli.results import summary_tables
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
 from topoloom.studies.running import checked
 from topoloom.studies.shares import Journal, share_of, take_in
+from topoloom.writable import check_writable
 
 SHOWN_FAILURES = 5
 SHOWN_WORK = 6
@@ -68,7 +69,7 @@ def run(
     if where.share is not None:
         return _run_share(read, folder, where.share, executor)
     if out is not None:
-        out.touch()
+        check_writable(out)
     results, progress = _run(read, folder, executor, keep_going=keep_going)
     _print(read, folder, results, json=json)
     if out is not None:

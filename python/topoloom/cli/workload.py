@@ -13,6 +13,7 @@ from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Json, Plot, Routing, Specs, split_names, takes_engine_options
 from topoloom.options import EngineOptions, checked
 from topoloom.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
+from topoloom.writable import check_writable
 
 BAR = 24
 """Columns of the longest bar."""
@@ -84,7 +85,7 @@ def _check_files(out: Path | None, plot: Path | None) -> None:
         check_format(plot)
     for file in (out, plot):
         if file is not None:
-            file.touch()
+            check_writable(file)
 
 
 def _write(found: Workloads, out: Path | None, plot: Path | None) -> None:
@@ -102,6 +103,7 @@ def _write(found: Workloads, out: Path | None, plot: Path | None) -> None:
 def _run(job: WorkloadJob, command: list[str]) -> Workloads:
     with progress() as bar:
         task = bar.add_task("applications", total=len(job.runs), now="")
+        what = "messages" if job.runs[0].options.engine == "flow" else "cycles"
         done, begun = 0, time.monotonic()
 
         def on_result(result: WorkloadResult) -> None:
@@ -111,7 +113,10 @@ def _run(job: WorkloadJob, command: list[str]) -> Workloads:
             if bar.disable and time.monotonic() > begun + LONG_S:
                 say(f"{done} of {len(job.runs)}: {result.app} on {result.spec} {time_text(result.makespan_s)}")
 
-        return job.run(command, on_result)
+        def on_progress(units: int) -> None:
+            bar.update(task, now=f"{units:,} {what}")
+
+        return job.run(command, on_result, on_progress)
 
 
 def print_workloads(found: Workloads) -> None:
@@ -131,6 +136,17 @@ def print_workloads(found: Workloads) -> None:
             f"{result.events:,}",
         ])  # fmt: skip
     print_table(["application", "network", "", "makespan", "relative", "messages", "events"], rows, left=3)
+    _print_coalesced(found.results)
+
+
+def _print_coalesced(results: list[WorkloadResult]) -> None:
+    """Say how long critical paths have waited for completions that are served together, at most."""
+    most = max(results, key=lambda result: result.coalesced_share, default=None)
+    if most is not None and most.coalesced_share > 0.0:
+        say(
+            "completions were served together: messages of a critical path waited for that up to "
+            f"{100 * most.coalesced_share:.2g} % of the makespan ({most.app} on {most.spec})"
+        )
 
 
 def print_impacts(found: Workloads) -> None:

@@ -7,6 +7,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from topoloom._core import TopoloomError, unknown
+from topoloom.writable import check_writable
 
 ENDINGS = (".svg", ".png", ".pdf")
 PALETTE = ("#2563a8", "#d9772b", "#3a9a5b", "#8d5fb5", "#b8434e", "#7a6a58", "#2a9aa3", "#c2a21f")
@@ -25,7 +26,7 @@ def check_path(path: Path) -> None:
     """
     if path.suffix.lower() not in ENDINGS:
         raise TopoloomError(f"{path}: {unknown('ending of a picture', path.suffix, ENDINGS)}")
-    path.touch()
+    check_writable(path)
 
 
 def svg(figure: Figure) -> bytes:

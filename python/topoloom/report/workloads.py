@@ -44,6 +44,8 @@ def render_workloads(found: Workloads) -> str:
             notes=list(dict.fromkeys(note for result in found.results for note in extra(result, "notes") or [])),
             settings=_settings(found),
             extra=extra,
+            busiest=_busiest,
+            coalesced=any(result.coalesced_share for result in found.results),
             time_text=time_text,
             data={"figures": [figure["data"] for figure in [*figures, *over_time]]},
             command=shlex.join(found.command),
@@ -62,6 +64,17 @@ def extra(result: WorkloadResult, name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
+
+
+def _busiest(result: WorkloadResult) -> str:
+    """Return the channel that was used most, with its use; nothing if the engine does not tell."""
+    listed = extra(result, "busiest")
+    if not listed:
+        return ""
+    first = listed[0]
+    ends = {"terminal": ("router", "terminal"), "injection": ("terminal", "router")}.get(first["class"], ("", ""))
+    names = (f"{end} {first[key]}".strip() for end, key in zip(ends, ("from", "to"), strict=True))
+    return f"{' → '.join(names)}: {100 * first['utilisation']:.0f} %"
 
 
 def _title(found: Workloads) -> str:

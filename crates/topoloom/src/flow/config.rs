@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rates::Sharing;
 use crate::error::{Error, Result};
-use crate::keys::{Keys, Named, rate as bytes_per_s};
+use crate::keys::{Keys, Named, rate as bytes_per_s, seconds};
 use crate::network::Network;
 
 /// The keys, with their meaning.
@@ -13,7 +13,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("gbps", "the rate of a link in each direction, in Gb/s (default 10)"),
     ("injection", "what a terminal can send at most, in link rates; inf: no limit but its link (default inf)"),
     ("consumption", "what a terminal can receive at most, in link rates; inf: no limit but its link (default 1)"),
-    ("latency", "seconds that a message takes for each link, those of terminals included (default 0)"),
+    ("latency", "the time that a message takes for each link of its path, as in 100ns (default 0)"),
     ("paths", "parts that each message is split into, each on a path drawn for it (default 1)"),
     ("coalesce", "completions within this share of the time that the first took are served together (default 0)"),
     ("seed", "of the paths that a routing draws (default 1)"),
@@ -30,7 +30,7 @@ pub struct FlowConfig {
     pub injection: Option<f64>,
     /// What a terminal can receive, in link rates; `None`: no limit but that of its link, where it has one.
     pub consumption: Option<f64>,
-    /// Seconds for each link of a path, those of terminals included.
+    /// Seconds for each link of a path.
     pub latency_s: f64,
     /// Parts of a message.
     pub paths: u32,
@@ -74,7 +74,7 @@ impl FlowConfig {
             gbps: real(&keys, "gbps")?.unwrap_or(default.gbps),
             injection: real(&keys, "injection")?.filter(|limit| limit.is_finite()),
             consumption: real(&keys, "consumption")?.or(default.consumption).filter(|limit| limit.is_finite()),
-            latency_s: real(&keys, "latency")?.unwrap_or(default.latency_s),
+            latency_s: time(&keys, "latency")?,
             paths: keys.positive("paths")?.unwrap_or(default.paths),
             coalesce: real(&keys, "coalesce")?.unwrap_or(default.coalesce),
             seed: keys.number("seed")?.unwrap_or(default.seed),
@@ -89,9 +89,6 @@ impl FlowConfig {
         }
         if config.coalesce >= 1.0 {
             return Err(keys.mistake(format_args!("coalesce is {}; it must be from 0 to below 1", config.coalesce)));
-        }
-        if config.latency_s.is_infinite() {
-            return Err(keys.mistake("latency is inf; it must be a number of seconds"));
         }
         if config.paths > MOST_PATHS {
             return Err(keys.mistake(format_args!("paths is {}; it must be from 1 to {MOST_PATHS}", config.paths)));
@@ -132,12 +129,19 @@ impl FlowConfig {
 }
 
 /// Whether terminals hang on routers by links: where no router has two, a terminal and its router are one board.
-fn has_terminal_links(network: &Network) -> bool {
+pub(super) fn has_terminal_links(network: &Network) -> bool {
     network.routers().any(|router| network.terminals_of(router).nth(1).is_some())
 }
 
 /// Parts of a message that there can be.
 const MOST_PATHS: u32 = 1024;
+
+/// A time with its unit; 0 unless given.
+fn time(keys: &Keys, key: &str) -> Result<f64> {
+    let Some(text) = keys.value(key) else { return Ok(0.0) };
+    seconds(text)
+        .ok_or_else(|| keys.mistake(format_args!("{key} is '{text}'; it must be a time with its unit, as in 100ns")))
+}
 
 /// A number from 0 up, `inf` included.
 fn real(keys: &Keys, key: &str) -> Result<Option<f64>> {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::config::has_terminal_links;
 use super::record::Record;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::cycle::Control;
@@ -121,8 +122,6 @@ struct Flight {
     message: u32,
     /// Counts what is queued of it: only the last counts.
     queued: u32,
-    /// When its path was first taken.
-    begun: f64,
     /// Channels between routers.
     between: u32,
     /// Of its path.
@@ -231,6 +230,8 @@ struct Engine<'a> {
     causes: Vec<u32>,
     /// Channels of all paths so far, for an estimate of memory.
     hops: u64,
+    /// Links of terminals on every path.
+    terminal_links: u32,
 }
 
 impl<'a> Engine<'a> {
@@ -264,6 +265,7 @@ impl<'a> Engine<'a> {
             ready: Vec::new(),
             causes: Vec::new(),
             hops: 0,
+            terminal_links: if has_terminal_links(network) { 2 } else { 0 },
         }
     }
 
@@ -299,10 +301,11 @@ impl<'a> Engine<'a> {
         let Some(&Due { time, class, .. }) = self.due.peek().filter(|due| due.time <= timer) else {
             return timer.is_finite().then_some(timer);
         };
-        let horizon = time + self.config.coalesce * (time - self.flights[class as usize].begun);
         if self.config.coalesce == 0.0 {
             return Some(time);
         }
+        let begun = self.record.begun(self.flights[class as usize].message);
+        let horizon = time + self.config.coalesce * (time - begun);
         // The last completion before the horizon.
         let within =
             self.due.iter().filter(|due| due.time <= horizon && self.flights[due.class as usize].queued == due.queued);
@@ -326,8 +329,8 @@ impl<'a> Engine<'a> {
         done.sort_unstable_by_key(|(message, _)| *message);
         for (message, between) in done {
             if self.config.latency_s > 0.0 {
-                // Two links of terminals.
-                self.set_timer(now + self.config.latency_s * f64::from(between + 2), Event::Deliver(message));
+                let links = between + self.terminal_links;
+                self.set_timer(now + self.config.latency_s * f64::from(links), Event::Deliver(message));
             } else {
                 self.deliver(message, script)?;
             }
@@ -369,7 +372,9 @@ impl<'a> Engine<'a> {
             }
             gone += 1;
             self.carried(class, self.messages[message as usize].bytes as f64 / f64::from(self.config.paths));
+            self.record.carried_nothing(time, self.now, flight.rate, flight.between);
             if self.last_part(message) {
+                self.record.bytes += self.messages[message as usize].bytes;
                 self.record.served_late(message, self.now - time.min(self.now));
                 done.push((message, flight.between));
             }
@@ -467,8 +472,9 @@ impl<'a> Engine<'a> {
 
     /// Refuses to begin `left` more messages if their flows would not fit.
     fn guard_memory(&self, left: usize) -> Result<()> {
-        let each = FLOW_BYTES + HOP_BYTES * self.hops as f64 / self.record.flows.max(1) as f64;
-        let need = left as f64 * f64::from(self.config.paths) * each;
+        let parts = f64::from(self.config.paths);
+        let each = FLOW_BYTES * parts + HOP_BYTES * self.hops as f64 / self.record.flows.max(1) as f64;
+        let need = left as f64 * each;
         let available = available_memory();
         if need <= available as f64 {
             return Ok(());
@@ -503,12 +509,12 @@ impl<'a> Engine<'a> {
         if self.config.paths > 1 {
             self.parts.insert(message, self.config.paths);
         }
+        self.record.flows += 1;
         Ok(true)
     }
 
     /// Adds a flow to the class of its path.
     fn add(&mut self, message: u32, bytes: f64, path: &[u32], between: u32) {
-        self.record.flows += 1;
         self.hops += path.len() as u64;
         let hash = path.iter().fold(0, |hash, &channel| mix(hash ^ u64::from(channel)));
         let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
@@ -530,17 +536,7 @@ impl<'a> Engine<'a> {
         let class = self.rates.add(path, 1);
         self.by_path.entry(hash).or_insert(class);
         let queued = self.flights.get(class as usize).map_or(0, |flight| flight.queued + 1);
-        let flight = Flight {
-            served: 0.0,
-            since: self.now,
-            rate: 0.0,
-            goal: bytes,
-            message,
-            queued,
-            begun: self.now,
-            between,
-            hash,
-        };
+        let flight = Flight { served: 0.0, since: self.now, rate: 0.0, goal: bytes, message, queued, between, hash };
         if self.flights.len() == class as usize {
             self.flights.push(flight);
         } else {

@@ -24,7 +24,7 @@ const COMPUTED: u32 = 1 << 31;
 pub struct FlowResult {
     /// The time at which the last task was done.
     pub makespan_s: f64,
-    /// Flows that went through the network: messages, or their parts.
+    /// Messages that went through the network.
     pub flows: u64,
     /// Messages between tasks of one terminal, which take no time.
     pub local_messages: u64,
@@ -34,12 +34,12 @@ pub struct FlowResult {
     pub rate_changes: u64,
     /// The most classes of flows under way at a time.
     pub most_classes: usize,
-    /// The bytes of all flows.
-    pub bytes: f64,
+    /// Their bytes, as far as they arrived.
+    pub bytes: u64,
     /// False if the run was stopped before its end.
     pub completed: bool,
-    /// The seconds that completions of the critical path waited to be served together with others: what `coalesce` has
-    /// added to the makespan, as far as this path tells.
+    /// The seconds that completions of the critical path waited to be served together with others. What such messages hold
+    /// of their channels meanwhile, others lack: that comes on top.
     pub coalesced_s: f64,
     /// How long messages took.
     pub messages: Option<MessageTimes>,
@@ -165,6 +165,7 @@ struct Computing {
 /// What is written down during a run.
 pub(super) struct Record {
     pub flows: u64,
+    pub bytes: u64,
     pub local_messages: u64,
     pub events: u64,
     pub rate_changes: u64,
@@ -187,6 +188,7 @@ impl Record {
         let late = if config.coalesce > 0.0 { messages } else { 0 };
         Self {
             flows: 0,
+            bytes: 0,
             local_messages: 0,
             events: 0,
             rate_changes: 0,
@@ -238,8 +240,23 @@ impl Record {
         self.last = Self::by_computation(op);
     }
 
+    /// When a message began.
+    pub fn begun(&self, message: u32) -> f64 {
+        self.times[message as usize][0]
+    }
+
     /// The rates stood still from one time to another.
     pub fn pass(&mut self, from: f64, to: f64) {
+        self.spread(from, to, self.now);
+    }
+
+    /// A flow that was complete at `from` has waited until now; the rates that stood still counted it as well.
+    pub fn carried_nothing(&mut self, from: f64, now: f64, rate: f64, between: u32) {
+        self.spread(from, now, [-rate, -rate * f64::from(between), 0.0]);
+    }
+
+    /// Adds to the timeline what has had these rates for a time.
+    fn spread(&mut self, from: f64, to: f64, rates: [f64; 3]) {
         if to <= from {
             return;
         }
@@ -255,8 +272,7 @@ impl Record {
         }
         let interval = |time: f64| ((time / line.interval_s) as usize).min(INTERVALS - 1);
         let (first, last) = (interval(from), interval(to));
-        for (series, rate) in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows].into_iter().zip(self.now)
-        {
+        for (series, rate) in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows].into_iter().zip(rates) {
             series.resize(last + 1, 0.0);
             for (place, sum) in series.iter_mut().enumerate().skip(first) {
                 let start = (place as f64 * line.interval_s).max(from);
@@ -276,7 +292,6 @@ impl Record {
         config: &FlowConfig,
     ) -> FlowResult {
         let (critical_path, coalesced_s) = self.critical_path(messages, config);
-        let bytes = self.timeline.bytes_per_s.iter().sum();
         let (channels, busiest) = self.channels(network, makespan, config);
         FlowResult {
             makespan_s: makespan,
@@ -285,7 +300,7 @@ impl Record {
             events: self.events,
             rate_changes: self.rate_changes,
             most_classes: self.most_classes,
-            bytes,
+            bytes: self.bytes,
             completed,
             coalesced_s,
             messages: self.message_times(messages, config),

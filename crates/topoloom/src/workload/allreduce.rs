@@ -41,7 +41,7 @@ fn build(request: &Request) -> Result<Workload> {
     };
     if size < blocks.into() {
         return Err(request.mistake(format_args!(
-            "{algorithm} cuts the data into {blocks} blocks, but size is {size} bytes; none may be empty"
+            "{algorithm} cuts the data into {blocks} blocks, but size is {size} bytes; give {blocks} at least"
         )));
     }
     let mut builder = Builder::new(request, tasks, messages * u128::from(iterations))?;

@@ -36,30 +36,61 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 fn build(request: &Request) -> Result<Workload> {
     let path = request.argument();
-    let text = std::fs::read_to_string(path).map_err(|error| request.mistake(format_args!("{path}: {error}")))?;
+    let bytes = std::fs::read(path).map_err(|error| request.mistake(format_args!("{path}: {error}")))?;
+    let mut line = 1;
     let mut reader = Reader::default();
-    for (line, text) in (1..).zip(text.lines()) {
-        let read = uncommented(text).and_then(|words| reader.line(line, &words));
-        read.map_err(|what| request.mistake(format_args!("{path}, line {line}: {what}")))?;
-    }
-    let (line, ended) = (text.lines().count(), reader.end());
-    ended.map_err(|(at, what)| request.mistake(format_args!("{path}, line {}: {what}", at.unwrap_or(line))))?;
+    read(&bytes, &mut reader, &mut line)
+        .map_err(|(at, what)| request.mistake(format_args!("{path}, line {}: {what}", at.unwrap_or(line))))?;
     let ranks = reader.ranks.unwrap_or(0);
     request.check_tasks(ranks.into(), "num_ranks")?;
     let Reader { graph, lines, labels, .. } = reader;
     graph.build(request.spec(), ranks, |op| format!("line {} ({})", lines[op as usize], labels[op as usize]))
 }
 
-/// The words of a line, without what is a comment; marks are words of their own.
-fn uncommented(line: &str) -> std::result::Result<Vec<String>, String> {
-    let mut rest = line.to_owned();
-    while let Some(start) = rest.find("/*") {
-        let end = rest[start..].find("*/").ok_or("a comment that begins with /* must end on its line")?;
-        rest.replace_range(start..start + end + 2, " ");
+/// Reads a whole file; `line` is where it is.
+fn read(bytes: &[u8], reader: &mut Reader, line: &mut usize) -> std::result::Result<(), Late> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+        (Some(before + 1), "this is no text in UTF-8".to_owned())
+    })?;
+    let text = uncommented(text.trim_start_matches('\u{feff}'))?;
+    for (number, text) in (1..).zip(text.lines()) {
+        *line = number;
+        // Braces end a statement as the end of a line does.
+        for statement in text.split_inclusive(['{', '}']).flat_map(around_brace) {
+            let words: Vec<&str> = statement.split_whitespace().collect();
+            match (words.as_slice(), reader.rank) {
+                (["}"], Some((_, true))) => reader.close()?,
+                (words, _) => reader.statement(number, words).map_err(|what| (None, what))?,
+            }
+        }
     }
-    let end = [rest.find("//"), rest.find('#')].into_iter().flatten().min().unwrap_or(rest.len());
-    let spaced = rest[..end].replace('{', " { ").replace('}', " } ").replace(':', " : ");
-    Ok(spaced.split_whitespace().map(str::to_owned).collect())
+    reader.end()
+}
+
+/// A piece of text without the brace that it ends with, and the brace; a label's colon is a word of its own.
+fn around_brace(piece: &str) -> [String; 2] {
+    let body = piece.trim_end_matches(['{', '}']);
+    [body.replace(':', " : "), piece[body.len()..].to_owned()]
+}
+
+/// The text without its comments, line by line as it was.
+fn uncommented(text: &str) -> std::result::Result<String, Late> {
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = ["/*", "//", "#"].iter().filter_map(|mark| rest.find(mark)).min() {
+        kept.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = if rest.starts_with("/*") {
+            let line = kept.matches('\n').count() + 1;
+            rest.find("*/").ok_or_else(|| (Some(line), "a comment that begins here with /* never ends".to_owned()))? + 2
+        } else {
+            rest.find('\n').unwrap_or(rest.len())
+        };
+        kept.push(' ');
+        kept.extend(rest[..end].matches('\n'));
+        rest = &rest[end..];
+    }
+    Ok(kept + rest)
 }
 
 /// A mistake, with its line where it is not the present one.
@@ -99,9 +130,8 @@ struct Planned {
 }
 
 impl Reader {
-    fn line(&mut self, line: usize, words: &[String]) -> std::result::Result<(), String> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match (words.as_slice(), self.rank) {
+    fn statement(&mut self, line: usize, words: &[&str]) -> std::result::Result<(), String> {
+        match (words, self.rank) {
             ([], _) => Ok(()),
             (["num_ranks", number], None) if self.ranks.is_none() => {
                 self.ranks = Some(whole(number, "num_ranks").and_then(|ranks| {
@@ -110,14 +140,12 @@ impl Reader {
                 Ok(())
             }
             (["num_ranks", ..], _) => Err("num_ranks stands once, before the ranks, with a number".to_owned()),
-            (["rank", number], None) => self.begin(line, number, false),
-            (["rank", number, "{"], None) => self.begin(line, number, true),
+            (["rank", number], None) => self.begin(line, number),
             (["rank", ..], Some((rank, _))) => Err(format!("rank {rank} is still open; it ends with }}")),
             (["{"], Some((rank, false))) => {
                 self.rank = Some((rank, true));
                 Ok(())
             }
-            (["}"], Some((_, true))) => self.close(),
             (_, Some((rank, false))) => Err(format!("rank {rank} needs a {{ before its operations")),
             (["}"], None) => Err("a } without a rank".to_owned()),
             (_, None) => Err(format!("'{}' stands outside of any rank", words.join(" "))),
@@ -128,17 +156,20 @@ impl Reader {
         }
     }
 
-    fn begin(&mut self, line: usize, number: &str, open: bool) -> std::result::Result<(), String> {
+    fn begin(&mut self, line: usize, number: &str) -> std::result::Result<(), String> {
         let rank = self.rank_id(number)?;
         if let Some(before) = self.seen.insert(rank, line) {
             return Err(format!("rank {rank} stands on line {before} already"));
         }
-        self.rank = Some((rank, open));
+        self.rank = Some((rank, false));
         Ok(())
     }
 
     fn rank_id(&self, text: &str) -> std::result::Result<u32, String> {
         let ranks = self.ranks.ok_or("num_ranks must stand before the first rank")?;
+        if text == "*" {
+            return Err("rank is '*'; every message here has one sender and one receiver".to_owned());
+        }
         let rank = whole(text, "rank")?;
         if rank < ranks { Ok(rank) } else { Err(format!("rank {rank} does not exist; num_ranks is {ranks}")) }
     }
@@ -205,12 +236,13 @@ impl Reader {
         if peer == rank { Err(format!("rank {rank} has itself for a partner")) } else { Ok(peer) }
     }
 
-    fn close(&mut self) -> std::result::Result<(), String> {
+    fn close(&mut self) -> std::result::Result<(), Late> {
         self.rank = None;
         let names = std::mem::take(&mut self.names);
         for (line, later, earlier, start) in std::mem::take(&mut self.requirements) {
             let find = |label: &str| {
-                names.get(label).copied().ok_or_else(|| format!("no operation has the label {label} (line {line})"))
+                let found = names.get(label).copied();
+                found.ok_or_else(|| (Some(line), format!("no operation of the rank has the label {label}")))
             };
             self.graph.follows(find(&later)?, find(&earlier)?, start);
         }
@@ -224,6 +256,9 @@ impl Reader {
         }
         if self.ranks.is_none() {
             return Err((None, "num_ranks is missing".to_owned()));
+        }
+        if self.planned.is_empty() {
+            return Err((None, "there are no operations".to_owned()));
         }
         let mut message_of = vec![None; self.planned.len()];
         let mut channels: Vec<&Channel> = self.sends.keys().chain(self.receives.keys()).collect();

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::registry::AppInfo;
 use crate::error::{Error, Result};
-use crate::keys::{Keys, Named, bytes};
+use crate::keys::{Keys, Named, bytes, seconds};
 use crate::network::Grid;
 use crate::rng::Rng;
 
@@ -149,12 +149,4 @@ impl Sizes {
         let Self(least, most) = self;
         if least == most { least } else { least + (rng.unit() * (most - least + 1) as f64).ceil() as u64 - 1 }
     }
-}
-
-/// A time with its unit, from 0 up.
-pub(super) fn seconds(text: &str) -> Option<f64> {
-    let units = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)];
-    let (digits, unit) = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
-    let time = digits.trim_end().parse::<f64>().ok()? * unit;
-    (time.is_finite() && time >= 0.0).then_some(time)
 }
