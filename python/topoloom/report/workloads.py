@@ -74,7 +74,7 @@ def _busiest(result: WorkloadResult) -> str:
     first = listed[0]
     ends = {"terminal": ("router", "terminal"), "injection": ("terminal", "router")}.get(first["class"], ("", ""))
     names = (f"{end} {first[key]}".strip() for end, key in zip(ends, ("from", "to"), strict=True))
-    return f"{' → '.join(names)}: {100 * first['utilisation']:.0f} %"
+    return f"{' → '.join(names)}: {100 * first['utilisation']:.0f}\u202f%"
 
 
 def _title(found: Workloads) -> str:
