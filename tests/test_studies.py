@@ -361,6 +361,16 @@ def test_every_sort_of_engine_option_works_in_a_study(tmp_path: Path) -> None:
             assert value is None or ran == value or (name == "links" and ran["local"] == 3), name
 
 
+def test_an_application_takes_the_options_of_its_engine_in_a_study() -> None:
+    options = {"flow": "vct", "engine": "cycle", "vcs": [4, 8], "mapping": "random"}
+    sweep = Sweep(kind="workload", networks=["mesh:2x2"], apps=["reduce"], options=options)
+    points = Study(name="s", sweep=[sweep]).points()
+    assert [(point.options["flow"], point.options["vcs"]) for point in points] == [("vct", 4), ("vct", 8)]
+    assert not checked(points, keep_going=True)
+    with pytest.raises(ValueError, match="flow is an option of the cycle engine, but engine is flow"):
+        Sweep(kind="workload", networks=["mesh:2x2"], apps=["reduce"], options={"engine": "flow", "flow": "vct"})
+
+
 def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path) -> None:
     points = tiny("1:2")
     with Ledger(tmp_path / "s") as one, Ledger(tmp_path / "s") as two:

@@ -179,9 +179,10 @@ class Sweep(BaseModel):
         kind = KINDS.get(str(info.data.get("kind")))
         if kind is None or "options" in kind.refused:  # told as a mistake in the kind, or as a key too many
             return options
+        engine = options.get("engine") if "engine" in kind.options.model_fields else None
         for name, values in options.items():
             try:
-                _check_option(kind, name, values)
+                _check_option(kind, name, values, engine)
             except TopoloomError as error:
                 raise OptionError(name, str(error)) from None
         return options
@@ -389,8 +390,11 @@ class Study(BaseModel):
             return Results(ledger.rows()).of(point.key for point in points)
 
 
-def _check_option(kind: Kind, name: str, values: Any) -> None:
-    """Refuse what the kind cannot take, so that the mistake has its line; what depends on the network is told later."""
+def _check_option(kind: Kind, name: str, values: Any, engine: Any) -> None:
+    """Refuse what the kind cannot take, so that the mistake has its line; what depends on the network is told later.
+
+    Of applications an option may belong to one `engine` alone, which stands beside it.
+    """
     if name == "seed":
         raise TopoloomError("the seed is no option of a study; give seeds")
     if name == "router" and kind.simulates:
@@ -404,7 +408,7 @@ def _check_option(kind: Kind, name: str, values: Any) -> None:
         field = kind.options.model_fields.get(name.replace("-", "_"))
         if isinstance(value, bool) and (field is None or field.annotation is not bool):
             raise TopoloomError(f"{name} is {str(value).lower()}; it must be a number or a text")
-        kind.make_options({name.replace("-", "_"): value})
+        kind.make_options(({"engine": engine} if isinstance(engine, str) else {}) | {name.replace("-", "_"): value})
 
 
 def router_options(text: str) -> dict[str, str]:
