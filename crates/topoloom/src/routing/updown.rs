@@ -50,6 +50,15 @@ const GOES_DOWN: u16 = 1 << 15;
 /// No legal way.
 const FAR: u16 = u16::MAX;
 
+/// Targets that are followed at a time, and a bit for each of them.
+const TARGETS: usize = 256;
+type Targets = [u64; TARGETS / 64];
+const NOBODY: Targets = [0; TARGETS / 64];
+
+fn join(set: &mut Targets, other: &Targets) {
+    set.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
+}
+
 /// The shortest legal ways to every router.
 pub struct UpDown {
     routers: usize,
@@ -159,6 +168,51 @@ impl Order {
         far
     }
 
+    /// The sum of the hops of the shortest legal ways between all pairs of `ends`, each of which reaches the others, over
+    /// links to `peers` of each router. It follows [`TARGETS`] targets at a time, a bit each.
+    fn length(&self, peers: &[Vec<u32>], ends: &[RouterId]) -> u64 {
+        let mut is_end = vec![false; peers.len()];
+        ends.iter().for_each(|end| is_end[end.index()] = true);
+        let mut sum = 0;
+        for targets in ends.chunks(TARGETS) {
+            // By router: the targets that it reaches in phase UP and in phase DOWN.
+            let mut near = vec![[NOBODY; 2]; peers.len()];
+            for (bit, target) in targets.iter().enumerate() {
+                near[target.index()].iter_mut().for_each(|phase| phase[bit / 64] |= 1 << (bit % 64));
+            }
+            // At each round, all pairs that are further apart count once.
+            let missing = |near: &[[Targets; 2]]| -> u64 {
+                let reached =
+                    |phases: &[Targets; 2]| -> u64 { phases[0].iter().map(|word| u64::from(word.count_ones())).sum() };
+                let held = near.iter().zip(&is_end).filter(|(_, is_end)| **is_end).map(|(phases, _)| reached(phases));
+                (ends.len() * targets.len()) as u64 - held.sum::<u64>()
+            };
+            loop {
+                let left = missing(&near);
+                if left == 0 {
+                    break;
+                }
+                sum += left;
+                near = (0..peers.len()).map(|at| self.one_hop_further(&near, at, &peers[at])).collect();
+            }
+        }
+        sum
+    }
+
+    /// The targets that a router reaches, in each phase, by itself or by a hop to where they are `near`.
+    fn one_hop_further(&self, near: &[[Targets; 2]], at: usize, peers: &[u32]) -> [Targets; 2] {
+        let mut found = near[at];
+        for &peer in peers {
+            let [up, down] = &near[peer as usize];
+            if self.goes_down(RouterId(at as u32), RouterId(peer)) {
+                found.iter_mut().for_each(|phase| join(phase, down));
+            } else {
+                join(&mut found[UP as usize], up);
+            }
+        }
+        found
+    }
+
     /// The hops towards `to`: where those of each phase and router begin, and the hops.
     fn row(&self, network: &Network, to: RouterId) -> (Vec<u32>, Vec<u16>) {
         let far = self.distances(network, to);
@@ -218,16 +272,11 @@ fn best_root(network: &Network) -> Result<RouterId> {
             (ends.iter().map(|end| u64::from(level[end.index()])).sum::<u64>(), root)
         });
     }
-    let mean = |&root: &u32| -> Result<(u64, u32)> {
-        let order = Order::new(network, RouterId(root))?;
-        let length = |&to: &RouterId| {
-            let far = &order.distances(network, to)[UP as usize];
-            ends.iter().map(|end| u64::from(far[end.index()])).sum::<u64>()
-        };
-        Ok((ends.par_iter().map(length).sum(), root))
-    };
-    let means: Result<Vec<(u64, u32)>> = candidates.iter().take(most).map(mean).collect();
-    let best = means?.into_iter().min().map_or(0, |(_, root)| root);
+    let peers: Vec<Vec<u32>> =
+        network.routers().map(|router| network.neighbors(router).map(|(_, peer)| peer.0).collect()).collect();
+    let length = |&root: &u32| Ok((Order::new(network, RouterId(root))?.length(&peers, &ends), root));
+    let lengths: Result<Vec<(u64, u32)>> = candidates.par_iter().take(most).map(length).collect();
+    let best = lengths?.into_iter().min().map_or(0, |(_, root)| root);
     Ok(RouterId(best))
 }
 
@@ -261,5 +310,28 @@ impl Routing for UpDownRouting {
 
     fn oblivious(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_ways_follow_many_targets_as_they_follow_one() {
+        for spec in ["torus:4x5,p=1", "ring:300,degree=4", "myriclos:64", "dragonfly:a=4,h=2,g=6"] {
+            let network = crate::topology::build(spec).unwrap();
+            let ends: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
+            let peers: Vec<Vec<u32>> =
+                network.routers().map(|router| network.neighbors(router).map(|(_, peer)| peer.0).collect()).collect();
+            for root in [0, 3] {
+                let order = Order::new(&network, RouterId(root)).unwrap();
+                let far = |&to: &RouterId| {
+                    let row = &order.distances(&network, to)[UP as usize];
+                    ends.iter().map(|end| u64::from(row[end.index()])).sum::<u64>()
+                };
+                assert_eq!(order.length(&peers, &ends), ends.iter().map(far).sum::<u64>(), "{spec}, root {root}");
+            }
+        }
     }
 }
