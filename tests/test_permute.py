@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import topoloom
 from oracles import permute
+from oracles.cabinets import least_distance
 
 
 def pairs(network):
@@ -119,8 +120,12 @@ def test_the_network_does_not_depend_on_threads():
     assert told[0] == told[1]
 
 
-@pytest.mark.parametrize("base", ["torus:8x8", "hypercube:6"])
-def test_chosen_exchanges_keep_cabinets_and_shorten_ways(base):
+@pytest.mark.parametrize(
+    ("base", "alike"),
+    # Each shift that maps links onto links takes a cabinet to another one. A mesh has borders.
+    [("torus:8x8", 8), ("hypercube:6", 8), ("folded-hypercube:6", 8), ("torus:2x4x4x4", 16), ("mesh:8x8", 1)],
+)
+def test_chosen_exchanges_keep_cabinets_and_shorten_ways(base, alike):
     network = topoloom.network(f"permuted:optimised({base}),cabinet=8,trials=3,steps=400")
     told = network.facts()["permutation"]
     before, after = pairs(topoloom.network(base)), pairs(network)
@@ -131,6 +136,23 @@ def test_chosen_exchanges_keep_cabinets_and_shorten_ways(base):
     assert told["diameter"] == nx.diameter(graph)
     assert told["cabinet_distance"] < told["average_distance"] < told["trials"][told["best_trial"]]["average_distance"]
     assert told["optimised"]["tried"] >= told["optimised"]["kept"] > 0
+    assert told["optimised"]["alike"] == alike
+
+
+@pytest.mark.parametrize(
+    ("sides", "degree", "folded", "least"),
+    [((4, 8, 8), 10, False, 5.166), ((2,) * 8, 12, False, 4.224), ((2,) * 8, 13, True, 3.572)],
+)
+def test_the_least_distances_that_the_documentation_tells(sides, degree, folded, least):
+    assert least_distance(sides, degree, folded=folded)[1] == pytest.approx(least, abs=5e-4)
+
+
+def test_no_search_goes_below_the_least_distance():
+    network = topoloom.network("permuted:optimised(hypercube:7),cabinet=8,trials=3,steps=2000")
+    mean, least = least_distance((2,) * 4, 7, size=8)
+    told = network.facts()["permutation"]
+    assert told["cabinet_distance"] == pytest.approx(mean)
+    assert mean < least < told["average_distance"]
 
 
 def test_chosen_exchanges_that_keep_length_alone_need_no_more_cable():

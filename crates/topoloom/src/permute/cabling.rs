@@ -113,6 +113,24 @@ impl Cabling {
         &self.peer[self.base[vertex as usize] as usize..self.base[vertex as usize + 1] as usize]
     }
 
+    /// The plugs of a vertex.
+    pub(super) fn plugs_of(&self, vertex: u32) -> std::ops::Range<u32> {
+        self.base[vertex as usize]..self.base[vertex as usize + 1]
+    }
+
+    /// The plug at the other end of the cable in a plug.
+    pub(super) fn far(&self, plug: u32) -> u32 {
+        let end = self.cable[plug as usize];
+        self.ends[end as usize / 2][1 - end as usize % 2]
+    }
+
+    /// The plugs of one vertex whose cables lead to another one, in the order of these cables.
+    pub(super) fn parallel(&self, from: u32, to: u32) -> Vec<u32> {
+        let mut plugs: Vec<u32> = self.plugs_of(from).filter(|&plug| self.peer(plug) == to).collect();
+        plugs.sort_unstable_by_key(|&plug| self.cable[plug as usize] / 2);
+        plugs
+    }
+
     /// The place of a plug among those of its vertex.
     pub fn place(&self, plug: u32) -> u32 {
         plug - self.base[self.vertex(plug) as usize]

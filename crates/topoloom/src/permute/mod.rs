@@ -9,9 +9,12 @@ mod cabling;
 pub mod list;
 mod methods;
 pub mod moves;
+mod pattern;
 pub mod search;
+mod shifts;
 mod trials;
 
 pub use cabling::{Cabling, End, Told};
 pub use methods::{Counts, Method};
+pub use shifts::Shifts;
 pub use trials::{Best, Trial, Trials, best};

@@ -5,11 +5,17 @@
 //! *sources*, are kept, and at each exchange only what loses its shortest way is measured anew, and what finds a shorter
 //! one. In networks of up to 4096 vertices all are sources; of larger ones they are drawn anew in each round. Several searches run at
 //! a time, each with a stream of its own; after each round all go on from the best of them.
+//!
+//! Where shifts of its grid map the base onto itself and cabinets onto others, the search begins with exchanges that are
+//! made in all cabinets alike: one cabinet then tells the distances of all, and an exchange is worth hundreds. Round by
+//! round fewer shifts have to be kept.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::cabling::Cabling;
+use super::pattern::{Found, Heat, anneal};
+use super::shifts::{Patterned, Shifts};
 use crate::rng::Rng;
 
 /// Searches that run at a time: a constant, so that results do not depend on the number of threads.
@@ -17,6 +23,9 @@ const SEARCHES: u64 = 4;
 
 /// Rounds, at whose beginning sources are drawn and searches begin with the best cabling there is.
 const ROUNDS: u64 = 4;
+
+/// Rounds in which exchanges are made everywhere alike, each with fewer shifts than the one before.
+const ALIKE: u64 = 3;
 
 /// Sources at most. With few of them a search finds what helps these, and nobody else.
 const SOURCES: usize = 4096;
@@ -38,10 +47,20 @@ pub enum Keeps {
 pub struct Search {
     /// What is kept.
     pub keeps: Keeps,
-    /// Exchanges that each search looks at.
+    /// Exchanges that each search looks at: at most so many made everywhere alike in the first round, half of that in each
+    /// further one, and so many one by one in all of the rounds that follow.
     pub steps: u64,
     /// The seed.
     pub seed: u64,
+}
+
+/// A base that shifts map onto itself.
+#[derive(Debug)]
+pub struct Alike<'a> {
+    /// The base.
+    pub base: &'a Cabling,
+    /// The shifts.
+    pub shifts: Shifts,
 }
 
 /// What the searches did, all of them together. The names are keys of the JSON.
@@ -53,10 +72,50 @@ pub struct Searched {
     pub kept: u64,
     /// Exchanges that were discarded because they would have disconnected the network.
     pub disconnecting: u64,
+    /// So often each exchange was made at first: in all cabinets that look alike; 1 if none do.
+    pub alike: u64,
 }
 
-/// Searches from a cabling that is connected, and returns the cabling with the smallest average distance.
-pub fn search(from: &Cabling, how: &Search) -> (Cabling, Searched) {
+/// Searches from a cabling that is connected, and returns the cabling with the smallest average distance. If a base is
+/// `alike` in many places, a search in all of them at once comes first, and the better of the two cablings is gone on
+/// from.
+pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, Searched) {
+    let (begin, told) = alike.map_or_else(|| (from.clone(), Searched::default()), |alike| everywhere(alike, how));
+    let begin = if begin.told().sum < from.told().sum { begin } else { from.clone() };
+    let (best, mut all) = one_by_one(&begin, how);
+    all.tried += told.tried;
+    all.kept += told.kept;
+    all.alike = told.alike.max(1);
+    (best, all)
+}
+
+/// Exchanges in all places that look alike.
+fn everywhere(alike: &Alike, how: &Search) -> (Cabling, Searched) {
+    let (mut best, mut told) = (alike.base.clone(), Searched::default());
+    told.alike = alike.shifts.len() as u64;
+    let mut shifts = Some(alike.shifts.clone());
+    for round in 0..ALIKE {
+        let Some(these) = shifts else { break };
+        let patterned = Patterned::new(&best, &these);
+        let one = |number: u64| {
+            let rng = Rng::stream(how.seed ^ 0xA11C_E000, round * SEARCHES + number);
+            let heat = if round == 0 { Heat::FROM_CHANCE } else { Heat::FROM_GOOD };
+            // With half of the shifts an exchange takes twice as long to measure.
+            anneal(patterned.pattern.clone(), &patterned.cabinets, how.steps >> round, heat, rng)
+        };
+        let found: Vec<Found> = (0..SEARCHES).into_par_iter().filter_map(one).collect();
+        told.tried += found.iter().map(|found| found.tried).sum::<u64>();
+        told.kept += found.iter().map(|found| found.kept).sum::<u64>();
+        if let Some(found) = found.iter().min_by_key(|found| found.sum) {
+            patterned.exchange(&mut best, &found.exchanges);
+        }
+        shifts = these.fewer(&best);
+    }
+    (best, told)
+}
+
+/// Exchanges one by one.
+fn one_by_one(from: &Cabling, how: &Search) -> (Cabling, Searched) {
     let limit = match &how.keeps {
         Keeps::Cabinets => 0.0,
         Keeps::Length(metres) => length(from, metres),

@@ -13,8 +13,8 @@ use crate::error::{Error, Result, unknown};
 use crate::layout::{Layout, Packing, Rules};
 use crate::metrics::distances::{require_connected, rows};
 use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
-use crate::permute::search::{Keeps, Search, Searched, length, search};
-use crate::permute::{Cabling, Method, Told, Trial, Trials, best};
+use crate::permute::search::{Alike, Keeps, Search, Searched, length, search};
+use crate::permute::{Cabling, Method, Shifts, Told, Trial, Trials, best};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -211,7 +211,12 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
         _ => Keeps::Length(metres(params, base, before)?),
     };
     let steps = params.optional("steps", 1)?.map_or(cabling.cables() as u64, u64::from);
-    let (found, searched) = search(cabling, &Search { keeps: keeps.clone(), steps, seed });
+    let shifts = match (&keeps, base.any_structure().grid()) {
+        (Keeps::Cabinets, Some(grid)) => Shifts::of(before, &grid.sides),
+        _ => None,
+    };
+    let alike = shifts.map(|shifts| Alike { base: before, shifts });
+    let (found, searched) = search(cabling, alike.as_ref(), &Search { keeps: keeps.clone(), steps, seed });
     *cabling = found;
     let cable_m = match &keeps {
         Keeps::Cabinets => {
