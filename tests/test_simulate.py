@@ -197,6 +197,7 @@ def test_the_model_of_virtual_cut_through_takes_its_paper_s_times(topoloom, spec
     told = topoloom("simulate", spec, *options, "--warmup", "2000", "--measure", "60000", "--json").json()
     point = told["points"][0]
     assert point["network_latency_cycles"] == pytest.approx(46 * point["hops"] + 40, rel=0.02)
+    assert point["latency_ns"] == pytest.approx(point["latency_cycles"] * 8 / 3)
     config = told["config"]
     assert (config["model"], config["vcs"], config["packet"], config["flow"]) == ("vct", 4, 33, "vct")
 
@@ -205,5 +206,8 @@ def test_options_stand_above_the_times_of_a_model(topoloom):
     options = ["--model", "vct", "--packet", "4", "--router", "buffer=9", "--load", "0.1"]
     config = topoloom("simulate", "mesh:2x2", *options, "--warmup", "50", "--measure", "100", "--json").json()["config"]
     assert (config["packet"], config["buffer"], config["routing_delay"]) == (4, 9, 36)
+    told = topoloom("simulate", "mesh:2x2", *options, "--warmup", "50", "--measure", "100").out.splitlines()
+    assert told[1].endswith("latency in cycles of 2.667 ns")
+    assert told[2].split()[2:5] == ["latency", "in", "ns"]
     outcome = topoloom("simulate", "mesh:2x2", "--model", "vct", "--router", "flow=wormhole", "--load", "0.1")
     assert (outcome.status, "model=vct is virtual cut-through" in outcome.err) == (2, True)

@@ -18,7 +18,7 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.graphs import source
 from topoloom.loads import DEFAULT_LOADS, Loads, parse_loads
-from topoloom.options import EngineOptions
+from topoloom.options import CYCLE_NS, EngineOptions
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
 
@@ -87,6 +87,7 @@ class Point(BaseModel):
         active_terminals: Terminals that send.
         makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
         replicas: Simulations that the point is the mean of; absent from a point of a single one.
+        latency_ns: The mean latency in nanoseconds; absent where a cycle of the router model stands for none.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -108,6 +109,13 @@ class Point(BaseModel):
     cpu_s: float
     active_terminals: int
     makespan_cycles: int | None = None
+
+    def with_ns(self, model: str) -> "Point":
+        """Return the point with its latency in nanoseconds as well, if cycles of the router `model` stand for some."""
+        cycle_ns = CYCLE_NS.get(model)
+        if cycle_ns is None or self.latency_cycles is None:
+            return self
+        return Point.model_validate(self.model_dump() | {"latency_ns": self.latency_cycles * cycle_ns})
 
     @property
     def has_answer(self) -> bool:
@@ -296,6 +304,8 @@ class Curve:
             "accepted_at_1": self.accepted_at_1,
             "zero_load_latency_cycles": self.zero_load_latency,
         }
+        if (cycle_ns := CYCLE_NS.get(self.config["model"])) is not None and self.zero_load_latency is not None:
+            summary["zero_load_latency_ns"] = self.zero_load_latency * cycle_ns
         return summary | self.to_dict()
 
 
@@ -465,7 +475,7 @@ class Simulator:
         else:
             text, self._flits[load] = _core.simulate_channels(*run)
         values = json.loads(text)
-        return None if values.pop("interrupted", False) else Point.model_validate(values)
+        return None if values.pop("interrupted", False) else Point.model_validate(values).with_ns(options.model)
 
     def keep_channels(self) -> None:
         """Put the loads of the channels at the largest stable load into the curve, and forget the others."""

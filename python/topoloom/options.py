@@ -73,6 +73,9 @@ cycle takes ``routing_delay`` + 2 cycles, a link of latency L takes L + 1. Buffe
 link's round trip.
 """
 
+CYCLE_NS: Mapping[str, float] = MappingProxyType({"vct": 256 / 96})
+"""Nanoseconds of a cycle, of router models whose cycles stand for some: 256 bits at 96 Gb/s."""
+
 
 class EngineOptions(Options):
     """How the cycle engine runs. Times are in cycles, sizes in flits.

@@ -40,7 +40,7 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
         another = simulator.point(load, never, replica=len(same))
         assert another is not None  # nobody cancels
         same.append(another)
-        curve.points[load] = merged(same)
+        curve.points[load] = merged(same).with_ns(curve.config["model"])
 
 
 def is_narrow(point: Point, precision: float) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from topoloom.cli.console import say
 from topoloom.curves import Curve, Point
+from topoloom.options import CYCLE_NS
 
 Column = tuple[str, int, Callable[[Point], str]]
 
@@ -29,27 +30,34 @@ class PointTable:
 
     def __init__(self, curve: Curve, loads: Sequence[float]) -> None:
         self._waiting = list(loads)
+        self._columns = list(COLUMNS)
+        cycle_ns = CYCLE_NS.get(curve.config["model"])
+        if cycle_ns is not None:
+            after = next(place for place, column in enumerate(COLUMNS) if column[0] == "latency") + 1
+            self._columns.insert(
+                after, ("in ns", 9, lambda point: _number((point.model_extra or {}).get("latency_ns"), 1))
+            )
         print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
-        print("loads in flits per active terminal per cycle, latency in cycles")
-        print("".join(f"{name:>{width}}" for name, width, _ in COLUMNS), flush=True)
+        of_ns = "" if cycle_ns is None else f" of {cycle_ns:.4g} ns"
+        print(f"loads in flits per active terminal per cycle, latency in cycles{of_ns}")
+        print("".join(f"{name:>{width}}" for name, width, _ in self._columns), flush=True)
 
     def print_ready(self, curve: Curve) -> None:
         """Print the points that have no load before them missing."""
         while self._waiting and self._waiting[0] in curve.points:
-            _print_row(curve.points[self._waiting.pop(0)])
+            self._print_row(curve.points[self._waiting.pop(0)])
 
     def print_rest(self, curve: Curve) -> None:
         """Print the points that wait for one that will not come."""
         for load in self._waiting:
             if load in curve.points:
-                _print_row(curve.points[load])
+                self._print_row(curve.points[load])
 
-
-def _print_row(point: Point) -> None:
-    row = "".join(f"{text(point):>{width}}" for _, width, text in COLUMNS)
-    print(f"{row}  {point.state}", flush=True)
-    if point.makespan_cycles is not None:
-        print(f"all packets of the trace have arrived after {point.makespan_cycles} cycles", flush=True)
+    def _print_row(self, point: Point) -> None:
+        row = "".join(f"{text(point):>{width}}" for _, width, text in self._columns)
+        print(f"{row}  {point.state}", flush=True)
+        if point.makespan_cycles is not None:
+            print(f"all packets of the trace have arrived after {point.makespan_cycles} cycles", flush=True)
 
 
 def tell_notes(curves: Sequence[Curve]) -> None:
