@@ -26,12 +26,12 @@ def test_annealed_floors_are_as_short_as_long_searches_found(spec, metres):
 
 
 def test_permuting_keeps_every_metre_of_cable():
-    for base in ("torus:16x16", "hypercube:8"):
-        lengths = [
-            topoloom.network(spec).layout(PAPER).floor()["lengths"]
-            for spec in (base, f"permuted:two-cab({base}),cabinet=16", f"permuted:three-cab({base}),cabinet=16")
-        ]
-        assert lengths[0] == lengths[1] == lengths[2]
+    base = "hypercube:6"
+    lengths = [
+        topoloom.network(spec).layout("permutation,cabinet=4,place=anneal").floor()["lengths"]
+        for spec in (base, f"permuted:two-cab({base}),cabinet=4", f"permuted:three-cab({base}),cabinet=4")
+    ]
+    assert lengths[0] == lengths[1] == lengths[2]
 
 
 def flows_of(network, size):
