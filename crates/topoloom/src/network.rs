@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -351,6 +352,18 @@ impl Network {
         let terminal_port = |terminal: u32| PortId(port_base[(terminal / p) as usize] + terminal % p);
         let terminal_ports = (0..terminals).map(terminal_port).collect();
         Ok(Self { spec, family, structure, port_base, ports, terminal_ports, links, latencies: Vec::new() })
+    }
+
+    /// Hashes what packets can meet: its name, and what each port leads to.
+    pub fn hash_wiring(&self, state: &mut impl Hasher) {
+        (&self.spec, self.failures(), &self.port_base).hash(state);
+        for port in &self.ports {
+            let (kind, other) = match port.peer {
+                Peer::Port(peer) => (0, peer.0),
+                Peer::Terminal(terminal) => (1, terminal.0),
+            };
+            (kind, other, self.is_up(port.router)).hash(state);
+        }
     }
 
     /// The spec that built it.

@@ -443,7 +443,7 @@ impl Run {
         pattern.trace().map_or(Ok(()), |trace| config.check_packet(trace.largest()))?;
         let algorithm = routing::build(network, routing)?;
         if algorithm.unproved() && !config.run_unsafe {
-            routing::verify::verify(network, routing, &algorithm, None).refuse_unsafe()?;
+            routing::verify::require_safe(network, routing, &algorithm)?;
         }
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
         let setup = setup.divide(routing, network, &algorithm)?;

@@ -169,6 +169,10 @@ macro_rules! forward {
                 self.inner().unproved()
             }
 
+            fn contents(&self) -> u64 {
+                self.inner().contents()
+            }
+
             fn note(&self) -> Option<String> {
                 self.inner().note()
             }

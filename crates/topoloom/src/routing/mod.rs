@@ -267,6 +267,11 @@ pub trait Routing: Send + Sync {
         false
     }
 
+    /// The hash of what it goes by beside its name and the network: of tables that a user gives.
+    fn contents(&self) -> u64 {
+        0
+    }
+
     /// A sentence for users about how it runs on this network, if it is not as they may expect.
     fn note(&self) -> Option<String> {
         None

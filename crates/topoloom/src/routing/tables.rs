@@ -1,6 +1,7 @@
 //! Routing tables: the output at every router towards every destination, and the layer (VC class) of the packet or of
 //! the hop. Those of users are here, from files and from memory; `layers.rs` computes its own.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::options::FILE;
@@ -361,6 +362,13 @@ impl Routing for TableRouting {
 
     fn unproved(&self) -> bool {
         !self.proved
+    }
+
+    fn contents(&self) -> u64 {
+        let Tables { first, ids, next, hop_class, layer, .. } = &*self.tables;
+        let mut hasher = DefaultHasher::new();
+        (first, ids, next, hop_class, layer).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn oblivious(&self) -> bool {
