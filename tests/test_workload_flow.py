@@ -120,9 +120,14 @@ def test_studies_ask_for_makespans(tmp_path) -> None:
         networks = "torus:4x4"
         apps = "allreduce"
         options = { flow-engine = ["", "model=share"], mapping = "random" }
+        [[sweep]]
+        kind = "workload"
+        networks = "torus:4x4"
+        apps = "allreduce:size=1KiB"
+        options = { model = "extoll", engine = "cycle", packet = 4 }
         """
     )
-    assert len(study.points()) == 10
+    assert len(study.points()) == 11
     rows = Results.of(study.run(tmp_path / "store"), [p.key for p in study.points()]).rows
     assert all(row["makespan_s"] > 0 for row in rows)
     assert rows[0]["makespan_s"] == pytest.approx(15 * 1024 / RATE)

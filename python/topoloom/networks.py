@@ -334,6 +334,23 @@ class Network:
         result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), vcs))
         return result | source(self.core)
 
+    def card_tables(self, routing: str = "minimal") -> tuple[str, dict[str, int]]:
+        """Return a routing as the tables of cards, one for each input, as ``table:FILE`` reads them; and their sizes.
+
+        The keys of the sizes are ``destinations``, the entries of a table without a hierarchy; ``block``, the
+        destinations behind an entry of its first level; ``tables``, their number; ``most_entries``, those of the
+        largest table; ``entries``, those of all.
+
+        Raises:
+            TopoloomError: A routing whose hops depend on more than input, traffic class and destination.
+
+        >>> text, sizes = Network("twin-torus:4x4x2x2x2").card_tables("ts-dor")
+        >>> sizes["destinations"], sizes["block"], sizes["most_entries"]
+        (256, 16, 80)
+        """
+        text, sizes = self.core.card_tables(self.routing(routing))
+        return text, json.loads(sizes)
+
     def faults(self, **options: Any) -> dict[str, Any]:
         """Try random failures of links or routers, many orders of failure in parallel.
 

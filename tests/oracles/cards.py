@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oracles.graphs import Graph
+from oracles.machine import Machine, around, latencies
 from oracles.routes import Paths
 from oracles.sources import Source, largest
 
@@ -28,9 +29,7 @@ class Options:
     """Groups of packets that are kept apart in traffic classes of their own: by the card of the source."""
     classes: int = 2
     """VC classes within a traffic class: upper and lower; with 1 a packet keeps its VC."""
-    latency: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up", "internal"), 1)
-    )
+    latency: dict[str, int] = field(default_factory=latencies)
 
     def of_the_engine(self) -> dict[str, Any]:
         routing, buffer, arbitration, crossbar = self.stages
@@ -101,36 +100,14 @@ class Result:
     """Cells that arrived in the window, by terminal."""
 
 
-def around(candidates: list[int], pointer: int) -> int:
-    """Round robin: the first candidate from the pointer on, else the lowest."""
-    return min((c for c in candidates if c >= pointer), default=min(candidates))
-
-
-class Simulation:
+class Simulation(Machine[Options, Result]):
     def __init__(self, graph: Graph, paths: Paths, options: Options, sources: list[Source]) -> None:
-        self.graph, self.paths, self.options, self.sources = graph, paths, options, sources
+        super().__init__(graph, paths, options, sources, vcs=VCS, whole=largest(options.packet), result=Result())
         self.cards = [[Port() for _ in range(p + len(links))] for p, links in zip(graph.p, graph.links, strict=True)]
         self.turns: defaultdict[tuple[int, int, int], int] = defaultdict(int)
-        self.homes = graph.homes
-        self.first = [self.homes.index(home) for home in self.homes]
-        self.held = [[0] * VCS for _ in sources]
-        self.last_vc = [VCS - 1] * len(sources)
         self.sending: list[deque[tuple[Packet, int]]] = [deque() for _ in sources]
         self.events: defaultdict[int, list[Callable[[int], None]]] = defaultdict(list)
         self.credits: defaultdict[int, list[tuple[list[int], int]]] = defaultdict(list)
-        self.result = Result()
-        self.window = (0, 0)
-        self.waiting = 0
-
-    def run(self, warmup: int, measure: int) -> Result:
-        """Measures packets created in the window, and goes on until all of them have arrived."""
-        self.window = (warmup, warmup + measure)
-        now = 0
-        while now < warmup + measure or self.waiting or any(s.next < warmup + measure for s in self.sources):
-            self.cycle(now)
-            now += 1
-            assert now < 50 * (warmup + measure), "packets of the window never arrive"
-        return self.result
 
     def cycle(self, now: int) -> None:
         for event in self.events.pop(now, []):
@@ -177,17 +154,6 @@ class Simulation:
         return Packet(terminal, created, size, [*hops, (to - self.first[to], None)])
 
     # Cards
-
-    def fits(self, used: list[int], vc: int, cells: int) -> bool:
-        options = self.options
-        if options.reserve is None:
-            return used[vc] + cells <= options.buffer
-        shared = [max(0, places - options.reserve) for places in used]
-        more = max(0, used[vc] + cells - options.reserve) - shared[vc]
-        # What each other VC lacks to hold a largest packet stays set aside for it.
-        whole = largest(options.packet)
-        aside = sum(max(0, whole - max(options.reserve, used[v])) for v in range(VCS) if v != vc)
-        return sum(shared) + more + aside <= VCS * (options.buffer - options.reserve)
 
     def arrive(self, now: int, card: int, port: int, vc: int, packet: Packet, cell: int) -> None:
         state = self.cards[card][port]
@@ -255,8 +221,7 @@ class Simulation:
                 state.through, self.cards[card][output].busy = None, False
 
     def send(self, card: int, output: int, vc: int, packet: Packet, cell: int, leaves: int) -> None:
-        peer, kind = self.graph.links[card][output - self.graph.p[card]]
-        [there] = self.graph.ports_to(peer, card)
+        peer, there, kind = self.other_end(card, output)
         arrives = leaves + self.options.latency[kind] + 1
         self.events[arrives].append(lambda now: self.arrive(now, peer, there, vc, packet, cell))
 
@@ -267,8 +232,7 @@ class Simulation:
             terminal = self.homes.index(card) + port
             self.credits[now + latency["terminal"] + 1].append((self.held[terminal], vc))
             return
-        peer, kind = self.graph.links[card][port - self.graph.p[card]]
-        [there] = self.graph.ports_to(peer, card)
+        peer, there, kind = self.other_end(card, port)
         back = now + latency[kind] + 1 + self.options.credit_delay
         self.credits[back].append((self.cards[peer][there].used, vc))
 

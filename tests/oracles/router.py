@@ -12,6 +12,7 @@ from math import floor
 from typing import Any
 
 from oracles.graphs import Graph
+from oracles.machine import Machine, around, latencies
 from oracles.routes import Paths
 from oracles.sources import Source, largest
 
@@ -32,9 +33,7 @@ class Options:
     bubble: int = 0
     """Where the rings of a torus keep bubbles, the flits of the largest packet: every packet takes so many places."""
     classes: int = 1
-    latency: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("terminal", "local", "global", "up", "internal"), 1)
-    )
+    latency: dict[str, int] = field(default_factory=latencies)
 
     def of_the_engine(self) -> dict[str, Any]:
         """The same as options of the engine."""
@@ -129,11 +128,6 @@ class Result:
     """When a packet of the window last arrived."""
 
 
-def around(candidates: list[int], pointer: int) -> int:
-    """Round robin: the first candidate from the pointer on, else the lowest."""
-    return min((c for c in candidates if c >= pointer), default=min(candidates))
-
-
 def wavefront(wanted: set[tuple[int, int]], size: int, first: int) -> Iterator[tuple[int, int]]:
     """Rows and columns of a square that are matched diagonal by diagonal, from one diagonal on, each at most once."""
     rows, columns = set(), set()
@@ -146,10 +140,11 @@ def wavefront(wanted: set[tuple[int, int]], size: int, first: int) -> Iterator[t
                 yield row, column
 
 
-class Simulation:
+class Simulation(Machine[Options, Result]):
     def __init__(self, graph: Graph, paths: Paths, options: Options, sources: list[Source]) -> None:
-        self.graph, self.paths, self.options, self.sources = graph, paths, options, sources
         v = options.vcs
+        whole = largest(options.packet) if options.vct else 0
+        super().__init__(graph, paths, options, sources, vcs=v, whole=whole, result=Result())
         self.routers = [
             Router(
                 [[Input() for _ in range(v)] for _ in range(ports)],
@@ -158,28 +153,11 @@ class Simulation:
             )
             for ports in (p + len(links) for p, links in zip(graph.p, graph.links, strict=True))
         ]
-        self.homes = graph.homes
-        self.first = [self.homes.index(home) for home in self.homes]
-        # Of each terminal: flits in the injection buffers, the last VC, flits of the packet still to be sent.
-        self.held = [[0] * v for _ in sources]
-        self.last_vc = [v - 1] * len(sources)
+        # Of each terminal, flits of the packet still to be sent.
         self.sending: list[deque[Flit]] = [deque() for _ in sources]
         self.flits: defaultdict[int, list[tuple[int, int, int, Flit]]] = defaultdict(list)
         self.credits: defaultdict[int, list[Output]] = defaultdict(list)
         self.home_credits: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self.result = Result()
-        self.window = (0, 0)
-        self.waiting = 0
-
-    def run(self, warmup: int, measure: int) -> Result:
-        """Measures packets created in the window, and goes on until all of them have arrived."""
-        self.window = (warmup, warmup + measure)
-        now = 0
-        while now < warmup + measure or self.waiting or any(s.next < warmup + measure for s in self.sources):
-            self.cycle(now)
-            now += 1
-            assert now < 50 * (warmup + measure), "packets of the window never arrive"
-        return self.result
 
     def cycle(self, now: int) -> None:
         for router, port, vc, flit in self.flits.pop(now, []):
@@ -257,20 +235,6 @@ class Simulation:
             self.result.latency += now - packet.created
             self.result.network_latency += now - packet.injected
             self.result.hops += packet.routers
-
-    # Buffers
-
-    def fits(self, used: list[int], vc: int, flits: int) -> bool:
-        """True if so many flits more fit into a VC, by the places taken of all VCs of the port."""
-        options = self.options
-        if options.reserve is None:
-            return used[vc] + flits <= options.buffer
-        shared = [max(0, places - options.reserve) for places in used]
-        more = max(0, used[vc] + flits - options.reserve) - shared[vc]
-        # What each other VC lacks to hold a largest packet stays set aside for it.
-        whole = largest(options.packet) if options.vct else 0
-        aside = sum(max(0, whole - max(options.reserve, used[v])) for v in range(options.vcs) if v != vc)
-        return sum(shared) + more + aside <= options.vcs * (options.buffer - options.reserve)
 
     # Routers
 
@@ -428,8 +392,7 @@ class Simulation:
             back = arrives + latency["terminal"] + 1 + self.options.credit_delay
             self.credits[back] += [output] * places
         else:
-            peer, kind = graph.links[index][out - graph.p[index]]
-            there = self.other_end(index, out)
+            peer, there, kind = self.other_end(index, out)
             self.flits[leaves + latency[kind] + 1].append((peer, there, out_vc, flit))
         # The credit.
         leaves = max(now, router.ports[port].credit_free)
@@ -438,12 +401,6 @@ class Simulation:
             terminal = self.homes.index(index) + port
             self.home_credits[leaves + latency["terminal"] + 1].append((terminal, vc))
         else:
-            peer, kind = graph.links[index][port - graph.p[index]]
-            upstream = self.routers[peer].outputs[self.other_end(index, port)][vc]
+            peer, there, kind = self.other_end(index, port)
+            upstream = self.routers[peer].outputs[there][vc]
             self.credits[leaves + latency[kind] + 1 + self.options.credit_delay] += [upstream] * places
-
-    def other_end(self, router: int, port: int) -> int:
-        """The port at the other end of a link (there are no parallel ones here)."""
-        peer, _ = self.graph.links[router][port - self.graph.p[router]]
-        [there] = self.graph.ports_to(peer, router)
-        return there

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use numpy::ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use serde_json::json;
 use topoloom::cycle::{Latencies, LinkTimes};
 use topoloom::faults::{Failures, Kind};
 use topoloom::formats;
@@ -12,7 +13,7 @@ use topoloom::metrics::distances::Distances;
 use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
 use topoloom::metrics::{bisection, facts, facts_with};
-use topoloom::routing::{self, Columns, Tables};
+use topoloom::routing::{self, CardTables, Columns, Tables};
 
 use crate::error::{TopoloomError, raise};
 
@@ -262,6 +263,12 @@ impl Network {
             let tables = routing::forwarding(&self.0, routing)?;
             if form == "lft" { routing::write_lft(&self.0, &tables) } else { Ok(routing::write_csv(&self.0, &tables)) }
         }))
+    }
+
+    /// A routing as tables of cards, as `table:FILE` reads them, and their sizes as JSON.
+    fn card_tables(&self, py: Python<'_>, routing: &str) -> PyResult<(String, String)> {
+        let tables = raise(py.detach(|| CardTables::of(&self.0, routing)))?;
+        Ok(py.detach(|| (tables.write(&self.0), json!(tables.sizes()).to_string())))
     }
 
     /// The ports and the layers of `lash` (by router) or `dfsssp` (by terminal), -1 where there is no port.

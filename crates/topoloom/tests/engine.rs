@@ -136,7 +136,7 @@ fn configs() -> impl Strategy<Value = Config> {
             iterations: if allocator == 2 { 1 } else { iterations },
             flow,
             buffers,
-            links: Latencies { terminal, local, global, up, internal: local },
+            links: Latencies { terminal, local, global, up, internal: local, ..Latencies::default() },
             packet,
             injection: if bursts { Injection::OnOff { alpha: 0.5, beta: 0.4 } } else { Injection::Bernoulli },
             warmup: Some(warmup),

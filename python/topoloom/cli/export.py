@@ -13,8 +13,11 @@ from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Links, Spec, link_options
 
-TABLES = ("lft", "csv")
-"""Formats of forwarding tables: as OpenSM writes them, and as ``table:FILE`` reads them."""
+TABLES = ("lft", "csv", "extoll")
+"""Formats of routing tables: as OpenSM writes them, as ``table:FILE`` reads them, and by input, as cards load them."""
+
+TABLES_ALONE = ("lft", "extoll")
+"""Those of them that no graph is written in."""
 
 
 def export(
@@ -30,7 +33,7 @@ def export(
         str | None,
         typer.Option(
             "--routing",
-            help="Write its forwarding tables instead of the graph: --format lft for OpenSM, or csv.",
+            help="Write its tables instead of the graph: --format lft for OpenSM, csv, or extoll for cards.",
             show_default=False,
         ),
     ] = None,
@@ -45,9 +48,11 @@ def export(
     ] = None,
     links: Links = None,
 ) -> None:
-    """Write the graph of a network, or a routing's forwarding tables, in a format that other programs read."""
+    """Write the graph of a network, or a routing's tables, in a format that other programs read."""
     if format_ is None and out is None:
         raise TopoloomError("--format or --out is missing; an ending such as --out cluster.graphml tells the format")
+    if routing is None and format_ in TABLES_ALONE:
+        raise TopoloomError(f"{format_} is a format of routing tables; give a routing as well, as in --routing dor")
     if routing is not None:
         lost = _write_tables(spec, routing, format_, out)
     else:
@@ -76,11 +81,19 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     if name not in TABLES:
         raise TopoloomError(_core.unknown("format of forwarding tables", name or "", list(TABLES)))
     network = load_network(spec)
-    text = network.core.forwarding_text(routing, name)
+    if name == "extoll":
+        text, sizes = network.card_tables(routing)
+    else:
+        text, sizes = network.core.forwarding_text(routing, name), None
     if out is None:
         sys.stdout.write(text)
     else:
         out.write_text(text, encoding="utf-8", newline="")
+    if sizes is not None:
+        return [
+            f"{network.spec}: {sizes['tables']} tables, in blocks of {sizes['block']} destinations: at most "
+            f"{sizes['most_entries']} entries each, for {sizes['destinations']} destinations"
+        ]
     classes = network.verify(routing)["vcs_needed"]
     if classes == 1:
         return []

@@ -7,6 +7,8 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -256,6 +258,18 @@ def _faults(point: StudyPoint) -> Result:
     return try_faults(network(point.spec).core, make_fault_options(point.options))
 
 
+def _tables(point: StudyPoint) -> Result:
+    own = network(point.spec)
+    text, sizes = own.card_tables(point.routing)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "tables.txt")
+        file.write_text(text, encoding="utf-8", newline="")
+        back, _ = own.card_tables(f"table:{file}")
+        proof = own.verify(f"table:{file}")
+    told = ("deadlock_free", "unserved_pairs", "vcs_needed", "channels", "dependencies")
+    return sizes | {"reads_back": back == text} | {key: proof[key] for key in told}
+
+
 def _routes(point: StudyPoint) -> Result:
     return network(point.spec).route_lengths(point.routing)
 
@@ -319,6 +333,13 @@ KINDS: dict[str, Kind] = {
         routes=True,
         effort=0.1,
         columns=("average_hops", "longest"),
+    ),
+    "tables": Kind(
+        "the routing tables of cards: how large they are, read back and proved",
+        _tables,
+        routes=True,
+        effort=0.2,
+        columns=("destinations", "block", "tables", "most_entries", "entries", "reads_back", "deadlock_free"),
     ),
     "simulate": Kind(
         "one latency-load point a load",

@@ -26,6 +26,7 @@ pub use config::{
 };
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
+pub use extoll::MOST_PORTS;
 pub use job::{Job, Play, Played, Times, Units};
 pub use sizes::Sizes;
 

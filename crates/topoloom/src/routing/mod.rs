@@ -7,6 +7,8 @@
 
 mod any;
 mod booksim;
+mod cardfile;
+mod cards;
 mod dor;
 mod dragonfly;
 mod duato;
@@ -34,6 +36,8 @@ pub mod verify;
 mod wires;
 
 pub use any::{AnyRouting, DynRouting};
+pub use cardfile::CardSizes;
+pub use cards::CardTables;
 pub use forwarding::{forwarding, write_csv};
 pub use layers::{dfsssp, lash};
 pub use lft::write as write_lft;

@@ -4,8 +4,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, Weak};
 
+use super::cards::ByCards;
 use super::options::FILE;
-use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View, lft};
+use super::{AnyRouting, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
 use crate::error::{Error, Result};
 use crate::network::{Network, Peer, RouterId, TerminalId};
 use crate::rng::{Rng, mix};
@@ -13,13 +14,22 @@ use crate::topology::available_memory;
 
 pub(super) const TABLE: RoutingInfo = RoutingInfo {
     name: "table",
-    summary: "tables of one's own: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), or from Python",
+    summary: "tables of one's own: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), tables of cards (export \
+              --format extoll), or from Python",
     families: &[],
     classes: "those in the table",
     keys: &[(FILE, "the table, written table:FILE; destinations are terminals, or routers in destination_router")],
     build: |network, options| {
         let name = options.text(FILE).unwrap_or_default();
-        let tables = if name.starts_with(IN_MEMORY) { recall(name)? } else { Arc::new(read(network, name)?) };
+        let tables = if name.starts_with(IN_MEMORY) {
+            recall(name)?
+        } else {
+            let text = open(name)?;
+            if text.lines().take(20).any(cardfile::is_header) {
+                return Ok(Some(AnyRouting::dynamic(ByCards(CardTables::read(network, name, &text)?))));
+            }
+            Arc::new(read(network, name, &text)?)
+        };
         tables.check(network)?;
         Ok(Some(AnyRouting::dynamic(TableRouting { tables, proved: false })))
     },
@@ -399,15 +409,18 @@ fn recall(name: &str) -> Result<Arc<Tables>> {
     found.ok_or_else(|| Error::Routing(format!("table:{name} stands for no table that this program holds")))
 }
 
-fn read(network: &Network, file: &str) -> Result<Tables> {
+fn open(file: &str) -> Result<String> {
     if file.is_empty() {
         return Err(Error::Routing("table needs a file, as in table:routes.csv".to_owned()));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| Error::Routing(format!("table:{file}: {error}")))?;
+    std::fs::read_to_string(file).map_err(|error| Error::Routing(format!("table:{file}: {error}")))
+}
+
+fn read(network: &Network, file: &str, text: &str) -> Result<Tables> {
     if text.lines().take(20).any(lft::is_header) {
-        lft::read(network, file, &text)
+        lft::read(network, file, text)
     } else {
-        read_csv(network, file, &text)
+        read_csv(network, file, text)
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
         let shared = options.choice("tc", &["own", "shared"])? == "shared";
-        Ok(Some(AnyRouting::dynamic(TsDor { cards, shared })))
+        Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: TsDor { shared } })))
     },
 };
 
@@ -62,7 +62,7 @@ pub(super) const DORT: RoutingInfo = RoutingInfo {
             _ => Internal::One,
         };
         let enters_first = options.choice("first", &["split", "enter"])? == "enter";
-        Ok(Some(AnyRouting::dynamic(Dort { cards, internal, enters_first })))
+        Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: Dort { internal, enters_first } })))
     },
 };
 
@@ -251,31 +251,36 @@ impl Cards {
     }
 }
 
-struct TsDor {
+/// One way for each packet, by the rule `H`.
+struct Fixed<H> {
     cards: Cards,
-    /// Both orders share their VCs: a negative example for proofs.
-    shared: bool,
+    rule: H,
 }
 
-impl TsDor {
-    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
-        let hop = self.cards.twin_source(at, state, dst);
-        let group = if self.shared { 0 } else { (state.bits & 1) as u8 };
-        Move { class: hop.class + 2 * group, ..hop }
-    }
+/// What TS-DOR and DORT differ in.
+trait Rule: Send + Sync {
+    /// VC classes of a group of packets, and the groups.
+    fn classes(&self) -> [u32; 2];
+
+    /// The hop of a packet.
+    fn hop(&self, cards: &Cards, at: RouterId, state: PacketState, dst: RouterId) -> Move;
+
+    /// True for a rule that can deadlock: a negative example for proofs.
+    fn is_broken(&self) -> bool;
 }
 
-impl Routing for TsDor {
+impl<H: Rule> Routing for Fixed<H> {
     fn classes(&self) -> u32 {
-        2 * self.traffic_groups()
+        let [classes, groups] = self.rule.classes();
+        classes * groups
     }
 
     fn traffic_groups(&self) -> u32 {
-        if self.shared { 1 } else { 2 }
+        self.rule.classes()[1]
     }
 
     fn traffic_group(&self, src: RouterId) -> u32 {
-        if self.shared { 0 } else { Cards::card(src) as u32 }
+        if self.traffic_groups() == 1 { 0 } else { Cards::card(src) as u32 }
     }
 
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
@@ -283,7 +288,7 @@ impl Routing for TsDor {
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        out.push(self.hop(at, state, dst));
+        out.push(self.rule.hop(&self.cards, at, state, dst));
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
@@ -291,15 +296,36 @@ impl Routing for TsDor {
     }
 
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
-        self.hop(at, state, dst)
+        self.rule.hop(&self.cards, at, state, dst)
     }
 
     fn unproved(&self) -> bool {
-        self.shared
+        self.rule.is_broken()
     }
 
     fn oblivious(&self) -> bool {
         true
+    }
+}
+
+struct TsDor {
+    /// Both orders share their VCs, which can deadlock.
+    shared: bool,
+}
+
+impl Rule for TsDor {
+    fn classes(&self) -> [u32; 2] {
+        [2, if self.shared { 1 } else { 2 }]
+    }
+
+    fn hop(&self, cards: &Cards, at: RouterId, state: PacketState, dst: RouterId) -> Move {
+        let hop = cards.twin_source(at, state, dst);
+        let group = if self.shared { 0 } else { (state.bits & 1) as u8 };
+        Move { class: hop.class + 2 * group, ..hop }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.shared
     }
 }
 
@@ -320,14 +346,21 @@ enum Internal {
 const IN_SPLIT: u32 = 1 << 31;
 
 struct Dort {
-    cards: Cards,
     internal: Internal,
     enters_first: bool,
 }
 
-impl Dort {
-    fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
-        let cards = &self.cards;
+impl Rule for Dort {
+    fn classes(&self) -> [u32; 2] {
+        let classes = match self.internal {
+            Internal::Four => 4,
+            Internal::Three => 3,
+            Internal::Two | Internal::One => 2,
+        };
+        [classes, 1]
+    }
+
+    fn hop(&self, cards: &Cards, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let wanted = cards.wanted(at, dst, state.bits, false);
         if let Some((wanted, Some(port))) = wanted.map(|wanted| (wanted, cards.port(at, wanted))) {
             let in_split = self.enters_first && Some(wanted.dimension) == cards.split;
@@ -347,39 +380,9 @@ impl Dort {
         };
         Move { port: cards.internal[card], class, next: state }
     }
-}
 
-impl Routing for Dort {
-    fn classes(&self) -> u32 {
-        match self.internal {
-            Internal::Four => 4,
-            Internal::Three => 3,
-            Internal::Two | Internal::One => 2,
-        }
-    }
-
-    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
-        self.cards.starts(src, dst, out);
-    }
-
-    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        out.push(self.hop(at, state, dst));
-    }
-
-    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
-        self.cards.start(src, dst, rng)
-    }
-
-    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
-        self.hop(at, state, dst)
-    }
-
-    fn unproved(&self) -> bool {
+    fn is_broken(&self) -> bool {
         self.internal != Internal::Four || self.enters_first
-    }
-
-    fn oblivious(&self) -> bool {
-        true
     }
 }
 
