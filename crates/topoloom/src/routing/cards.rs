@@ -8,6 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::duato::least_occupied;
 use super::{AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
@@ -32,7 +33,7 @@ pub(super) struct Entry {
 }
 
 /// The VCs that tables tell apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Classes {
     /// Groups of packets, each in traffic classes of its own.
     pub(super) groups: u32,
@@ -487,6 +488,13 @@ impl Routing for ByCards {
 
     fn unproved(&self) -> bool {
         true
+    }
+
+    fn contents(&self) -> u64 {
+        let CardTables { classes, group_of, entries, tables, .. } = &self.0;
+        let mut hasher = DefaultHasher::new();
+        (classes, group_of, entries, tables).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn oblivious(&self) -> bool {
