@@ -150,3 +150,37 @@ def test_a_configuration_has_its_graph_beside_it(tmp_path: Path) -> None:
     assert found == {pair for a, b in edges(network) for pair in ((a, b), (b, a))}
     with pytest.raises(TopoloomError, match="different numbers of terminals"):
         Network("clos:radix=4,levels=3").write(tmp_path / "c.caminos")
+
+
+def test_booksim_reads_every_word_of_its_configuration(topoloom: Callable[..., Any], tmp_path: Path) -> None:
+    network = Network("torus:2x3,double=true")
+    (lost,) = network.write(tmp_path / "net.booksim")
+    assert lost.endswith("the format booksim has no place for parallel links (3 links are left out)")
+    text = re.sub(r"//.*", "", (tmp_path / "net.booksim").read_text())
+    # Its grammar: name = value; where a value is a name or a number.
+    name, number = r"[A-Za-z_][\w.-]*", r"-?\d+(\.\d+)?"
+    assert re.fullmatch(rf"(\s*{name}\s*=\s*({name}|{number})\s*;)*\s*", text)
+    for wrong in ("8x8", "a b"):
+        told = topoloom("export", "mesh:3x3", "--out", str(tmp_path / f"{wrong}.booksim"))
+        assert told.status == 2
+        assert f"BookSim2 cannot read the name '{wrong}.anynet'" in told.err
+        assert not (tmp_path / f"{wrong}.booksim").exists()
+
+
+def test_formats_with_one_latency_have_that_of_most_links() -> None:
+    network = Network("dragonfly:a=4,h=2,p=2")  # 54 local links, 36 global ones
+    links = {"terminal": 2, "local": 7, "global": 30}
+    caminos, (lost,) = network.text("caminos", links)
+    assert "link_classes: [ LinkClass { delay: 7 }, LinkClass { delay: 2 } ]" in caminos
+    assert "different latencies of links (all have 7, that of most)" in lost
+    sst, (lost,) = network.text("sst", links)
+    assert 'LINK_LATENCY, HOST_LINK_LATENCY = "7ns", "2ns"' in sst
+    assert "different latencies of links (all have 7, that of most)" in lost
+    assert Network("mesh:3x3").text("caminos", {"local": 9})[1] == []
+
+
+def test_options_of_graphs_mean_nothing_to_tables(topoloom: Callable[..., Any]) -> None:
+    for option in (["--links", "local=3"], ["--nodes", "a,b"]):
+        told = topoloom("export", "mesh:2", "--routing", "dor", "--format", "lft", *option)
+        assert told.status == 2
+        assert f"{option[0]} says something of a graph; forwarding tables have no place for it" in told.err

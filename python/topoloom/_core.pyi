@@ -175,13 +175,12 @@ def unknown(kind: str, name: str, known: Sequence[str]) -> str: ...
 def flow_keys() -> list[tuple[str, str]]: ...
 def flow_config(config: str) -> str: ...
 def flow_rates(
-    network: Network, routing: str, sources: NDArray[np.uint32], targets: NDArray[np.uint32], config: str
+    network: Network, routing: str, pairs: Sequence[NDArray[np.uint32]], config: str
 ) -> NDArray[np.float64]: ...
 def flow_run(
     network: Network,
     routing: str,
-    sources: NDArray[np.uint32],
-    targets: NDArray[np.uint32],
+    pairs: Sequence[NDArray[np.uint32]],
     bytes: NDArray[np.uint64],  # noqa: A002 - as in the result
     config: str,
     cancel: CancelToken,

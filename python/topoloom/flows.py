@@ -74,7 +74,7 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(network.core, network.routing(routing), *pairs, flow)
+    return _core.flow_rates(network.core, network.routing(routing), pairs, flow)
 
 
 def run(
@@ -107,4 +107,4 @@ def run(
     if bytes_.size != pairs[0].size:
         raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
     cancel = _core.CancelToken()
-    return FlowRun(_core.flow_run(network.core, network.routing(routing), *pairs, bytes_, flow, cancel))
+    return FlowRun(_core.flow_run(network.core, network.routing(routing), pairs, bytes_, flow, cancel))

@@ -22,12 +22,11 @@ fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<Told<'py>> {
     Ok((json(&result), bytes.into_pyarray(py), times))
 }
 
+/// The terminals that flows come from, and those that they lead to.
+type Pairs<'py> = [PyReadonlyArray1<'py, u32>; 2];
+
 /// Flows from arrays of terminals and bytes, all of one length.
-fn flows(
-    sources: &PyReadonlyArray1<'_, u32>,
-    targets: &PyReadonlyArray1<'_, u32>,
-    bytes: &PyReadonlyArray1<'_, u64>,
-) -> PyResult<Vec<Message>> {
+fn flows([sources, targets]: &Pairs<'_>, bytes: &PyReadonlyArray1<'_, u64>) -> PyResult<Vec<Message>> {
     let (sources, targets, bytes) = (sources.as_slice()?, targets.as_slice()?, bytes.as_slice()?);
     if sources.len() != targets.len() || sources.len() != bytes.len() {
         return Err(TopoloomError::new_err("sources, targets and bytes must be of one length"));
@@ -54,12 +53,11 @@ pub fn flow_rates<'py>(
     py: Python<'py>,
     network: &Network,
     routing: &str,
-    sources: PyReadonlyArray1<'_, u32>,
-    targets: PyReadonlyArray1<'_, u32>,
+    pairs: Pairs<'_>,
     config: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let config = raise(FlowConfig::read(config))?;
-    let (sources, targets) = (sources.as_slice()?, targets.as_slice()?);
+    let (sources, targets) = (pairs[0].as_slice()?, pairs[1].as_slice()?);
     let flows: Vec<[u32; 2]> = sources.iter().zip(targets).map(|(&source, &target)| [source, target]).collect();
     let rates = py.detach(|| flow::rates(&network.0, &routing::build(&network.0, routing)?, &flows, &config));
     raise(rates).map(|rates| rates.into_pyarray(py))
@@ -67,19 +65,17 @@ pub fn flow_rates<'py>(
 
 /// Runs flows that all begin at the start.
 #[pyfunction]
-#[allow(clippy::too_many_arguments)]
 pub fn flow_run<'py>(
     py: Python<'py>,
     network: &Network,
     routing: &str,
-    sources: PyReadonlyArray1<'_, u32>,
-    targets: PyReadonlyArray1<'_, u32>,
+    pairs: Pairs<'_>,
     bytes: PyReadonlyArray1<'_, u64>,
     config: &str,
     cancel: &CancelToken,
 ) -> PyResult<Told<'py>> {
     let config = raise(FlowConfig::read(config))?;
-    let flows = flows(&sources, &targets, &bytes)?;
+    let flows = flows(&pairs, &bytes)?;
     let flag = cancel.flag();
     let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &flag);
     told(py, raise(py.detach(run))?)

@@ -28,6 +28,12 @@ pub enum Error {
 /// The engine's result type.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Why a file cannot be read, without the number that the operating system has for it.
+pub fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
 /// "unknown KIND 'NAME' (did you mean 'NEAR'?); there are: A, B, C", for a name that is not in `known`.
 pub fn unknown<S: AsRef<str>>(kind: impl Display, name: &str, known: impl IntoIterator<Item = S>) -> String {
     let known: Vec<String> = known.into_iter().map(|k| k.as_ref().to_owned()).collect();

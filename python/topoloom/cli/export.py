@@ -54,6 +54,9 @@ def export(
     if routing is None and format_ in TABLES_ALONE:
         raise TopoloomError(f"{format_} is a format of routing tables; give a routing as well, as in --routing dor")
     if routing is not None:
+        for name, given in (("links", links), ("nodes", nodes)):
+            if given is not None:
+                raise TopoloomError(f"--{name} says something of a graph; forwarding tables have no place for it")
         lost = _write_tables(spec, routing, format_, out)
     else:
         lost = _write_graph(spec, format_, out, link_options(links).get("links"), nodes)

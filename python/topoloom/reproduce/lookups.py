@@ -153,16 +153,7 @@ def _but_for_seed(row: Row) -> str:
 
 def about(study: str, point: StudyPoint) -> dict[str, Any]:
     """Return what :data:`COLUMNS` say of a point."""
-    return {
-        "study": study,
-        "kind": point.kind,
-        "spec": point.spec,
-        "routing": point.routing,
-        "role": point.role,
-        "traffic": point.traffic,
-        "load": point.load,
-        "seed": point.seed,
-    }
+    return {"study": study, **point.named}
 
 
 def _reach(result: Value, name: str) -> Value:

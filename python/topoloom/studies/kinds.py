@@ -274,6 +274,9 @@ def _routes(point: StudyPoint) -> Result:
     return network(point.spec).route_lengths(point.routing)
 
 
+_cycles = partial(Kind, simulates=True, routes=True, sends=True, seeded=True, options=EngineOptions)
+"""A kind that runs the cycle engine."""
+
 KINDS: dict[str, Kind] = {
     "facts": Kind(
         "the graph's facts, cost and power",
@@ -341,38 +344,23 @@ KINDS: dict[str, Kind] = {
         effort=0.2,
         columns=("destinations", "block", "tables", "most_entries", "entries", "reads_back", "deadlock_free"),
     ),
-    "simulate": Kind(
+    "simulate": _cycles(
         "one latency-load point a load",
         _simulate,
-        simulates=True,
-        routes=True,
-        sends=True,
-        seeded=True,
-        options=EngineOptions,
         loads=True,
         columns=(
             "accepted", "latency_cycles", "latency_ci95", "p50", "p99", "hops", "converged", "saturated", "cycles",
         ),
     ),
-    "saturation": Kind(
+    "saturation": _cycles(
         "the search for the saturation load, to 0.01",
         _saturation,
-        simulates=True,
-        routes=True,
-        sends=True,
-        seeded=True,
-        options=EngineOptions,
         effort=4.0,
         columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "accepted_at_1"),
     ),
-    "curve": Kind(
+    "curve": _cycles(
         "a latency-load curve whose points are placed where it bends, with its saturation",
         _curve,
-        simulates=True,
-        routes=True,
-        sends=True,
-        seeded=True,
-        options=EngineOptions,
         takes_loads=True,
         effort=6.0,
         columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "simulated_cycles", "unconverged"),

@@ -30,13 +30,7 @@ def row(key: str, point: StudyPoint, result: Mapping[str, Any], provenance: Mapp
     """Return the row of a point that is done."""
     values = {
         "key": key,
-        "kind": point.kind,
-        "spec": point.spec,
-        "routing": point.routing,
-        "role": point.role,
-        "traffic": point.traffic,
-        "load": point.load,
-        "seed": point.seed,
+        **point.named,
         "options": json.dumps(point.options, sort_keys=True),
         "settings": json.dumps(dict(point.settings), sort_keys=True),
     }

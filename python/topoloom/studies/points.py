@@ -96,6 +96,12 @@ class StudyPoint:
         ]
         return names + [path for path in named if path is not None]
 
+    @property
+    def named(self) -> dict[str, Any]:
+        """What tells the point, by the names that tables and lookups have for it; options and settings aside."""
+        names = ("kind", "spec", "routing", "role", "traffic", "load", "seed")
+        return {name: getattr(self, name) for name in names}
+
     def label(self) -> str:
         """Return the point in one line, for people."""
         load = "" if self.load is None else f"load {self.load:g}"

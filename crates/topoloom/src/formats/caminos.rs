@@ -1,21 +1,21 @@
 //! CAMINOS: a configuration, and beside it the adjacency lists that its topology `File` reads.
 //!
 //! `NODOS 4`, `GRADO 2`, then `N 0` and a line with the neighbours of router 0, and so on. Every router has as many
-//! servers as every other there; parallel links are one, as its reader would mix up their ports. The configuration runs shortest paths with a VC for
-//! each hop, which cannot deadlock.
+//! servers as every other there; parallel links are one, as its reader would mix up their ports, and all links have one
+//! latency. The configuration runs shortest paths with a VC for each hop, which cannot deadlock.
 
 use std::fmt::Write;
 
 use super::{Format, Holds, Timing};
 use crate::error::{Error, Result};
 use crate::metrics::distances::Distances;
-use crate::network::Network;
+use crate::network::{LinkClass, Network};
 
 pub(super) const FORMAT: Format = Format {
     name: "caminos",
     endings: &["caminos"],
     summary: "a configuration for CAMINOS, with the graph as adjacency lists beside it",
-    holds: &[Holds::Terminals, Holds::LoneRouters],
+    holds: &[Holds::Terminals, Holds::LoneRouters, Holds::OneLatency],
     read: None,
     write: Some(write),
     beside: Some(&GRAPH),
@@ -53,6 +53,7 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
     }
     let (graph, terminals) = (timing.beside(&FORMAT), network.num_terminals());
     let vcs = Distances::new(network).largest().max(1);
+    let (between, host) = (timing.of_most(network), timing.of_class(LinkClass::Terminal));
     Ok(format!(
         "Configuration
 {{
@@ -88,7 +89,7 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
 		output_buffer_size: 32,
 	}},
 	routing: Shortest {{ legend_name: \"shortest paths\" }},
-	link_classes: [ LinkClass {{ delay: 1 }}, LinkClass {{ delay: 1 }} ],
+	link_classes: [ LinkClass {{ delay: {between} }}, LinkClass {{ delay: {host} }} ],
 	launch_configurations: [ Slurm {{ job_pack_size: 1, time: \"0-12:00:00\" }} ],
 }}
 "

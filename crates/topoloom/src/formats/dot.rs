@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Format, Holds, Timing};
+use super::{ATTRIBUTES, Format, Timing};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -10,14 +10,7 @@ pub(super) const FORMAT: Format = Format {
     name: "dot",
     endings: &["dot", "gv"],
     summary: "DOT, for Graphviz and whatever draws its graphs",
-    holds: &[
-        Holds::Terminals,
-        Holds::ParallelLinks,
-        Holds::LoneRouters,
-        Holds::Classes,
-        Holds::Latencies,
-        Holds::Names,
-    ],
+    holds: ATTRIBUTES,
     read: None,
     write: Some(write),
     beside: None,

@@ -9,21 +9,14 @@ use std::fmt::Write;
 
 use roxmltree::{Document, Node as Element};
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, link_class, number, short, text};
+use super::{ATTRIBUTES, Draft, DraftLink, Format, Mistake, Timing, link_class, number, short, text};
 use crate::network::Network;
 
 pub(super) const FORMAT: Format = Format {
     name: "graphml",
     endings: &["graphml", "xml"],
     summary: "GraphML, with terminals, classes, latencies, ports and names",
-    holds: &[
-        Holds::Terminals,
-        Holds::ParallelLinks,
-        Holds::LoneRouters,
-        Holds::Classes,
-        Holds::Latencies,
-        Holds::Names,
-    ],
+    holds: ATTRIBUTES,
     read: Some(read),
     write: Some(write),
     beside: None,

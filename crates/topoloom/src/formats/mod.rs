@@ -27,9 +27,12 @@ pub use given::{GIVEN, GivenLink, given};
 pub use graphml::is_terminal_kind;
 pub use ibnet::fabric;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use crate::cycle::LinkTimes;
 use crate::error::{Error, Result, unknown};
-use crate::network::{Link, LinkClass, Network};
+use crate::network::{Link, LinkClass, Network, TerminalId};
 
 /// What a format may have a place for, beside routers and links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,9 +49,15 @@ pub enum Holds {
     Classes,
     /// Latencies of links.
     Latencies,
+    /// One latency for all links, that of most of them.
+    OneLatency,
     /// Names of routers.
     Names,
 }
+
+/// What formats hold that give routers and links attributes of any name: all but the ids of terminals.
+const ATTRIBUTES: &[Holds] =
+    &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes, Holds::Latencies, Holds::Names];
 
 /// What turns a file's bytes into a draft, or finds the first mistake in them.
 pub type Reader = fn(&[u8]) -> std::result::Result<Draft, Mistake>;
@@ -119,6 +128,15 @@ impl Timing {
     fn of_class(&self, class: LinkClass) -> u32 {
         self.links.as_ref().map_or(1, |times| times.of_class(class))
     }
+
+    /// The latency that most links have, the least such; 1 where none is given.
+    fn of_most(&self, network: &Network) -> u32 {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for link in network.links() {
+            *counts.entry(self.of(network, link).unwrap_or(1)).or_default() += 1;
+        }
+        counts.into_iter().min_by_key(|&(latency, count)| (Reverse(count), latency)).map_or(1, |(latency, _)| latency)
+    }
 }
 
 /// The format called `name`.
@@ -170,7 +188,6 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
 
 /// What of `network` is lost in `format`.
 fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
-    use crate::network::TerminalId;
     let lacks = |what: Holds| !format.holds.contains(&what);
     let mut lost = Vec::new();
     let counts: Vec<usize> = network.routers().map(|router| network.terminals_of(router).count()).collect();
@@ -201,7 +218,10 @@ fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
     if lacks(Holds::Classes) && network.links().iter().any(|link| link.class != LinkClass::Local) {
         lost.push("classes of links".to_owned());
     }
-    if lacks(Holds::Latencies) && network.links().iter().any(|link| timing.of(network, link).is_some_and(|l| l != 1)) {
+    let differs = |latency: u32| network.links().iter().any(|link| timing.of(network, link).unwrap_or(1) != latency);
+    if !lacks(Holds::OneLatency) && differs(timing.of_most(network)) {
+        lost.push(format!("different latencies of links (all have {}, that of most)", timing.of_most(network)));
+    } else if lacks(Holds::OneLatency) && lacks(Holds::Latencies) && differs(1) {
         lost.push("latencies of links".to_owned());
     }
     if lacks(Holds::Names) && network.router_names().is_some() {
@@ -232,7 +252,6 @@ fn number<T: std::str::FromStr>(what: &str, text: &str, line: usize) -> std::res
 
 /// The class of links that a source calls `name`.
 fn link_class(name: &str, line: usize) -> std::result::Result<crate::network::LinkClass, Mistake> {
-    use crate::network::LinkClass;
     let classes = || LinkClass::ALL.into_iter().filter(|&class| class != LinkClass::Terminal).map(LinkClass::name);
     match LinkClass::from_name(name) {
         Some(class) if class != LinkClass::Terminal => Ok(class),

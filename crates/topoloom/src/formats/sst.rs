@@ -1,7 +1,7 @@
 //! A script for SST that builds the network with merlin's `topoAny` from a networkx graph and runs uniform traffic on it.
 //!
 //! `topoAny` takes a graph whose nodes say how many endpoints they have, and routes by shortest paths from the source.
-//! Parallel links make it a multigraph. One latency holds for all links, that of the class most of them have.
+//! Parallel links make it a multigraph. One latency holds for all links, that of most of them.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ pub(super) const FORMAT: Format = Format {
     name: "sst",
     endings: &["sst.py"],
     summary: "a script for SST: merlin's topoAny from a networkx graph, under uniform traffic",
-    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters],
+    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters, Holds::OneLatency],
     read: None,
     write: Some(write),
     beside: None,
@@ -70,10 +70,11 @@ if __name__ == "__main__":
     interface.link_bw = "100Gb/s"
     interface.input_buf_size = "16kB"
     interface.output_buf_size = "16kB"
+    interface.vn_remap = [0]
     interface.addPlugin("sourceRoutingPlugin", routing_table=topo.calculate_routing_table())
 
     job = OfferedLoadJob(0, topo.getNumNodes())
-    job.network_interface = interface
+    job.setEndpointNIC(interface)
     job.pattern = UniformTarget()
     job.offered_load = [0.1, 0.3, 0.5, 0.7, 0.9]
     job.link_bw = "100Gb/s"
@@ -91,19 +92,15 @@ if __name__ == "__main__":
 fn write(network: &Network, timing: &Timing) -> Result<String> {
     let mut text = format!("# {}\n", network.spec());
     let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
-    let ns = |class: LinkClass| timing.of_class(class);
-    let links = network.links();
-    let most = LinkClass::ALL.into_iter().max_by_key(|&class| links.iter().filter(|link| link.class == class).count());
-    let between = most.map_or(1, ns);
+    let (between, host) = (timing.of_most(network), timing.of_class(LinkClass::Terminal));
     add(format_args!(
-        "# A cycle is 1 ns. Endpoint ids count router by router.\nLINK_LATENCY, HOST_LINK_LATENCY = \"{between}ns\", \"{}ns\"\n{HEAD}",
-        ns(LinkClass::Terminal)
+        "# A cycle is 1 ns. Endpoint ids count router by router.\nLINK_LATENCY, HOST_LINK_LATENCY = \"{between}ns\", \"{host}ns\"\n{HEAD}"
     ));
     let counts: Vec<String> =
         network.routers().map(|router| network.terminals_of(router).count().to_string()).collect();
     counts.chunks(32).for_each(|row| add(format_args!("    {},\n", row.join(", "))));
     add(format_args!("{MIDDLE}"));
-    for row in links.chunks(10) {
+    for row in network.links().chunks(10) {
         let pair = |link| {
             let [a, b] = network.routers_of(link);
             format!("({a}, {b})")

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use super::cards::ByCards;
 use super::options::FILE;
 use super::{AnyRouting, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, reason};
 use crate::network::{Network, Peer, RouterId, TerminalId};
 use crate::rng::{Rng, mix};
 use crate::topology::available_memory;
@@ -287,7 +287,7 @@ impl Tables {
         let port = self.next(at, column);
         let to = self.destination(column);
         if port == NO_PORT {
-            let from = if src == at { String::new() } else { format!(", which packets from router {src} meet") };
+            let from = if src == at { String::new() } else { format!(", which packets from router {src} meet,") };
             return Err(self.mistake(&format!("router {at}{from} has no port towards {to}")));
         }
         let ports = network.ports_of(at);
@@ -413,7 +413,7 @@ fn open(file: &str) -> Result<String> {
     if file.is_empty() {
         return Err(Error::Routing("table needs a file, as in table:routes.csv".to_owned()));
     }
-    std::fs::read_to_string(file).map_err(|error| Error::Routing(format!("table:{file}: {error}")))
+    std::fs::read_to_string(file).map_err(|error| Error::Routing(format!("table:{file}: {}", reason(&error))))
 }
 
 fn read(network: &Network, file: &str, text: &str) -> Result<Tables> {
@@ -433,7 +433,8 @@ fn read_csv(network: &Network, file: &str, text: &str) -> Result<Tables> {
         ["at", "destination", "port"] | ["at", "destination", "port", "class"] => Columns::Terminals,
         ["at", "destination_router", "port"] | ["at", "destination_router", "port", "class"] => Columns::Routers,
         _ => {
-            let wanted = "at,destination,port or at,destination_router,port, with or without ,class";
+            let wanted = "at,destination,port or at,destination_router,port, with or without ,class (a dump of OpenSM \
+                          has 'Unicast lids' in its first lines)";
             return Err(mistake(number, format!("'{header}' is not the header of a table; it must be {wanted}")));
         }
     };

@@ -6,7 +6,7 @@
 
 use super::Family;
 use super::params::{Key, P, PATH, Params};
-use crate::error::Result;
+use crate::error::{Result, reason};
 use crate::formats::{self, Origin};
 use crate::network::Network;
 
@@ -47,10 +47,7 @@ fn build(params: &Params) -> Result<Network> {
 fn contents(params: &Params, path: &str) -> Result<Vec<u8>> {
     /// Bytes of memory that a byte of a file may cost while it is read.
     const COST: u128 = 12;
-    let unreadable = |error: std::io::Error| {
-        let reason = error.to_string();
-        params.mistake(format!("cannot read '{path}': {}", reason.split(" (os error").next().unwrap_or(&reason)))
-    };
+    let unreadable = |error: std::io::Error| params.mistake(format!("cannot read '{path}': {}", reason(&error)));
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if !about.is_file() {
         return Err(params.mistake(format!("'{path}' is no regular file")));

@@ -23,7 +23,7 @@ use super::Workload;
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
-use crate::error::Result;
+use crate::error::{Result, reason};
 use crate::workload::Op;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -36,7 +36,7 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 fn build(request: &Request) -> Result<Workload> {
     let path = request.argument();
-    let bytes = std::fs::read(path).map_err(|error| request.mistake(format_args!("{path}: {error}")))?;
+    let bytes = std::fs::read(path).map_err(|error| request.mistake(format_args!("{path}: {}", reason(&error))))?;
     let mut line = 1;
     let mut reader = Reader::default();
     read(&bytes, &mut reader, &mut line)
