@@ -206,7 +206,7 @@ def put_on_path(folder: Path, monkeypatch: Any, **commands: str) -> None:
           "#SBATCH -t 01:00:00"]),
         ("pbs", "qsub",
          ["#PBS -q fast", "#PBS -A physics", "#PBS -l select=1:ncpus=3:mem=5723MB", "#PBS -l walltime=01:00:00"]),
-        ("lsf", "bsub", ["#BSUB -q fast", '#BSUB -P "physics"', "#BSUB -n 3", "#BSUB -W 01:00:00", "#BSUB -M 6000000"]),
+        ("lsf", "bsub", ["#BSUB -q fast", '#BSUB -P "physics"', "#BSUB -n 3", "#BSUB -W 01:00", "#BSUB -M 6000000"]),
         ("sge", "qsub", ["#$ -q fast", "#$ -P physics", "#$ -l h_rt=01:00:00"]),
     ],
 )  # fmt: skip
@@ -214,11 +214,14 @@ def test_jobs_ask_for_what_was_asked(
     system: str, command: str, lines: list[str], tmp_path: Path, monkeypatch: Any
 ) -> None:
     put_on_path(tmp_path / "bin", monkeypatch, **{command: "exit 0"})
+    walltime = "01:00" if system == "lsf" else "01:00:00"
     jobs = Jobs(
-        system, jobs=2, cores=3, memory="6GB", queue="fast", account="physics", walltime="01:00:00", interface="lo"
+        system, jobs=2, cores=3, memory="6GB", queue="fast", account="physics", walltime=walltime, interface="lo"
     )
     with jobs.cluster() as made:
         script = made.job_script()
+    (tmp_path / "job").write_text(script)
+    subprocess.run(["bash", "-n", str(tmp_path / "job")], check=True)
     assert [line for line in lines if line not in script.splitlines()] == [], script
     assert "--nthreads 3" in script
     assert sys.executable in script
@@ -260,22 +263,22 @@ def test_batch_systems_that_are_not_there_or_refuse(
 ) -> None:
     (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
     call = ["run", str(tmp_path / "s.toml"), "--cluster"]
-    monkeypatch.setenv("PATH", str(tmp_path))
-    told = topoloom(*call, "slurm")
-    assert (told.status, told.err) == (
-        2,
-        "topoloom: error: sbatch is not on the path: --cluster slurm needs its commands\n",
-    )
-    put_on_path(
-        tmp_path / "bin",
-        monkeypatch,
-        sbatch="echo 'sbatch: error: invalid partition specified: nightly' >&2; exit 1",
-    )
-    told = topoloom(*call, "slurm", "--queue", "nightly", "--interface", "lo")
-    assert (told.status, told.err) == (
-        2,
-        "topoloom: error: slurm refuses the job: sbatch: error: invalid partition specified: nightly\n",
-    )
+    commands = {"slurm": "sbatch", "pbs": "qsub", "lsf": "bsub", "sge": "qsub"}
+    for system, command in commands.items():
+        monkeypatch.setenv("PATH", str(tmp_path))
+        told = topoloom(*call, system)
+        missing = f"topoloom: error: {command} is not on the path: --cluster {system} needs its commands\n"
+        assert (told.status, told.err) == (2, missing)
+        put_on_path(tmp_path / "bin", monkeypatch, **{command: f"echo '{command}: no queue nightly' >&2; exit 1"})
+        told = topoloom(*call, system, "--queue", "nightly", "--interface", "lo")
+        refused = f"topoloom: error: {system} refuses the job: {command}: no queue nightly\n"
+        assert (told.status, told.err) == (2, refused)
+    # SGE has no words of its own for cores, and a command may say nothing.
+    put_on_path(tmp_path / "bin", monkeypatch, qsub="exit 1")
+    told = topoloom(*call, "sge", "--cores", "4", "--interface", "lo")
+    one_core, refused = told.err.splitlines()
+    assert "the jobs ask SGE for one core, and run 4 points at a time" in one_core
+    assert refused == "topoloom: error: sge refuses the job: its command failed, and said nothing"
 
 
 @pytest.mark.parametrize(
@@ -286,6 +289,10 @@ def test_batch_systems_that_are_not_there_or_refuse(
         (["--cluster", "slurm", "--scheduler", "tcp://a:1"], "--scheduler and --cluster are two places to run points"),
         (["--workers", "2", "--cluster", "slurm"], "--workers counts processes of this machine"),
         (["--script", "x.sh", "--cluster", "sge"], "--script writes a file for sbatch, which --cluster sge does not"),
+        (["--script", "x.sh", "--memory", "lots"], "memory is 'lots'; it must be a whole number of kB, MB, GB or TB"),
+        (["--script", "x.sh", "--workers", "2"], "--workers counts processes of this machine"),
+        (["--script", "x.sh", "--json"], "--script shows no results; give --json to the run that takes in what"),
+        (["--share", "0", "--out", "r.html"], "--share shows no results; give --out to the run that takes in what"),
         (["--share", "0"], "has no share 0; topoloom run STUDY.toml --script FILE deals them"),
         (["--cluster", "slurm", "--interface", "none0"], "'none0' is not a valid network interface"),
     ],
@@ -345,6 +352,29 @@ def test_an_array_of_jobs_does_the_study_once(topoloom: Callable[..., Any], tmp_
     assert "all 20 points are done" in told.err
     with Ledger(store, create=False) as ledger:
         assert len(ledger.rows()) == 20
+
+
+def test_an_array_skips_what_cannot_be_run_if_it_may(
+    topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    study, script = tmp_path / "my study.toml", tmp_path / "job.sh"
+    study.write_text(STUDY.format(seeds=2).replace('"mesh:2x2"', '["mesh:2x2", "mesh:2x2x"]'))
+    call = ["run", str(study), "--script", str(script)]
+    assert (topoloom(*call).status, script.exists()) == (2, False)
+    told = topoloom(*call, "--keep-going")
+    assert told.status == 0
+    assert told.err.count("skipped: simulate mesh:2x2x") == 2
+    assert "2 of 4 points in 1 jobs" in told.err
+    subprocess.run(["sh", str(script)], env=os.environ | {"SLURM_ARRAY_TASK_ID": "0"}, check=True, cwd="/")
+    told = topoloom("run", str(study), "--keep-going")
+    assert told.status == 0
+    assert "2 points were done by jobs of the array" in told.err
+    assert "all 4 points but the 2 that are skipped are done" in topoloom(*call, "--keep-going").err
+    told = topoloom("run", str(study), "--dry-run", "--keep-going")
+    assert told.status == 0
+    assert told.err.count("skipped: ") == 2
+    assert topoloom("run", str(study), "--dry-run").status == 2
 
 
 def test_a_study_that_changed_since_its_shares_were_dealt(topoloom: Callable[..., Any], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from topoloom import Network
 from topoloom.studies import Ledger
 
 pytestmark = pytest.mark.slurm
@@ -25,7 +26,7 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={port}
 SlurmctldAddr=127.0.0.1
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={munge}
 CryptoType=crypto/munge
 SlurmUser=root
 SlurmdUser=root
@@ -47,9 +48,9 @@ ReturnToService=2
 SchedulerParameters=sched_interval=1,batch_sched_delay=0
 MinJobAge=30
 KillWait=1
-NodeName=n[1-4] NodeHostname={host} NodeAddr=127.0.0.1 Port=[17001-17004] CPUs=2 RealMemory=8000
-PartitionName=all Nodes=n[1-4] Default=YES MaxTime=INFINITE State=UP
-PartitionName=closed Nodes=n[1-4] State=DOWN
+NodeName={nodes} NodeHostname={host} NodeAddr=127.0.0.1 Port={ports} CPUs=2 RealMemory=8000
+PartitionName=all Nodes={nodes} Default=YES MaxTime=INFINITE State=UP
+PartitionName=closed Nodes={nodes} State=DOWN
 """
 
 STUDY = """
@@ -85,12 +86,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
         (folder / place).mkdir(mode=0o700)
     (folder / "munge" / "key").write_bytes(os.urandom(128))
     (folder / "munge" / "key").chmod(0o400)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    host = socket.gethostname().split(".")[0]
-    conf = folder / "slurm.conf"
-    conf.write_text(CONF.format(host=host, port=port, folder=folder))
+    conf = configuration(folder, folder / "munge.socket", "n[1-4]", "[17001-17004]")
     # A tree of two leaf switches under one: written by topoloom, loaded by Slurm.
     topology = [sys.executable, "-m", "topoloom", "export", "mesh:2,p=2", "--nodes", "n[1-4]"]
     subprocess.run([*topology, "--out", str(folder / "topology.conf")], check=True)
@@ -125,6 +121,16 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
                 daemon.wait()
 
 
+def configuration(folder: Path, munge: Path, nodes: str, ports: str) -> Path:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    host = socket.gethostname().split(".")[0]
+    conf = folder / "slurm.conf"
+    conf.write_text(CONF.format(host=host, port=port, folder=folder, munge=munge, nodes=nodes, ports=ports))
+    return conf
+
+
 def until(true: object, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not true():  # type: ignore[operator]
@@ -154,6 +160,35 @@ def test_slurm_loads_the_topology(slurm: Slurm) -> None:
     told = slurm.call("scontrol", "show", "topology")
     found = re.findall(r"SwitchName=(\w+) Level=(\d) .*?Nodes=(\S+)", told)
     assert found == [("s0", "0", "n[1-2]"), ("s1", "0", "n[3-4]"), ("root", "1", "n[1-4]")], told
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["clos:radix=4,levels=3", "dragonfly:a=4,h=2,p=2", "flex:4x3x3,p=2", "torus:3x3x3", "galaxyfly:n=2,q=4,a=2,p=2"],
+)
+def test_another_slurm_loads_the_trees_of_other_networks(spec: str, slurm: Slurm, tmp_path: Path) -> None:
+    """Its nodes are down, but it knows which switch they hang on, however far up."""
+    network = Network(spec)
+    network.write(tmp_path / "topology.conf")
+    trees = dict(re.findall(r"SwitchName=(\S+) \w+=(\S+)", (tmp_path / "topology.conf").read_text()))
+    count = network.facts()["terminals"]
+    conf = configuration(tmp_path, slurm.folder / "munge.socket", f"n[0-{count - 1}]", f"[18001-{18000 + count}]")
+    (tmp_path / "state").mkdir(mode=0o700)
+    environment = slurm.environment | {"SLURM_CONF": str(conf)}
+    with (tmp_path / "out").open("w") as out:
+        daemon = subprocess.Popen(["slurmctld", "-D", "-i"], env=environment, stdout=out, stderr=out)
+    try:
+        other = Slurm(tmp_path, environment)
+        until(lambda: other.call("scontrol", "ping", check=False).find("is UP") > 0)
+        told = other.call("scontrol", "show", "topology")
+    finally:
+        daemon.terminate()
+        daemon.wait()
+    below = dict(re.findall(r"SwitchName=(\S+) Level=\d+ LinkSpeed=\d+ (?:Nodes=\S+ )?Switches=(\S+)", told))
+    nodes = dict(re.findall(r"SwitchName=(\S+) Level=0 LinkSpeed=\d+ Nodes=(\S+)", told))
+    assert below | nodes == trees, told
+    (top,) = re.findall(rf"SwitchName=(\S+) Level=[1-9]\d* LinkSpeed=\d+ Nodes=n\[0-{count - 1}\]", told)
+    assert top == "root"
 
 
 def test_two_thousand_points_with_a_worker_cancelled(slurm: Slurm) -> None:
@@ -186,11 +221,11 @@ def test_two_thousand_points_with_a_worker_cancelled(slurm: Slurm) -> None:
 
 
 def test_an_array_of_jobs_and_one_of_them_killed(slurm: Slurm) -> None:
-    path = study(slurm, "array", 60)
-    run = topoloom("run", str(path))
+    path = study(slurm, "an array of 50%", 60)
+    run = topoloom("run", str(path), "--keep-going")
     slurm.call(*run, "--script", "array.sh", "--jobs", "4", "--memory", "1GB", "--walltime", "0:10:00")
     job = slurm.call("sbatch", "--parsable", "array.sh").strip()
-    journals = slurm.folder / "array.store" / "shares"
+    journals = path.with_suffix(".store") / "shares"
     until(lambda: any(journals.glob("*.jsonl")), 120)
     slurm.call("scancel", f"{job}_0", check=False)
     until(lambda: not slurm.call("squeue", "-h", "-j", job, check=False).split(), 300)
@@ -198,7 +233,9 @@ def test_an_array_of_jobs_and_one_of_them_killed(slurm: Slurm) -> None:
         os.utime(left, (0, 0))  # a minute has gone by
     told = slurm.call(*run)
     assert "points were done by jobs of the array" in told
-    assert_complete(slurm.folder / "array.store", 240)
+    assert_complete(path.with_suffix(".store"), 240)
+    assert "240 of 240 points are done" in told
+    assert "points are done" in (journals / "1.log").read_text()
 
 
 def test_a_queue_that_refuses(slurm: Slurm) -> None:

@@ -10,6 +10,7 @@ from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import say
 from topoloom.cli.parameters import takes
+from topoloom.cli.progress import tell_points
 from topoloom.studies import Executor, Ledger, LocalExecutor, Study
 from topoloom.studies.clusters import SYSTEMS, DaskExecutor, JobExecutor, Jobs
 from topoloom.studies.estimates import Estimates
@@ -39,7 +40,9 @@ JOBS: dict[str, Any] = {
     "cores": _count("--cores", "Cores of a job: so many points run in it at a time.", "1"),
     "memory": _text("--memory", "4GB", "Memory of a job; 4GB unless given."),
     "queue": _text("--queue", "NAME", "The queue or partition."),
-    "walltime": _text("--walltime", "HH:MM:SS", "How long a job may last, as the batch system writes it."),
+    "walltime": _text(
+        "--walltime", "HH:MM:SS", "How long a job may last, as the batch system writes it; --cluster: 30 minutes."
+    ),
     "account": _text("--account", "NAME", "Whom jobs are charged to."),
     "interface": _text("--interface", "NAME", "The network by which workers reach this program, such as ib0."),
     "script": _text("--script", "FILE", "Write an array of jobs for sbatch, and run nothing."),
@@ -89,15 +92,21 @@ takes_jobs = takes("where", JOBS, _where)
 
 def executor_of(where: Where, workers: int | None) -> Executor:
     """Return where points are run; `workers` counts the processes of this machine."""
-    if workers is not None and (where.scheduler or where.jobs):
-        raise TopoloomError("--workers counts processes of this machine; a cluster has --jobs and --cores")
+    if where.scheduler or where.jobs:
+        _refuse_workers(workers)
     if where.scheduler is not None:
         return DaskExecutor(where.scheduler, say)
     return LocalExecutor(workers) if where.jobs is None else JobExecutor(where.jobs, say)
 
 
-def write_script(file: Path, study: Study, folder: Path, where: Where) -> int:
+def _refuse_workers(workers: int | None) -> None:
+    if workers is not None:
+        raise TopoloomError("--workers counts processes of this machine; a cluster has --jobs and --cores")
+
+
+def write_script(file: Path, study: Study, folder: Path, where: Where, workers: int | None, *, keep_going: bool) -> int:
     """Deal what the ledger lacks to the jobs of an array, and write the file for sbatch."""
+    _refuse_workers(workers)
     script, jobs = where.script, where.jobs
     assert script is not None
     assert jobs is not None
@@ -107,11 +116,14 @@ def write_script(file: Path, study: Study, folder: Path, where: Where) -> int:
         states, estimates = ledger.states(), Estimates(ledger.durations())
         ledger.pack()
     left = sorted((point for point in points if states.get(point.key) != "done"), key=estimates.effort)
-    checked(left, keep_going=False)
+    tell_points("skipped", skipped := checked(left, keep_going=keep_going))
+    left = [point for point in left if point not in skipped]
     if not left:
-        say(f"all {len(points)} points are done; {script} is not written")
+        but = f" but the {len(skipped)} that are skipped" if skipped else ""
+        say(f"all {len(points)} points{but} are done; {script} is not written")
         return status.DONE
     count = deal(left, folder, jobs.jobs)
-    script.write_text(array_script(file, folder, replace(jobs, jobs=count)), encoding="utf-8")
+    text = array_script(file, folder, replace(jobs, jobs=count), keep_going=keep_going)
+    script.write_text(text, encoding="utf-8")
     say(f"{script}: {len(left)} of {len(points)} points in {count} jobs; submit it: sbatch {script}")
     return status.DONE

@@ -8,7 +8,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.run import Told, duration, exit_status, tell_failures
+from topoloom.cli.progress import Told, duration, exit_status, tell_failures
 from topoloom.reproduce import Paper, Plan, Reproduction, names
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count

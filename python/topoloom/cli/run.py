@@ -1,29 +1,21 @@
 """``topoloom run``: a study, from where it stands to its end."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
 
 from topoloom._core import TopoloomError
 from topoloom.cli import status
-from topoloom.cli.console import console, print_json, print_table, say
+from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.jobs import Where, executor_of, takes_jobs, write_script
+from topoloom.cli.progress import Told, exit_status, tell_failures, tell_points
 from topoloom.cli.results import summary_tables
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
 from topoloom.studies.running import checked
 from topoloom.studies.shares import Journal, share_of, take_in
 from topoloom.writable import check_writable
-
-SHOWN_FAILURES = 5
-SHOWN_WORK = 6
-TOLD_EVERY_S = 10.0
-"""How often progress is told in a line where stderr is no terminal."""
 
 
 @takes_jobs
@@ -62,12 +54,14 @@ def run(
     read = Study.read(study)
     folder = store or study.with_suffix(".store")
     if dry_run:
-        return _dry_run(read, folder)
+        return _dry_run(read, folder, keep_going=keep_going)
     if where.script is not None:
-        return write_script(study, read, folder, where)
+        _refuse_results("--script", out, json=json)
+        return write_script(study, read, folder, where, workers, keep_going=keep_going)
     executor = executor_of(where, workers)
     if where.share is not None:
-        return _run_share(read, folder, where.share, executor)
+        _refuse_results("--share", out, json=json)
+        return _run_share(read, folder, where.share, executor, keep_going=keep_going)
     if out is not None:
         check_writable(out)
     results, progress = _run(read, folder, executor, keep_going=keep_going)
@@ -75,6 +69,13 @@ def run(
     if out is not None:
         _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name)
     return exit_status(progress)
+
+
+def _refuse_results(option: str, out: Path | None, *, json: bool) -> None:
+    """Refuse to show the results of a study where only a part of them, or none, is there."""
+    if out is not None or json:
+        name = "--json" if json else "--out"
+        raise TopoloomError(f"{option} shows no results; give {name} to the run that takes in what the jobs did")
 
 
 def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) -> tuple[Results, Progress]:
@@ -99,19 +100,22 @@ def _print(study: Study, folder: Path, results: Results, *, json: bool) -> None:
         summary_tables(results)
 
 
-def _run_share(study: Study, folder: Path, share: int, executor: Executor) -> int:
+def _run_share(study: Study, folder: Path, share: int, executor: Executor, *, keep_going: bool) -> int:
     """Run one share into its journal."""
     points = share_of(study.points(), folder, share)
     with Journal(folder, share) as journal, Told(f"{study.name}, share {share}", folder) as told:
-        progress = run_points(points, journal, executor, name=study.name, on_progress=told.update)
+        progress = run_points(
+            points, journal, executor, name=study.name, keep_going=keep_going, on_progress=told.update
+        )
     tell_failures(progress)
     return exit_status(progress)
 
 
-def _dry_run(study: Study, folder: Path) -> int:
+def _dry_run(study: Study, folder: Path, *, keep_going: bool) -> int:
     """Check every point, and print how many there are of each sweep, and how many are done."""
     points = study.points()
-    checked(points, keep_going=False)
+    tell_points("skipped", skipped := checked(points, keep_going=keep_going))
+    points = [point for point in points if point not in skipped]
     states = {}
     if folder.exists():
         with Ledger(folder, create=False) as ledger:
@@ -133,78 +137,3 @@ def _write_report(
 
     out.write_text(study_report(study, results, command, finished=finished, store=store), encoding="utf-8")
     say(f"the report is in {out}")
-
-
-class Told:
-    """Tells how far a run is: a live table on a terminal, a line now and then elsewhere."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self._name = name
-        self._folder = folder
-        errors = console(stderr=True)
-        self._live = Live(console=errors, transient=True, refresh_per_second=4) if errors.is_terminal else None
-        self._said = time.monotonic()
-        self._began = time.monotonic()
-
-    def __enter__(self) -> "Told":
-        if self._live is not None:
-            self._live.start()
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-    def update(self, progress: Progress) -> None:
-        """Show how far it is."""
-        if self._live is not None:
-            self._live.update(self._table(progress))
-        elif time.monotonic() - self._said > TOLD_EVERY_S:
-            self._said = time.monotonic()
-            say(self._line(progress))
-
-    def _line(self, progress: Progress) -> str:
-        left = "" if progress.left_s is None else f", {duration(progress.left_s)} left"
-        failed = f", {len(progress.failed)} failed" if progress.failed else ""
-        return f"{self._name}: {progress.done} of {progress.total} points done{failed}{left}"
-
-    def _table(self, progress: Progress) -> Table:
-        table = Table(box=None, pad_edge=False, show_header=False)
-        table.add_column(overflow="ellipsis", no_wrap=True)
-        table.add_row(Text(self._line(progress), style="bold"))
-        share = progress.done / progress.total if progress.total else 1.0
-        table.add_row(Text("━" * round(40 * share), style="green") + Text("━" * (40 - round(40 * share)), style="dim"))
-        points = list(progress.under_way.values())
-        for point in points[:SHOWN_WORK]:
-            table.add_row(Text("  " + point.label(), style="cyan"))
-        if progress.elsewhere:
-            table.add_row(Text(f"  {progress.elsewhere} points are with another run", style="yellow"))
-        for point, error in list(progress.failed.items())[-2:]:
-            table.add_row(Text(f"  failed: {point.label()}: {error}", style="red"))
-        table.add_row(Text(f"  store {self._folder}, {duration(time.monotonic() - self._began)} so far", style="dim"))
-        return table
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it."""
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
-
-
-def tell_failures(progress: Progress) -> None:
-    """Say which points were skipped or failed, and why."""
-    for what, points in (("skipped", progress.skipped), ("failed", progress.failed)):
-        for point, why in list(points.items())[:SHOWN_FAILURES]:
-            say(f"{what}: {point.label()}: {why}")
-        if len(points) > SHOWN_FAILURES:
-            say(f"{what}: {len(points) - SHOWN_FAILURES} points more")
-
-
-def exit_status(progress: Progress) -> int:
-    """Say how a run ended, and return the exit status that goes with it."""
-    if not progress.finished:
-        say(f"interrupted; {progress.done} of {progress.total} points are done, and the same command goes on")
-        return status.INTERRUPTED
-    say(f"{progress.done} of {progress.total} points are done, {progress.before} of them before this run")
-    return status.CHECK_FAILED if progress.failed else status.DONE

@@ -7,6 +7,8 @@ scheduler, which hands them to others; a point that takes several workers with i
 import asyncio
 import importlib
 import logging
+import re
+import shlex
 import shutil
 import signal
 import sys
@@ -41,6 +43,9 @@ STATUS = {"slurm": "squeue -h -j", "pbs": "qstat", "lsf": "bjobs -noheader", "sg
 
 ENDED = ("EXIT", "DONE")
 """What LSF says of jobs that have ended."""
+
+MEMORY = re.compile(r"[1-9]\d* ?[kKMGT]i?B?")
+"""An amount of memory."""
 
 CONNECT_S = 10.0
 """So long a scheduler may take to answer."""
@@ -270,7 +275,8 @@ class Jobs:
         cores: Cores of a job: so many points run in it at a time.
         memory: Memory of a job, such as ``4GB``.
         queue: The queue or partition; the system's own default unless given.
-        walltime: How long a job may last, as the batch system writes it.
+        walltime: How long a job may last, as the batch system writes it; what dask-jobqueue is set to unless given,
+            which is 30 minutes unless a site changed it.
         account: Whom to charge.
         interface: The network interface by which workers reach this program, such as ``ib0``.
     """
@@ -290,6 +296,10 @@ class Jobs:
         for name in ("jobs", "cores"):
             if getattr(self, name) < 1:
                 raise TopoloomError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if re.fullmatch(MEMORY, self.memory) is None:
+            raise TopoloomError(
+                f"memory is '{self.memory}'; it must be a whole number of kB, MB, GB or TB, such as 4GB"
+            )
 
     def cluster(self) -> Any:
         """Return the cluster of dask-jobqueue, without a job yet.
@@ -337,6 +347,11 @@ class JobExecutor(DaskExecutor):
 
     def __enter__(self) -> "JobExecutor":
         self._cluster = self._jobs.cluster()
+        if self._jobs.system == "sge" and self._jobs.cores > 1 and "-pe " not in self._cluster.job_script():
+            self._tell(
+                f"the jobs ask SGE for one core, and run {self._jobs.cores} points at a time: how a site calls cores "
+                "and memory stands in job-extra-directives and resource-spec of jobqueue.yaml"
+            )
         self.address = self._cluster.scheduler_address
         try:
             for _ in range(self._jobs.jobs):
@@ -393,7 +408,10 @@ class JobExecutor(DaskExecutor):
 
 
 def _closing_if_refused(kind: Any) -> Any:
-    """Return a class of jobs that are closed once the queue refuses them, or their cluster could not be closed."""
+    """Return a class of jobs that are closed once the queue refuses them, or their cluster could not be closed.
+
+    LSF's command reads the script from its input, and dask-jobqueue throws away what it says: here it is kept.
+    """
     from distributed import Status  # noqa: PLC0415 - Dask is optional, and loads slowly
 
     class Job(kind):  # type: ignore[misc] # the class of a library without types
@@ -403,6 +421,12 @@ def _closing_if_refused(kind: Any) -> Any:
             except BaseException:
                 self.status = Status.closed
                 raise
+
+        async def _submit_job(self, script_filename: str) -> str:
+            if getattr(self, "use_stdin", False):
+                command = f"{self.submit_command} < {shlex.quote(script_filename)}"
+                return str(await self._call([command], shell=True))
+            return str(await super()._submit_job(script_filename))
 
     return Job
 
@@ -425,10 +449,11 @@ def _first_line(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
-    """Return what a batch system's command said on stderr, from the message of dask-jobqueue."""
-    text = str(error)
-    told = text.partition("stderr:\n")[2] or text
-    return "; ".join(line.strip() for line in told.strip().splitlines() if line.strip())
+    """Return what a batch system's command said on stderr, or else on stdout, from the message of dask-jobqueue."""
+    before, found, told = str(error).partition("stderr:\n")
+    texts = (told, before.partition("stdout:\n")[2]) if found else (before,)
+    said = ("; ".join(filter(None, map(str.strip, text.splitlines()))) for text in texts)
+    return next(filter(None, said), "its command failed, and said nothing")
 
 
 def _has(found: Any) -> str:

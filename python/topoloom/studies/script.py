@@ -8,10 +8,16 @@ from topoloom.studies.clusters import Jobs
 from topoloom.studies.shares import FOLDER
 
 
-def array_script(study: Path, store: Path, jobs: Jobs) -> str:
+def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = False) -> str:
     """Return a script that runs the shares 0 to ``jobs.jobs - 1`` of a study.
 
     It goes into the folder in which topoloom runs now, as the study may name files, and runs the same interpreter.
+
+    Args:
+        study: The study file.
+        store: The store in which the shares are.
+        jobs: What to ask Slurm for.
+        keep_going: Jobs skip points that cannot be run where they are, instead of refusing the share.
     """
     asks = {
         "job-name": "topoloom",
@@ -22,16 +28,22 @@ def array_script(study: Path, store: Path, jobs: Jobs) -> str:
         "partition": jobs.queue,
         "account": jobs.account,
         "time": jobs.walltime,
-        "output": str(store.absolute() / FOLDER / "%a.log"),
+        "output": str(store.absolute() / FOLDER).replace("%", "%%") + "/%a.log",
         "open-mode": "append",
         "requeue": "",
     }
-    lines = ["#!/bin/sh", f"# Runs the study {study.name} in {jobs.jobs} jobs. Afterwards: topoloom run {study.name}"]
-    lines += [f"#SBATCH --{name}" + (f"={value}" if value else "") for name, value in asks.items() if value is not None]
-    command = [sys.executable, "-m", "topoloom", "run", str(study.absolute()), "--store", str(store.absolute())]
+    run = ["run", str(study.absolute()), "--store", str(store.absolute())] + ["--keep-going"] * keep_going
+    lines = [
+        "#!/bin/sh",
+        f"# Runs the study {study.name} in {jobs.jobs} jobs. Once they have ended, this takes in what they did:",
+        f"# {shlex.join(['topoloom', *run])}",
+    ]
+    given = {name: value for name, value in asks.items() if value is not None}
+    lines += [f"#SBATCH --{name}" + (f"={shlex.quote(value)}" if value else "") for name, value in given.items()]
+    command = shlex.join([sys.executable, "-m", "topoloom", *run])
     lines += [
         f"cd {shlex.quote(str(Path.cwd()))} || exit 1",
-        f'exec {shlex.join(command)} --share "$SLURM_ARRAY_TASK_ID" --workers {jobs.cores}',
+        f'exec {command} --share "$SLURM_ARRAY_TASK_ID" --workers {jobs.cores}',
     ]
     return "\n".join(lines) + "\n"
 
@@ -42,4 +54,4 @@ def _slurm_memory(memory: str) -> str:
     >>> _slurm_memory("4GB"), _slurm_memory("512 MiB")
     ('4G', '512M')
     """
-    return memory.replace(" ", "").removesuffix("B").removesuffix("i")
+    return memory.replace(" ", "").removesuffix("B").removesuffix("i").upper()
