@@ -55,7 +55,7 @@ test-opensm: setup ## Route simulated InfiniBand fabrics by OpenSM; as root, ins
 	$(BIN)/python -m pytest tests/external -m opensm -s
 
 .PHONY: test-tools
-test-tools: setup ## Give exported files to Graphviz, METIS and SimGrid; as root, installs Debian's packages
+test-tools: setup ## Give exported files to Graphviz, METIS, SimGrid and CAMINOS; as root, installs Debian's packages
 	tests/external/install.sh tools
 	$(BIN)/python -m pytest tests/external -m tools -s
 

@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 MARKERS = {
     "slurm": "needs Slurm's daemons; run with -m slurm",
     "opensm": "needs OpenSM and ibsim; run with -m opensm",
-    "tools": "needs Graphviz, METIS and SimGrid; run with -m tools",
+    "tools": "needs Graphviz, METIS, SimGrid and CAMINOS; run with -m tools",
 }
 
 
