@@ -1,6 +1,7 @@
 """What the tests of the command line share."""
 
 import json
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 import pytest
 
 from topoloom.cli.main import run
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Shells start what runs in the background deaf to Ctrl-C, and processes inherit that: those that tests interrupt as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)
