@@ -11,7 +11,7 @@ import pytest
 from topoloom.cli.main import run
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Shells start what runs in the background deaf to Ctrl-C, and processes inherit that: those that tests interrupt as well.
+    # Shells start what runs in the background deaf to Ctrl-C, and what tests start and interrupt would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
