@@ -23,7 +23,7 @@ NETWORKS = {
     "hyperx:8x8,p=4": ("dor", "HyperX, 256"),
     "hyperx:8x8,p=8": ("dor", "HyperX, 512"),
     "hyperx:8x8x4,p=4": ("dor", "HyperX, 1,024"),
-    "hyperx:8x8,p=16": ("dor", "crowded, 1,024"),
+    "hyperx:8x8,p=16": ("dor", "HyperX, 1,024, crowded"),
     "torus:16x16": ("dor", "torus, 256"),
     "torus:8x8x8": ("dor", "torus, 512"),
     "torus:16x8x8": ("dor", "torus, 1,024"),
@@ -69,7 +69,7 @@ def draw(rows, path):
             x = [at + 0.17 * place - 0.34 for at in range(len(specs))]
             panel.bar(x, [found[spec] for spec in specs], width=0.17, label=APPS[app])
         panel.axhspan(-10, 10, color="0.9", zorder=0)
-        panel.set_xticks(range(len(specs)), [NETWORKS[spec][1] for spec in specs])
+        panel.set_xticks(range(len(specs)), [NETWORKS[spec][1].replace(", ", "\n", 1) for spec in specs])
         panel.set_ylabel("flow engine over cycle engine, %")
         figure.legend(loc="outside lower center", ncols=3, frameon=False)
         figure.savefig(path, metadata={"Date": None})
