@@ -256,3 +256,28 @@ def test_a_table_for_another_network_is_refused():
     name = ring.routing_from_tables(minimal_tables(graphs.build("torus:4"), to_terminals=False), destinations="routers")
     with pytest.raises(TopoloomError, match="a table of 4 routers"):
         Network("torus:5").verify(name)
+
+
+def test_a_file_that_changes_is_proved_anew(tmp_path):
+    """A proof is kept for the runs that follow; of the same name with other contents it says nothing."""
+    network, graph = Network("torus:5"), graphs.build("torus:5")
+    shortest = minimal_tables(graph, to_terminals=False)
+    # Never over the link between routers 4 and 0: a line has no ring.
+    line = shortest.copy()
+    for at in range(5):
+        for to in set(range(5)) - {at}:
+            line[at, to] = graph.ports_to(at, at + (1 if to > at else -1))[0]
+    file = tmp_path / "routes.csv"
+
+    def write(table):
+        rows = [f"{at},{to},{table[at, to]}" for at in range(5) for to in range(5) if at != to]
+        file.write_text("\n".join(["at,destination_router,port", *rows]) + "\n")
+
+    for table, safe in ((line, True), (shortest, False), (line, True), (shortest, False)):
+        write(table)
+        for load in (0.05, 0.1):
+            if safe:
+                assert network.simulate(f"table:{file}", load=load, warmup=50, measure=200).points[load].packets
+            else:
+                with pytest.raises(TopoloomError, match="can deadlock"):
+                    network.simulate(f"table:{file}", load=load, warmup=50, measure=200)

@@ -47,6 +47,19 @@ def test_known_makespans(spec: str, app: str, flow: str, bytes_: int) -> None:
     assert makespan(spec, app, flow, rate="100Gb/s") == pytest.approx(bytes_ / RATE / 10, rel=1e-9)
 
 
+def test_a_message_on_a_busy_path_waits_by_its_own_age(tmp_path) -> None:
+    """A short message joins a long one after 0.9 s: it is served at once, and lets the last message go."""
+    file = tmp_path / "late.csv"
+    long, half = 1_250_000_000, 562_500_000
+    file.write_text(
+        "source,target,bytes,after\n"
+        f"0,1,{long},\n15,14,{half},\n14,0,{half},1\n0,1,1250,2\n12,13,{long * 24 // 25},\n1,2,1,3\n"
+    )
+    exact, some = (makespan("mesh:4x4", f"messages:{file}", f"coalesce={share}") for share in ("0", "0.1"))
+    assert exact == pytest.approx(1.000001, rel=1e-6)
+    assert some == pytest.approx(exact, rel=1e-6)
+
+
 def test_a_sweep_takes_as_many_steps_as_its_diagonals() -> None:
     # Where a task waits for three messages it takes them in at a third of the rate each.
     assert makespan("torus:4x4x4", "sweep3d:size=1000", "consumption=inf") == pytest.approx(9 * 1000 / RATE)

@@ -497,13 +497,19 @@ impl Config {
         if let Some((name, _, why)) = other.into_iter().find(|(_, given, _)| *given) {
             return Err(Error::Config(format!("model=extoll has no {name}: {why}")));
         }
-        let [tcs, tc_vcs, adaptive] = [self.tcs.unwrap_or(4), self.tc_vcs.unwrap_or(2), self.adaptive_tcs.unwrap_or(2)];
+        let [tcs, tc_vcs, adaptive] = self.traffic_classes();
         within("tcs", tcs.into(), 1, 16)?;
         within("tc-vcs", tc_vcs.into(), 1, 16)?;
-        within("adaptive-tcs", self.adaptive_tcs.unwrap_or(adaptive.min(tcs)).into(), 0, tcs.into())?;
+        within("adaptive-tcs", adaptive.into(), 0, tcs.into())?;
         within("tcs times tc-vcs", (tcs * tc_vcs).into(), 1, u64::from(MAX_VCS - tcs))?;
         within("buffer-delay", self.buffer_delay.unwrap_or(1).into(), 0, 1000)?;
         within("crossbar-delay", self.crossbar_delay.unwrap_or(1).into(), 0, 1000)
+    }
+
+    /// Of cards: traffic classes, deterministic VCs of each, and how many have an adaptive VC as well.
+    fn traffic_classes(&self) -> [u32; 3] {
+        let tcs = self.tcs.unwrap_or(4);
+        [tcs, self.tc_vcs.unwrap_or(2), self.adaptive_tcs.unwrap_or(tcs.min(2))]
     }
 
     /// The options with everything filled in that depends on the model, and on the VC classes of the routing.
@@ -515,8 +521,7 @@ impl Config {
                 ..self.clone()
             },
             Model::Extoll => {
-                let (tcs, tc_vcs) = (self.tcs.unwrap_or(4), self.tc_vcs.unwrap_or(2));
-                let adaptive_tcs = self.adaptive_tcs.unwrap_or(2.min(tcs));
+                let [tcs, tc_vcs, adaptive_tcs] = self.traffic_classes();
                 Self {
                     vcs: Some(tcs * tc_vcs + adaptive_tcs),
                     flow: Flow::Vct,
