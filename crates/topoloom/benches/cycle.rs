@@ -57,6 +57,7 @@ const CASES: &[Case] = &[
     case("HyperX", HYPERX, "dor", "uniform", 0.5, 5_000).beside(Some(74.0), Some(289.0)),
     case("Slim Fly", "slimfly:q=9,p=6", "min", "uniform", 0.4, 5_000),
     case("FleX", FLEX, "min", "uniform", 0.4, 5_000),
+    case("Galaxyfly, 3,480 terminals", "galaxyfly:n=15,q=29,a=4,p=2", "min", "uniform", 0.3, 1_500),
     case("HyperX Valiant", HYPERX, "val", "uniform", 0.3, 4_000),
     case("HyperX UGAL", HYPERX, "ugal-l", "uniform", 0.5, 4_000),
     case("dragonfly UGAL", FLY, "ugal-l", "uniform", 0.4, 4_000),

@@ -11,6 +11,9 @@ use crate::rng::Rng;
 use crate::routing::{PacketState, Routing, View};
 use crate::traffic::Traffic;
 
+/// How many events ahead memory is asked for: those between take about as long as it takes to come.
+const AHEAD: usize = 8;
+
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
@@ -24,7 +27,10 @@ pub trait Arrivals<M>: Sync {
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>) {
         let rings = self.keeps_bubbles();
-        for event in events {
+        for (place, event) in events.iter().enumerate() {
+            if let Some(next) = events.get(place + AHEAD).filter(|next| next.to & TERMINAL == 0) {
+                domain.model.expect_flit(next.to);
+            }
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
             } else {
@@ -287,7 +293,10 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
         let credits = self.wires.credits.take(now);
-        for &credit in &credits {
+        for (place, &credit) in credits.iter().enumerate() {
+            if let Some(next) = credits.get(place + AHEAD).filter(|next| **next & TERMINAL == 0) {
+                self.model.expect_credit(*next);
+            }
             if credit & TERMINAL != 0 {
                 self.terminals.credit(credit & !TERMINAL, now);
             } else {
@@ -301,7 +310,10 @@ impl<M: RouterModel> Domain<M> {
     fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         self.terminals.tick(now);
         let awake = self.terminals.awake(now);
-        for &place in &awake {
+        for (i, &place) in awake.iter().enumerate() {
+            if let Some(next) = awake.get(i + AHEAD) {
+                self.terminals.expect(*next);
+            }
             if let Sent::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
                 self.stats.injected_flits += 1;
                 if flit.is_head() {

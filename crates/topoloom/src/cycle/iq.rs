@@ -1096,6 +1096,17 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     }
 
     #[inline(always)]
+    fn expect_flit(&self, vc: u32) {
+        self.inputs.prefetch(vc as usize);
+        self.router_of.prefetch((vc >> LOG) as usize);
+    }
+
+    #[inline(always)]
+    fn expect_credit(&self, vc: u32) {
+        self.outputs.prefetch(vc as usize);
+    }
+
+    #[inline(always)]
     fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
         debug_assert!(output.occupancy > 0, "a credit that nobody has spent");

@@ -72,6 +72,12 @@ pub trait RouterModel: Send {
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);
 
+    /// A flit will arrive at input VC `vc` soon: its memory may be asked for.
+    fn expect_flit(&self, _vc: u32) {}
+
+    /// A credit will come back for output VC `vc` soon: its memory may be asked for.
+    fn expect_credit(&self, _vc: u32) {}
+
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, wires: &mut Wires);
 

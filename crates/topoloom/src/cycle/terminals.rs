@@ -210,6 +210,13 @@ impl Terminals {
         self.wheel.recycle(awake);
     }
 
+    /// The source at `place` will be asked soon.
+    #[inline(always)]
+    pub fn expect(&self, place: u32) {
+        self.sources.prefetch(place as usize);
+        self.occupancy.prefetch(place as usize * self.stride);
+    }
+
     /// Lets the source at `place` send.
     #[inline(always)]
     pub fn send(&mut self, place: u32, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Sent {

@@ -206,25 +206,39 @@ impl Ways {
         here.supernode == there.supernode || self.galaxy.link(here.parts, there.parts).is_some()
     }
 
+    /// Calls `visit` with each link from the supernode of `at` to one that it has in common with that of `to`, `except`
+    /// that one, and with what it costs: the hops on its way, or nothing where any will do.
+    #[inline(always)]
+    fn common(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(u32, u32)) {
+        self.galaxy.common(self.place(at).parts, self.place(to).parts, |link| {
+            if Some(link) != except {
+                visit(link, if self.any_common { 0 } else { self.cost(at, link, to) });
+            }
+        });
+    }
+
+    /// Of these links those that cost least: their cost, how many they are, and the first.
+    #[inline(always)]
+    fn best(&self, at: RouterId, to: RouterId, except: Option<u32>) -> (u32, u32, Option<u32>) {
+        let (mut least, mut count, mut first) = (u32::MAX, 0, None);
+        self.common(at, to, except, |link, cost| {
+            if cost < least {
+                (least, count, first) = (cost, 0, Some(link));
+            }
+            count += u32::from(cost == least);
+        });
+        (least, count, first)
+    }
+
     /// Calls `visit` with each link by which `min` may leave the supernode of `at` on its way to `to` over a common
     /// neighbour, `except` that one; or with nothing where it needs no such neighbour.
-    #[inline(always)]
     fn links(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(Option<u32>)) {
-        let (here, there) = (self.place(at), self.place(to));
-        if self.near(here, there) {
+        if self.near(self.place(at), self.place(to)) {
             return visit(None);
         }
-        let allowed = |link: u32| Some(link) != except;
-        let mut least = u32::MAX;
-        if !self.any_common {
-            self.galaxy.common(here.parts, there.parts, |link| {
-                if allowed(link) {
-                    least = least.min(self.cost(at, link, to));
-                }
-            });
-        }
-        self.galaxy.common(here.parts, there.parts, |link| {
-            if allowed(link) && (self.any_common || self.cost(at, link, to) == least) {
+        let (least, ..) = self.best(at, to, except);
+        self.common(at, to, except, |link, cost| {
+            if cost == least {
                 visit(Some(link));
             }
         });
@@ -233,19 +247,21 @@ impl Ways {
     /// Draws one of `links`; `None` if there is none.
     #[inline(always)]
     fn draw(&self, at: RouterId, to: RouterId, except: Option<u32>, rng: &mut Rng) -> Option<Option<u32>> {
-        let (mut count, mut found) = (0, None);
-        self.links(at, to, except, |link| (count, found) = (count + 1, Some(link)));
-        if count < 2 {
-            return found;
+        if self.near(self.place(at), self.place(to)) {
+            return Some(None);
         }
-        let mut left = rng.below(count);
-        self.links(at, to, except, |link| {
-            if left == 0 {
-                found = Some(link);
+        let (least, count, first) = self.best(at, to, except);
+        if count < 2 {
+            return first.map(Some);
+        }
+        let (mut left, mut drawn) = (rng.below(count), None);
+        self.common(at, to, except, |link, cost| {
+            if cost == least {
+                drawn = drawn.or((left == 0).then_some(link));
+                left = left.wrapping_sub(1);
             }
-            left = left.wrapping_sub(1);
         });
-        found
+        Some(drawn)
     }
 
     /// The output to router number `to` of the own supernode.
