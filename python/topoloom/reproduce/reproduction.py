@@ -23,6 +23,7 @@ from topoloom.reproduce.paper import (
     margin,
     numbers,
 )
+from topoloom.studies.estimates import shared
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.points import StudyPoint
@@ -192,7 +193,15 @@ class Plan:
             for _, point in points:
                 keys.setdefault(point.key, point)
         self.points = list(keys.values())
-        self._totals = {name: len(points) for name, points in every.items()}
+        self._seconds = self._noted(every)
+
+    def _noted(self, every: Mapping[str, Sequence[StudyPoint]]) -> dict[str, float]:
+        """Return about how many seconds points take, by their keys, as the paper's data note it of studies."""
+        noted: dict[str, float] = {}
+        for name, points in every.items():
+            study = self.paper.study[name]
+            noted |= shared(study.quick_seconds if self.quick else study.seconds, points)
+        return noted
 
     def _read(self) -> dict[str, Study]:
         """Read the studies that the items need, as they are to be run."""
@@ -210,13 +219,7 @@ class Plan:
 
     def seconds(self, states: Mapping[str, str]) -> float:
         """Return about how long the points that are not done take one processor, as the paper's data note it."""
-        total = 0.0
-        for name in self.studies:
-            own = {point.key for points in self._points.values() for study, point in points if study == name}
-            left = sum(states.get(key) != "done" for key in own)
-            study = self.paper.study[name]
-            total += (study.quick_seconds if self.quick else study.seconds) * left / max(self._totals[name], 1)
-        return total
+        return sum(self._seconds[point.key] for point in self.points if states.get(point.key) != "done")
 
     def run(
         self, store: Path, *, executor: Executor | None = None, on_progress: OnProgress | None = None
@@ -233,6 +236,7 @@ class Plan:
                 name=self.paper.name,
                 keep_going=True,
                 on_progress=on_progress,
+                noted=self._seconds,
             )
             stored = ledger.rows()
         others = Counter(

@@ -1,13 +1,15 @@
 """How long points take, roughly: what is longest goes first, and people are told how much time is left."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
 
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.points import StudyPoint
 
 _NUMBER = re.compile(r"\d+")
+_FACTOR = re.compile(r"[qap]=\d{1,6}")
 
 
 class Estimates:
@@ -15,9 +17,13 @@ class Estimates:
 
     Args:
         done: Points with how long they took, in seconds.
+        noted: Seconds of points by their keys, as far as they are known beforehand; those of points done count more.
     """
 
-    def __init__(self, done: Iterable[tuple[StudyPoint, float]] = ()) -> None:
+    def __init__(
+        self, done: Iterable[tuple[StudyPoint, float]] = (), noted: Mapping[str, float] = MappingProxyType({})
+    ) -> None:
+        self._noted = noted
         self._known: dict[tuple[str, ...], tuple[float, int]] = {}
         self._efforts: dict[str, float] = {}
         for point, wall_s in done:
@@ -40,7 +46,7 @@ class Estimates:
             if kinship in self._known:
                 total, count = self._known[kinship]
                 return total / count * _load(point)
-        return guess(point)
+        return self._noted.get(point.key) or guess(point)
 
     def _add(self, point: StudyPoint, wall_s: float) -> None:
         for kinship in _kinships(point):
@@ -58,10 +64,16 @@ def _load(point: StudyPoint) -> float:
     return 0.05 + (0.5 if point.load is None else point.load)
 
 
+def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:
+    """Return the seconds of each of some points, by their keys: their parts of what all of them take."""
+    whole = sum(map(guess, points))
+    return {point.key: seconds * guess(point) / whole for point in points}
+
+
 def guess(point: StudyPoint) -> float:
     """Return an effort for a network of which nothing is known: by its numbers, which say how large it is."""
     sizes, _, keys = point.spec.partition(",")
-    numbers = [int(number) for number in _NUMBER.findall(sizes)][:6]
-    concentration = next((int(key[2:]) for key in keys.split(",") if re.fullmatch(r"p=\d{1,6}", key)), 1)
-    size = min(prod(numbers or [100]) * concentration, 10**7)
+    factors = [int(number) for number in _NUMBER.findall(sizes)][:6] or [100]
+    factors += [int(key[2:]) for key in keys.split(",") if _FACTOR.fullmatch(key)]
+    size = min(max(prod(factors), 1), 10**7)
     return KINDS[point.kind].effort * _load(point) * size / 1000

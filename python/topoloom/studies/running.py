@@ -1,9 +1,10 @@
 """Runs a study: what the ledger lacks goes to the executor, longest first, and what comes back into the ledger."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
+from types import MappingProxyType
 from typing import Protocol
 
 from topoloom._core import TopoloomError
@@ -134,6 +135,7 @@ def run_points(
     name: str,
     keep_going: bool = False,
     on_progress: OnProgress | None = None,
+    noted: Mapping[str, float] = MappingProxyType({}),
 ) -> Progress:
     """Run the points that the ledger lacks.
 
@@ -144,6 +146,7 @@ def run_points(
         name: The name of the study, for the ledger's record.
         keep_going: Skip points that cannot be run instead of refusing the study.
         on_progress: Called in this thread whenever something has changed, and at least every few tenths of a second.
+        noted: About how many seconds points take, by their keys, where that is known.
 
     Returns:
         How it ended. After Ctrl-C it is not ``finished``; what was done is stored.
@@ -151,13 +154,23 @@ def run_points(
     Raises:
         TopoloomError: A point that cannot be run, before anything is; or a full disk.
     """
-    return _Run(points, ledger, executor, keep_going=keep_going).to_the_end(name, on_progress or (lambda _: None))
+    return _Run(points, ledger, executor, keep_going=keep_going, noted=noted).to_the_end(
+        name, on_progress or (lambda _: None)
+    )
 
 
 class _Run:
     """The state of one :func:`run_points`."""
 
-    def __init__(self, points: Sequence[StudyPoint], ledger: Records, executor: Executor, *, keep_going: bool) -> None:
+    def __init__(
+        self,
+        points: Sequence[StudyPoint],
+        ledger: Records,
+        executor: Executor,
+        *,
+        keep_going: bool,
+        noted: Mapping[str, float],
+    ) -> None:
         self._ledger = ledger
         self._executor = executor
         states = ledger.states()
@@ -165,7 +178,7 @@ class _Run:
         todo = [point for point in points if point.key not in done]
         self.progress = Progress(total=len(points), done=len(done), before=len(done), stored=done)
         self.progress.skipped = checked(todo, keep_going=keep_going)
-        self._estimates = Estimates(ledger.durations() if todo else [])
+        self._estimates = Estimates(ledger.durations() if todo else [], noted)
         todo = [point for point in todo if point not in self.progress.skipped]
         # The longest last: points are taken from the end.
         self._todo = sorted(todo, key=self._estimates.effort)
