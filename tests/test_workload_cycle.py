@@ -194,3 +194,9 @@ def test_tasks_avoid_failed_routers(topoloom: Callable[..., Any]) -> None:
     )
     assert outcome.status == 0
     assert outcome.json()[0]["tasks"] == 14
+
+
+def test_several_apps_by_several_options(topoloom: Callable[..., Any]) -> None:
+    apps = ["--app", "reduce", "--app", "allreduce:size=1KiB,reduce", "--app", "mapreduce"]
+    runs = topoloom("workload", "torus:4x4", *apps, "--json").json()
+    assert [run["app"] for run in runs] == ["reduce", "allreduce:size=1KiB", "mapreduce"]

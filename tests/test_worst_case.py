@@ -7,7 +7,7 @@ import pytest
 
 from oracles import graphs, patterns, routes
 from test_patterns import chances, check
-from topoloom import _core
+from topoloom import _core, network
 
 
 def busiest(graph: graphs.Graph, paths: routes.Paths, found: list[patterns.Chances]) -> float:
@@ -83,6 +83,17 @@ def test_galaxyfly(n, q, a, p):
     opponents = [to(router) for router in range(graph.routers)]
     check(spec, "worst-case", patterns.by_routers(graph.homes, opponents))
     assert max(opponents.count(router) for router in range(a)) == q - 1
+
+
+@pytest.mark.parametrize(
+    ("n", "q", "a", "p"),
+    [(4, 9, 3, 2), (3, 5, 5, 1), (4, 13, 4, 3), (6, 8, 5, 1), (3, 4, 1, 2), (3, 7, 1, 1), (2, 16, 1, 1)],
+)
+def test_the_busiest_link_of_a_galaxyfly(n, q, a, p):
+    """From label 0 to label 0 of the next cluster goes what half of a cluster sends."""
+    bound = network(f"galaxyfly:n={n},q={q},a={a},p={p}").bound("min", "worst-case")
+    assert bound["max_channel_load"] == pytest.approx(a * p * (q + 1) / 2)
+    assert bound["max_terminal_load"] == pytest.approx(q - 1)
 
 
 @pytest.mark.parametrize("spec", ["galaxyfly:n=7,q=1,a=3,p=2", "galaxyfly:n=5,q=1,a=1"])

@@ -149,7 +149,7 @@ pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResu
 pub fn verify(py: Python<'_>, network: &Network, routing: &str, vcs: Option<u32>) -> PyResult<String> {
     let proof = py.detach(|| {
         let algorithm = routing::build(&network.0, routing)?;
-        Ok(routing::verify::verify(&network.0, routing, &algorithm, vcs))
+        routing::verify::verify(&network.0, routing, &algorithm, vcs)
     });
     raise(proof).map(|proof| json(&proof))
 }

@@ -26,7 +26,10 @@ LONG_S = 10.0
 def workload(
     context: typer.Context,
     specs: Specs,
-    app: Annotated[str, typer.Option("--app", metavar="NAME,…", help="Applications; see: topoloom list apps.")],
+    app: Annotated[
+        list[str],
+        typer.Option("--app", metavar="NAME,…", help="Applications, also by several --app; see: topoloom list apps."),
+    ],
     engine: Annotated[
         str | None, typer.Option("--engine", help="flow, or cycle: flit by flit.", show_default="flow")
     ] = None,
@@ -66,7 +69,8 @@ def workload(
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
     _check_files(out, plot)
-    job = WorkloadJob(load_networks(specs), split_names("--app", app), routing, chosen, baseline)
+    apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
+    job = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
     found = _run(job, context.obj)
     _write(found, out, plot)
     if json:

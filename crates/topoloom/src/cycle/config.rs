@@ -404,7 +404,7 @@ impl Config {
         if self.model == Model::Vct && self.flow != Flow::Vct {
             return Err(Error::Config("model=vct is virtual cut-through: leave flow out, or flow=vct".to_owned()));
         }
-        within("vcs", self.vcs.unwrap_or(1).into(), 1, MAX_VCS.into())?;
+        self.vcs.map_or(Ok(()), check_vcs)?;
         within("buffer", self.buffer.into(), 1, 65_535)?;
         self.check_model()?;
         within("routing-delay", self.routing_delay.unwrap_or(0).into(), 0, 1000)?;
@@ -604,6 +604,14 @@ impl Config {
             }
         }
     }
+}
+
+/// Checks a number of VCs a port.
+///
+/// # Errors
+/// [`Error::Config`] says what is allowed.
+pub fn check_vcs(vcs: u32) -> Result<()> {
+    within("vcs", vcs.into(), 1, MAX_VCS.into())
 }
 
 fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {

@@ -22,7 +22,7 @@ mod terminals;
 mod wires;
 
 pub use config::{
-    Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse,
+    Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse, check_vcs,
 };
 pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;

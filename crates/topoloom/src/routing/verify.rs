@@ -88,12 +88,16 @@ pub struct CycleHop {
 }
 
 /// Verifies `routing` on `network`; with fewer `vcs` than it has classes, as the engine runs it then: classes share VCs.
-pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u32>) -> Proof {
+///
+/// # Errors
+/// [`Error::Config`] if the engine takes no such number of VCs.
+pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u32>) -> Result<Proof> {
     let needed = routing.classes();
-    match vcs {
+    vcs.map_or(Ok(()), crate::cycle::check_vcs)?;
+    Ok(match vcs {
         Some(vcs) if vcs < needed => Proof { vcs_needed: needed, ..prove(network, name, &Merged { routing, vcs }) },
         _ => prove(network, name, routing),
-    }
+    })
 }
 
 /// Refuses a routing that can deadlock or lose packets. A proof takes long, so that each is made once in a process: the
@@ -110,7 +114,7 @@ pub fn require_safe(network: &Network, name: &str, routing: &AnyRouting) -> Resu
     let key = hasher.finish();
     let known = KNOWN.lock().expect("no thread panics with it").get(&key).cloned();
     let refusal = known.unwrap_or_else(|| {
-        let refusal = verify(network, name, routing, None).refuse_unsafe().err().map(|error| error.to_string());
+        let refusal = prove(network, name, routing).refuse_unsafe().err().map(|error| error.to_string());
         KNOWN.lock().expect("no thread panics with it").insert(key, refusal.clone());
         refusal
     });

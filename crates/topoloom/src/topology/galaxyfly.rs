@@ -9,7 +9,7 @@
 //! links by their place. Classes: `local` within a supernode, `global` between supernodes.
 //!
 //! A supernode has d = n - 1 + (q - δ)/2 links to others, and each of its routers h global ports, d / a rounded up unless
-//! more are given; ports that are left stay unused. The *wiring* says which router has which link. *Rule G* counts the
+//! more are given; ports that are left stay unused, and the radix does not count them. The *wiring* says which router has which link. *Rule G* counts the
 //! links k = 0, 1, … by the neighbour: first x + X[0], x + X[1], … of the own cluster, then the other clusters in order.
 //!
 //! - `G`: link k is on router k / h;
@@ -385,6 +385,9 @@ impl Galaxyfly {
     }
 }
 
+/// The most global ports of a router, unless its links need more.
+const MOST_GLOBAL_PORTS: u32 = 1024;
+
 fn build(params: &Params) -> Result<Network> {
     let [n, q, a] = [params.required("n", 1)?, params.required("q", 1)?, params.required("a", 1)?];
     let (p, wiring) = (params.concentration()?, read_wiring(params)?);
@@ -400,6 +403,12 @@ fn build(params: &Params) -> Result<Network> {
     if h < least {
         return Err(params.mistake(format!(
             "h is {h}; a supernode of {a} routers has {degree} links to others, so that h must be at least {least}"
+        )));
+    }
+    if h > MOST_GLOBAL_PORTS.max(least) {
+        return Err(params.mistake(format!(
+            "h is {h}; it must be from {least} to {}, ports beyond {least} being spare ones",
+            MOST_GLOBAL_PORTS.max(least)
         )));
     }
     let galaxyfly = Galaxyfly { galaxy: Arc::new(Galaxy::new(n, q)), a, p, h, wiring };
