@@ -278,7 +278,7 @@ def test_a_graph_in_many_pieces_tells_the_largest(topoloom):
 def test_tables_may_name_their_columns_otherwise(tmp_path):
     network = read(tmp_path, "Source,Target,Weight,latency\nx,y,3,7\ny,z,1,\n", "csv")
     assert network.core.own_latencies() == [7, None]
-    assert "columns that were ignored: weight" in network.notes
+    assert "columns that were ignored: Weight" in network.notes
 
 
 def test_parallel_links_are_kept_and_said(topoloom, tmp_path):
@@ -409,6 +409,14 @@ BAD_FILES = [
     ("csv", "router_a,port_a,router_b,port_b\n0,-1,1,1\n", "port_a is '-1'"),
     ("csv", "router_a,port_a,router_b,port_b\n0,4000000000,1,4000000000\n", "8000000000 terminals"),
     ("csv", "router_a,router_b\n0,\n", "no name"),
+    ("csv", "\n\nrouter_a,router_b\n0,1\n\n# so\n0,1,2\n", "line 7: 3 fields"),
+    ("csv", "router_a,router_b,class\n\n\n0,1,x\n", "line 4: unknown class"),
+    ("csv", "\n\nsource,port_a,target,port_b\n0,1,1,1\n\n0,1,2,1\n", "line 6: port 1 of router '0' has a link already"),
+    ("csv", "\nrouter_a,router_b,class,class\n", "line 2: the column 'class' stands there twice"),
+    ("csv", "switch_a,port_a,switch_b,port_b\n0,1,1,1\n0,x,2,1\n", "line 3: port_a is 'x'; it must be a whole number"),
+    ("csv", "switch_a,port_a,switch_b,port_b\n0,x,1,x\n0,x,2,x\n", "line 3: port x of router '0' has a link already"),
+    ("csv", "switch_a,port_a,switch_b,port_b\n0,x,1,x\n0,,2,x\n", "line 3: port_a is missing"),
+    ("csv", "switch_a,switch_b,terminal\n0,1,T\n", "line 2: the cable of terminal 'T' leads to two routers"),
     # anynet
     ("anynet", "router 0 node 0\nrouter 1 node 0\n", "line 2: node 0 hangs on router 1 and on router 0"),
     ("anynet", "router 0 router 1 5\nrouter 1 router 0 6\n", "line 2: from router 1 to router 0 the latency is 6"),

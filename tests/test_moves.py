@@ -27,14 +27,18 @@ def listed(spec, size, seed=0):
 
 
 class Machine:
-    """Sockets and plugs: cables with two ends each, some of which may hang in the air."""
+    """Sockets and plugs: cables, known by their lines, with two ends each, some of which may hang in the air."""
 
-    def __init__(self, text):
+    def __init__(self, text, switch="switch"):
         self.cabinet, self.ends, self.socket = {}, {}, {}
-        for number, row in enumerate(csv.DictReader(io.StringIO(text)), 1):
-            self.ends[number] = [(row[f"switch_{end}"], row[f"port_{end}"]) for end in "ab"]
+        reader = csv.DictReader(io.StringIO(text))
+        for row in reader:
+            if row.get("terminal"):
+                continue
+            number = reader.line_num
+            self.ends[number] = [(row[f"{switch}_{end}"], row[f"port_{end}"]) for end in "ab"]
             for side, end in enumerate("ab"):
-                self.cabinet[row[f"switch_{end}"]] = row[f"cabinet_{end}"]
+                self.cabinet[row[f"{switch}_{end}"]] = row[f"cabinet_{end}"]
                 self.socket[self.ends[number][side]] = (number, side)
         self.length = self.lengths()
 
@@ -138,20 +142,126 @@ def test_the_list_that_layout_writes_is_read(topoloom, tmp_path):
     assert "128 cables of terminals stay where they are" in outcome.err
 
 
+def test_a_laid_out_machine_is_permuted_and_still_a_network(topoloom, tmp_path):
+    before, moves, after = (tmp_path / name for name in ("cables.csv", "moves.csv", "after.csv"))
+    rules = "cabinet=8,router-units=2"
+    assert topoloom("layout", "torus:8x8,p=2", "--layout", rules, "--cables", str(before)).status == 0
+    # Terminals first, so that a cable's line is not its place among the switches' cables.
+    header, *lines = before.read_text().splitlines(keepends=True)
+    before.write_text("".join([header, *lines[128:], *lines[:128]]))
+    told = topoloom("permute", str(before), "--out", str(moves), "--after", str(after), "--json").json()
+    was, done = (list(csv.DictReader(path.open())) for path in (before, after))
+    assert done[0].keys() == was[0].keys()
+    assert done[:128] == was[:128], "cables of terminals stay"
+    machine = Machine(before.read_text(), "router")
+    machine.apply(moves.read_text())
+    assert machine.ends == Machine(after.read_text(), "router").ends
+    for old, new in zip(was[128:], done[128:], strict=True):
+        assert {key: old[key] for key in ("class", "length_m", "kind")} == {
+            key: new[key] for key in ("class", "length_m", "kind")
+        }
+        ends = [[new[f"{key}_{side}"] for key in ("router", "cabinet", "unit", "port")] for side in "ab"]
+        for router, cabinet, unit, _ in ends:
+            assert (int(cabinet), int(unit)) == (int(router) // 8, 1 + 2 * (int(router) % 8))
+        assert new["label"] == "/".join(f"C{cabinet}-U{unit}-P{port}" for _, cabinet, unit, port in ends)
+    assert len({row["label"] for row in done}) == len(done)
+    for row in csv.DictReader(moves.open()):
+        assert row["label"] == was[int(row["cable"]) - 2]["label"]
+    facts = topoloom("show", f"file:{after}", "--json").json()[0]
+    assert (facts["routers"], facts["terminals"], facts["links"]) == (64, 128, 128)
+    assert facts["average_distance"] == pytest.approx(told["after"]["average_distance"])
+    assert facts["average_distance"] < told["before"]["average_distance"]
+
+
+NAMED = """# the machine, room 2
+Switch A,PORT_A,Cabinet-A,slot_a,switch b,port b,cabinet_b,slot_b,Terminal,Label
+
+"#1",eth1,x,s1,#2,eth1,x,s3,,red
+#2,eth2,x,s4,#3,eth1,x,s5,,blue
+#3,eth2,x,s6,#4,eth1,x,s7,,green
+"#4",eth2,x,s8,"#1",eth2,x,s2,,white
+"#1",up,x,s0,,,,,node 1,grey
+"#3",eth2,x,s6,#4,eth1,x,s7,,green
+"#2",eth2,x,s4,#3,eth1,x,s5,,blue
+"""
+
+
+def test_a_list_of_names_is_a_network_before_and_after(topoloom, tmp_path):
+    path, after = tmp_path / "machine.csv", tmp_path / "after.csv"
+    path.write_text(NAMED)
+    outcome = topoloom("permute", str(path), "--after", str(after), "--json")
+    assert outcome.status == 0
+    note = (
+        "2 lines, the first of them line 5, begin with # and are comments; where a name begins with #, put it in quotes"
+    )
+    assert note in outcome.err
+    assert "the cable of a terminal stays where it is" in outcome.err
+    header, *rows = csv.reader(after.open())
+    assert header == NAMED.splitlines()[1].split(",")
+    assert [row[9] for row in rows] == ["red", "white", "grey", "green", "blue"], "labels of their own stay"
+    slots = {(row[4 * s], row[4 * s + 1]): row[4 * s + 3] for row in rows for s in (0, 1) if row[4 * s]}
+    assert [slots["#1", f"eth{n}"] for n in (1, 2)] + [slots["#3", "eth1"]] == ["s1", "s2", "s5"]
+    for listed in (path, after):
+        shown = topoloom("show", f"file:{listed}", "--json").json()[0]
+        assert (shown["routers"], shown["links"], shown["terminals"], shown["diameter"]) == (4, 4, 1, 2)
+        assert any("ports have names" in note for note in shown["notes"])
+
+
+def test_switches_that_stand_alone_are_said(topoloom, tmp_path):
+    path = tmp_path / "machine.csv"
+    path.write_text("a,1,x,b,1,y\nb,2,y,c,1,z\n")
+    assert "every cabinet holds one switch, so no cables can exchange ends" in topoloom("permute", str(path)).err
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("a,1,x,b,1,x\na,1,x,c,1,x\n", "line 2: port '1' of switch 'a' is used twice, first on line 1"),
         (f"{HEADER}\na,1,x,b,1,y\na,2,x,b,1,y\n", "line 3: port '1' of switch 'b' is used twice, first on line 2"),
-        ("a,1,x,b,,x\n", "line 1: the port of an end is missing"),
-        ("a,1,x,b,2\n", "line 1: a switch is in no cabinet"),
-        ("a,1,,b,2,x\n", "line 1: a switch is in no cabinet"),
-        ("a,1,x,,2,x\n", "line 1: the switch of an end is missing"),
+        (
+            "a,1,x,b,1,x\nb,2,x,c,1,x\n\n\na,1,x,c,2,x\n",
+            "line 5: port '1' of switch 'a' is used twice, first on line 1",
+        ),
+        ("\n\na,1,x,b,1,x\n# no\n\na,1,x,c,2,x\n", "line 6: port '1' of switch 'a' is used twice, first on line 3"),
+        ("\r\na,1,x,b,1,x\r\n\r\na,1,x,c,2,x\r\n", "line 4: port '1' of switch 'a' is used twice, first on line 2"),
+        (
+            f"{HEADER},terminal\na,1,x,b,1,x,\na,1,x,,,,T1\n",
+            "line 3: port '1' of switch 'a' is used twice, first on line 2",
+        ),
+        (
+            f"{HEADER},terminal\na,1,x,,,,T1\nb,1,x,a,1,x,\n",
+            "line 3: port '1' of switch 'a' is used twice, first on line 2",
+        ),
+        (
+            f"{HEADER},terminal\n,,,a,1,y,T1\nb,1,x,a,2,x,\n",
+            "line 3: switch 'a' is in cabinet 'x' here, in 'y' on line 2",
+        ),
+        (f"{HEADER},terminal\na,1,x,b,1,x,T1\n", "line 2: the cable of terminal 'T1' leads to two switches"),
+        (f"{HEADER},terminal\n,,,,,,T1\n", "line 2: the cable of terminal 'T1' leads to no switch"),
+        ("a,1,x,b,,x\n", "line 1: the port at end b is missing"),
+        (",1,x,b,1,x\n", "line 1: the switch at end a is missing"),
+        ("a,1,x,b,2\n", "line 1: switch 'b' is in no cabinet"),
+        ("a,1,,b,2,x\n", "line 1: switch 'a' is in no cabinet"),
+        ("a,1,x,,2,x\n", "line 1: the switch at end b is missing"),
         ("a,1,x,b,1,x\nb,2,y,c,1,x\n", "line 2: switch 'b' is in cabinet 'y' here, in 'x' on line 1"),
         ("a,1,x,a,2,x\n", "line 1: the cable leads from switch 'a' to itself"),
-        ("a,1,x,b,1,x\nc,1,x,d,1,x\n", "the network is disconnected"),
-        ("switch_a,port_a,switch_b,port_b,cabinet_b\n", "line 1: the column cabinet_a is missing"),
-        ("\n", "there is no cable in it"),
+        (
+            "a,1,x,b,1,x\nc,1,x,d,1,x\n",
+            "switch 'c' (line 2) cannot be reached from switch 'a' (line 1), nor can one other",
+        ),
+        (
+            f"{HEADER},terminal\na,1,x,b,1,x,\nc,1,x,,,,T\n",
+            "switch 'c' (line 3) cannot be reached from switch 'a' (line 2)",
+        ),
+        ("switch_a,port_a,switch_b,port_b,cabinet_b\n", "line 1: the column cabinet_a is missing; a list has switch_a"),
+        (f"{HEADER},Router A\n", "line 1: the column switch_a stands there twice"),
+        (
+            "from_switch,from_port,from_rack,to_switch,to_port,to_rack\na,1,x,b,1,x\n",
+            "line 1: unknown column 'from_switch'; there are: switch_a, port_a, cabinet_a",
+        ),
+        ("a,1,x,b,1,x,blue\n", "line 1: 7 fields stand here, where there are 6: switch_a,port_a"),
+        (f"{HEADER},colour\na,1,x,b,1,x,blue,2\n", "line 2: 8 fields stand here, where there are 7"),
+        ("\n", "there is no cable between two switches in it"),
     ],
 )
 def test_mistakes_in_a_list(topoloom, tmp_path, text, words):
@@ -169,7 +279,17 @@ def test_other_mistakes(topoloom, tmp_path):
         (["none.csv"], "none.csv cannot be read"),
         ([str(path), "--method", "tow-cab"], "did you mean 'two-cab'?"),
         ([str(path), "--swappable", "2"], "swappable is 2"),
+        ([str(path), "--out", str(path)], "CABLING.csv and --out are the same file"),
+        (
+            [str(path), "--after", str(tmp_path / "x" / ".." / "machine.csv")],
+            "CABLING.csv and --after are the same file",
+        ),
+        (
+            [str(path), "--out", str(tmp_path / "q"), "--after", str(tmp_path / "q")],
+            "--out and --after are the same file",
+        ),
     ]:
         outcome = topoloom("permute", *arguments)
         assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
         assert words in outcome.err
+        assert path.read_text() == "a,1,x,b,1,x\n"

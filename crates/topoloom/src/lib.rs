@@ -19,6 +19,7 @@ pub mod rng;
 pub mod routing;
 mod rows;
 pub mod statistics;
+mod table;
 pub mod topology;
 pub mod traffic;
 pub mod workload;

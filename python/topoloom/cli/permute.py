@@ -1,10 +1,12 @@
 """``topoloom permute``: swap-and-randomize a machine that stands."""
 
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Json
 from topoloom.permutation import permute_list
@@ -32,6 +34,7 @@ def permute(
     json: Json = False,
 ) -> None:
     """Permute the cables of a machine that stands: shorter ways, no more cable, and the moves that lead there."""
+    _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
     done = interruptible(
         lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed),
     )
@@ -49,6 +52,14 @@ def permute(
         print_json(done.told)
     else:
         _print(done.told)
+
+
+def _keep_apart(files: dict[str, Path | None]) -> None:
+    """Refuse to write over the list, or to write two tables into one file."""
+    given = [(name, path) for name, path in files.items() if path is not None]
+    for (one, path), (other, again) in combinations(given, 2):
+        if path.resolve() == again.resolve() or (path.exists() and again.exists() and path.samefile(again)):
+            raise TopoloomError(f"{one} and {other} are the same file, {again}; what is in it would be lost")
 
 
 def _print(told: dict[str, Any]) -> None:

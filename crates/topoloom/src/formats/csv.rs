@@ -1,15 +1,17 @@
 //! Tables of links, as `topoloom show --edges` writes them: a header with the columns' names, then a link a line.
 //!
-//! The columns `router_a` and `router_b` (or `source` and `target`, `from` and `to`) must be there; `port_a`, `port_b`,
-//! `class` and `latency` (cycles) may be. Where ports are given, the ports of a router below those of its links are its
-//! terminals', as in every network of this program. Cabling lists of `topoloom layout --cables` are such tables, too: a line
+//! The columns `router_a` and `router_b` (or `switch_a` and `switch_b`, `source` and `target`, `from` and `to`) must be
+//! there; `port_a`, `port_b`, `class` and `latency` (cycles) may be. Where ports are given, the ports of a router below
+//! those of its links are its terminals', as in every network of this program; ports that have names keep links apart,
+//! and no more. Cabling lists of `topoloom layout --cables` and `topoloom permute --after` are such tables, too: a line
 //! that names a `terminal` is its cable, with one router.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, edges, link_class, number, text};
+use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, edges, link_class, number, short, text};
 use crate::network::Network;
+use crate::table::{Row, Rows, heading};
 
 pub(super) const FORMAT: Format = Format {
     name: "csv",
@@ -22,16 +24,13 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// The names that the columns of the two ends may have.
-const ENDS: [[&str; 2]; 4] = [["router_a", "router_b"], ["source", "target"], ["from", "to"], ["src", "dst"]];
+const ENDS: [[&str; 2]; 5] =
+    [["router_a", "router_b"], ["switch_a", "switch_b"], ["source", "target"], ["from", "to"], ["src", "dst"]];
 
 /// True if a line is the header of a table of links.
 pub(super) fn is_header(line: &str) -> bool {
-    let columns: Vec<String> = line.split(',').map(column).collect();
-    ENDS.iter().any(|ends| ends.iter().all(|end| columns.iter().any(|column| column == end)))
-}
-
-fn column(name: &str) -> String {
-    name.trim().trim_matches('"').to_ascii_lowercase()
+    let columns: Vec<String> = line.split(',').map(heading).collect();
+    ENDS.iter().any(|ends| ends.iter().all(|end| columns.contains(&heading(end))))
 }
 
 /// Where the columns stand.
@@ -44,13 +43,16 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &[String]) -> Result<Self, Mistake> {
-        let place = |name: &str| header.iter().position(|column| column == name);
+    fn of(header: &Row) -> Result<Self, Mistake> {
+        let keys: Vec<String> = header.fields.iter().map(heading).collect();
+        let place = |name: &str| keys.iter().position(|key| *key == heading(name));
         let both = |[a, b]: [&str; 2]| Some([place(a)?, place(b)?]);
-        let ends =
-            ENDS.into_iter().find_map(both).ok_or_else(|| Mistake::at(1, "router_a and router_b are missing"))?;
-        if let Some(twice) = (1..header.len()).find(|&at| header[..at].contains(&header[at])) {
-            return Err(Mistake::at(1, format!("the column '{}' stands there twice", header[twice])));
+        let ends = ENDS
+            .into_iter()
+            .find_map(both)
+            .ok_or_else(|| Mistake::at(header.line, "router_a and router_b are missing"))?;
+        if let Some(twice) = (1..keys.len()).find(|&at| keys[..at].contains(&keys[at])) {
+            return Err(Mistake::at(header.line, format!("the column '{}' stands there twice", header.field(twice))));
         }
         Ok(Self {
             ends,
@@ -69,100 +71,167 @@ impl Columns {
 
 /// Reads a table; its first line is a header.
 pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
-    let mut reader =
-        csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text(bytes)?.as_bytes());
-    let header: Vec<String> = reader.headers().map_err(mistake)?.iter().map(column).collect();
-    let columns = Columns::of(&header)?;
-    let mut draft = Draft::default();
-    let (mut used, mut terminals) = (HashMap::new(), BTreeMap::new());
-    for record in reader.records() {
-        let record = record.map_err(mistake)?;
-        let line = record.position().map_or(0, |position| position.line() as usize);
-        let ends = columns.ends.map(|end| &record[end]);
-        let filled = |place: Option<usize>| place.map(|place| &record[place]).filter(|field| !field.is_empty());
-        if ends[0].is_empty() || (ends[1].is_empty() && filled(columns.terminal).is_none()) {
+    let mut rows = Rows::of(text(bytes)?);
+    let header = rows.next().ok_or_else(|| Mistake::whole("there is no table in it"))?;
+    let mut reading = Reading::new(Columns::of(&header)?);
+    for row in rows.by_ref() {
+        let (fields, wanted) = (row.fields.len(), header.fields.len());
+        if fields != wanted {
+            return Err(Mistake::at(row.line, format!("{fields} fields stand here, where the header has {wanted}")));
+        }
+        reading.row(&row)?;
+    }
+    let ignored: Vec<&str> = (0..header.fields.len())
+        .filter(|at| reading.columns.known().all(|known| known != *at))
+        .map(|at| header.field(at))
+        .collect();
+    let ignored = (!ignored.is_empty()).then(|| format!("columns that were ignored: {}", ignored.join(", ")));
+    let notes = ignored.into_iter().chain(rows.note(header.fields.len())).collect();
+    reading.finish(notes)
+}
+
+/// A table as it is read, row by row.
+struct Reading {
+    columns: Columns,
+    draft: Draft,
+    /// The lines on which ports were used, by (router, port).
+    used: HashMap<(u32, u32), usize>,
+    ports: Numbers,
+    /// The router of each terminal.
+    homes: BTreeMap<u32, u32>,
+    terminals: Numbers,
+}
+
+impl Reading {
+    fn new(columns: Columns) -> Self {
+        Self {
+            columns,
+            draft: Draft::default(),
+            used: HashMap::new(),
+            ports: Numbers::default(),
+            homes: BTreeMap::new(),
+            terminals: Numbers::default(),
+        }
+    }
+
+    /// Reads a link, or the cable of a terminal.
+    fn row(&mut self, row: &Row) -> Result<(), Mistake> {
+        let ends = self.columns.ends.map(|end| row.field(end));
+        match filled(row, self.columns.terminal) {
+            Some(terminal) => self.terminal(row, terminal, ends),
+            None => self.link(row, ends),
+        }
+    }
+
+    fn link(&mut self, row: &Row, ends: [&str; 2]) -> Result<(), Mistake> {
+        let line = row.line;
+        if ends.contains(&"") {
             return Err(Mistake::at(line, "a router has no name"));
         }
-        if let Some(field) = filled(columns.terminal) {
-            let router = draft.node(ends[0], line);
-            if let Some(port) = columns.ports.map(|ports| &record[ports[0]]) {
-                take_port(&mut used, ends[0], router, number("port_a", port, line)?, line)?;
+        let mut link = DraftLink::new(self.draft.node(ends[0], line), self.draft.node(ends[1], line), line);
+        link.class = filled(row, self.columns.class).map(|name| link_class(name, line)).transpose()?;
+        link.latency = filled(row, self.columns.latency).map(|text| number("the latency", text, line)).transpose()?;
+        let ports = [self.port(row, 0, link.ends[0])?, self.port(row, 1, link.ends[1])?];
+        link.ports = self.ports.are_numbers().then_some(ports).and_then(|[a, b]| Some([a?, b?]));
+        self.draft.link(link)
+    }
+
+    fn terminal(&mut self, row: &Row, terminal: &str, ends: [&str; 2]) -> Result<(), Mistake> {
+        let side = match ends.map(str::is_empty) {
+            [false, true] => 0,
+            [true, false] => 1,
+            [true, true] => return Err(Mistake::at(row.line, "a router has no name")),
+            [false, false] => {
+                let what = format!("the cable of terminal '{}' leads to two routers; it leads to one", short(terminal));
+                return Err(Mistake::at(row.line, what));
             }
-            let terminal: u32 = number("the terminal", field, line)?;
-            if terminals.insert(terminal, router).is_some() {
-                return Err(Mistake::at(line, format!("terminal {terminal} has a cable already")));
+        };
+        let router = self.draft.node(ends[side], row.line);
+        self.port(row, side, router)?;
+        let number = self.terminals.number("the terminal", terminal, row.line)?;
+        if self.homes.insert(number, router).is_some() {
+            return Err(Mistake::at(row.line, format!("terminal {terminal} has a cable already")));
+        }
+        Ok(())
+    }
+
+    /// Takes the port at an end, if ports are given.
+    fn port(&mut self, row: &Row, side: usize, router: u32) -> Result<Option<u32>, Mistake> {
+        let Some(ports) = self.columns.ports else { return Ok(None) };
+        let text = row.field(ports[side]);
+        let port = self.ports.number(["port_a", "port_b"][side], text, row.line)?;
+        match self.used.insert((router, port), row.line) {
+            None => Ok(Some(port)),
+            Some(first) => {
+                let name = row.field(self.columns.ends[side]);
+                let what = format!("port {text} of router '{name}' has a link already, on line {first}");
+                Err(Mistake::at(row.line, what))
             }
-            continue;
         }
-        let mut link = DraftLink::new(draft.node(ends[0], line), draft.node(ends[1], line), line);
-        link.class = filled(columns.class).map(|name| link_class(name, line)).transpose()?;
-        link.latency = filled(columns.latency).map(|field| number("the latency", field, line)).transpose()?;
-        if let Some([a, b]) = columns.ports {
-            let ports = [number("port_a", &record[a], line)?, number("port_b", &record[b], line)?];
-            take_ports(&mut used, ends, link.ends, ports, line)?;
-            link.ports = Some(ports);
+    }
+
+    fn finish(mut self, notes: Vec<String>) -> Result<Draft, Mistake> {
+        self.draft.notes.extend(notes);
+        if !self.ports.are_numbers() {
+            self.draft.notes.push("ports have names: the links of a router stand in the order of the table".to_owned());
         }
-        draft.link(link)?;
-    }
-    let ignored: Vec<&str> = (0..header.len())
-        .filter(|at| columns.known().all(|known| known != *at))
-        .map(|at| header[at].as_str())
-        .collect();
-    if !ignored.is_empty() {
-        draft.notes.push(format!("columns that were ignored: {}", ignored.join(", ")));
-    }
-    if terminals.is_empty() {
-        terminals_below_links(&mut draft, &used);
-    }
-    for (wanted, (terminal, router)) in (0..).zip(terminals) {
-        if terminal != wanted {
-            return Err(Mistake::whole(format!("terminal {wanted} is missing; terminals count from 0")));
+        if !self.terminals.are_numbers() {
+            self.draft.notes.push("terminals have names: they are numbered in the order of the table".to_owned());
         }
-        draft.terminal(router);
+        if self.homes.is_empty() && self.ports.are_numbers() {
+            terminals_below_links(&mut self.draft, self.used.keys());
+        }
+        for (wanted, (terminal, router)) in (0..).zip(self.homes) {
+            if terminal != wanted {
+                return Err(Mistake::whole(format!("terminal {wanted} is missing; terminals count from 0")));
+            }
+            self.draft.terminal(router);
+        }
+        Ok(self.draft)
     }
-    Ok(draft)
 }
 
-/// The lines on which ports were used, by (router, port).
-type Used = HashMap<(u32, u32), usize>;
-
-fn take_ports(used: &mut Used, names: [&str; 2], ends: [u32; 2], ports: [u32; 2], line: usize) -> Result<(), Mistake> {
-    for ((router, port), name) in ends.into_iter().zip(ports).zip(names) {
-        take_port(used, name, router, port, line)?;
-    }
-    Ok(())
+/// What stands in a column that there may be.
+fn filled(row: &Row, column: Option<usize>) -> Option<&str> {
+    column.map(|column| row.field(column)).filter(|field| !field.is_empty())
 }
 
-fn take_port(used: &mut Used, name: &str, router: u32, port: u32, line: usize) -> Result<(), Mistake> {
-    match used.insert((router, port), line) {
-        None => Ok(()),
-        Some(first) => {
-            let what = format!("port {port} of router '{name}' has a link already, on line {first}");
-            Err(Mistake::at(line, what))
+/// Ports or terminals: whole numbers, or names if the first of them is no number.
+#[derive(Default)]
+struct Numbers {
+    begun: bool,
+    /// Numbers of names, in the order of their appearance.
+    names: HashMap<String, u32>,
+}
+
+impl Numbers {
+    fn number(&mut self, what: &str, text: &str, line: usize) -> Result<u32, Mistake> {
+        let named = if self.begun { !self.are_numbers() } else { !text.is_empty() && text.parse::<f64>().is_err() };
+        self.begun = true;
+        if !named {
+            return number(what, text, line);
         }
+        if text.is_empty() {
+            return Err(Mistake::at(line, format!("{what} is missing")));
+        }
+        let next = self.names.len() as u32;
+        Ok(*self.names.entry(text.to_owned()).or_insert(next))
+    }
+
+    fn are_numbers(&self) -> bool {
+        self.names.is_empty()
     }
 }
 
 /// The ports of a router below those of its links are its terminals'.
-fn terminals_below_links(draft: &mut Draft, used: &Used) {
+fn terminals_below_links<'a>(draft: &mut Draft, used: impl Iterator<Item = &'a (u32, u32)>) {
     let mut lowest: HashMap<u32, u32> = HashMap::new();
-    for &(router, port) in used.keys() {
+    for &(router, port) in used {
         lowest.entry(router).and_modify(|lowest| *lowest = port.min(*lowest)).or_insert(port);
     }
     for (router, terminals) in lowest {
         draft.node_mut(router).terminals = Some(terminals.into());
     }
-}
-
-fn mistake(error: csv::Error) -> Mistake {
-    let line = error.position().map(|position| position.line() as u32);
-    let what = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} fields stand here, where the header has {expected_len}")
-        }
-        _ => "this does not read as a line of a table".to_owned(),
-    };
-    Mistake { line, what }
 }
 
 fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {

@@ -1,6 +1,6 @@
 //! Cables between vertices that stand in cabinets, and the exchange of two ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
@@ -209,6 +209,24 @@ impl Cabling {
     /// Ends of cables that are plugged in elsewhere than in `before`.
     pub fn moved_ends(&self, before: &Self) -> usize {
         self.ends.iter().zip(&before.ends).map(|(a, b)| usize::from(a[0] != b[0]) + usize::from(a[1] != b[1])).sum()
+    }
+
+    /// The vertices that no way leads to from the first one.
+    pub fn unreached(&self) -> Vec<u32> {
+        let mut met = vec![false; self.len()];
+        let mut next: Vec<u32> = (0..self.len().min(1) as u32).collect();
+        while let Some(vertex) = next.pop() {
+            if !std::mem::replace(&mut met[vertex as usize], true) {
+                next.extend(self.peers(vertex));
+            }
+        }
+        (0..self.len() as u32).filter(|&vertex| !met[vertex as usize]).collect()
+    }
+
+    /// True if no two vertices share a cabinet, so that no two cables have ends there to exchange.
+    pub fn is_apart(&self) -> bool {
+        let mut held = HashSet::new();
+        self.cabinets.iter().all(|cabinet| held.insert(cabinet))
     }
 
     /// Its distances in short.

@@ -9,7 +9,8 @@
 use serde::Serialize;
 
 use super::cabling::{Cabling, NOWHERE, Ways};
-use super::list::{List, table};
+use super::list::List;
+use crate::table;
 
 /// What is done with one end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -140,57 +141,63 @@ impl Planner {
     }
 }
 
+impl Action {
+    /// What people read.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Unplug => "unplug",
+            Self::Move => "move",
+            Self::Plug => "plug",
+        }
+    }
+}
+
+impl Move {
+    /// Does it. Returns the plug that holds the cable's other end, or [`NOWHERE`].
+    fn apply(&self, cabling: &mut Cabling) -> u32 {
+        let far = cabling.ends(self.cable)[1 - self.side];
+        if self.action != Action::Plug {
+            cabling.unplug(self.cable, self.side);
+        }
+        if self.action != Action::Unplug {
+            cabling.plug(self.cable, self.side, self.to);
+        }
+        far
+    }
+}
+
+/// The columns of a table of moves; behind them stands the label, if the list has labels.
+const COLUMNS: [&str; 10] = [
+    "step",
+    "action",
+    "cable",
+    "cabinet",
+    "from_switch",
+    "from_port",
+    "to_switch",
+    "to_port",
+    "other_switch",
+    "other_port",
+];
+
 impl Plan {
-    /// The steps as a table for people: what to do, with which cable (its line in the list, from 1), from where to where,
-    /// in which cabinet, and where the cable's other end is.
+    /// The steps as a table for people: what to do, with which cable (its line in the file of the list), from where to
+    /// where, in which cabinet, where the cable's other end is, and the label that it has.
     pub fn write(&self, list: &List) -> String {
-        let header = [
-            "step",
-            "action",
-            "cable",
-            "cabinet",
-            "from_switch",
-            "from_port",
-            "to_switch",
-            "to_port",
-            "other_switch",
-            "other_port",
-        ]
-        .map(str::to_owned);
+        let mut header = COLUMNS.map(str::to_owned).to_vec();
+        header.extend(list.has_labels().then(|| "label".to_owned()));
         let mut now = list.cabling.clone();
         let rows = (1..).zip(&self.moves).map(|(step, at): (u32, &Move)| {
-            let far = now.ends(at.cable)[1 - at.side];
-            if at.action != Action::Plug {
-                now.unplug(at.cable, at.side);
-            }
-            if at.action != Action::Unplug {
-                now.plug(at.cable, at.side, at.to);
-            }
-            let place = |plug: u32, told: bool| {
-                if told { [list.switch(plug).to_owned(), list.port(plug).to_owned()] } else { Default::default() }
-            };
-            let [from_switch, from_port] = place(at.from, at.action != Action::Plug);
-            let [to_switch, to_port] = place(at.to, at.action != Action::Unplug);
-            let [other_switch, other_port] = place(far, far != NOWHERE);
-            let action = match at.action {
-                Action::Unplug => "unplug",
-                Action::Move => "move",
-                Action::Plug => "plug",
-            };
-            let cabinet = list.cabinet(at.from).to_owned();
-            [
-                step.to_string(),
-                action.to_owned(),
-                (at.cable + 1).to_string(),
-                cabinet,
-                from_switch,
-                from_port,
-                to_switch,
-                to_port,
-                other_switch,
-                other_port,
-            ]
+            let far = at.apply(&mut now);
+            let place = |plug: u32, told: bool| if told { [list.switch(plug), list.port(plug)] } else { [""; 2] };
+            let from = place(at.from, at.action != Action::Plug);
+            let to = place(at.to, at.action != Action::Unplug);
+            let other = place(far, far != NOWHERE);
+            let (step, line) = (step.to_string(), list.line(at.cable).to_string());
+            let begin = [&step, at.action.name(), &line, list.cabinet(at.from)];
+            let fields = begin.into_iter().chain([from, to, other].into_iter().flatten()).chain(list.label(at.cable));
+            fields.map(str::to_owned).collect()
         });
-        table(std::iter::once(header).chain(rows))
+        table::write(std::iter::once(header).chain(rows))
     }
 }
