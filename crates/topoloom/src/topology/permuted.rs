@@ -93,33 +93,40 @@ impl Permutation {
     /// What was done, in a sentence.
     fn told(&self) -> String {
         let Trial { told, counts } = &self.trials[self.best_trial as usize];
+        let chance = changed(self.base_average_distance, told.average_distance);
+        let cabinets =
+            if self.cabinets == 1 { "in 1 cabinet".to_owned() } else { format!("between {} cabinets", self.cabinets) };
         if let Some(Optimised { told: found, searched, .. }) = &self.optimised {
             return format!(
-                "of {} exchanges between {} cabinets {} were kept and moved {} ends of cables; the average distance fell \
-                 from {:.3} to {:.3} in the best of {} trials, and to {:.3} by the search",
+                "of {} exchanges {cabinets} {} were kept and moved {} ends of cables; the average distance {chance} in the \
+                 best of {} trials, and {} by the search",
                 searched.tried,
-                self.cabinets,
                 searched.kept,
                 self.moved_ends,
-                self.base_average_distance,
-                told.average_distance,
                 self.trials.len(),
-                found.average_distance
+                changed(told.average_distance, found.average_distance)
             );
         }
         format!(
-            "trial {} of {} is the best: {} exchanges between {} cabinets moved {} ends of cables, {} were refused, {} \
-             discarded because they would have disconnected the network; the average distance fell from {:.3} to {:.3}",
+            "trial {} of {} is the best: {} exchanges {cabinets} moved {} ends of cables, {} were refused, {} discarded \
+             because they would have disconnected the network; the average distance {chance}",
             self.best_trial + 1,
             self.trials.len(),
             counts.exchanged,
-            self.cabinets,
             self.moved_ends,
             counts.refused,
             counts.disconnecting,
-            self.base_average_distance,
-            told.average_distance
         )
+    }
+}
+
+/// What became of an average distance, to three digits.
+fn changed(before: f64, after: f64) -> String {
+    let [from, to] = [before, after].map(|distance| format!("{distance:.3}"));
+    match from == to {
+        true => format!("stayed at {from}"),
+        false if after < before => format!("fell from {from} to {to}"),
+        false => format!("rose from {from} to {to}"),
     }
 }
 
@@ -144,24 +151,10 @@ impl Structure for Permuted {
 }
 
 fn build(params: &Params) -> Result<Network> {
-    let named = |error: Error| match error {
-        Error::TooLarge(_) => error,
-        other => params.mistake(other.to_string()),
-    };
+    let named = |error| named(params, error);
     let (way, base) = base(params)?;
-    let method = way.unwrap_or(Method::TwoCab);
-    if let Some(key) =
-        ["steps", "conserve", "floor"].into_iter().find(|key| way.is_some() && params.text(key).is_some())
-    {
-        return Err(params.mistake(format!("{key} is for optimised only")));
-    }
     let packing = params.text("cabinet").map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
-    let how = Trials {
-        method,
-        trials: params.optional("trials", 1)?.unwrap_or(20),
-        swappable: params.fraction("swappable")?.unwrap_or(1.0),
-        seed: params.optional("seed", 0)?.unwrap_or(1).into(),
-    };
+    let how = trials(params, way)?;
     let nodes = params.optional("nodes", 1)?;
     let base = super::build(base).map_err(named)?;
     require_connected(&base).map_err(named)?;
@@ -170,7 +163,7 @@ fn build(params: &Params) -> Result<Network> {
     let mut found = best(&before, &how)?;
     let optimised = match way {
         Some(_) => None,
-        None => Some(optimise(params, &base, &before, &mut found.cabling, how.seed).map_err(named)?),
+        None => Some(optimise(params, &base, &before, &mut found.cabling, how.seed)?),
     };
     let (base_told, after) = (before.told(), found.cabling.told());
     let permutation = Permutation {
@@ -188,14 +181,47 @@ fn build(params: &Params) -> Result<Network> {
         trials: found.trials,
         optimised,
     };
-    let own = packing.note(&base).into_iter().chain([permutation.told()]);
-    let notes = own.chain(base.any_structure().notes().iter().cloned()).collect();
+    let notes = notes(&base, &packing, &before, &permutation);
     let permuted = Permuted { permutation, cabinets, notes };
     let name = params.spec().to_owned();
     match nodes {
         None => Ok(base.rewired(&port_pairs(&base, &found.cabling), name, FAMILY.name, Box::new(permuted))),
         Some(_) => rebuilt(&base, &found.cabling, name, permuted),
     }
+}
+
+/// An error of something else than `params`, which name their spec themselves.
+fn named(params: &Params, error: Error) -> Error {
+    match error {
+        Error::TooLarge(_) => error,
+        other => params.mistake(other.to_string()),
+    }
+}
+
+/// How to permute, at random or before the search.
+fn trials(params: &Params, way: Option<Method>) -> Result<Trials> {
+    let of_search = ["steps", "conserve", "floor"].into_iter().find(|key| params.text(key).is_some());
+    if let (Some(_), Some(key)) = (way, of_search) {
+        return Err(params.mistake(format!("{key} is for optimised only")));
+    }
+    Ok(Trials {
+        method: way.unwrap_or(Method::TwoCab),
+        trials: params.optional("trials", 1)?.unwrap_or(20),
+        swappable: params.fraction("swappable")?.unwrap_or(1.0),
+        seed: params.optional("seed", 0)?.unwrap_or(1).into(),
+    })
+}
+
+/// What users should know.
+fn notes(base: &Network, packing: &Packing, before: &Cabling, permutation: &Permutation) -> Vec<String> {
+    let by_length = permutation.optimised.as_ref().is_some_and(|optimised| optimised.cable_m.is_some());
+    let apart = (before.is_apart() && !by_length).then(|| {
+        "every cabinet holds one router, so no cables can exchange ends: that takes two routers in one cabinet, as by \
+         cabinet=16"
+            .to_owned()
+    });
+    let own = packing.note(base).into_iter().chain(apart).chain([permutation.told()]);
+    own.chain(base.any_structure().notes().iter().cloned()).collect()
 }
 
 /// The method that searches.
@@ -220,7 +246,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
     *cabling = found;
     let cable_m = match &keeps {
         Keeps::Cabinets => {
-            cabling.check_conserved(before)?;
+            cabling.check_conserved(before).map_err(|error| named(params, error))?;
             None
         }
         Keeps::Length(metres) => Some([before, &*cabling].map(|cabling| length(cabling, metres))),
@@ -239,8 +265,15 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
     let text = params.text("floor").unwrap_or("(permutation,place=anneal)");
     let rules = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
     let rules = rules.ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
-    let layout = Layout::with_cabinets(base, &Rules::parse(rules)?, cabling.cabinets().to_vec())?;
-    Ok(layout.between_cabinets_m())
+    // Cabinets are said already, and terminals stay in them.
+    let key = |item: &str| item.split('=').next().unwrap_or(item).trim().to_owned();
+    if let Some(key) = rules.split(',').map(key).find(|key| ["cabinet", "nodes", "own"].contains(&&**key)) {
+        let what =
+            format!("floor has {key}, but says only where cabinets stand: cabinet= beside it says what they hold");
+        return Err(params.mistake(what));
+    }
+    let layout = || Layout::with_cabinets(base, &Rules::parse(rules)?, cabling.cabinets().to_vec());
+    Ok(layout().map_err(|error| named(params, error))?.between_cabinets_m())
 }
 
 /// The method, or none if exchanges are searched for, and the spec of the base.
