@@ -275,6 +275,11 @@ def test_a_graph_in_many_pieces_tells_the_largest(topoloom):
     assert "12 components of 1, 1, 1, 1, 1, 1, 1, 1 routers, and 4 no larger" in outcome.err
 
 
+def test_spreadsheets_leave_columns_without_names(tmp_path):
+    network = read(tmp_path, "\ufeffSwitch A,switch b,,\nx,y,,\n,,,\ny,z,,\n", "csv")
+    assert (network.num_routers, len(network.edges()), network.notes) == (3, 2, [])
+
+
 def test_tables_may_name_their_columns_otherwise(tmp_path):
     network = read(tmp_path, "Source,Target,Weight,latency\nx,y,3,7\ny,z,1,\n", "csv")
     assert network.core.own_latencies() == [7, None]
@@ -404,6 +409,7 @@ BAD_FILES = [
     ("edges", "0 1 99999999999\n", "latency is '99999999999'"),
     # tables
     ("csv", "router_a,router_b\n0,1,2\n", "line 2: 3 fields"),
+    ("csv", "a,1,x,b,1,x\n", "line 1: 6 fields stand here; a line is like '0 1 local 5', or the first one of a table"),
     ("csv", "router_a,router_b,class\n0,1,x\n", "line 2: unknown class"),
     ("csv", "router_a,port_a,router_b,port_b\n0,1,1,1\n0,1,2,1\n", "line 3: port 1 of router '0' has a link already"),
     ("csv", "router_a,port_a,router_b,port_b\n0,-1,1,1\n", "port_a is '-1'"),

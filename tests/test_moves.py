@@ -238,6 +238,8 @@ def test_switches_that_stand_alone_are_said(topoloom, tmp_path):
         ),
         (f"{HEADER},terminal\na,1,x,b,1,x,T1\n", "line 2: the cable of terminal 'T1' leads to two switches"),
         (f"{HEADER},terminal\n,,,,,,T1\n", "line 2: the cable of terminal 'T1' leads to no switch"),
+        ("\na;1;x;b;1;x\n", "line 2: there is no comma between fields; a cable is switch_a"),
+        ('"a,1,x,b,1,x\nb,2,x,c,1,x\n', "line 1: there is no comma between fields"),
         ("a,1,x,b,,x\n", "line 1: the port at end b is missing"),
         (",1,x,b,1,x\n", "line 1: the switch at end a is missing"),
         ("a,1,x,b,2\n", "line 1: switch 'b' is in no cabinet"),

@@ -70,6 +70,5 @@ def _print(told: dict[str, Any]) -> None:
         ["Ends moved", "", "–", f"{told['moved_ends']:,}"],
         ["Moves", "", "–", f"{told['moves']:,}"],
     ]
-    print_table(
-        [f"{told['switches']:,} switches in {told['cabinets']:,} cabinets", "", "before", "after"], rows, left=2
-    )
+    cabinets = "1 cabinet" if told["cabinets"] == 1 else f"{told['cabinets']:,} cabinets"
+    print_table([f"{told['switches']:,} switches in {cabinets}", "", "before", "after"], rows, left=2)

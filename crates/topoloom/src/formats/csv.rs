@@ -51,7 +51,7 @@ impl Columns {
             .into_iter()
             .find_map(both)
             .ok_or_else(|| Mistake::at(header.line, "router_a and router_b are missing"))?;
-        if let Some(twice) = (1..keys.len()).find(|&at| keys[..at].contains(&keys[at])) {
+        if let Some(twice) = (1..keys.len()).find(|&at| !keys[at].is_empty() && keys[..at].contains(&keys[at])) {
             return Err(Mistake::at(header.line, format!("the column '{}' stands there twice", header.field(twice))));
         }
         Ok(Self {
@@ -84,6 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     let ignored: Vec<&str> = (0..header.fields.len())
         .filter(|at| reading.columns.known().all(|known| known != *at))
         .map(|at| header.field(at))
+        .filter(|name| !name.is_empty())
         .collect();
     let ignored = (!ignored.is_empty()).then(|| format!("columns that were ignored: {}", ignored.join(", ")));
     let notes = ignored.into_iter().chain(rows.note(header.fields.len())).collect();

@@ -76,7 +76,12 @@ fn router_name(name: &str, line: usize) -> Result<&str, Mistake> {
 /// What stands behind the two routers: a class and a latency, either or none.
 fn read_data(link: &mut DraftLink, fields: &[&str], line: usize) -> Result<(), Mistake> {
     if fields.len() > 2 {
-        return Err(Mistake::at(line, format!("{} fields stand here; a line is like '0 1 local 5'", fields.len() + 2)));
+        let what = format!(
+            "{} fields stand here; a line is like '0 1 local 5', or the first one of a table names its columns, \
+             router_a,router_b",
+            fields.len() + 2
+        );
+        return Err(Mistake::at(line, what));
     }
     for field in fields {
         if field.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') {

@@ -259,6 +259,10 @@ impl<'a> Reading<'a> {
 
     /// Reads a row: a cable between two switches, or that of a terminal.
     fn row(&mut self, place: usize, row: &Row, columns: &Columns) -> Result<()> {
+        if row.fields.len() == 1 {
+            let what = format!("there is no comma between fields; a cable is {}", COLUMNS.join(","));
+            return Err(self.mistake(row.line, what));
+        }
         let width = columns.header.len();
         if (width..row.fields.len()).any(|column| !row.field(column).is_empty()) {
             let fields = row.fields.len();
