@@ -24,11 +24,50 @@ pub(super) struct Pattern {
     /// By what the other end is shifted: a number of `sums`.
     by: Vec<u16>,
     /// For each such shift, the sum with each shift.
-    sums: Vec<Vec<u32>>,
+    sums: Vec<Sums>,
     /// Whether such a shift is none, and whether it takes itself back.
     is_none: Vec<bool>,
     takes_back: Vec<bool>,
 }
+
+/// The sums of one shift with all.
+#[derive(Debug, Clone)]
+enum Sums {
+    /// Few pieces in which sums follow each other: the first shift, the sum with it, and how many follow.
+    Pieces(Vec<[usize; 3]>),
+    /// One by one.
+    Each(Vec<u32>),
+}
+
+impl Sums {
+    fn new(shifts: &Shifts, by: u32) -> Self {
+        let each: Vec<u32> = (0..shifts.len() as u32).map(|shift| shifts.sum(by, shift)).collect();
+        let mut pieces: Vec<[usize; 3]> = Vec::new();
+        for (shift, &sum) in each.iter().enumerate() {
+            match pieces.last_mut() {
+                Some([_, first, length]) if *first + *length == sum as usize => *length += 1,
+                _ => pieces.push([shift, sum as usize, 1]),
+            }
+        }
+        if pieces.len() * LEAST_PIECE <= each.len() { Self::Pieces(pieces) } else { Self::Each(each) }
+    }
+
+    /// Adds to `next` of each shift what `there` has of its sum.
+    fn add(&self, next: &mut [Sources], there: &[Sources]) {
+        match self {
+            Self::Pieces(pieces) => {
+                for &[shift, sum, length] in pieces {
+                    let there = &there[sum..sum + length];
+                    next[shift..shift + length].iter_mut().zip(there).for_each(|(next, there)| *next |= there);
+                }
+            }
+            Self::Each(sums) => next.iter_mut().zip(sums).for_each(|(next, &sum)| *next |= there[sum as usize]),
+        }
+    }
+}
+
+/// Pieces that are shorter on average are not worth their loops.
+const LEAST_PIECE: usize = 8;
 
 /// An exchange that is made everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +91,7 @@ impl Pattern {
             vertex: Vec::new(),
             mate: Vec::new(),
             by: Vec::new(),
-            sums: known.iter().map(|&by| (0..shifts.len() as u32).map(|g| shifts.sum(by, g)).collect()).collect(),
+            sums: known.iter().map(|&by| Sums::new(shifts, by)).collect(),
             is_none: known.iter().map(|&by| by == 0).collect(),
             takes_back: known.iter().map(|&by| by != 0 && shifts.sum(by, by) == 0).collect(),
         };
@@ -116,106 +155,93 @@ impl Pattern {
     }
 }
 
+/// What measuring a pattern tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    /// The sum of the distances from all vertices of the pattern to all vertices.
+    Sum(u64),
+    /// It is above the limit.
+    Above,
+    /// To some vertices there is no way.
+    Apart,
+}
+
+impl Measured {
+    fn sum(self) -> Option<u64> {
+        match self {
+            Self::Sum(sum) => Some(sum),
+            Self::Above | Self::Apart => None,
+        }
+    }
+}
+
 /// Measures patterns.
 struct Measure {
     /// By vertex: the sources that have reached it, that reached it last, that reach it next.
     seen: Vec<Sources>,
     frontier: Vec<Sources>,
     next: Vec<Sources>,
-    /// The vertices, with the shift apart, whose frontier is not empty.
-    active: Vec<(u32, u32)>,
-    touched: Vec<(u32, u32)>,
 }
 
 impl Measure {
     fn new(pattern: &Pattern) -> Self {
-        let empty = || vec![0; pattern.vertices() * pattern.shifts];
-        Self { seen: empty(), frontier: empty(), next: empty(), active: Vec::new(), touched: Vec::new() }
+        let [seen, frontier, next] = [(); 3].map(|()| vec![0; pattern.vertices() * pattern.shifts]);
+        Self { seen, frontier, next }
     }
 
-    /// The sum of the distances from all vertices of a pattern to all vertices; none if it is above `limit` or if there
-    /// is no way.
-    fn sum(&mut self, pattern: &Pattern, limit: u64) -> Option<u64> {
-        let all: Vec<u32> = (0..pattern.vertices() as u32).collect();
-        all.chunks(TOGETHER).try_fold(0, |sum, sources| self.add(pattern, sources, sum, limit))
+    /// Measures a pattern, no further than to a `limit`.
+    fn measure(&mut self, pattern: &Pattern, limit: u64) -> Measured {
+        let (mut sum, mut sources) = (0, 0..pattern.vertices());
+        while !sources.is_empty() {
+            let together: Vec<usize> = sources.by_ref().take(TOGETHER).collect();
+            match self.add(pattern, &together, sum, limit) {
+                Measured::Sum(more) => sum = more,
+                other => return other,
+            }
+        }
+        Measured::Sum(sum)
     }
 
-    fn add(&mut self, pattern: &Pattern, sources: &[u32], mut sum: u64, limit: u64) -> Option<u64> {
-        self.active.iter().for_each(|&(v, g)| self.frontier[v as usize * pattern.shifts + g as usize] = 0);
-        self.active.clear();
+    /// Adds the distances from some sources to a sum.
+    fn add(&mut self, pattern: &Pattern, sources: &[usize], mut sum: u64, limit: u64) -> Measured {
         self.seen.fill(0);
+        self.frontier.fill(0);
         for (bit, &source) in sources.iter().enumerate() {
-            let place = source as usize * pattern.shifts;
+            let place = source * pattern.shifts;
             (self.seen[place], self.frontier[place]) = (1 << bit, 1 << bit);
-            self.active.push((source, 0));
         }
         // All pairs that are further apart count once at each distance.
         let mut left = ((self.seen.len() - 1) * sources.len()) as u64;
         while left > 0 {
             sum += left;
-            if sum > limit || self.active.is_empty() {
-                return None;
+            if sum > limit {
+                return Measured::Above;
             }
-            left -= if 6 * self.active.len() < self.seen.len() { self.push(pattern) } else { self.pull(pattern) };
-        }
-        Some(sum)
-    }
-
-    /// Few vertices tell their neighbours; returns the pairs that are new.
-    fn push(&mut self, pattern: &Pattern) -> u64 {
-        for (vertex, shift) in self.active.drain(..) {
-            let place = vertex as usize * pattern.shifts + shift as usize;
-            let arriving = std::mem::take(&mut self.frontier[place]);
-            for plug in pattern.plugs_of(vertex as usize) {
-                let to = pattern.vertex[pattern.mate[plug] as usize];
-                let shift = pattern.sums[pattern.by[plug] as usize][shift as usize];
-                let next = &mut self.next[to as usize * pattern.shifts + shift as usize];
-                if *next == 0 {
-                    self.touched.push((to, shift));
-                }
-                *next |= arriving;
+            let found = self.step(pattern);
+            if found == 0 {
+                return Measured::Apart;
             }
+            left -= found;
         }
-        let mut pairs = 0;
-        for (vertex, shift) in self.touched.drain(..) {
-            let place = vertex as usize * pattern.shifts + shift as usize;
-            let new = std::mem::take(&mut self.next[place]) & !self.seen[place];
-            if new != 0 {
-                self.seen[place] |= new;
-                self.frontier[place] = new;
-                self.active.push((vertex, shift));
-                pairs += u64::from(new.count_ones());
-            }
-        }
-        pairs
+        Measured::Sum(sum)
     }
 
     /// All vertices ask their neighbours; returns the pairs that are new.
-    fn pull(&mut self, pattern: &Pattern) -> u64 {
+    fn step(&mut self, pattern: &Pattern) -> u64 {
         let mut pairs = 0;
-        let before = std::mem::take(&mut self.active);
-        for (vertex, next) in (0..).zip(self.next.chunks_exact_mut(pattern.shifts)) {
+        let of_vertex = self.next.chunks_exact_mut(pattern.shifts).zip(self.seen.chunks_exact_mut(pattern.shifts));
+        for (vertex, (next, seen)) in of_vertex.enumerate() {
+            next.fill(0);
             for plug in pattern.plugs_of(vertex) {
                 let first = pattern.vertex[pattern.mate[plug] as usize] as usize * pattern.shifts;
-                let there = &self.frontier[first..first + pattern.shifts];
-                let by = pattern.by[plug] as usize;
-                if pattern.is_none[by] {
-                    next.iter_mut().zip(there).for_each(|(next, there)| *next |= there);
-                } else {
-                    next.iter_mut().zip(&pattern.sums[by]).for_each(|(next, &from)| *next |= there[from as usize]);
-                }
+                pattern.sums[pattern.by[plug] as usize].add(next, &self.frontier[first..first + pattern.shifts]);
             }
-            let seen = &mut self.seen[vertex * pattern.shifts..(vertex + 1) * pattern.shifts];
-            for (shift, (next, seen)) in (0..).zip(next.iter_mut().zip(seen)) {
+            for (next, seen) in next.iter_mut().zip(seen) {
                 *next &= !*seen;
-                if *next != 0 {
-                    *seen |= *next;
-                    pairs += u64::from(next.count_ones());
-                    self.active.push((vertex as u32, shift));
-                }
+                *seen |= *next;
+                pairs += u64::from(next.count_ones());
             }
         }
-        before.iter().for_each(|&(v, g)| self.frontier[v as usize * pattern.shifts + g as usize] = 0);
         std::mem::swap(&mut self.frontier, &mut self.next);
         pairs
     }
@@ -232,6 +258,8 @@ pub(super) struct Found {
     pub tried: u64,
     /// Exchanges that were kept.
     pub kept: u64,
+    /// Exchanges that were discarded because they would have disconnected the network.
+    pub disconnecting: u64,
 }
 
 /// The usual difference of an exchange is the median of so many.
@@ -260,9 +288,9 @@ pub(super) fn anneal(pattern: Pattern, cabinets: &[Vec<u32>], steps: u64, heat: 
     for _ in 0..heat.shuffles * annealing.pattern.vertex.len() as u32 {
         annealing.exchange();
     }
-    let mut sum = annealing.measure.sum(&annealing.pattern, u64::MAX)?;
+    let mut sum = annealing.measure.measure(&annealing.pattern, u64::MAX).sum()?;
     let scale = annealing.scale(sum);
-    let (mut best, mut tried, mut kept) = ((sum, annealing.done.len()), 0, 0);
+    let (mut best, [mut tried, mut kept, mut disconnecting]) = ((sum, annealing.done.len()), [0; 3]);
     for step in 0..steps {
         let [from, to] = heat.temperatures;
         let temperature = scale * from * (to / from).powf(step as f64 / steps as f64);
@@ -271,18 +299,19 @@ pub(super) fn anneal(pattern: Pattern, cabinets: &[Vec<u32>], steps: u64, heat: 
         }
         tried += 1;
         let limit = sum as f64 - temperature * annealing.rng.unit().ln();
-        match annealing.measure.sum(&annealing.pattern, limit as u64) {
-            Some(found) => {
-                (sum, kept) = (found, kept + 1);
-                if sum < best.0 {
-                    best = (sum, annealing.done.len());
-                }
+        let measured = annealing.measure.measure(&annealing.pattern, limit as u64);
+        if let Measured::Sum(found) = measured {
+            (sum, kept) = (found, kept + 1);
+            if sum < best.0 {
+                best = (sum, annealing.done.len());
             }
-            None => annealing.take_back(),
+        } else {
+            annealing.take_back();
+            disconnecting += u64::from(measured == Measured::Apart);
         }
     }
     annealing.done.truncate(best.1);
-    Some(Found { exchanges: annealing.done, sum: best.0, tried, kept })
+    Some(Found { exchanges: annealing.done, sum: best.0, tried, kept, disconnecting })
 }
 
 struct Annealing<'a> {
@@ -340,11 +369,59 @@ impl<'a> Annealing<'a> {
         let mut sizes = Vec::new();
         for _ in 0..SAMPLES {
             if self.exchange().is_some() {
-                sizes.extend(self.measure.sum(&self.pattern, u64::MAX).map(|other| other.abs_diff(sum) as f64));
+                let measured = self.measure.measure(&self.pattern, u64::MAX);
+                sizes.extend(measured.sum().map(|other| other.abs_diff(sum) as f64));
                 self.take_back();
             }
         }
         sizes.sort_by(f64::total_cmp);
         sizes.get(sizes.len() / 2).copied().unwrap_or(1.0).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cabling::Cabling;
+    use super::super::shifts::{Patterned, Shifts};
+    use super::*;
+
+    /// A torus in cabinets of its rows.
+    fn torus(sides: [u32; 2]) -> Cabling {
+        let [wide, high] = sides;
+        let id = |x: u32, y: u32| x % wide + y % high * wide;
+        let plug = |vertex: u32, port: u32| (vertex, vertex * 4 + port);
+        let of = |x: u32, y: u32| {
+            let at = id(x, y);
+            [[plug(at, 0), plug(id(x + 1, y), 1)], [plug(at, 2), plug(id(x, y + 1), 3)]]
+        };
+        let cables: Vec<_> = (0..high).flat_map(|y| (0..wide).flat_map(move |x| of(x, y))).collect();
+        Cabling::new((0..wide * high).map(|vertex| vertex / wide).collect(), &cables)
+    }
+
+    #[test]
+    fn a_pattern_has_the_distances_of_its_network() {
+        for sides in [[4, 6], [5, 16], [18, 9]] {
+            let mut cabling = torus(sides);
+            let shifts = Shifts::of(&cabling, &sides).expect("a torus has shifts");
+            let patterned = Patterned::new(&cabling, &shifts);
+            let mut annealing = Annealing::new(patterned.pattern.clone(), &patterned.cabinets, Rng::stream(3, 1));
+            for _ in 0..40 {
+                annealing.exchange();
+            }
+            patterned.exchange(&mut cabling, &annealing.done);
+            let sum = cabling.told().sum / shifts.len() as u64;
+            assert_eq!(annealing.measure.measure(&annealing.pattern, sum), Measured::Sum(sum), "{sides:?}");
+            assert_eq!(annealing.measure.measure(&annealing.pattern, sum - 1), Measured::Above, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn what_falls_apart_is_told() {
+        let cabling = torus([4, 6]);
+        let shifts = Shifts::of(&cabling, &[4, 6]).expect("a torus has shifts");
+        let mut pattern = Patterned::new(&cabling, &shifts).pattern;
+        // Links that lead to other cabinets are bent back to their own vertex's.
+        pattern.by.fill(pattern.is_none.iter().position(|&none| none).expect("links within cabinets") as u16);
+        assert_eq!(Measure::new(&pattern).measure(&pattern, u64::MAX), Measured::Apart);
     }
 }

@@ -27,6 +27,12 @@ const ROUNDS: u64 = 4;
 /// Rounds in which exchanges are made everywhere alike, each with fewer shifts than the one before.
 const ALIKE: u64 = 3;
 
+/// An exchange everywhere costs no more than a single one, and is worth many.
+const OFTENER: u64 = 4;
+
+/// What is found in more places than this by exchanges everywhere, single ones make hardly better.
+const MANY_ALIKE: u64 = 16;
+
 /// Sources at most. With few of them a search finds what helps these, and nobody else.
 const SOURCES: usize = 4096;
 
@@ -47,11 +53,18 @@ pub enum Keeps {
 pub struct Search {
     /// What is kept.
     pub keeps: Keeps,
-    /// Exchanges that each search looks at: at most so many made everywhere alike in the first round, half of that in each
-    /// further one, and so many one by one in all of the rounds that follow.
+    /// Exchanges that each search looks at one by one, in all rounds, and one of [`OFTENER`] made everywhere alike. The
+    /// more places there are that look alike, the fewer are left for one by one.
     pub steps: u64,
     /// The seed.
     pub seed: u64,
+}
+
+impl Search {
+    /// The usual number of steps: one a cable, and in small networks, where exchanges cost little, more.
+    pub fn usual_steps(cabling: &Cabling) -> u64 {
+        (cabling.cables() as u64).max(5_000_000 / (cabling.len() as u64).max(250))
+    }
 }
 
 /// A base that shifts map onto itself.
@@ -82,9 +95,11 @@ pub struct Searched {
 pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, Searched) {
     let (begin, told) = alike.map_or_else(|| (from.clone(), Searched::default()), |alike| everywhere(alike, how));
     let begin = if begin.told().sum < from.told().sum { begin } else { from.clone() };
-    let (best, mut all) = one_by_one(&begin, how);
+    let single = Search { steps: how.steps * MANY_ALIKE / told.alike.max(MANY_ALIKE), ..how.clone() };
+    let (best, mut all) = one_by_one(&begin, &single);
     all.tried += told.tried;
     all.kept += told.kept;
+    all.disconnecting += told.disconnecting;
     all.alike = told.alike.max(1);
     (best, all)
 }
@@ -101,11 +116,12 @@ fn everywhere(alike: &Alike, how: &Search) -> (Cabling, Searched) {
             let rng = Rng::stream(how.seed ^ 0xA11C_E000, round * SEARCHES + number);
             let heat = if round == 0 { Heat::FROM_CHANCE } else { Heat::FROM_GOOD };
             // With half of the shifts an exchange takes twice as long to measure.
-            anneal(patterned.pattern.clone(), &patterned.cabinets, how.steps >> round, heat, rng)
+            anneal(patterned.pattern.clone(), &patterned.cabinets, (OFTENER * how.steps) >> (2 * round), heat, rng)
         };
         let found: Vec<Found> = (0..SEARCHES).into_par_iter().filter_map(one).collect();
         told.tried += found.iter().map(|found| found.tried).sum::<u64>();
         told.kept += found.iter().map(|found| found.kept).sum::<u64>();
+        told.disconnecting += found.iter().map(|found| found.disconnecting).sum::<u64>();
         if let Some(found) = found.iter().min_by_key(|found| found.sum) {
             patterned.exchange(&mut best, &found.exchanges);
         }

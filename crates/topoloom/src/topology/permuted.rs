@@ -27,7 +27,10 @@ pub(super) const FAMILY: Family = Family {
         Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
         Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
         Key { name: "seed", doc: "of the permutations (default 1)" },
-        Key { name: "steps", doc: "optimised: exchanges that each of four searches looks at (default: one a cable)" },
+        Key {
+            name: "steps",
+            doc: "optimised: exchanges that each of four searches looks at (default: one a cable, and more in small networks)",
+        },
         Key {
             name: "conserve",
             doc: "optimised: cabinets: what joins which cabinets (default); length: metres in all",
@@ -236,7 +239,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
         "cabinets" => Keeps::Cabinets,
         _ => Keeps::Length(metres(params, base, before)?),
     };
-    let steps = params.optional("steps", 1)?.map_or(cabling.cables() as u64, u64::from);
+    let steps = params.optional("steps", 1)?.map_or_else(|| Search::usual_steps(cabling), u64::from);
     let shifts = match (&keeps, base.any_structure().grid()) {
         (Keeps::Cabinets, Some(grid)) => Shifts::of(before, &grid.sides),
         _ => None,
