@@ -3,15 +3,18 @@
 import csv
 import json
 import math
+import re
 from collections import Counter
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from scipy.optimize import quadratic_assignment
 
 import topoloom
 from topoloom import _core
-from topoloom.drawing.floors import floor_svg
+from topoloom.drawing.floors import _figure, floor_svg
 
 PAPER = "permutation,place=anneal"
 
@@ -133,10 +136,75 @@ def test_metis_fills_cabinets_that_few_cables_join():
     assert between[0] < between[1]
 
 
-def test_a_floor_is_drawn():
-    told = floor_svg(topoloom.network("myriclos:256").layout("nodes=128"))
-    assert told.startswith(b"<?xml")
-    assert told == floor_svg(topoloom.network("myriclos:256").layout("nodes=128"))
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def boxes_of(svg, name):
+    """Return left, right, top, bottom of the boxes whose ids begin with a name, by what follows it."""
+    found = {}
+    for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
+        if (group.get("id") or "").startswith(f"{name}-"):
+            numbers = [float(n) for n in re.findall(r"-?[\d.]+", group.find(f"{SVG}path").get("d"))]
+            xs, ys = numbers[::2], numbers[1::2]
+            found[int(group.get("id").removeprefix(f"{name}-"))] = (min(xs), max(xs), min(ys), max(ys))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("spec", "rules"),
+    [
+        ("torus:8x8", "cabinet=4,width=0.6,depth=1,aisle=1.2:0.7,columns=4"),
+        ("torus:16x16", "permutation"),
+        ("torus:64x64", "permutation"),
+        ("myriclos:256", "nodes=128"),
+        ("mesh:5x3", ""),
+    ],
+)
+def test_floors_are_drawn_to_scale(spec, rules):
+    layout = topoloom.network(spec).layout(rules)
+    floor, svg = layout.floor(), floor_svg(layout)
+    assert svg == floor_svg(layout)
+    drawn = boxes_of(svg, "cabinet")
+    assert sorted(drawn) == [cabinet["cabinet"] for cabinet in floor["cabinets"]]
+    places = {cabinet["cabinet"]: cabinet for cabinet in floor["cabinets"]}
+    left, right, top, _ = drawn[0]
+    metre = (right - left) / floor["width_m"]
+    for number, (start, end, upper, lower) in drawn.items():
+        assert (end - start, lower - upper) == pytest.approx(
+            (metre * floor["width_m"], metre * floor["depth_m"]), rel=1e-3
+        )
+        expected = (left + metre * places[number]["x_m"], top + metre * places[number]["y_m"])
+        assert (start, upper) == pytest.approx(expected, abs=0.01 * metre)
+    aisles = boxes_of(svg, "aisle")
+    assert sorted(aisles) == [aisle["behind_row"] for aisle in floor["aisles"]]
+    for aisle in floor["aisles"]:
+        _, _, upper, lower = aisles[aisle["behind_row"]]
+        assert lower - upper == pytest.approx(metre * aisle["width_m"], rel=1e-3)
+        row = [drawn[c["cabinet"]] for c in floor["cabinets"] if c["row"] == aisle["behind_row"]]
+        assert upper == pytest.approx(max(box[3] for box in row), abs=0.01 * metre)
+
+
+def test_floors_show_numbers_and_bundles():
+    layout = topoloom.network("torus:64x64").layout("permutation")
+    figure = _figure([layout])
+    plan = figure.axes[1]
+    assert {text.get_text() for text in plan.texts} == {str(number) for number in range(256)}
+    lines = next(item for item in plan.collections if isinstance(item, LineCollection))
+    bundles = layout.floor()["bundles"]
+    assert len(lines.get_segments()) == len(bundles)
+    places = {c["cabinet"]: (c["x_m"], c["y_m"]) for c in layout.floor()["cabinets"]}
+    for segment, bundle in zip(lines.get_segments(), bundles, strict=True):
+        a, b = (np.array(places[cabinet]) for cabinet in bundle["cabinets"])
+        assert segment[-1] - segment[0] == pytest.approx(b - a)
+        assert all(abs(end - place).max() <= 0.5 * 2.1 for end, place in zip(segment[[0, -1]], (a, b), strict=True))
+
+
+def test_the_kinds_of_cable_are_told_apart():
+    layout = topoloom.network("torus:8x8").layout("permutation,cabinet=4,copper=5", "fdr10-slimfly")
+    words = {
+        text.get_text() for axes in _figure([layout]).axes if axes.get_legend() for text in axes.get_legend().texts
+    }
+    assert {"local, electric", "local, optical"} <= words
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@
 import csv
 import json
 import math
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -137,6 +139,71 @@ OWN = {
 }
 
 
+SOLD = OWN | {
+    "cables": [
+        {"kind": "copper", "copper": True, "lengths_m": [1, 2, 3.5], "usd": 40, "usd_per_m": 10},
+        {"kind": "optical", "lengths_m": [5, 10, 20], "usd": 50, "usd_per_m": 1, "w": 3.5},
+    ]
+}
+
+
+def test_cables_are_bought_in_lengths_that_are_sold(tmp_path):
+    path = tmp_path / "sold.json"
+    path.write_text(json.dumps(SOLD))
+    layout = topoloom.network("mesh:4").layout("overhead=1.25,width=1.25", str(path))
+    cables = list(layout.cables())
+    assert {(c.link_class, c.length_m, c.bought_m, c.kind, c.price_usd) for c in cables} == {
+        ("local", 2.5, 5.0, "optical", 55.0),
+        ("terminal", 1.0, 1.0, "copper", 50.0),
+    }, "copper of 3.5 m costs 75 $"
+    assert layout.cost()["cable_m"] == 3 * 2.5 + 4
+    assert sum(item["total_m"] or 0 for item in layout.bill()) == 3 * 5 + 4
+
+
+def test_copper_up_to_a_length(topoloom):
+    spec, rules = "slimfly:q=5,p=4", "cabinet=5,width=0.8,copper=3"
+    told = topoloom("layout", spec, "--prices", "fdr10-slimfly", "--layout", rules, "--json").json()[0]
+    assert {item["kind"] for item in told["lengths"]} == {"electric", "optical"}
+    assert all((item["kind"] == "electric") == (item["length_m"] <= 3) for item in told["lengths"])
+    line = {"electric": (0.4079, 0.5771), "optical": (0.0919, 2.7452)}
+    expected = sum(
+        item["cables"] * 40 * (line[item["kind"]][0] * item["length_m"] + line[item["kind"]][1])
+        for item in told["lengths"]
+    )
+    assert told["cable_cost_usd"] == pytest.approx(expected)
+    outcome = topoloom("layout", spec, "--prices", "fdr10-slimfly", "--layout", rules)
+    head = next(line for line in outcome.out.splitlines() if "cables of metres" in line)
+    assert "local, electric" in head
+    assert "local, optical" in head
+    outcome = topoloom("layout", spec, "--layout", rules)
+    assert (outcome.status, outcome.err.count("\n")) == (2, 1)
+    assert "price list edr-flex: copper=3 needs a kind of cable" in outcome.err
+
+
+@pytest.mark.parametrize("command", ["layout", "show"])
+def test_cabinets_that_are_not_full_are_said(topoloom, command):
+    rules = ["--layout", "cabinet=8,nodes=40"]
+    outcome = topoloom(command, "mesh:9x7,p=3", *rules)
+    assert "mesh:9x7,p=3: 8 routers a cabinet do not divide 63 routers: the last of 8 cabinets holds 7" in outcome.err
+    assert "40 terminals a node-only cabinet do not divide 189 terminals: the last of 5 holds 29" in outcome.err
+    told = topoloom(command, "mesh:9x7,p=3", *rules, "--json").json()[0]["layout_notes"]
+    assert len(told) == 2
+    assert "blocks of 4x4 do not divide the grid 9x7" in topoloom(command, "mesh:9x7", "--layout", "cabinet=4x4").err
+    assert topoloom(command, "mesh:8x8", "--layout", "cabinet=4x4").err == ""
+
+
+def test_permuting_says_which_cabinets_are_not_full(topoloom):
+    outcome = topoloom("show", "permuted:two-cab(mesh:9x7),cabinet=4x4")
+    assert "blocks of 4x4 do not divide the grid 9x7: 4 of 6 cabinets hold fewer than 16 routers" in outcome.err
+
+
+def test_the_bill_of_the_page(tmp_path):
+    page = (Path(__file__).parents[1] / "docs/cost.md").read_text()
+    path = tmp_path / "bill.csv"
+    topoloom.network("dragonfly:a=4,h=2,p=2").layout("", "fdr10-slimfly").write_bill(path)
+    assert re.findall(r"```csv\n(.*?)```", page, re.DOTALL) == [path.read_text()]
+
+
 def test_a_list_of_ones_own(topoloom, tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(OWN))
@@ -219,6 +286,52 @@ def test_terminal_cables_can_be_left_out():
     cost = topoloom.network("mesh:2").layout("terminal=none").cost()
     assert cost["cost_per_terminal_usd"] == cost["cost_usd"] / 2
     assert math.isclose(cost["cable_m"], 3.0)
+
+
+@pytest.mark.parametrize("prices", ["edr-flex", "fdr10-slimfly", "galaxyfly", "multitier", "sold.json"])
+@pytest.mark.parametrize(
+    ("spec", "rules"),
+    [
+        ("torus:4x3x2,p=2", "own"),
+        ("dragonfly:a=4,h=2,p=2", "nodes=10,width=0.6,depth=1.2"),
+        ("fattree:k=4,levels=3", "cabinet=fit,units=6,inside=1.5"),
+        ("twin-torus:3x3x2", "terminal=none"),
+    ],
+)
+def test_the_bill_lists_what_the_cabling_list_does_and_costs_what_the_model_says(
+    topoloom, tmp_path, monkeypatch, spec, rules, prices
+):
+    monkeypatch.chdir(tmp_path)
+    Path("sold.json").write_text(json.dumps(SOLD))
+    arguments = [spec, "--layout", rules, "--prices", prices, "--bill", "bill.csv", "--cables", "cables.csv", "--json"]
+    outcome = topoloom("layout", *arguments)
+    if outcome.status == 2:
+        assert "ports would cost" in outcome.err, "a line of prices that begins below zero"
+        return
+    told = outcome.json()[0]
+    bill, cables = (list(csv.DictReader(Path(name).read_text().splitlines())) for name in ("bill.csv", "cables.csv"))
+    listed = Counter((row["kind"], row["class"], float(row["bought_m"] or row["length_m"])) for row in cables)
+    items = [item for item in bill if item["part"] == "cable"]
+    billed = {(i["kind"], i["class"], float(f"{float(i['length_m']):g}")): int(i["count"]) for i in items}
+    assert billed == listed
+
+    def total(key, part):
+        return sum(float(item[key] or 0) for item in bill if item["part"] == part)
+
+    assert total("cost_usd", "cable") == pytest.approx(told["cable_cost_usd"] or 0)
+    assert total("cost_usd", "router") == pytest.approx(told["router_cost_usd"])
+    assert total("cost_usd", "interface") == pytest.approx(told["nic_cost_usd"])
+    assert sum(total("power_w", part) for part in ("cable", "router", "interface")) == pytest.approx(told["power_w"])
+    for part, count in [
+        ("router", told["routers"]),
+        ("cable", len(cables)),
+        ("interface", told["terminals"]),
+        ("cabinet", len(told["cabinets"])),
+    ]:
+        assert total("count", part) == count
+    for item in bill:
+        if item["unit_usd"]:
+            assert float(item["cost_usd"]) == pytest.approx(int(item["count"]) * float(item["unit_usd"]))
 
 
 def test_comparing_takes_prices_and_layouts(topoloom):

@@ -228,3 +228,15 @@ def test_curves_of_a_study_keep_their_bounds_and_tell_their_options(tmp_path):
     page = render_report(made)
     assert "<small>buffer 4</small>" in page
     assert "<small>buffer 8</small>" in page
+
+
+def test_floors_come_with_their_bills_and_the_first_one_is_open():
+    compared = topoloom.compare(["mesh:3,p=2", "mesh:2x2"], load=0.1, warmup=50, measure=50, layout="cabinet=2")
+    section = render_report(compared).partition('<section id="floors">')[2].partition("</section>")[0]
+    assert re.findall(r"<details( open)?><summary><span", section) == [" open", ""]
+    assert "2 routers a cabinet do not divide 3 routers: the last of 2 cabinets holds 1" in section
+    bills = re.findall(r"<tbody>(.*?)</tbody>", section, re.DOTALL)
+    assert len(bills) == 2
+    rows = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>(.*?)</tr>", bills[0])]
+    assert ["router with 4 ports in use", "1", "–", "15,541.00", "15,541", "11.2"] in rows
+    assert ["cabinet of 2 routers and 4 terminals", "1", "–", "–", "–", "0.0"] in rows

@@ -124,6 +124,7 @@ class Layout:
     ) -> None: ...
     def cost_json(self) -> str: ...
     def floor_json(self) -> str: ...
+    def bill_json(self) -> str: ...
     def cables(
         self,
     ) -> list[
@@ -133,8 +134,7 @@ class Layout:
             tuple[int, int] | None,
             str,
             float,
-            str | None,
-            float | None,
+            tuple[str, float, float] | None,
         ]
     ]: ...
 

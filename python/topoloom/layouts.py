@@ -48,6 +48,7 @@ class Cable(NamedTuple):
         length_m: Its length.
         kind: Its kind, by the price list; None if that prices no cables.
         price_usd: What it costs, or None.
+        bought_m: The length that is bought: its length, or the next one that the price list sells; or None.
     """
 
     near: End
@@ -58,6 +59,7 @@ class Cable(NamedTuple):
     length_m: float
     kind: str | None
     price_usd: float | None
+    bought_m: float | None
 
     @property
     def far_cabinet(self) -> int | None:
@@ -69,7 +71,7 @@ class Cable(NamedTuple):
         """What stands on the cable: its near end, then its far end or the terminal and its cabinet.
 
         >>> near, far = End(0, 2, 0, 1), End(17, 3, 1, 2)
-        >>> Cable(near, far, None, None, "local", 4.6, "optical", None).label
+        >>> Cable(near, far, None, None, "local", 4.6, "optical", None, 5.0).label
         'C0-U1-P2/C1-U2-P3'
         """
         far = f"C{self.terminal_cabinet}-T{self.terminal}" if self.far is None else self.far.label
@@ -78,7 +80,11 @@ class Cable(NamedTuple):
 
 CABLE_COLUMNS = (
     "router_a", "port_a", "cabinet_a", "unit_a", "router_b", "port_b", "cabinet_b", "unit_b", "terminal", "class",
-    "length_m", "kind", "price_usd", "label",
+    "length_m", "kind", "bought_m", "price_usd", "label",
+)  # fmt: skip
+
+BILL_COLUMNS = (
+    "part", "item", "ports", "kind", "class", "length_m", "count", "total_m", "unit_usd", "cost_usd", "power_w",
 )  # fmt: skip
 
 
@@ -115,6 +121,11 @@ class Layout:
         floor: dict[str, Any] = json.loads(self._core.floor_json())
         return floor
 
+    @cached_property
+    def _bill(self) -> list[dict[str, Any]]:
+        bill: list[dict[str, Any]] = json.loads(self._core.bill_json())
+        return bill
+
     def cost(self) -> dict[str, Any]:
         """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
         return dict(self._cost)
@@ -123,17 +134,29 @@ class Layout:
         """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""
         return dict(self._floor)
 
+    def bill(self) -> list[dict[str, Any]]:
+        """Return the bill of materials: an item is a line, by the keys of ``topoloom layout --json``.
+
+        Its sums are those of :meth:`cost`, and it has as many cables as :meth:`cables`.
+
+        >>> from topoloom import network
+        >>> [(item["item"], item["count"]) for item in Layout(network("mesh:2")).bill()][:2]
+        [('router with 2 ports in use', 2), ('optical cable of 1 m, terminal', 2)]
+        """
+        return [dict(item) for item in self._bill]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``topoloom layout --json`` prints of it."""
         head = {"spec": self.network.spec, "routers": self.network.num_routers, "terminals": self.network.num_terminals}
-        return head | self._cost | self._floor
+        return head | self._cost | self._floor | {"bill": self._bill}
 
     def cables(self) -> Iterator[Cable]:
         """Return all cables: those between routers in the order of the links, then those of the terminals."""
-        for near, far, terminal, link_class, length_m, kind, price_usd in self._core.cables():
+        for near, far, terminal, link_class, length_m, bought in self._core.cables():
             other = None if far is None else End(*far)
             number, cabinet = (None, None) if terminal is None else terminal
-            yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd)
+            kind, bought_m, price_usd = (None, None, None) if bought is None else bought
+            yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd, bought_m)
 
     def write_cables(self, path: str | Path) -> None:
         """Write the cabling list as CSV, lengths in metres and prices in dollars; ``file:`` reads the network from it.
@@ -146,12 +169,21 @@ class Layout:
             for cable in self.cables():
                 far = cable.far or ("", "", cable.terminal_cabinet, "")
                 price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
+                bought = "" if cable.bought_m is None else f"{cable.bought_m:g}"
                 writer.writerow(
                     (
                         *(*cable.near, *far, cable.terminal, cable.link_class),
-                        *(f"{cable.length_m:g}", cable.kind, price, cable.label),
+                        *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label),
                     )
                 )
+
+    def write_bill(self, path: str | Path) -> None:
+        """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, BILL_COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            for item in self._bill:
+                writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS})
 
     def draw(self, path: str | Path) -> None:
         """Draw the floor with its cabinets and cables, the lengths, and cost and power in parts.
@@ -165,6 +197,11 @@ class Layout:
         from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
         draw_layouts([self], path)
+
+
+def _cell(value: Any) -> Any:
+    """Return a number as people read it: sums of lengths and prices may be off in their last digit."""
+    return f"{value:.12g}" if isinstance(value, float) else value
 
 
 def pack(network: "Network", layout: str) -> list[int] | None:
@@ -240,23 +277,35 @@ def layout_keys() -> list[str]:
 
 
 def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[str, dict[str, int]]], list[str]]:
-    """Return cables by length in at most `most` bins, and the classes there are.
+    """Return cables by length in at most `most` bins, and the sorts there are: classes, and kinds if there are several.
 
-    A bin is its label in metres and the number of cables of each class. Where there are few lengths each is a bin of
+    A bin is its label in metres and the number of cables of each sort. Where there are few lengths each is a bin of
     its own; otherwise bins are equally wide.
 
-    >>> histogram([{"class": "local", "length_m": 2.0, "cables": 3}], 12)
+    >>> histogram([{"class": "local", "kind": "optical", "length_m": 2.0, "cables": 3}], 12)
     ([('2', {'local': 3})], ['local'])
     """
-    classes = list(dict.fromkeys(item["class"] for item in lengths))
+    sorts = sorts_of(lengths)
     different = sorted({item["length_m"] for item in lengths})
     bins: dict[float, dict[str, int]] = {}
     width = bin_width(different[-1], most) if len(different) > most else 0.0
     for item in sorted(lengths, key=lambda item: float(item["length_m"])):
         counts = bins.setdefault(item["length_m"] // width * width if width else item["length_m"], {})
-        counts[item["class"]] = counts.get(item["class"], 0) + item["cables"]
+        sort = sorts[item["class"], item["kind"]]
+        counts[sort] = counts.get(sort, 0) + item["cables"]
     label = (lambda start: f"{start:g} to {start + width:g}") if width else "{:g}".format
-    return [(label(start), counts) for start, counts in sorted(bins.items())], classes
+    return [(label(start), counts) for start, counts in sorted(bins.items())], list(sorts.values())
+
+
+def sorts_of(lengths: Sequence[dict[str, Any]]) -> dict[tuple[str, str | None], str]:
+    """Return the words for each class and kind of cables; kinds are named where there are several.
+
+    >>> sorts_of([{"class": "up", "kind": "copper"}, {"class": "up", "kind": "optical"}])
+    {('up', 'copper'): 'up, copper', ('up', 'optical'): 'up, optical'}
+    """
+    several = len({item["kind"] for item in lengths}) > 1
+    found = dict.fromkeys((item["class"], item["kind"]) for item in lengths)
+    return {(name, kind): f"{name}, {kind}" if several else name for name, kind in found}
 
 
 def bin_width(longest: float, most: int) -> float:

@@ -10,9 +10,11 @@ use crate::network::{Network, json};
 
 /// (router, port, cabinet, rack unit).
 type EndRow = (u32, u32, u32, u32);
-/// The near end of a cable, its far end, or the terminal that stands there instead and its cabinet, class, metres, kind,
-/// dollars.
-type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<&'a str>, Option<f64>);
+/// The kind of cable that is bought, its metres, dollars.
+type BoughtRow<'a> = (&'a str, f64, f64);
+/// The near end of a cable, its far end, or the terminal that stands there instead and its cabinet, class, metres, what is
+/// bought.
+type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<BoughtRow<'a>>);
 
 /// A network laid out on the machine floor, at the prices of a list.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -65,20 +67,28 @@ impl Layout {
         self.with(py, |bill| bill.total()).map(|cost| json(&cost))
     }
 
-    /// `rows`, `columns`, `cabinets` (a list), `lengths` (cables by class and length) and `bundles`, as a JSON object.
+    /// `rows`, `columns`, `width_m` and `depth_m` of a place, `aisles`, `cabinets` (a list), `lengths` (cables by class, kind
+    /// and length) and `bundles`, as a JSON object.
     fn floor_json(&self, py: Python<'_>) -> PyResult<String> {
         let lengths = self.with(py, |bill| bill.lengths())?;
         let [rows, columns] = self.layout.floor();
         let cabinets = self.layout.cabinets(self.network.get().0.intact());
         let bundles = self.with(py, |bill| bill.bundles())?;
+        let (rules, aisles) = (self.layout.rules(), self.layout.aisles());
         let floor = json!({
-            "rows": rows, "columns": columns, "cabinets": cabinets, "lengths": lengths, "bundles": bundles,
+            "rows": rows, "columns": columns, "width_m": rules.width_m, "depth_m": rules.depth_m, "aisles": aisles,
+            "cabinets": cabinets, "lengths": lengths, "bundles": bundles,
         });
         Ok(floor.to_string())
     }
 
+    /// The bill of materials, as a JSON list of items.
+    fn bill_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |bill| bill.items()).map(|items| json(&items))
+    }
+
     /// Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there and
-    /// its cabinet, class, metres, kind, dollars.
+    /// its cabinet, class, metres, and what is bought for it (kind, metres, dollars).
     fn cables(&self, py: Python<'_>) -> PyResult<Vec<CableRow<'_>>> {
         self.with(py, |bill| {
             let end = |port| {
@@ -93,9 +103,9 @@ impl Layout {
                         (None, Some((terminal.0, bill.layout.terminal_cabinet(bill.network, terminal))))
                     }
                 };
-                let kind = cable.price.map(|(kind, _)| self.prices.cables[kind].kind.as_str());
-                let usd = cable.price.map(|(_, usd)| usd);
-                Ok((end(cable.port), far, terminal, cable.class.name(), cable.length_m, kind, usd))
+                let kind = |kind: usize| self.prices.cables[kind].kind.as_str();
+                let bought = cable.bought.map(|bought| (kind(bought.kind), bought.length_m, bought.usd));
+                Ok((end(cable.port), far, terminal, cable.class.name(), cable.length_m, bought))
             });
             rows.collect()
         })

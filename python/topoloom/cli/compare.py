@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from topoloom.cli.console import print_json, print_table, progress, say
-from topoloom.cli.networks import load_networks
+from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.simulate import exit_status
@@ -43,6 +43,7 @@ def compare(
         check_writable(out)
     job = CompareJob(load_networks(specs), routings, traffics, loads, options, layout, prices)
     comparison = _run(job, context.obj)
+    tell_layout_notes(comparison.facts)
     if out is not None:
         comparison.write_report(out)
         say(f"the report is in {out}")

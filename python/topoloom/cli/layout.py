@@ -8,7 +8,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
-from topoloom.cli.networks import load_networks
+from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Json, LayoutRules, Plot, Prices, Specs
 from topoloom.facts import PARTS
 from topoloom.layouts import Layout, histogram
@@ -25,18 +25,25 @@ def layout(
     cables: Annotated[
         Path | None, typer.Option("--cables", metavar="FILE.csv", help="Write the list of cables.")
     ] = None,
+    bill: Annotated[
+        Path | None, typer.Option("--bill", metavar="FILE.csv", help="Write the bill of materials.")
+    ] = None,
     plot: Plot = None,
     json: Json = False,
 ) -> None:
     """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
-    if cables is not None and len(specs) != 1:
-        raise TopoloomError(f"--cables takes one network; {len(specs)} are given")
+    for option, path in (("--cables", cables), ("--bill", bill)):
+        if path is not None and len(specs) != 1:
+            raise TopoloomError(f"{option} takes one network; {len(specs)} are given")
     layouts = [interruptible(partial(Layout, network, layout, prices)) for network in load_networks(specs)]
     told = [interruptible(item.to_dict) for item in layouts]
     if cables is not None:
         interruptible(lambda: layouts[0].write_cables(cables))
+    if bill is not None:
+        layouts[0].write_bill(bill)
     if plot is not None:
         _draw(layouts, plot)
+    tell_layout_notes(told)
     if json:
         print_json(told)
         return
@@ -63,7 +70,7 @@ def print_parts(told: list[dict[str, Any]]) -> None:
 
 
 def print_lengths(floor: dict[str, Any]) -> None:
-    """Print how many cables there are of each length, by class."""
-    bins, classes = histogram(floor["lengths"], MOST_BINS)
-    rows = [[label, *(f"{counts[name]:,}" if name in counts else "–" for name in classes)] for label, counts in bins]
-    print_table([f"{floor['spec']}, cables of metres", *classes], rows)
+    """Print how many cables there are of each length, by class, and by kind if there are several."""
+    bins, sorts = histogram(floor["lengths"], MOST_BINS)
+    rows = [[label, *(f"{counts[sort]:,}" if sort in counts else "–" for sort in sorts)] for label, counts in bins]
+    print_table([f"{floor['spec']}, cables of metres", *sorts], rows)

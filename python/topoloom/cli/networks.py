@@ -1,6 +1,7 @@
 """Networks of the command line: built where Ctrl-C is heard, and what was noticed on the way said on stderr."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from topoloom.cli.console import say
 from topoloom.networks import Network
@@ -21,3 +22,10 @@ def load_networks(specs: Sequence[str], fail: str | None = None) -> list[Network
 def load_network(spec: str, fail: str | None = None) -> Network:
     """Return the network of `spec`, or what the failures `fail` leave of it."""
     return load_networks([spec], fail)[0]
+
+
+def tell_layout_notes(told: Iterable[dict[str, Any]]) -> None:
+    """Say on stderr which cabinets of networks are not full."""
+    for network in told:
+        for note in network["layout_notes"]:
+            say(f"{network['spec']}: {note}")

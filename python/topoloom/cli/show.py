@@ -8,7 +8,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.networks import load_networks
+from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Fail, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
@@ -48,6 +48,7 @@ def show(
         _warn_of_long_searches(networks)
     asked = {"sample": sample, "seed": seed, "paths": paths}
     facts = [interruptible(partial(network.facts, layout, prices, **asked)) for network in networks]  # type: ignore[arg-type]
+    tell_layout_notes(facts)
     if json:
         print_json(facts)
     else:

@@ -6,6 +6,7 @@ import shlex
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -88,15 +89,17 @@ MOST_FLOORS = 12
 """Floors that a report draws."""
 
 
-def floors(comparison: Comparison) -> list[dict[str, str]]:
-    """Return the drawing of each network's floor as a data URL, of some networks."""
+def floors(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the drawing of each network's floor as a data URL, with notes and bill of materials, of some networks."""
     from topoloom.drawing.floors import floor_svg  # noqa: PLC0415 - matplotlib loads slowly
 
     layout, prices = ("" if comparison.layout == "own" else comparison.layout), json.dumps(comparison.prices)
     drawn = []
     for network in comparison.networks[:MOST_FLOORS]:
-        picture = b64encode(floor_svg(network.layout(layout, prices))).decode()
-        drawn.append({"spec": network.spec, "url": f"data:image/svg+xml;base64,{picture}"})
+        floor = network.layout(layout, prices)
+        picture = b64encode(floor_svg(floor)).decode()
+        told = {"spec": network.spec, "url": f"data:image/svg+xml;base64,{picture}"}
+        drawn.append(told | {"notes": floor.cost()["layout_notes"], "bill": floor.bill()})
     return drawn
 
 

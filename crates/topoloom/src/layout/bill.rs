@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Layout, PriceList, RouterPrice};
+use super::{Bought, Layout, PriceList, RouterPrice};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, PortId, RouterId, TerminalId};
 
@@ -28,8 +28,8 @@ pub struct Cable {
     pub class: LinkClass,
     /// Its length.
     pub length_m: f64,
-    /// The kind of cable, by its place in the price list, and the price; `None` if the list prices no cables.
-    pub price: Option<(usize, f64)>,
+    /// What is bought for it; `None` if the list prices no cables.
+    pub bought: Option<Bought>,
 }
 
 /// Cables of one kind.
@@ -47,11 +47,13 @@ pub struct KindTotal {
     pub power_w: f64,
 }
 
-/// Cables of one class and length.
+/// Cables of one class, kind and length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LengthCount {
     /// The class of their links.
     pub class: LinkClass,
+    /// Their kind; `None` if the list prices no cables.
+    pub kind: Option<String>,
     /// The length of each.
     pub length_m: f64,
     /// How many there are.
@@ -118,6 +120,8 @@ pub struct Cost {
     pub longest_cable_m: f64,
     /// The kinds of cable in use.
     pub cable_kinds: Vec<KindTotal>,
+    /// Sentences on cabinets that are not full.
+    pub layout_notes: Vec<String>,
 }
 
 /// A network in a layout, at the prices of a list.
@@ -158,26 +162,32 @@ impl Bill<'_> {
     }
 
     fn laid(&self, port: PortId, end: End, class: LinkClass, length_m: f64) -> Cable {
-        Cable { port, end, class, length_m, price: None }
+        Cable { port, end, class, length_m, bought: None }
     }
 
     fn priced(&self, cable: Cable, within_cabinet: bool) -> Result<Cable> {
-        let price = self.prices.cheapest_cable(cable.length_m, within_cabinet)?;
-        Ok(Cable { price, ..cable })
+        let copper_m = self.layout.rules().copper_m;
+        let bought = self.prices.cheapest_cable(cable.length_m, within_cabinet, copper_m)?;
+        Ok(Cable { bought, ..cable })
     }
 
-    /// How many cables there are of each class and length, shortest first.
+    /// How many cables there are of each class, kind and length, shortest first.
     ///
     /// # Errors
     /// As [`cost`].
     pub fn lengths(&self) -> Result<Vec<LengthCount>> {
-        let mut counts = BTreeMap::<(LinkClass, u64), usize>::new();
+        let mut counts = BTreeMap::<(LinkClass, Option<usize>, u64), usize>::new();
         for cable in self.cables() {
-            let Cable { class, length_m, .. } = cable?;
-            // Sums of the same steps may differ in their last digit: lengths that agree to a micrometre are one.
-            *counts.entry((class, (length_m * 1e6).round() as u64)).or_default() += 1;
+            let Cable { class, length_m, bought, .. } = cable?;
+            *counts.entry((class, bought.map(|bought| bought.kind), micrometres(length_m))).or_default() += 1;
         }
-        let count = |((class, length), cables)| LengthCount { class, length_m: length as f64 / 1e6, cables };
+        let kind = |kind: usize| self.prices.cables[kind].kind.clone();
+        let count = |((class, of, length), cables): ((_, Option<usize>, u64), _)| LengthCount {
+            class,
+            kind: of.map(kind),
+            length_m: length as f64 / 1e6,
+            cables,
+        };
         Ok(counts.into_iter().map(count).collect())
     }
 
@@ -254,6 +264,7 @@ impl Bill<'_> {
             cable_per_terminal_m: per_terminal(sums.cable_m),
             longest_cable_m: sums.longest_m,
             cable_kinds: sums.kinds.into_iter().filter(|kind| kind.cables > 0).collect(),
+            layout_notes: layout.notes(network),
         })
     }
 
@@ -273,6 +284,12 @@ impl Bill<'_> {
     }
 }
 
+/// A length by which cables are counted: sums of the same steps may differ in their last digit, so that lengths that
+/// agree to a micrometre are one.
+pub(super) fn micrometres(length_m: f64) -> u64 {
+    (length_m * 1e6).round() as u64
+}
+
 /// Sums over cables.
 #[derive(Default)]
 struct Sums {
@@ -288,7 +305,7 @@ impl Sums {
     fn add(&mut self, cable: &Cable, prices: &PriceList) {
         self.cables += 1;
         self.cable_m += cable.length_m;
-        let usd = cable.price.map_or(0.0, |(_, usd)| usd);
+        let usd = cable.bought.map_or(0.0, |bought| bought.usd);
         match cable.end {
             End::Port(_) => self.longest_m = self.longest_m.max(cable.length_m),
             End::Terminal(_) => {
@@ -296,7 +313,7 @@ impl Sums {
                 self.terminal_usd += usd;
             }
         }
-        if let Some((kind, _)) = cable.price {
+        if let Some(Bought { kind, .. }) = cable.bought {
             let total = &mut self.kinds[kind];
             total.cables += 1;
             total.length_m += cable.length_m;

@@ -1,6 +1,7 @@
 //! Where routers stand on the machine floor, how long their cables are, and what all that costs.
 
 mod bill;
+mod items;
 mod packing;
 mod placement;
 mod prices;
@@ -8,8 +9,9 @@ mod qap;
 mod rules;
 
 pub use bill::{Bill, Bundle, Cable, Cost, End, KindTotal, LengthCount, cost};
-pub use packing::Packing;
-pub use placement::{Cabinet, Layout};
-pub use prices::{CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
+pub use items::{Item, Part};
+pub use packing::{Packing, note_on_nodes};
+pub use placement::{Aisle, Cabinet, Layout};
+pub use prices::{Bought, CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
 pub use qap::Qap;
 pub use rules::{KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Rules};

@@ -6,6 +6,7 @@ use std::fmt;
 use super::Layout;
 use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
+use crate::table::{Rows, heading};
 
 /// How routers are put into cabinets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,13 +21,15 @@ pub enum Packing {
     File(String),
     /// So many routers a cabinet at most, with few cables between cabinets. The partition comes from outside.
     Metis(u32),
+    /// As many routers a cabinet, in order of their ids, as its rack units hold. What units there are is a layout's.
+    Fit,
 }
 
 impl Packing {
     /// What `cabinet=` takes.
     pub const DOC: &str = "routers a cabinet, in order of their ids; or 4x4, blocks of the family's grid; or FILE.csv, \
-                           a table router,cabinet; or metis:16, in a layout, so that few cables join cabinets; or own, \
-                           the family's own packaging (default own)";
+                           a table router,cabinet; or metis:16, in a layout, so that few cables join cabinets; or fit, in \
+                           a layout, as many as units=N hold; or own, the family's own packaging (default own)";
 
     /// Reads `16`, `4x4`, `racks.csv` or `own`.
     ///
@@ -36,11 +39,14 @@ impl Packing {
         let wrong = || {
             Error::Config(format!(
                 "cabinet is {text}; it must be a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, \
-                 metis:16, or own"
+                 metis:16, fit, or own"
             ))
         };
         if text == "own" {
             return Ok(Self::Own);
+        }
+        if text == "fit" {
+            return Ok(Self::Fit);
         }
         if text.ends_with(".csv") {
             return Ok(Self::File(text.to_owned()));
@@ -68,9 +74,9 @@ impl Packing {
             Self::Routers(size) => Ok(network.routers().map(|router| router.0 / size).collect()),
             Self::Blocks(block) => blocks(network, block),
             Self::File(path) => of_file(network, path),
-            Self::Metis(_) => Err(Error::Config(
-                "cabinet=metis:N belongs to a layout; write its cabinets to a file, and name that".to_owned(),
-            )),
+            Self::Metis(_) | Self::Fit => Err(Error::Config(format!(
+                "cabinet={self} belongs to a layout; write its cabinets to a file, and name that"
+            ))),
         }
     }
 
@@ -101,18 +107,53 @@ impl Packing {
         Ok(packed)
     }
 
-    /// A sentence on a cabinet that is not full, where all are meant to hold as many.
-    pub fn note(&self, network: &Network) -> Option<String> {
+    /// A sentence on cabinets that are not full, where all are meant to hold as many; `cabinets` are those of the routers.
+    pub fn note(&self, network: &Network, cabinets: &[u32]) -> Option<String> {
         let routers = network.num_routers() as u32;
+        let held = held(cabinets);
+        let most = held.iter().copied().max().unwrap_or(0);
         match self {
             Self::Routers(size) if routers % size > 0 => Some(format!(
                 "{size} routers a cabinet do not divide {routers} routers: the last of {} cabinets holds {}",
                 routers.div_ceil(*size),
                 routers % size
             )),
+            Self::Blocks(block) => {
+                let full = block.iter().product();
+                let sides: Vec<String> = network.any_structure().grid()?.sides.iter().map(u32::to_string).collect();
+                partly_filled(&held, full, &format!("blocks of {self} do not divide the grid {}", sides.join("x")))
+            }
+            Self::Metis(size) => partly_filled(&held, *size, &format!("{self} does not fill all cabinets")),
+            Self::Fit => partly_filled(&held, most, &format!("a cabinet has room for {most} routers")),
             _ => None,
         }
     }
+}
+
+/// How many routers each cabinet holds that holds any.
+fn held(cabinets: &[u32]) -> Vec<u32> {
+    let mut held = vec![0; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
+    cabinets.iter().for_each(|&cabinet| held[cabinet as usize] += 1);
+    held.retain(|&routers| routers > 0);
+    held
+}
+
+/// A sentence on the last node-only cabinet, if it is not full.
+pub fn note_on_nodes(network: &Network, size: u32) -> Option<String> {
+    let terminals = network.num_terminals() as u32;
+    (terminals % size > 0).then(|| {
+        format!(
+            "{size} terminals a node-only cabinet do not divide {terminals} terminals: the last of {} holds {}",
+            terminals.div_ceil(size),
+            terminals % size
+        )
+    })
+}
+
+fn partly_filled(held: &[u32], full: u32, why: &str) -> Option<String> {
+    let fewer: Vec<u32> = held.iter().copied().filter(|&routers| routers < full).collect();
+    let least = fewer.iter().min()?;
+    Some(format!("{why}: {} of {} cabinets hold fewer than {full} routers, down to {least}", fewer.len(), held.len()))
 }
 
 impl fmt::Display for Packing {
@@ -125,6 +166,7 @@ impl fmt::Display for Packing {
                 f.write_str(&sides.join("x"))
             }
             Self::File(path) => f.write_str(path),
+            Self::Fit => f.write_str("fit"),
             Self::Metis(size) => write!(f, "metis:{size}"),
         }
     }
@@ -170,40 +212,85 @@ fn blocks(network: &Network, block: &[u32]) -> Result<Vec<u32>> {
     Ok(network.routers().map(cabinet).collect())
 }
 
-/// Reads a table of routers (ids, or names where the network has some) and cabinets (any names). Cabinets are numbered
-/// in the order of their names where these are whole numbers, else in the order of their appearance.
+/// The columns of a table of cabinets, in the order of one without a header.
+const COLUMNS: [&str; 2] = ["router", "cabinet"];
+
+/// Reads a table of routers (ids, or names where the network has some) and cabinets (any names). The first line may name
+/// the columns, which may then stand in any order and among others; lines that begin with # are passed over. Cabinets are
+/// numbered in the order of their names where these are whole numbers, else in the order of their appearance.
 fn of_file(network: &Network, path: &str) -> Result<Vec<u32>> {
-    let wrong = |line: usize, what: String| Error::Config(format!("{path}: line {line}: {what}"));
     let text = std::fs::read_to_string(path)
         .map_err(|error| Error::Config(format!("cabinet: cannot read '{path}': {}", error.kind())))?;
-    let names: HashMap<&str, u32> =
-        network.router_names().unwrap_or_default().iter().map(String::as_str).zip(0..).collect();
-    let mut found: Vec<Option<&str>> = vec![None; network.num_routers()];
-    for (line, row) in (1..).zip(text.lines()).filter(|(_, row)| !row.trim().is_empty()) {
-        let (router, cabinet) = row
-            .split_once(',')
-            .map(|(router, cabinet)| (router.trim(), cabinet.trim()))
-            .filter(|(_, cabinet)| !cabinet.is_empty() && !cabinet.contains(','))
-            .ok_or_else(|| wrong(line, "a router and its cabinet must stand here, as in 17,A3".to_owned()))?;
-        if line == 1 && (router, cabinet) == ("router", "cabinet") {
-            continue;
-        }
-        let id = names.get(router).copied().or_else(|| router.parse().ok());
-        let place = id.and_then(|id| found.get_mut(id as usize));
-        let place = place.ok_or_else(|| wrong(line, format!("{} has no router '{router}'", network.spec())))?;
-        if place.replace(cabinet).is_some() {
-            return Err(wrong(line, format!("router '{router}' has a cabinet already")));
-        }
-    }
-    if let Some(router) = found.iter().position(Option::is_none) {
-        return Err(Error::Config(format!("{path}: router {router} of {} is in no cabinet", network.spec())));
-    }
-    let found: Vec<&str> = found.into_iter().flatten().collect();
+    let found = read_table(network, path, &text)?;
     let mut seen = HashSet::new();
-    let mut order: Vec<&str> = found.iter().copied().filter(|&name| seen.insert(name)).collect();
+    let mut order: Vec<&str> = found.iter().map(String::as_str).filter(|&name| seen.insert(name)).collect();
     if order.iter().all(|name| name.parse::<u64>().is_ok()) {
         order.sort_by_key(|name| name.parse::<u64>().unwrap_or(u64::MAX));
     }
     let numbers: HashMap<&str, u32> = order.into_iter().zip(0..).collect();
-    Ok(found.into_iter().map(|name| numbers[name]).collect())
+    Ok(found.iter().map(|name| numbers[name.as_str()]).collect())
+}
+
+/// The name of each router's cabinet.
+fn read_table(network: &Network, path: &str, text: &str) -> Result<Vec<String>> {
+    let wrong = |line: usize, what: String| Error::Config(format!("{path}: line {line}: {what}"));
+    let names: HashMap<&str, u32> =
+        network.router_names().unwrap_or_default().iter().map(String::as_str).zip(0..).collect();
+    let mut found: Vec<Option<String>> = vec![None; network.num_routers()];
+    let (mut columns, mut fields) = ([0, 1], 2);
+    for (place, row) in Rows::of(text).enumerate() {
+        let names_column = |field: &str| COLUMNS.contains(&heading(field).as_str()) && !names.contains_key(field);
+        if place == 0 && row.fields.iter().any(names_column) {
+            for (column, name) in columns.iter_mut().zip(COLUMNS) {
+                let at = row.fields.iter().position(|field| heading(field) == name);
+                *column = at.ok_or_else(|| wrong(row.line, format!("the column {name} is missing")))?;
+            }
+            fields = row.fields.len();
+            continue;
+        }
+        let [router, cabinet] = columns.map(|column| row.field(column));
+        if row.fields.len() != fields || router.is_empty() || cabinet.is_empty() {
+            return Err(wrong(row.line, "a router and its cabinet must stand here, as in 17,A3".to_owned()));
+        }
+        let id = names.get(router).copied().or_else(|| router.parse().ok());
+        let place = id.and_then(|id| found.get_mut(id as usize));
+        let place = place.ok_or_else(|| wrong(row.line, format!("{} has no router '{router}'", network.spec())))?;
+        if place.replace(cabinet.to_owned()).is_some() {
+            return Err(wrong(row.line, format!("router '{router}' has a cabinet already")));
+        }
+    }
+    let missing = |router| Error::Config(format!("{path}: router {router} of {} is in no cabinet", network.spec()));
+    (0..).zip(found).map(|(router, cabinet): (u32, _)| cabinet.ok_or_else(|| missing(router))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::build;
+
+    #[test]
+    fn tables_name_their_columns_in_any_order() {
+        let network = build("mesh:3").expect("small");
+        let read = |text: &str| read_table(&network, "racks.csv", text);
+        for text in [
+            "0,A\n1,B\n2,A\n",
+            "router,cabinet\n0,A\n1,B\n2,A\n",
+            "cabinet,router\nA,2\nA,0\nB,1\n",
+            "# written by hand\n\nroom , cabinet, router\nx,A,0\n\n# then\nx,B,1\nx,\"A\",2\n",
+        ] {
+            assert_eq!(read(text).expect(text), ["A", "B", "A"], "{text}");
+        }
+        for (text, words) in [
+            ("# one\n\n0,A\n# two\n\n7,B\n", "line 6: mesh:3 has no router '7'"),
+            ("0,A\r\n\r\n1,B\r\n0,C\r\n", "line 4: router '0' has a cabinet already"),
+            ("cabinet,rack\n0,A\n", "line 1: the column router is missing"),
+            ("0,A\n1\n", "line 2: a router and its cabinet must stand here"),
+            ("router,cabinet\n0,A,5\n", "line 2: a router and its cabinet must stand here"),
+            ("router,cabinet\n0,\n", "line 2: a router and its cabinet must stand here"),
+            ("0,A\n1,B\n", "router 2 of mesh:3 is in no cabinet"),
+        ] {
+            let sentence = read(text).expect_err(text).to_string();
+            assert!(sentence.starts_with("racks.csv: ") && sentence.contains(words), "{sentence}");
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use super::Qap;
+use super::packing::{Packing, note_on_nodes};
 use super::rules::{Rules, mistake};
-use super::{Packing, Qap};
-use crate::error::Result;
-use crate::network::{Grid, Network, RouterId, Structure, TerminalId};
+use crate::error::{Error, Result};
+use crate::network::{Grid, Network, RouterId, TerminalId};
 
 /// Where every router stands: in a cabinet, which has a place on the floor. Cables run along the axes.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,17 @@ pub struct Cabinet {
     pub terminals: u32,
 }
 
+/// An aisle between two rows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Aisle {
+    /// The row that it is behind, from 0.
+    pub behind_row: u32,
+    /// Where it begins, across the rows, as the y of cabinets counts: half a place behind the middle of its row.
+    pub from_m: f64,
+    /// How wide it is.
+    pub width_m: f64,
+}
+
 impl Layout {
     /// The layout that the family itself packages by.
     pub fn of_family(network: &Network) -> Self {
@@ -68,11 +80,12 @@ impl Layout {
         let structure = network.any_structure();
         let routers = network.routers();
         let (cabinets, inside_m): (Vec<u32>, f64) = match (&rules.cabinet, structure.grid()) {
-            (Packing::Own, Some(grid)) => return Self::on_grid(structure, grid, routers.len(), rules),
+            (Packing::Own, Some(grid)) => return Self::on_grid(network, grid, rules),
             (Packing::Own, None) => {
                 let place = |router: RouterId| structure.cabinet(router).unwrap_or(router.0);
                 (routers.map(place).collect(), structure.cabinet_cable_m())
             }
+            (Packing::Fit, _) => (fitting(network, rules)?, 2.0),
             (packing, _) => (packing.cabinets(network)?, 2.0),
         };
         Self::of_cabinets(network, rules, cabinets, inside_m)
@@ -92,7 +105,7 @@ impl Layout {
         let count = first_of_nodes + of_nodes;
         let [rows, columns] = floor(count, rules)?;
         let inside_m = Some(rules.inside_m.unwrap_or(inside_m));
-        let units = units(&cabinets, rules)?;
+        let units = units(network, &cabinets, rules)?;
         let (rules, places, heights) = (rules.clone(), (0..count).collect(), Vec::new());
         let mut layout = Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m };
         if let Some(seed) = layout.rules.anneal {
@@ -129,7 +142,8 @@ impl Layout {
     /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
     /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
     /// The routers of a node stand in one place.
-    fn on_grid(structure: &dyn Structure, grid: &Grid, routers: usize, rules: &Rules) -> Result<Self> {
+    fn on_grid(network: &Network, grid: &Grid, rules: &Rules) -> Result<Self> {
+        let (structure, routers) = (network.any_structure(), network.num_routers());
         let by_coordinates =
             |keys: &str| Err(mistake(format!("{keys} with cabinet=N; this family places its routers by coordinates")));
         if rules.rows.or(rules.columns).is_some() {
@@ -155,7 +169,7 @@ impl Layout {
             cabinets.push(along(&coordinates, 1) * columns + along(&coordinates, 0));
             heights.push(coordinates.get(upright).copied().unwrap_or(0));
         }
-        let (places, units) = ((0..rows * columns).collect(), units(&cabinets, rules)?);
+        let (places, units) = ((0..rows * columns).collect(), units(network, &cabinets, rules)?);
         let (rules, inside_m, first_of_nodes) = (rules.clone(), rules.inside_m, rows * columns);
         Ok(Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m })
     }
@@ -205,6 +219,15 @@ impl Layout {
         [f64::from(column) * self.rules.width_m, f64::from(row) * self.rules.depth_m + aisles]
     }
 
+    /// The aisles between rows, where the rules have some of their own.
+    pub fn aisles(&self) -> Vec<Aisle> {
+        let behind = |row: u32| {
+            let from_m = self.floor_m(row * self.columns)[1] + self.rules.depth_m / 2.0;
+            Aisle { behind_row: row, from_m, width_m: self.rules.aisles_m[row as usize % 2] }
+        };
+        (0..self.rows.saturating_sub(1)).map(behind).filter(|aisle| aisle.width_m > 0.0).collect()
+    }
+
     /// The length of a cable between two routers, in metres.
     pub fn cable_m(&self, a: RouterId, b: RouterId) -> f64 {
         if let Some(inside) = self.inside_m.filter(|_| self.cabinet(a) == self.cabinet(b)) {
@@ -240,6 +263,12 @@ impl Layout {
         Some((ax - bx).abs() + (ay - by).abs() + self.rules.overhead_m)
     }
 
+    /// Sentences on cabinets that are not full.
+    pub fn notes(&self, network: &Network) -> Vec<String> {
+        let of_nodes = self.rules.nodes.and_then(|size| note_on_nodes(network, size));
+        self.rules.cabinet.note(network, &self.cabinets).into_iter().chain(of_nodes).collect()
+    }
+
     /// The cabinets that hold anything.
     pub fn cabinets(&self, network: &Network) -> Vec<Cabinet> {
         let mut held = vec![[0u32; 2]; self.places.len()];
@@ -257,24 +286,57 @@ impl Layout {
     }
 }
 
-/// The lowest rack unit of each router: they stand in their cabinet from below, by their ids.
-fn units(cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>> {
-    let mut used = vec![0; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
-    let place = |&cabinet: &u32| {
-        let used: &mut u32 = &mut used[cabinet as usize];
-        *used += rules.router_units;
-        *used - rules.router_units + 1
+/// Routers by their ids, as many a cabinet as have room in its rack units, with their terminals if these stand there.
+fn fitting(network: &Network, rules: &Rules) -> Result<Vec<u32>> {
+    let (mut cabinet, mut used) = (0, 0.0);
+    let place = |router: RouterId| {
+        let terminals = if rules.nodes.is_none() { network.terminals_of(router).count() as u32 } else { 0 };
+        let needed = rules.units_of(1, terminals);
+        if !rules.has_room(needed) {
+            return Err(too_full(&format!("router {router}", router = router.0), 1, terminals, rules));
+        }
+        if !rules.has_room(used + needed) {
+            (cabinet, used) = (cabinet + 1, 0.0);
+        }
+        used += needed;
+        Ok(cabinet)
     };
-    let units = cabinets.iter().map(place).collect();
-    let fullest = used.iter().copied().max().unwrap_or(0);
-    match (rules.units, used.iter().position(|&units| units == fullest)) {
-        (Some(most), Some(cabinet)) if fullest > most => Err(mistake(format!(
-            "cabinet {cabinet} holds {} routers of {} rack units each; units is {most}",
-            fullest / rules.router_units,
-            rules.router_units
-        ))),
-        _ => Ok(units),
+    network.routers().map(place).collect()
+}
+
+fn too_full(what: &str, routers: u32, terminals: u32, rules: &Rules) -> Error {
+    let terminals = match (terminals, rules.node_units) {
+        (0, _) | (_, 0.0) => String::new(),
+        (terminals, units) => format!(" and {terminals} terminals of {units}"),
+    };
+    mistake(format!(
+        "{what} holds {routers} routers of {} rack units each{terminals}; units is {}",
+        rules.router_units,
+        rules.units.unwrap_or(u32::MAX)
+    ))
+}
+
+/// The lowest rack unit of each router: they stand in their cabinet from below, by their ids. Terminals, if they take
+/// units, stand above them.
+fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>> {
+    let mut held = vec![[0; 2]; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
+    let place = |(router, &cabinet): (RouterId, &u32)| {
+        let [routers, terminals] = &mut held[cabinet as usize];
+        *routers += 1;
+        *terminals += if rules.nodes.is_none() { network.terminals_of(router).count() as u32 } else { 0 };
+        (*routers - 1) * rules.router_units + 1
+    };
+    let units = network.routers().zip(cabinets).map(place).collect();
+    let full =
+        (0u32..).zip(held).find(|(_, [routers, terminals])| !rules.has_room(rules.units_of(*routers, *terminals)));
+    if let Some((cabinet, [routers, terminals])) = full {
+        return Err(too_full(&format!("cabinet {cabinet}"), routers, terminals, rules));
     }
+    let nodes = rules.nodes.unwrap_or(0).min(network.num_terminals() as u32);
+    if !rules.has_room(rules.units_of(0, nodes)) {
+        return Err(too_full("a node-only cabinet", 0, nodes, rules));
+    }
+    Ok(units)
 }
 
 /// Rows and columns for `count` cabinets.
@@ -368,6 +430,78 @@ mod tests {
         let last =
             Cabinet { cabinet: 15, row: 3, column: 3, x_m: 3.0 * 0.6, y_m: 3.0 * 2.1, routers: 16, terminals: 16 };
         assert_eq!(layout.cabinets(&network).pop(), Some(last));
+    }
+
+    #[test]
+    fn cabinets_that_are_not_full_are_said() {
+        for (spec, text, told) in [
+            ("mesh:9x7,p=3", "cabinet=7,nodes=21", None),
+            (
+                "mesh:9x7",
+                "cabinet=8",
+                Some("8 routers a cabinet do not divide 63 routers: the last of 8 cabinets holds 7"),
+            ),
+            ("mesh:9x7,p=3", "cabinet=7,nodes=40", Some("40 terminals a node-only cabinet do not divide 189")),
+            (
+                "mesh:9x7",
+                "cabinet=4x4",
+                Some("do not divide the grid 9x7: 4 of 6 cabinets hold fewer than 16 routers, down to 3"),
+            ),
+            ("mesh:8x4", "cabinet=4x4", None),
+            (
+                "mesh:5x2",
+                "cabinet=fit,units=4",
+                Some("a cabinet has room for 4 routers: 1 of 3 cabinets hold fewer than 4"),
+            ),
+        ] {
+            let network = build(spec).expect(spec);
+            let notes = Layout::new(&network, &Rules::parse(text).expect(text)).expect(text).notes(&network);
+            assert_eq!(notes.len(), usize::from(told.is_some()), "{text}: {notes:?}");
+            assert!(notes.iter().all(|note| note.contains(told.unwrap_or_default())), "{text}: {notes:?}");
+        }
+    }
+
+    #[test]
+    fn rack_units_say_how_many_routers_a_cabinet_holds() {
+        let network = build("torus:4x4,p=8").expect("small");
+        let held = |text: &str| -> Vec<u32> {
+            let layout = Layout::new(&network, &Rules::parse(text).expect(text)).expect(text);
+            layout.cabinets(&network).iter().map(|cabinet| cabinet.routers).collect()
+        };
+        assert_eq!(held("cabinet=fit,units=42,router-units=2,nodes=64"), [16, 0, 0]);
+        assert_eq!(held("cabinet=fit,units=10,router-units=2"), [5, 5, 5, 1]);
+        assert_eq!(
+            held("cabinet=fit,units=42,router-units=2,node-units=0.5"),
+            [7, 7, 2],
+            "six units a router with its own"
+        );
+        let layout = Layout::new(&network, &Rules::parse("cabinet=fit,units=10,router-units=2").expect("reads"));
+        assert_eq!([4, 5].map(|router| layout.as_ref().expect("fits").unit(RouterId(router))), [9, 1]);
+        for (text, words) in [
+            (
+                "cabinet=16,units=42,node-units=0.5",
+                "cabinet 0 holds 16 routers of 1 rack units each and 128 terminals of 0.5",
+            ),
+            (
+                "cabinet=fit,units=4,node-units=0.5",
+                "router 0 holds 1 routers of 1 rack units each and 8 terminals of 0.5",
+            ),
+            ("cabinet=4,nodes=10,units=4,node-units=0.5", "a node-only cabinet holds 0 routers"),
+            ("cabinet=4,nodes=8,units=3", "cabinet 0 holds 4 routers of 1 rack units each; units is 3"),
+        ] {
+            let sentence = Layout::new(&network, &Rules::parse(text).expect(text)).expect_err(text).to_string();
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn aisles_lie_between_rows() {
+        let network = build("mesh:8").expect("small");
+        let rules = Rules::parse("cabinet=1,columns=2,depth=1,aisle=1.2:0.6").expect("reads");
+        let aisles = Layout::new(&network, &rules).expect("fits").aisles();
+        let told: Vec<_> = aisles.iter().map(|aisle| (aisle.behind_row, aisle.from_m, aisle.width_m)).collect();
+        assert_eq!(told, [(0, 0.5, 1.2), (1, 2.2 + 0.5, 0.6), (2, 1.2 + 0.6 + 2.0 + 0.5, 1.2)]);
+        assert_eq!(layout("mesh:4x4").aisles(), []);
     }
 
     #[test]

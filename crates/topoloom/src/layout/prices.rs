@@ -79,9 +79,15 @@ pub struct CableKind {
     /// Where it may be laid.
     #[serde(default)]
     pub place: CablePlace,
+    /// True of cables that carry electric signals: a layout can ask for these up to a length, and for others beyond.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copper: bool,
     /// The longest that there is, in metres; none: as long as need be.
     #[serde(default)]
     pub reach_m: Option<f64>,
+    /// The lengths that are sold, in metres; empty: every length. A cable is bought in the shortest that will do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths_m: Vec<f64>,
     /// Each cable.
     #[serde(default)]
     pub usd: f64,
@@ -97,6 +103,33 @@ pub struct CableKind {
     /// What an active cable draws, both ends together.
     #[serde(default)]
     pub w: f64,
+}
+
+/// The cable that is bought to lay one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bought {
+    /// Its kind, by its place in the price list.
+    pub kind: usize,
+    /// Its length, in metres: what is needed, or the next length that is sold.
+    pub length_m: f64,
+    /// What it costs.
+    pub usd: f64,
+}
+
+/// Lengths are sums of steps, and may be off in their last digit: less than this is none.
+const SLACK_M: f64 = 1e-6;
+
+impl CableKind {
+    /// The shortest cable of this kind that is `length_m` long, in metres; `None` if all are shorter.
+    fn bought_m(&self, length_m: f64) -> Option<f64> {
+        if self.reach_m.is_some_and(|reach| length_m > reach + SLACK_M) {
+            return None;
+        }
+        if self.lengths_m.is_empty() {
+            return Some(length_m);
+        }
+        self.lengths_m.iter().copied().filter(|sold| length_m <= sold + SLACK_M).min_by(f64::total_cmp)
+    }
 }
 
 /// The lists that come with the program; the first is the default.
@@ -187,6 +220,9 @@ impl PriceList {
         for (name, price) in prices {
             self.bounded(&format!("{name} of the cable '{}'", cable.kind), price, 0.0)?;
         }
+        for &sold in &cable.lengths_m {
+            self.bounded(&format!("a length in lengths_m of the cable '{}'", cable.kind), sold, 0.0)?;
+        }
         if cable.usd_per_gbps.max(cable.usd_per_gbps_m) > 0.0 && self.port_gbps == 0.0 {
             return Err(self.mistake(format!("the cable '{}' is priced per Gb/s; port_gbps is missing", cable.kind)));
         }
@@ -221,36 +257,56 @@ impl PriceList {
         )))
     }
 
-    /// What a cable of a kind costs.
-    pub fn cable_usd(&self, cable: &CableKind, length_m: f64) -> f64 {
+    /// What a cable of a kind and a length costs.
+    fn cable_usd(&self, cable: &CableKind, length_m: f64) -> f64 {
         cable.usd + cable.usd_per_m * length_m + self.port_gbps * (cable.usd_per_gbps + cable.usd_per_gbps_m * length_m)
     }
 
-    /// The kind of the cheapest cable that reaches, and its price; `None` if the list has no cables.
+    /// The cheapest cable that is long enough; `None` if the list has no cables. With `copper_m`, cables up to that length
+    /// are of copper and longer ones are not, wherever the list would lay them.
     ///
     /// # Errors
-    /// [`Error::Config`] if the list has cables and none reaches.
-    pub fn cheapest_cable(&self, length_m: f64, within_cabinet: bool) -> Result<Option<(usize, f64)>> {
-        let fits = |cable: &CableKind| {
-            let laid = match cable.place {
-                CablePlace::Any => true,
-                CablePlace::Cabinet => within_cabinet,
-                CablePlace::Floor => !within_cabinet,
-            };
-            laid && cable.reach_m.is_none_or(|reach| length_m <= reach)
+    /// [`Error::Config`] if the list has cables and none is long enough, or has not both kinds where `copper_m` asks.
+    pub fn cheapest_cable(&self, length_m: f64, within_cabinet: bool, copper_m: Option<f64>) -> Result<Option<Bought>> {
+        if let Some(most) = copper_m.filter(|_| !self.has_both()) {
+            return Err(self.lacks_a_kind(most));
+        }
+        let of_copper = copper_m.map(|most| length_m <= most + SLACK_M);
+        let may_lie = |cable: &CableKind| match (of_copper, cable.place) {
+            (Some(of_copper), _) => cable.copper == of_copper,
+            (None, CablePlace::Any) => true,
+            (None, CablePlace::Cabinet) => within_cabinet,
+            (None, CablePlace::Floor) => !within_cabinet,
         };
-        let cheapest = self
-            .cables
-            .iter()
-            .enumerate()
-            .filter(|(_, cable)| fits(cable))
-            .map(|(kind, cable)| (kind, self.cable_usd(cable, length_m)))
-            .min_by(|(_, a), (_, b)| a.total_cmp(b));
+        let fitting = self.cables.iter().enumerate().filter(|(_, cable)| may_lie(cable));
+        let bought = fitting.filter_map(|(kind, cable)| {
+            let length_m = cable.bought_m(length_m)?;
+            Some(Bought { kind, length_m, usd: self.cable_usd(cable, length_m) })
+        });
+        let cheapest = bought.min_by(|a, b| a.usd.total_cmp(&b.usd));
         if cheapest.is_none() && !self.cables.is_empty() {
             let place = if within_cabinet { "within a cabinet" } else { "between cabinets" };
-            return Err(self.mistake(format!("no kind of cable reaches {length_m:.2} m {place}")));
+            let kind = match of_copper {
+                None => "no kind of cable",
+                Some(true) => "no copper cable",
+                Some(false) => "no cable but copper",
+            };
+            return Err(self.mistake(format!("{kind} reaches {length_m:.2} m {place}")));
         }
         Ok(cheapest)
+    }
+
+    /// True if there are cables of copper, and others.
+    fn has_both(&self) -> bool {
+        [true, false].iter().all(|copper| self.cables.iter().any(|cable| cable.copper == *copper))
+    }
+
+    fn lacks_a_kind(&self, copper_m: f64) -> Error {
+        let lists: Vec<_> = Self::all().iter().filter(|list| list.has_both()).map(|list| list.name.as_str()).collect();
+        self.mistake(format!(
+            "copper={copper_m} needs a kind of cable with \"copper\": true and one without; there are both in {}",
+            lists.join(", ")
+        ))
     }
 }
 
@@ -283,17 +339,52 @@ mod tests {
     #[test]
     fn the_cheapest_cable_that_reaches_is_taken() {
         let list = PriceList::from_json(OWN).expect("reads");
-        let choose = |length, within| list.cheapest_cable(length, within).expect("reaches").expect("priced");
+        let choose = |length, within| {
+            let bought = list.cheapest_cable(length, within, None).expect("reaches").expect("priced");
+            (bought.kind, bought.usd)
+        };
         assert_eq!(choose(1.0, true), (0, 7.0));
         assert_eq!(choose(2.5, false), (0, 10.0));
         assert_eq!(choose(3.0, false), (0, 11.0), "copper at 11 $ beats fibre at 13 $, and just reaches");
         assert_eq!(choose(4.0, false), (1, 14.0));
         let placed = OWN.replace(r#""reach_m": 3"#, r#""reach_m": 3, "place": "cabinet""#);
         let list = PriceList::from_json(&placed).expect("reads");
-        assert_eq!(list.cheapest_cable(1.0, false).expect("reaches").expect("priced").0, 1);
+        assert_eq!(list.cheapest_cable(1.0, false, None).expect("reaches").expect("priced").kind, 1);
         let short = OWN.replace(r#""w": 3"#, r#""reach_m": 20"#);
-        let sentence = PriceList::from_json(&short).expect("reads").cheapest_cable(21.0, false).expect_err("too long");
+        let short = PriceList::from_json(&short).expect("reads");
+        let sentence = short.cheapest_cable(21.0, false, None).expect_err("too long");
         assert_eq!(sentence.to_string(), "price list own: no kind of cable reaches 21.00 m between cabinets");
+    }
+
+    #[test]
+    fn cables_are_bought_in_the_lengths_that_are_sold() {
+        let sold = OWN.replace(r#""reach_m": 3"#, r#""lengths_m": [1, 5, 2.5]"#);
+        let list = PriceList::from_json(&sold).expect("reads");
+        let bought = |length| list.cheapest_cable(length, true, None).expect("reaches").expect("priced");
+        assert_eq!(bought(1.0), Bought { kind: 0, length_m: 1.0, usd: 7.0 });
+        assert_eq!(bought(1.1), Bought { kind: 0, length_m: 2.5, usd: 10.0 });
+        assert_eq!(bought(1.3 + 1.2), bought(2.5), "the last digit of a sum does not count");
+        assert_eq!(bought(2.6), Bought { kind: 1, length_m: 2.6, usd: 12.6 }, "copper of 5 m costs 15 $");
+        assert_eq!(bought(6.0).kind, 1, "no copper is as long");
+    }
+
+    #[test]
+    fn copper_up_to_a_length() {
+        let list = PriceList::named("fdr10-slimfly").expect("is there");
+        let kind = |length, within, most| {
+            let bought = list.cheapest_cable(length, within, most).expect("reaches").expect("priced");
+            list.cables[bought.kind].kind.as_str()
+        };
+        assert_eq!([true, false].map(|within| kind(5.0, within, None)), ["electric", "optical"]);
+        assert_eq!([true, false].map(|within| kind(5.0, within, Some(5.0))), ["electric"; 2]);
+        assert_eq!([true, false].map(|within| kind(5.0, within, Some(4.9))), ["optical"; 2]);
+        let sentence = <&PriceList>::default().cheapest_cable(1.0, true, Some(3.0)).expect_err("optical alone");
+        assert!(sentence.to_string().contains("copper=3 needs a kind of cable"), "{sentence}");
+        assert!(sentence.to_string().ends_with("there are both in fdr10-slimfly"), "{sentence}");
+        let own = OWN.replace(r#""reach_m": 3"#, r#""reach_m": 3, "copper": true"#);
+        let list = PriceList::from_json(&own).expect("reads");
+        let sentence = list.cheapest_cable(4.0, false, Some(5.0)).expect_err("copper reaches 3 m").to_string();
+        assert_eq!(sentence, "price list own: no copper cable reaches 4.00 m between cabinets");
     }
 
     #[test]
@@ -319,6 +410,7 @@ mod tests {
             (r#""port_gbps": 10,"#, "", "the cable 'fibre' is priced per Gb/s; port_gbps is missing"),
             (r#""source": "quote","#, "", "missing field `source`"),
             (r#""reach_m": 3"#, r#""place": "desk""#, "unknown variant `desk`"),
+            (r#""reach_m": 3"#, r#""lengths_m": [-1]"#, "a length in lengths_m of the cable 'copper' is -1"),
             (r#""kind": "copper","#, "", "missing field `kind`"),
         ] {
             assert!(OWN.contains(from), "{from}");

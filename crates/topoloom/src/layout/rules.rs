@@ -19,6 +19,11 @@ pub const KEYS: &[(&str, &str)] = &[
     ("nodes", "terminals a node-only cabinet (default: terminals stand with their routers)"),
     ("units", "rack units of a cabinet (default: as many as its routers need)"),
     ("router-units", "rack units of a router (default 1)"),
+    ("node-units", "rack units of a terminal, in cabinets of so many units (default 0: they take none)"),
+    (
+        "copper",
+        "metres up to which cables are copper, and optical beyond, by a price list with both (default: as the list lays them)",
+    ),
 ];
 
 /// Rules with a name, which may stand first: `permutation,place=anneal`.
@@ -60,6 +65,10 @@ pub struct Rules {
     pub units: Option<u32>,
     /// Rack units of a router.
     pub router_units: u32,
+    /// Rack units of a terminal: several may share one.
+    pub node_units: f64,
+    /// Up to which length cables are copper; `None` where the price list says.
+    pub copper_m: Option<f64>,
 }
 
 impl Default for Rules {
@@ -81,6 +90,8 @@ impl Default for Rules {
             nodes: None,
             units: None,
             router_units: 1,
+            node_units: 0.0,
+            copper_m: None,
         }
     }
 }
@@ -98,13 +109,34 @@ impl Rules {
         }
         text.clone_into(&mut rules.text);
         let (name, rest) = text.split_once(',').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        let Some(preset) = preset(name.trim())? else {
-            rules.set_all(text)?;
-            return Ok(rules);
-        };
-        rules.set_all(preset)?;
-        rest.map_or(Ok(()), |rest| rules.set_all(rest))?;
+        match preset(name.trim())? {
+            Some(preset) => {
+                rules.set_all(preset)?;
+                rest.map_or(Ok(()), |rest| rules.set_all(rest))?;
+            }
+            None => rules.set_all(text)?,
+        }
+        rules.check()?;
         Ok(rules)
+    }
+
+    /// Keys that mean nothing without another.
+    fn check(&self) -> Result<()> {
+        match self.units {
+            None if self.cabinet == Packing::Fit => Err(mistake("cabinet=fit goes with units=N")),
+            None if self.node_units > 0.0 => Err(mistake("node-units goes with units=N")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rack units of so many routers and terminals.
+    pub(super) fn units_of(&self, routers: u32, terminals: u32) -> f64 {
+        f64::from(routers) * f64::from(self.router_units) + f64::from(terminals) * self.node_units
+    }
+
+    /// True if a cabinet has room for so many rack units.
+    pub(super) fn has_room(&self, units: f64) -> bool {
+        self.units.is_none_or(|most| units <= f64::from(most) + 1e-9)
     }
 
     fn set_all(&mut self, text: &str) -> Result<()> {
@@ -159,6 +191,12 @@ impl Rules {
             "nodes" => self.nodes = Some(count(key, value)?),
             "units" => self.units = Some(count(key, value)?),
             "router-units" => self.router_units = count(key, value)?,
+            "node-units" => {
+                let units = value.parse().ok().filter(|units| (0.0..=1000.0).contains(units));
+                let wrong = || mistake(format!("node-units is {value}; it must be a number from 0 to 1000, as 0.5"));
+                self.node_units = units.ok_or_else(wrong)?;
+            }
+            "copper" => self.copper_m = Some(metres(key, value)?),
             _ => return Err(mistake(unknown("key", key, KEYS.iter().map(|(name, _)| name)))),
         }
         Ok(())
@@ -228,6 +266,10 @@ mod tests {
             ("width=-1", "width is -1; it must be metres"),
             ("depth=inf", "depth is inf; it must be metres"),
             ("terminal=some", "terminal is some; it must be metres"),
+            ("node-units=half,units=4", "node-units is half; it must be a number from 0"),
+            ("node-units=0.5", "node-units goes with units=N"),
+            ("cabinet=fit", "cabinet=fit goes with units=N"),
+            ("copper=short", "copper is short; it must be metres"),
             ("rows=2.5", "rows is 2.5; it must be a whole number"),
         ] {
             let sentence = Rules::parse(text).expect_err(text).to_string();

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Family;
 use super::params::{BASE, Key, Params};
 use crate::error::{Error, Result, unknown};
-use crate::layout::{Layout, Packing, Rules};
+use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::metrics::distances::{require_connected, rows};
 use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
 use crate::permute::search::{Alike, Keeps, Search, Searched, length, search};
@@ -184,7 +184,9 @@ fn build(params: &Params) -> Result<Network> {
         trials: found.trials,
         optimised,
     };
-    let notes = notes(&base, &packing, &before, &permutation);
+    let of_nodes = nodes.and_then(|size| note_on_nodes(&base, size));
+    let not_full = packing.note(&base, &cabinets).into_iter().chain(of_nodes);
+    let notes = notes(&base, not_full, &before, &permutation);
     let permuted = Permuted { permutation, cabinets, notes };
     let name = params.spec().to_owned();
     match nodes {
@@ -216,14 +218,19 @@ fn trials(params: &Params, way: Option<Method>) -> Result<Trials> {
 }
 
 /// What users should know.
-fn notes(base: &Network, packing: &Packing, before: &Cabling, permutation: &Permutation) -> Vec<String> {
+fn notes(
+    base: &Network,
+    not_full: impl Iterator<Item = String>,
+    before: &Cabling,
+    permutation: &Permutation,
+) -> Vec<String> {
     let by_length = permutation.optimised.as_ref().is_some_and(|optimised| optimised.cable_m.is_some());
     let apart = (before.is_apart() && !by_length).then(|| {
         "every cabinet holds one router, so no cables can exchange ends: that takes two routers in one cabinet, as by \
          cabinet=16"
             .to_owned()
     });
-    let own = packing.note(base).into_iter().chain(apart).chain([permutation.told()]);
+    let own = not_full.chain(apart).chain([permutation.told()]);
     own.chain(base.any_structure().notes().iter().cloned()).collect()
 }
 
