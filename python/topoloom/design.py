@@ -1,16 +1,19 @@
 """Design search: every configuration of the families that fits so many terminals and routers of so many ports.
 
-Sizes, links and radix are exact, from the families' definitions; bisection and diameter are closed forms, which
-`beta_is` and `diameter_is` qualify. Nothing is built until :meth:`Candidate.facts` is asked for.
+Sizes, links and radix are exact, from the families' definitions; bisection (of :mod:`topoloom.halves`) and diameter are
+closed forms, which `beta_is` and `diameter_is` qualify. Nothing is built until :meth:`Candidate.facts` is asked for.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from math import ceil, floor, isqrt, log, prod, sqrt
+from math import floor, isfinite, isqrt, log, prod
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from topoloom import halves
 from topoloom._core import TopoloomError
+from topoloom.halves import generators
 from topoloom.networks import Network
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ MOST_PORTS = 1024
 
 MOST_TERMINALS = 100_000_000
 """The largest network that is searched."""
-
 
 MOST_DIMENSIONS = 5
 """The most dimensions of a HyperX."""
@@ -108,6 +110,32 @@ class Candidate:
         return self.network().facts()
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is searched for.
+
+    Attributes:
+        low: Terminals at the least.
+        high: Terminals at the most.
+        radix: Ports of a router at the most.
+    """
+
+    low: int
+    high: int
+    radix: int
+
+    def terminals(self, ends: int, degree: int, p: int = 0) -> range:
+        """Return the numbers of terminals a router that fit, only p if that is given.
+
+        Args:
+            ends: Routers with terminals.
+            degree: Ports to other routers.
+            p: What the family fixes, or 0.
+        """
+        least, most = max(1, -(-self.low // ends)), min(self.high // ends, self.radix - degree)
+        return range(max(least, p), min(most, p) + 1) if p else range(least, most + 1)
+
+
 class Candidates(Sequence[Candidate]):
     """Configurations, those of the fewest ports first."""
 
@@ -142,7 +170,7 @@ def candidates(
     *,
     terminals: int | tuple[int, int],
     radix: int,
-    families: Sequence[str] | None = None,
+    families: Sequence[str] | str | None = None,
     min_beta: float = 0.0,
     max_diameter: int | None = None,
 ) -> Candidates:
@@ -151,7 +179,7 @@ def candidates(
     Args:
         terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
         radix: Ports of a router, those of terminals included.
-        families: Names of families; all that can be searched unless given.
+        families: Names of families, or one name; all that can be searched unless given.
         min_beta: The least bisection: links between two halves over half the terminals, by the families' formulas.
         max_diameter: The largest diameter, by the families' formulas.
 
@@ -162,35 +190,61 @@ def candidates(
     >>> found[0].spec
     'slimfly:q=8,p=24'
     """
-    low, high = (terminals, floor(terminals * (1 + SLACK))) if isinstance(terminals, int) else terminals
-    if not 1 <= low <= high <= MOST_TERMINALS:
+    wanted = Wanted(*_range(terminals), _whole("radix", radix, 2, MOST_PORTS))
+    if isinstance(min_beta, bool) or not isinstance(min_beta, Real) or not (isfinite(min_beta) and min_beta >= 0):
+        raise TopoloomError(f"min_beta is {min_beta!r}; it must be a number from 0")
+    if max_diameter is not None:
+        _whole("max_diameter", max_diameter, 1, MOST_TERMINALS)
+    found = (each for name in _names(families) for shape in SHAPES[name](wanted) for each in _populated(shape, wanted))
+    return Candidates(
+        each for each in found if each.beta >= min_beta and (max_diameter is None or each.diameter <= max_diameter)
+    )
+
+
+def _whole(name: str, value: Any, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        raise TopoloomError(f"{name} is {value!r}; it must be a whole number from {least} to {most}")
+    return int(value)
+
+
+def _range(terminals: Any) -> tuple[int, int]:
+    """Return the least and the largest number of terminals."""
+    if isinstance(terminals, Integral) and not isinstance(terminals, bool):
+        low = _whole("terminals", terminals, 1, MOST_TERMINALS)
+        return low, min(floor(low * (1 + SLACK)), MOST_TERMINALS)
+    if not isinstance(terminals, tuple | list) or len(terminals) != 2:  # noqa: PLR2004 - the least and the largest
+        raise TopoloomError(
+            f"terminals is {terminals!r}; it must be a whole number or a pair of them, such as (3000, 3300)"
+        )
+    low, high = (_whole("terminals", number, 1, MOST_TERMINALS) for number in terminals)
+    if low > high:
         raise TopoloomError(f"terminals are {low} to {high}; they must ascend, from 1 to {MOST_TERMINALS}")
-    if not 2 <= radix <= MOST_PORTS:  # noqa: PLR2004 - one port for a terminal, one for a link
-        raise TopoloomError(f"radix is {radix}; it must be from 2 to {MOST_PORTS}")
-    names = list(SHAPES) if families is None else list(dict.fromkeys(families))
+    return low, high
+
+
+def _names(families: Any) -> list[str]:
+    """Return the names of the families that are searched."""
+    if families is None:
+        return list(SHAPES)
+    if not isinstance(families, Iterable):
+        raise TopoloomError(f"families is {families!r}; it must be a name or several of {', '.join(SHAPES)}")
+    names = [families] if isinstance(families, str) else list(dict.fromkeys(families))
     for name in names:
         if name not in SHAPES:
-            near = get_close_matches(name, SHAPES, n=1)
+            near = get_close_matches(str(name), SHAPES, n=1)
             hint = f" (did you mean '{near[0]}'?)" if near else ""
             raise TopoloomError(f"no family '{name}' to search{hint}; there are {', '.join(SHAPES)}")
-    found = (
-        each for name in names for shape in SHAPES[name](high, radix) for each in _populated(shape, low, high, radix)
-    )
-    most = max_diameter if max_diameter is not None else MOST_TERMINALS
-    return Candidates(each for each in found if each.beta >= min_beta and each.diameter <= most)
+    return names
 
 
-def _populated(shape: Shape, low: int, high: int, radix: int) -> Iterator[Candidate]:
+def _populated(shape: Shape, wanted: Wanted) -> Iterator[Candidate]:
     """Put on every number of terminals that fits."""
-    least, most = -(-low // shape.ends), min(high // shape.ends, radix - shape.degree)
-    if shape.p:
-        least, most = max(least, shape.p), min(most, shape.p)
-    fixed = shape.spec.partition(":")[0] in ("fattree", "clos")
-    for p in range(max(least, 1), most + 1):
+    family = shape.spec.partition(":")[0]
+    for p in wanted.terminals(shape.ends, shape.degree, shape.p):
         total = shape.ends * p
         yield Candidate(
-            spec=shape.spec if fixed else f"{shape.spec},p={p}",
-            family=shape.spec.partition(":")[0],
+            spec=shape.spec if family in ("fattree", "clos") else f"{shape.spec},p={p}",
+            family=family,
             terminals=total,
             routers=shape.routers,
             radix=shape.degree + p,
@@ -209,31 +263,21 @@ def prime_powers(most: int) -> list[int]:
     return sorted(power for power in powers if 2 < power <= most)  # noqa: PLR2004 - 2 is none of use
 
 
-def generators(q: int) -> int:
-    """Return the degree of a generator graph of GF(q), q = 4 l + δ: (q - δ) / 2."""
-    return {1: q - 1, 3: q + 1}.get(q % 4, q) // 2
-
-
-def _galaxyflies(high: int, radix: int) -> Iterator[Shape]:
-    for a in range(1, radix):
-        most_links = a * (radix - a)
-        for q in [1, *prime_powers(min(2 * most_links + 1, high // a))]:
+def _galaxyflies(wanted: Wanted) -> Iterator[Shape]:
+    for a in range(1, wanted.radix + 1):
+        most_links = a * (wanted.radix - a)
+        for q in [1, *prime_powers(min(2 * most_links + 1, wanted.high // a))]:
             inside = generators(q)
-            for n in range(1, min(most_links - inside + 1, high // (a * q)) + 1):
-                if a * n * q > 1:
+            for n in range(1, min(most_links - inside + 1, wanted.high // (a * q)) + 1):
+                # Many have no fitting number of terminals.
+                h = -(-(n - 1 + inside) // a)
+                if a * n * q > 1 and wanted.terminals(a * n * q, a - 1 + h):
                     yield _galaxyfly(n, q, a)
 
 
 def _galaxyfly(n: int, q: int, a: int) -> Shape:
     degree = n - 1 + generators(q)
     supernodes = n * q
-    if supernodes == 1:
-        cut = float((a // 2) * (a - a // 2))
-    elif q == 1:
-        cut = float((n // 2) * (n - n // 2))
-    else:
-        # Whole clusters on either side; or half of each, by the second eigenvalue of a Paley graph and chance.
-        cut = min(n * n * q / 4 if n > 1 else supernodes * q, supernodes * ((q - sqrt(q)) / 8 + (n - 1) / 8))
     if supernodes == 1 or (q == 1 and a == 1):
         diameter, known = 1, "exact"
     elif a == 1:
@@ -243,74 +287,77 @@ def _galaxyfly(n: int, q: int, a: int) -> Shape:
     links = supernodes * (a * (a - 1) + degree) // 2
     spec = f"galaxyfly:n={n},q={q},a={a}"
     h = -(-degree // a)
-    return Shape(spec, supernodes * a, supernodes * a, a - 1 + h, links, cut, "estimate", diameter, known)
+    cut, told = halves.galaxyfly(n, q, a, h), "exact" if degree == 0 or (q == 1 and a == 1) else "estimate"
+    return Shape(spec, supernodes * a, supernodes * a, a - 1 + h, links, cut, told, diameter, known)
 
 
-def _dragonflies(high: int, radix: int) -> Iterator[Shape]:
-    for a in range(1, radix):
-        for h in range(1, radix - a + 1):
-            groups = a * h + 1
-            if a * groups > high:
-                break
-            links = groups * (a * (a - 1) + a * h) // 2
-            cut = float((groups // 2) * (groups - groups // 2))
-            diameter = 1 if a == 1 else 3
-            spec = f"dragonfly:a={a},h={h}"
-            yield Shape(spec, a * groups, a * groups, a - 1 + h, links, cut, "upper-bound", diameter, "upper-bound")
+def _dragonflies(wanted: Wanted) -> Iterator[Shape]:
+    for a in range(1, wanted.radix):
+        for h in range(1, wanted.radix - a + 1):
+            for g in range(2, min(a * h + 1, wanted.high // a) + 1):
+                if wanted.terminals(a * g, a - 1 + h):
+                    yield _dragonfly(a, h, g)
 
 
-def _dragonfly_pluses(high: int, radix: int) -> Iterator[Shape]:
+def _dragonfly(a: int, h: int, g: int) -> Shape:
+    """Where ports are left over that no second group takes, one stays unused."""
+    links = g * (a * (a - 1)) // 2 + g * a * h // 2
+    spec = f"dragonfly:a={a},h={h}" + (f",g={g}" if g <= a * h else "")
+    diameter = 1 if a == 1 else 3
+    cut = halves.dragonfly(a, h, g)
+    return Shape(spec, a * g, a * g, a - 1 + h, links, cut, "estimate", diameter, "upper-bound")
+
+
+def _dragonfly_pluses(wanted: Wanted) -> Iterator[Shape]:
     """Groups of as many leaves as spines, whose global ports are as many as their leaves."""
-    for half in range(1, radix // 2 + 1):
+    for half in range(1, wanted.radix // 2 + 1):
         groups = half * half + 1
-        if half * groups > high:
-            return
         links = groups * half * half + groups * half * half // 2
-        cut = float((groups // 2) * (groups - groups // 2))
+        cut = float((groups // 2) ** 2 + (groups % 2) * half * half // 2)
         spec = f"dragonfly-plus:leaf={half},spine={half},h={half}"
         # Leaf, spine, spine, leaf; two spines of one group are two links apart, and so on through both groups.
         yield Shape(spec, 2 * half * groups, half * groups, half, links, cut, "upper-bound", 5, "upper-bound", half)
 
 
-def _slimflies(high: int, radix: int) -> Iterator[Shape]:
-    for q in prime_powers(radix):
+def _slimflies(wanted: Wanted) -> Iterator[Shape]:
+    for q in prime_powers(wanted.radix):
         degree = q + generators(q)
         routers = 2 * q * q
-        if degree < radix and routers <= high:
+        if degree < wanted.radix:
             links = routers * degree // 2
             yield Shape(f"slimfly:q={q}", routers, routers, degree, links, q**3 / 2, "lower-bound", 2)
 
 
-def _hyperxes(high: int, radix: int, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
+def _hyperxes(wanted: Wanted, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
     """Up to five dimensions, as in Figure 4 of the Galaxyfly paper, none larger than the one before."""
     routers, degree = prod(sides), sum(sides) - len(sides)
-    if sides:
-        cut = min((side // 2) * (side - side // 2) * routers // side for side in sides)
-        told = "upper-bound" if any(side % 2 == 0 for side in sides) else "estimate"
+    if sides and wanted.terminals(routers, degree):
         spec = "hyperx:" + "x".join(map(str, sides))
-        yield Shape(spec, routers, routers, degree, routers * degree // 2, float(cut), told, len(sides))
-    most = min(sides[-1] if sides else radix, high // routers, radix - degree)
+        cut = float(halves.hyperx(sides))
+        yield Shape(spec, routers, routers, degree, routers * degree // 2, cut, "exact", len(sides))
+    most = min(sides[-1] if sides else wanted.radix, wanted.high // routers, wanted.radix - degree)
     for side in range(2, most + 1 if len(sides) < MOST_DIMENSIONS else 0):
-        yield from _hyperxes(high, radix, (*sides, side))
+        yield from _hyperxes(wanted, (*sides, side))
 
 
-def _fattrees(high: int, radix: int) -> Iterator[Shape]:
+def _fattrees(wanted: Wanted) -> Iterator[Shape]:
+    """As many links as terminals leave each half of the leaves, and no fewer: the trees are rearrangeable."""
     for levels in range(2, 6):
-        for k in range(2, radix // 2 + 1):
-            if k**levels > high:
+        for k in range(2, wanted.radix // 2 + 1):
+            if k**levels > wanted.high:
                 break
             width = k ** (levels - 1)
             yield Shape(
-                f"fattree:k={k},levels={levels}", levels * width, width, k, (levels - 1) * k * width, k**levels / 2,
-                "exact", 2 * (levels - 1), p=k,
+                f"fattree:k={k},levels={levels}", levels * width, width, k, (levels - 1) * k * width,
+                float(k * (width // 2)), "exact", 2 * (levels - 1), p=k,
             )  # fmt: skip
 
 
-def _clos(high: int, radix: int) -> Iterator[Shape]:
+def _clos(wanted: Wanted) -> Iterator[Shape]:
     for levels in range(2, 6):
-        for half in range(2, radix // 2 + 1):
+        for half in range(2, wanted.radix // 2 + 1):
             total = 2 * half**levels
-            if total > high:
+            if total > wanted.high:
                 break
             leaves = 2 * half ** (levels - 1)
             routers = (2 * levels - 1) * half ** (levels - 1)
@@ -320,31 +367,44 @@ def _clos(high: int, radix: int) -> Iterator[Shape]:
             )  # fmt: skip
 
 
-def _flexes(high: int, radix: int) -> Iterator[Shape]:
+def _flexes(wanted: Wanted) -> Iterator[Shape]:
     """Three layers, the first side not shorter than the second."""
-    for x in range(3, radix):
+    for x in range(3, wanted.radix):
         for y in range(3, x + 1):
             routers, degree = 3 * x * y, 2 * (x + y - 2)
-            if routers > high or degree >= radix:
+            if routers > wanted.high or degree >= wanted.radix:
                 break
             spec = f"flex:{x}x{y}x3"
             yield Shape(spec, routers, routers, degree, routers * degree // 2, routers * y / 2, "lower-bound", 2)
 
 
-def _random_regulars(high: int, radix: int) -> Iterator[Shape]:
-    """As many routers as there are terminals for, of every degree; the bound is that of nearly all such graphs."""
-    for degree in range(3, radix):
-        routers = ceil(high / (1 + SLACK) / (radix - degree))
-        routers += routers * degree % 2
-        if routers > degree + 1:
-            cut = routers * (degree - 2 * sqrt(degree - 1)) / 4
-            diameter = max(2, ceil(log(routers) / log(degree - 1) + 1e-9))
-            links = routers * degree // 2
-            spec = f"random-regular:{routers},degree={degree}"
-            yield Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, "estimate")
+def _random_regulars(wanted: Wanted) -> Iterator[Shape]:
+    """As many routers as there are terminals for, of every degree and with every number of terminals."""
+    for degree in range(3, wanted.radix):
+        for p in range(1, wanted.radix - degree + 1):
+            routers = -(-wanted.low // p)
+            routers += routers * degree % 2
+            if routers > degree + 1 and wanted.terminals(routers, degree, p):
+                cut = halves.random_regular(routers, degree)
+                diameter = _random_diameter(routers, degree)
+                links = routers * degree // 2
+                spec = f"random-regular:{routers},degree={degree}"
+                yield Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, "estimate", p)
 
 
-SHAPES: dict[str, Callable[[int, int], Iterator[Shape]]] = {
+def _random_diameter(routers: int, degree: int) -> int:
+    """Return the number of links within which all pairs are found to be, about, in a random regular graph.
+
+    The least whose walks are some n log n in number (Bollobás and de la Vega, The diameter of random regular graphs,
+    Combinatorica 1982); 1.5 of them fits nine in ten graphs of 20 to 3,000 routers, the others by one.
+    """
+    diameter, walks = 1, degree
+    while walks < 1.5 * routers * log(routers):
+        diameter, walks = diameter + 1, walks * (degree - 1)
+    return diameter
+
+
+SHAPES: dict[str, Callable[[Wanted], Iterator[Shape]]] = {
     "galaxyfly": _galaxyflies,
     "dragonfly": _dragonflies,
     "dragonfly-plus": _dragonfly_pluses,
@@ -355,4 +415,4 @@ SHAPES: dict[str, Callable[[int, int], Iterator[Shape]]] = {
     "flex": _flexes,
     "random-regular": _random_regulars,
 }
-"""The families that can be searched: all shapes of at most so many routers with terminals and so many ports."""
+"""The families that can be searched: all shapes of at most so many terminals and so many ports."""

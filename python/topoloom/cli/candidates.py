@@ -29,7 +29,10 @@ def candidates(
     max_diameter: Annotated[int | None, typer.Option("--max-diameter", metavar="D", show_default=False)] = None,
     each: Annotated[int, typer.Option("--each", metavar="N", min=1, help="Show N of every family.")] = 3,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Build those that are shown, and tell diameter and bisection as found.")
+        bool,
+        typer.Option(
+            "--exact", help="Build what is shown, tell diameter and bisection as found, drop what falls short."
+        ),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -38,8 +41,12 @@ def candidates(
     found = search(
         terminals=_range(terminals), radix=radix, families=names, min_beta=min_beta, max_diameter=max_diameter
     )
-    shown = list(found.best(each))
-    rows = [_told(candidate, exact=exact) for candidate in shown]
+    rows = [_told(candidate, exact=exact) for candidate in found.best(each)]
+    built = len(rows)
+    if exact:
+        rows = [row for row in rows if _holds(row, min_beta, max_diameter)]
+        if len(rows) < built:
+            say(f"{built - len(rows)} of the {built} that were built fall short of what is asked; --each builds more")
     if json:
         print_json({"candidates": len(found), "shown": rows})
         return
@@ -47,10 +54,7 @@ def candidates(
         ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta"],
         [[row["spec"], *_cells(row)] for row in rows],
     )
-    say(
-        f"{len(found):,} candidates"
-        + (f"; the {each} of fewest ports of each family" if len(found) > len(rows) else "")
-    )
+    say(f"{len(found):,} candidates" + (f"; the {each} of fewest ports of each family" if len(found) > built else ""))
 
 
 def _range(text: str) -> int | tuple[int, int]:
@@ -68,6 +72,13 @@ def _told(candidate: Candidate, *, exact: bool) -> dict[str, Any]:
         told |= {"diameter": facts["diameter"], "diameter_is": "exact", "beta": facts["beta"]}
         told |= {"beta_is": facts["bisection_is"], "cost_usd": facts["cost_usd"], "power_w": facts["power_w"]}
     return told
+
+
+def _holds(row: dict[str, Any], min_beta: float, max_diameter: int | None) -> bool:
+    """Tell whether a network that was built has what was asked for; one that falls apart has no diameter."""
+    if row["diameter"] is None or row["beta"] < min_beta:
+        return False
+    return max_diameter is None or row["diameter"] <= max_diameter
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
