@@ -60,6 +60,9 @@ impl Item {
     }
 }
 
+/// What cables of one line have in common: kind, class and micrometres.
+type AlikeCables = (Option<usize>, LinkClass, u64);
+
 impl Bill<'_> {
     /// Everything that is to be bought: routers by ports in use; cables by kind, class and the length that is bought;
     /// network interfaces; cabinets by what they hold, which no list prices. The sums are those of [`Bill::total`].
@@ -92,7 +95,7 @@ impl Bill<'_> {
     }
 
     fn lengths_bought(&self) -> Result<Vec<Item>> {
-        let mut alike = BTreeMap::<(Option<usize>, LinkClass, u64), (usize, Option<f64>)>::new();
+        let mut alike = BTreeMap::<AlikeCables, (usize, Option<f64>)>::new();
         for cable in self.cables() {
             let cable = cable?;
             let kind = cable.bought.map(|bought| bought.kind);
@@ -100,7 +103,7 @@ impl Bill<'_> {
             let usd = cable.bought.map(|bought| bought.usd);
             alike.entry((kind, cable.class, micrometres(length_m))).or_insert((0, usd)).0 += 1;
         }
-        let item = |((kind, class, length), (count, usd)): ((Option<usize>, LinkClass, u64), (usize, Option<f64>))| {
+        let item = |((kind, class, length), (count, usd)): (AlikeCables, (usize, Option<f64>))| {
             let (kind, length_m) = (kind.map(|kind| &self.prices.cables[kind]), length as f64 / 1e6);
             let words = kind.map_or_else(String::new, |kind| format!("{} ", kind.kind));
             let words = format!("{words}cable of {length_m} m, {}", class.name());
