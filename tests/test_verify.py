@@ -7,7 +7,7 @@ import pytest
 
 from oracles import graphs, routes
 from oracles.graphs import Graph
-from topoloom import _core
+from topoloom import TopoloomError, _core, network
 
 CASES = {
     # routing of the engine: {network: (its paths, VC classes of one phase)}
@@ -251,3 +251,9 @@ def test_valiant_on_one_phase_of_classes_is_cyclic():
     graph = graphs.build("mesh:3x3")
     waits = routes.dependencies(graph, without_classes(routes.valiant(graph, routes.dor_mesh(graph), 1)))
     assert not nx.is_directed_acyclic_graph(waits)
+
+
+@pytest.mark.parametrize("vcs", [0, -1, 65, 2.5, "x"])
+def test_vcs_that_routers_cannot_have(vcs):
+    with pytest.raises(TopoloomError, match=f"vcs is '?{vcs}'?; it must be"):
+        network("torus:4x4").verify("dor", vcs=vcs)

@@ -330,8 +330,12 @@ class Network:
         With fewer `vcs` than it needs, VC classes share them, as in a simulation with ``unsafe=True``.
 
         The keys are those of ``topoloom verify --json``.
+
+        Raises:
+            TopoloomError: A routing that is not offered here, or `vcs` that routers cannot have.
         """
-        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), vcs))
+        checked = make_options({"vcs": vcs}).vcs
+        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), checked))
         return result | source(self.core)
 
     def card_tables(self, routing: str = "minimal") -> tuple[str, dict[str, int]]:
