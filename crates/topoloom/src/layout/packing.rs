@@ -153,7 +153,9 @@ pub fn note_on_nodes(network: &Network, size: u32) -> Option<String> {
 fn partly_filled(held: &[u32], full: u32, why: &str) -> Option<String> {
     let fewer: Vec<u32> = held.iter().copied().filter(|&routers| routers < full).collect();
     let least = fewer.iter().min()?;
-    Some(format!("{why}: {} of {} cabinets hold fewer than {full} routers, down to {least}", fewer.len(), held.len()))
+    let (some, all) = (fewer.len(), held.len());
+    let verb = if some == 1 { "holds" } else { "hold" };
+    Some(format!("{why}: {some} of {all} cabinets {verb} fewer than {full} routers, down to {least}"))
 }
 
 impl fmt::Display for Packing {

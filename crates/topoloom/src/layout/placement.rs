@@ -451,7 +451,7 @@ mod tests {
             (
                 "mesh:5x2",
                 "cabinet=fit,units=4",
-                Some("a cabinet has room for 4 routers: 1 of 3 cabinets hold fewer than 4"),
+                Some("a cabinet has room for 4 routers: 1 of 3 cabinets holds fewer than 4"),
             ),
         ] {
             let network = build(spec).expect(spec);
