@@ -53,7 +53,7 @@ def test_a_message_on_a_busy_path_waits_by_its_own_age(tmp_path) -> None:
     long, half = 1_250_000_000, 562_500_000
     file.write_text(
         "source,target,bytes,after\n"
-        f"0,1,{long},\n15,14,{half},\n14,0,{half},1\n0,1,1250,2\n12,13,{long * 24 // 25},\n1,2,1,3\n"
+        f"0,1,{long},\n15,14,{half},\n14,0,{half},1\n0,1,1250,2\n12,13,{long * 24 // 25},\n1,2,{long // 20},3\n"
     )
     exact, some = (makespan("mesh:4x4", f"messages:{file}", f"coalesce={share}") for share in ("0", "0.1"))
     assert exact == pytest.approx(1.000001, rel=1e-6)
