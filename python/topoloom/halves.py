@@ -28,7 +28,7 @@ def hyperx(sides: Sequence[int]) -> int:
     (Lindsey, Assignment of numbers to vertices, American Mathematical Monthly 1964).
 
     >>> hyperx([4, 4]), hyperx([3, 3])
-    (16, 10)
+    (16, 8)
     """
     order = sorted(sides)
     return _first(prod(order) // 2, order)
