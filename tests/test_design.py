@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 
 from oracles.fields import prime_power
-from topoloom import TopoloomError, candidates, halves, network
+from topoloom import TopoloomError, bisections, candidates, network
 from topoloom.design import SHAPES, prime_powers
 
 
@@ -92,7 +92,7 @@ def test_the_least_cut_of_a_hyperx_by_trying_all():
             sum((u in half) != (v in half) for u, v in links)
             for half in map(set, itertools.combinations(routers, len(routers) // 2))
         )
-        assert halves.hyperx(sides) == least
+        assert bisections.hyperx(sides) == least
 
 
 def test_bisections_of_odd_sizes():

@@ -11,9 +11,9 @@ from math import floor, isfinite, isqrt, log, prod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from topoloom import halves
+from topoloom import bisections
 from topoloom._core import TopoloomError
-from topoloom.halves import generators
+from topoloom.bisections import generator_degree
 from topoloom.networks import Network
 
 if TYPE_CHECKING:
@@ -267,7 +267,7 @@ def _galaxyflies(wanted: Wanted) -> Iterator[Shape]:
     for a in range(1, wanted.radix + 1):
         most_links = a * (wanted.radix - a)
         for q in [1, *prime_powers(min(2 * most_links + 1, wanted.high // a))]:
-            inside = generators(q)
+            inside = generator_degree(q)
             for n in range(1, min(most_links - inside + 1, wanted.high // (a * q)) + 1):
                 # Many have no fitting number of terminals.
                 h = -(-(n - 1 + inside) // a)
@@ -276,7 +276,7 @@ def _galaxyflies(wanted: Wanted) -> Iterator[Shape]:
 
 
 def _galaxyfly(n: int, q: int, a: int) -> Shape:
-    degree = n - 1 + generators(q)
+    degree = n - 1 + generator_degree(q)
     supernodes = n * q
     if supernodes == 1 or (q == 1 and a == 1):
         diameter, known = 1, "exact"
@@ -287,7 +287,7 @@ def _galaxyfly(n: int, q: int, a: int) -> Shape:
     links = supernodes * (a * (a - 1) + degree) // 2
     spec = f"galaxyfly:n={n},q={q},a={a}"
     h = -(-degree // a)
-    cut, told = halves.galaxyfly(n, q, a, h), "exact" if degree == 0 or (q == 1 and a == 1) else "estimate"
+    cut, told = bisections.galaxyfly(n, q, a, h), "exact" if degree == 0 or (q == 1 and a == 1) else "estimate"
     return Shape(spec, supernodes * a, supernodes * a, a - 1 + h, links, cut, told, diameter, known)
 
 
@@ -304,7 +304,7 @@ def _dragonfly(a: int, h: int, g: int) -> Shape:
     links = g * (a * (a - 1)) // 2 + g * a * h // 2
     spec = f"dragonfly:a={a},h={h}" + (f",g={g}" if g <= a * h else "")
     diameter = 1 if a == 1 else 3
-    cut = halves.dragonfly(a, h, g)
+    cut = bisections.dragonfly(a, h, g)
     return Shape(spec, a * g, a * g, a - 1 + h, links, cut, "estimate", diameter, "upper-bound")
 
 
@@ -321,7 +321,7 @@ def _dragonfly_pluses(wanted: Wanted) -> Iterator[Shape]:
 
 def _slimflies(wanted: Wanted) -> Iterator[Shape]:
     for q in prime_powers(wanted.radix):
-        degree = q + generators(q)
+        degree = q + generator_degree(q)
         routers = 2 * q * q
         if degree < wanted.radix:
             links = routers * degree // 2
@@ -333,7 +333,7 @@ def _hyperxes(wanted: Wanted, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
     routers, degree = prod(sides), sum(sides) - len(sides)
     if sides and wanted.terminals(routers, degree):
         spec = "hyperx:" + "x".join(map(str, sides))
-        cut = float(halves.hyperx(sides))
+        cut = float(bisections.hyperx(sides))
         yield Shape(spec, routers, routers, degree, routers * degree // 2, cut, "exact", len(sides))
     most = min(sides[-1] if sides else wanted.radix, wanted.high // routers, wanted.radix - degree)
     for side in range(2, most + 1 if len(sides) < MOST_DIMENSIONS else 0):
@@ -385,7 +385,7 @@ def _random_regulars(wanted: Wanted) -> Iterator[Shape]:
             routers = -(-wanted.low // p)
             routers += routers * degree % 2
             if routers > degree + 1 and wanted.terminals(routers, degree, p):
-                cut = halves.random_regular(routers, degree)
+                cut = bisections.random_regular(routers, degree)
                 diameter = _random_diameter(routers, degree)
                 links = routers * degree // 2
                 spec = f"random-regular:{routers},degree={degree}"

@@ -10,13 +10,19 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from math import exp, inf, log, prod, sqrt
 
+SMALL = {1: 0, 3: 2, 4: 2, 5: 2, 7: 6, 8: 4}
+"""The least cuts of the smallest generator graphs."""
 
-def generators(q: int) -> int:
+FAR = 1.5
+"""Corners whose local links alone are so many times a cut that is known are not looked at."""
+
+
+def generator_degree(q: int) -> int:
     """Return the degree of a generator graph of GF(q), q = 4 l + δ: (q - δ) / 2."""
     return {1: q - 1, 3: q + 1}.get(q % 4, q) // 2
 
 
-def squares(k: int) -> int:
+def complete(k: int) -> int:
     """Return the links between two halves of a complete graph."""
     return (k // 2) * (k - k // 2)
 
@@ -65,7 +71,7 @@ def galaxyfly(n: int, q: int, a: int, h: int) -> float:
         h: Global ports a router.
     """
     if n * q == 1:
-        return float(squares(a))
+        return float(complete(a))
     return _galaxyfly(n, q, a, h)
 
 
@@ -84,10 +90,10 @@ def dragonfly(a: int, h: int, g: int) -> float:
     circulant = ring * (ring + 1) + (g // 2 if left % 2 else 0)
     best = float(times * (g // 2) ** 2 + circulant)
     if g % 2:
-        best += squares(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
+        best += complete(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
     if a == 1:
         return best
-    best = min(best, g * squares(a) + _between_times(a, h, g))
+    best = min(best, g * complete(a) + _between_times(a, h, g))
     routers = a // times
     if routers > 1 and a % times == 0:
         best = min(best, times * times * _corner(g, 1, routers, 0, h, inf) + circulant)
@@ -104,14 +110,14 @@ def _between_times(a: int, h: int, g: int) -> float:
     time = place * (g - 1 - place)
     if a % 2:
         other = (place + h) % (g - 1)
-        return squares(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
+        return complete(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
     times, left = divmod(a * h, g - 1)
     # Or groups of the two halves of the only time exchange sides.
     return float(min(time, g / 2 + left * g / 4)) if times == 1 else float(time)
 
 
 def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
-    inside = generators(q) if q > 1 else 0
+    inside = generator_degree(q) if q > 1 else 0
     best = min(_clusters(n, q, a, h), _labels(n, q, a))
     if a == 1:
         return best
@@ -119,7 +125,7 @@ def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
     if n > 1:
         best = min(best, _corner(n, q, a, inside, h, best))
         best = min(best, _exchanged(n, q, a, inside, h, best))
-    if n * q * squares(a) < best:
+    if n * q * complete(a) < best:
         best = min(best, _all_alike(n, q, a, inside, h))
     return best
 
@@ -133,11 +139,7 @@ def _paley(q: int) -> float:
     if q in SMALL:
         return float(SMALL[q])
     deviations = {1: 0.75, 3: 1.05}.get(q % 4, 1.2)
-    return generators(q) * squares(q) / (q - 1) * (1 - deviations / sqrt(q))
-
-
-SMALL = {1: 0, 3: 2, 4: 2, 5: 2, 7: 6, 8: 4}
-"""The least cuts of the smallest generator graphs."""
+    return generator_degree(q) * complete(q) / (q - 1) * (1 - deviations / sqrt(q))
 
 
 def _clusters(n: int, q: int, a: int, h: int) -> float:
@@ -149,21 +151,21 @@ def _clusters(n: int, q: int, a: int, h: int) -> float:
         return float(half * half * q)
     if q == 1:
         # The half of its routers is linked to the groups that are on its side.
-        return float(half * half + squares(a) + a % 2 * (h // 2))
-    return half * (half + 1) * q + _paley(q) + (squares(a) if q % 2 else 0)
+        return float(half * half + complete(a) + a % 2 * (h // 2))
+    return half * (half + 1) * q + _paley(q) + (complete(a) if q % 2 else 0)
 
 
 def _labels(n: int, q: int, a: int) -> float:
     """Half of the labels of every cluster."""
     if q == 1:
         return inf
-    split = squares(a) if q % 2 and n % 2 else 0
+    split = complete(a) if q % 2 and n % 2 else 0
     # The labels that cut a cluster best, which cut the links between clusters by chance ...
     chosen = n * _paley(q) + n * (n - 1) * q / 4
     # ... or powers of ξ that follow each other, one earlier in the second half of the clusters: links between these
     # halves are not cut, two of every two clusters of the same half are.
     low, high = n // 2, n - n // 2
-    average = generators(q) * squares(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
+    average = generator_degree(q) * complete(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
     powers = n * average + low * (low - 1) + high * (high - 1) + (low * high if q % 2 else 0)
     return min(chosen, powers) + split
 
@@ -214,11 +216,7 @@ def _block(pairs: int, q: int, own: int) -> float:
         q: Supernodes a cluster.
         own: Clusters whose own links are on the router where it ends.
     """
-    return float(pairs * q if q == 1 else min(pairs * q, 4 * (own * generators(q) * q / 4 + pairs)))
-
-
-FAR = 1.5
-"""Corners whose local links alone are so many times a cut that is known are not looked at."""
+    return float(pairs * q if q == 1 else min(pairs * q, 4 * (own * generator_degree(q) * q / 4 + pairs)))
 
 
 def _exchanged(n: int, q: int, a: int, inside: int, h: int, best: float) -> float:
@@ -237,7 +235,7 @@ def _exchanged(n: int, q: int, a: int, inside: int, h: int, best: float) -> floa
 
 def _all_alike(n: int, q: int, a: int, inside: int, h: int) -> float:
     """The same half of the routers of every supernode."""
-    return n * q * squares(a) + min(
+    return n * q * complete(a) + min(
         _between(half, n, inside, h) * q + n * q * _own_cut(half, inside, h, q)
         for half in _half_supernodes(a, inside, h)
     )
