@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
+use super::channels::TERMINAL;
 use super::engine::Engine;
-use super::wires::TERMINAL;
 use super::{RouterModel, Wait};
 
 /// Packets that wait for each other.

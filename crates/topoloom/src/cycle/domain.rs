@@ -1,10 +1,10 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
+use super::channels::{Channel, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
 use super::flit::{ENTERS, FRESH, Flit};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::terminals::{Sent, Terminals};
-use super::wires::{Channel, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
@@ -338,8 +338,8 @@ impl<M: RouterModel> Domain<M> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::control::{self, Uncontrolled};
-    use super::super::iq::{GENERAL, Iq};
+    use super::super::measurement::{self, Uncontrolled};
+    use super::super::router::input_queued::{GENERAL, Iq};
     use super::super::{Buffers, Config, Flow, Point, Setup, Sizes};
     use super::*;
     use crate::routing::Move;
@@ -377,7 +377,8 @@ mod tests {
             let config = Config { vcs: Some(2), threads, warmup: Some(0), measure: Some(1_500), ..config };
             let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
-            control::run::<Iq<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled).expect("a run")
+            measurement::run::<Iq<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled)
+                .expect("a run")
         }
     }
 

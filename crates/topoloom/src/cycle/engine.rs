@@ -4,11 +4,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Instant;
 
+use super::channels::Outbox;
 use super::domain::{Arrivals, Domain, Shared};
-use super::job::{Feed, Times};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
-use super::wires::Outbox;
+use super::workload_driver::{Feed, Times};
 use super::{RouterModel, Setup};
 use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;

@@ -3,32 +3,29 @@
 //! The engine owns channels, time wheels, credits, terminals and statistics; a [`RouterModel`] owns buffers and
 //! arbitration. Routers are split into domains, one a thread, that exchange what crosses between them once a window.
 
+mod channels;
 mod config;
-mod control;
 mod deadlock;
 mod domain;
 mod engine;
-mod extoll;
 mod flit;
-mod iq;
-mod job;
-mod lanes;
-mod room;
+mod measurement;
+mod router;
 mod sizes;
 mod snapshot;
 mod stats;
 mod table;
 mod terminals;
-mod wires;
+mod workload_driver;
 
 pub use config::{
     Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse, check_vcs,
 };
-pub use control::{Control, Point, Uncontrolled};
 pub use deadlock::Deadlock;
-pub use extoll::MOST_PORTS;
-pub use job::{Job, Play, Played, Times, Units};
+pub use measurement::{Control, Point, Uncontrolled};
+pub use router::voq::MOST_PORTS;
 pub use sizes::Sizes;
+pub use workload_driver::{Job, Play, Played, Times, Units};
 
 use std::ops::Range;
 
@@ -38,12 +35,11 @@ use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
 use crate::topology::available_memory;
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
+use channels::Wires;
 use domain::Arrivals;
-use extoll::Extoll;
 use flit::Flit;
-use iq::{ADAPTIVE, GENERAL, Iq, PLAIN};
-use lanes::Lanes;
-use wires::Wires;
+use router::input_queued::{ADAPTIVE, GENERAL, Iq, PLAIN};
+use router::voq::{Extoll, Lanes};
 
 /// What an input VC that cannot move waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -354,11 +350,11 @@ impl Setup {
                 u64::from(u16::MAX) / u64::from(self.stride)
             )));
         }
-        if self.config.model == Model::Extoll && radix > extoll::MOST_PORTS {
+        if self.config.model == Model::Extoll && radix > MOST_PORTS {
             return Err(Error::TooLarge(format!(
                 "{}: routers of {radix} ports; model=extoll has at most {}",
                 network.spec(),
-                extoll::MOST_PORTS
+                MOST_PORTS
             )));
         }
         let ports = network.ports().len() as u128;
@@ -481,19 +477,19 @@ impl Run {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
                 match (self.setup.stride, self.setup.kind()) {
-                    $(($stride, PLAIN) => control::run::<Iq<$log, PLAIN>>(
+                    $(($stride, PLAIN) => measurement::run::<Iq<$log, PLAIN>>(
                         network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),
-                    ($stride, ADAPTIVE) => control::run::<Iq<$log, ADAPTIVE>>(
+                    ($stride, ADAPTIVE) => measurement::run::<Iq<$log, ADAPTIVE>>(
                         network, self.routing.compiled_adaptive(), &self.traffic, &self.setup, self.load, control),
                     // With options that few runs have, routings are called through a reference.
-                    ($stride, _) => control::run::<Iq<$log, GENERAL>>(
+                    ($stride, _) => measurement::run::<Iq<$log, GENERAL>>(
                         network, &self.routing, &self.traffic, &self.setup, self.load, control),)*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
         }
         if self.setup.config.model == Model::Extoll {
-            return control::run::<Extoll>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
+            return measurement::run::<Extoll>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
         }
         with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
     }

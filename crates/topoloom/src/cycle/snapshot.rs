@@ -67,9 +67,9 @@ impl Snapshot {
 
 #[cfg(test)]
 mod tests {
-    use super::super::control::{self, Uncontrolled};
     use super::super::engine::Engine;
-    use super::super::iq::{Iq, PLAIN};
+    use super::super::measurement::{self, Uncontrolled};
+    use super::super::router::input_queued::{Iq, PLAIN};
     use super::super::{Config, RouterModel, Setup, Sizes};
     use super::*;
     use crate::network::RouterId;
@@ -182,7 +182,8 @@ mod tests {
             let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
             let point = |threads| {
                 let setup = Setup::new(&gossip.network, "gossip", 2, &config(threads)).expect("allowed options");
-                let run = control::run::<Iq<2, PLAIN>>(&gossip.network, &gossip, &traffic, &setup, 0.4, &Uncontrolled);
+                let run =
+                    measurement::run::<Iq<2, PLAIN>>(&gossip.network, &gossip, &traffic, &setup, 0.4, &Uncontrolled);
                 let point = run.expect("a checked run");
                 (point.latency_cycles, point.network_latency_cycles, point.flit_hops, point.packets)
             };

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use super::channels::Wheel;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
-use super::job::Feed;
 use super::sizes::Sizes;
 use super::table::Table;
-use super::wires::Wheel;
+use super::workload_driver::Feed;
 use super::{Config, Flow, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;

@@ -3,7 +3,7 @@
 //! A packet never leaves its traffic class. Each has deterministic VCs, and some have an adaptive one; the VC classes of
 //! a routing, or those of a group of packets that it keeps apart, are mapped onto the VCs of each of its traffic classes.
 
-use super::{Config, TcUse, class_vcs};
+use crate::cycle::{Config, TcUse, class_vcs};
 use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
 use crate::routing::{AnyRouting, Routing};

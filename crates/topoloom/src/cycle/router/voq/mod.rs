@@ -5,16 +5,19 @@
 //! cells of a packet come, and leave, in consecutive cycles, so that counting them is enough. A queue whose head may be
 //! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
 
+mod traffic_classes;
+
 use std::collections::VecDeque;
 
-use super::flit::{Flit, NIL, Pool, TAIL};
-use super::lanes::{Lanes, NO_VC};
-use super::room::Room;
-use super::table::Table;
-use super::wires::Wires;
-use super::{RouterModel, Setup, Wait};
+use crate::cycle::channels::Wires;
+use crate::cycle::flit::{Flit, NIL, Pool, TAIL};
+use crate::cycle::router::buffer_policy::Room;
+use crate::cycle::table::Table;
+use crate::cycle::{RouterModel, Setup, Wait};
 use crate::network::PortId;
 use crate::routing::PacketState;
+pub use traffic_classes::Lanes;
+use traffic_classes::NO_VC;
 
 /// The most ports of a card: a bit each.
 pub const MOST_PORTS: u64 = 64;

@@ -1,7 +1,7 @@
 //! Places in buffers: how the VCs of a port share them, and what a packet needs to be sent.
 
-use super::flit::{ENTERS, Flit};
-use super::{Flow, Setup};
+use crate::cycle::flit::{ENTERS, Flit};
+use crate::cycle::{Flow, Setup};
 
 /// How buffers are divided among the VCs of a port, and what flow control asks of them.
 #[derive(Debug, Clone, Copy)]

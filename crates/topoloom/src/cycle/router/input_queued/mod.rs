@@ -8,11 +8,11 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::flit::{Flit, NIL, Pool};
-use super::room::Room;
-use super::table::Table;
-use super::wires::Wires;
-use super::{Allocator, RouterModel, Setup, Wait};
+use crate::cycle::channels::Wires;
+use crate::cycle::flit::{Flit, NIL, Pool};
+use crate::cycle::router::buffer_policy::Room;
+use crate::cycle::table::Table;
+use crate::cycle::{Allocator, RouterModel, Setup, Wait};
 use crate::network::PortId;
 use crate::routing::PacketState;
 

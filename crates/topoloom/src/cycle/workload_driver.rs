@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::control::{Control, Point};
+use super::measurement::{Control, Point};
 use super::{Config, Run, Sizes};
 use crate::error::{Error, Result};
 use crate::keys;
