@@ -1,8 +1,12 @@
 """Studies on other machines: Dask clusters, batch systems, arrays of jobs."""
 
+import asyncio
 import json
 import os
+import re
+import shlex
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -12,13 +16,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
+import psutil
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Security
+from distributed.core import connect
+from distributed.utils import get_ip
 
 from topoloom import TopoloomError, _core
 from topoloom.studies import Ledger, LocalExecutor, Study, StudyPoint, Sweep, clusters, run_points, shares
 from topoloom.studies.clusters import DaskExecutor, JobExecutor, Jobs
 from topoloom.studies.ledger import Outcome
+from topoloom.studies.security import exposure, scheduler_options, secret
 
 TINY = {"warmup": 10, "measure": 20}
 STUDY = """
@@ -97,7 +106,8 @@ def test_dask_gives_what_this_machine_gives(cluster: LocalCluster, tmp_path: Pat
 
     assert rows[0].keys() == rows[1].keys() == {point.key for point in points}
     assert all(plain(rows[0][key]) == plain(rows[1][key]) for key in rows[0])
-    assert told == []
+    assert told == [exposure(cluster.scheduler_address)]
+    assert f"{cluster.scheduler_address} is not encrypted: whoever reaches it can run code as you" in told[0]
 
 
 def test_a_dask_worker_that_is_killed_means_work_again_and_nothing_else(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -132,9 +142,9 @@ def test_a_worker_of_another_version_is_refused_by_name(cluster: LocalCluster, t
     ):
         assert run_points(tiny(), ledger, executor, name="tiny").finished
     assert all(outcome.error is None for outcome in counting.outcomes)
-    assert len(told) == 1
-    assert "worker museum on " in told[0]
-    assert f"it has topoloom 0.0.9 with models {_core.MODEL_VERSION}; this program is topoloom" in told[0]
+    _, refused = told
+    assert "worker museum on " in refused
+    assert f"it has topoloom 0.0.9 with models {_core.MODEL_VERSION}; this program is topoloom" in refused
 
 
 def test_no_worker_of_this_version_is_a_mistake(cluster: LocalCluster, tmp_path: Path, monkeypatch: Any) -> None:
@@ -227,16 +237,20 @@ def test_jobs_ask_for_what_was_asked(
     assert sys.executable in script
 
 
-def test_jobs_are_workers_and_those_that_end_are_replaced(tmp_path: Path, monkeypatch: Any) -> None:
-    # A queue of its own: jobs are processes, and their numbers those of the processes.
+def start_queue(folder: Path, monkeypatch: Any) -> None:
+    """A queue of its own: jobs are processes, and their numbers those of the processes."""
     put_on_path(
-        tmp_path / "bin",
+        folder / "bin",
         monkeypatch,
-        sbatch=f"""cp "$1" {tmp_path}/job.$$; setsid sh {tmp_path}/job.$$ >/dev/null 2>&1 &
-            echo $! >> {tmp_path}/jobs; echo Submitted batch job $!""",
+        sbatch=f"""cp "$1" {folder}/job.$$; setsid sh {folder}/job.$$ >/dev/null 2>&1 &
+            echo $! >> {folder}/jobs; echo Submitted batch job $!""",
         scancel='kill -9 -- -"$1"',
         squeue='ps -o pid= -p "$3"',
     )
+
+
+def test_jobs_are_workers_and_those_that_end_are_replaced(tmp_path: Path, monkeypatch: Any) -> None:
+    start_queue(tmp_path, monkeypatch)
     monkeypatch.setattr(clusters, "REPLACE_S", 0.2)
     monkeypatch.chdir(tmp_path)
     executor = JobExecutor(Jobs("slurm", jobs=2, interface="lo"))
@@ -256,6 +270,138 @@ def test_jobs_are_workers_and_those_that_end_are_replaced(tmp_path: Path, monkey
     assert len(killed) == 2
     assert len((tmp_path / "jobs").read_text().split()) > 2
     assert set(counting.keys.values()) == {1}
+
+
+# ---- strangers ------------------------------------------------------------------------------------------------------
+
+
+def admits(address: str, security: Security | None) -> bool:
+    """Whether a scheduler or a worker answers someone who comes to this address with these certificates."""
+
+    async def ask() -> bool:
+        arguments = {} if security is None else security.get_connection_args("client")
+        comm = await connect(address, timeout=3, **arguments)
+        try:
+            await comm.write({"op": "identity", "reply": True})
+            return isinstance(await comm.read(), dict)
+        finally:
+            await comm.close()
+
+    try:
+        return asyncio.run(ask())
+    except (OSError, RuntimeError, TypeError):
+        return False
+
+
+def listening() -> set[Any]:
+    return {one.laddr for one in psutil.Process().net_connections("inet") if one.status == "LISTEN"}
+
+
+def test_strangers_are_refused(cluster: LocalCluster, tmp_path: Path, monkeypatch: Any) -> None:
+    assert admits(cluster.scheduler_address, None), "a scheduler without certificates admits anyone"
+    start_queue(tmp_path, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    executor = JobExecutor(Jobs("slurm", interface="lo"), told.append)
+    met: list[tuple[str, bool, bool, bool]] = []
+    before = listening()
+
+    def come(progress: Any) -> None:
+        if met or not progress.done:
+            return
+        workers = executor._client.scheduler_info(n_workers=-1)["workers"]
+        for address in (executor.address, *workers, *(about["nanny"] for about in workers.values())):
+            scheme, port = re.fullmatch(r"(\w+)://127\.0\.0\.1:(\d+)", address).groups()  # type: ignore[union-attr]
+            assert scheme == "tls"
+            others = Security.temporary()
+            met.append((
+                address,
+                admits(f"tcp://127.0.0.1:{port}", None),
+                admits(address, others),
+                admits(address, executor._security),
+            ))  # fmt: skip
+        assert {address.ip for address in listening() - before} == {"127.0.0.1"}
+
+    with Ledger(tmp_path / "store") as ledger:
+        assert run_points(tiny("1:8"), ledger, executor, name="tiny", on_progress=come).finished
+    assert len(met) == 3
+    assert [answers for _, *answers in met] == [[False, False, True]] * 3
+    assert told == []
+    # The key was in a file of its own; scripts and command lines did not show it, and it is gone.
+    scripts = list(tmp_path.glob("job.*"))
+    assert scripts
+    for script in scripts:
+        assert "PRIVATE KEY" not in script.read_text()
+        assert "--tls-key " in script.read_text()
+    assert list(tmp_path.glob(".topoloom-*")) == []
+
+
+def test_only_the_user_can_read_the_key(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = os.umask(0)
+    try:
+        with secret("slurm") as own:
+            assert own.folder.parent == tmp_path
+            rights = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (own.folder, *own.folder.iterdir())}
+            assert rights == {own.folder.name: 0o700, "key.pem": 0o600, "certificate.pem": 0o600}
+        with dask.config.set({"jobqueue.slurm.shared-temp-directory": "$HERE/shared"}):
+            monkeypatch.setenv("HERE", str(tmp_path))
+            with pytest.raises(TopoloomError, match=r"shared cannot be written: No such file.*shared-temp-directory"):
+                secret("slurm").__enter__()
+            (tmp_path / "shared").mkdir()
+            with secret("slurm") as own:
+                assert own.folder.parent == tmp_path / "shared"
+    finally:
+        os.umask(before)
+    assert list(tmp_path.rglob("*.pem")) == []
+
+
+def test_addresses_are_as_narrow_as_the_cluster_allows() -> None:
+    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    assert scheduler_options("slurm", None) == {"host": get_ip(), **pages}
+    assert scheduler_options("slurm", "ib0") == pages
+    with dask.config.set({"jobqueue.slurm.scheduler-options": {"host": "login", "dashboard_address": ":8787"}}):
+        assert scheduler_options("slurm", None) == {"host": "login", **pages}
+
+
+def test_a_running_cluster_with_certificates(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(clusters, "CONNECT_S", 2.0)
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    with secret("slurm") as own, LocalCluster(
+        n_workers=1, processes=False, protocol="tls://", security=own.security, dashboard_address=":0", silence_logs=50
+    ) as made:  # fmt: skip
+        call = ["run", "s.toml", "--scheduler", made.scheduler_address]
+        told = topoloom(*call)
+        assert told.status == 2
+        assert told.err.startswith(
+            f"topoloom: error: no Dask scheduler answers at {made.scheduler_address} within 2 s: "
+        )
+        ours = {"ca-file": own.security.tls_ca_file} | {
+            f"client.{what}": getattr(own.security, f"tls_client_{what}") for what in ("key", "cert")
+        }
+        with dask.config.set({f"distributed.comm.tls.{name}": value for name, value in ours.items()}):
+            told = topoloom(*call)
+        assert told.status == 0, told.err
+        assert "encrypted" not in told.err
+
+
+@pytest.mark.parametrize("system", ["slurm", "pbs", "lsf", "sge"])
+def test_nothing_breaks_out_of_its_line_of_a_job_script(system: str, tmp_path: Path, monkeypatch: Any) -> None:
+    (folder := tmp_path / "it's $(touch broken) a folder").mkdir()
+    monkeypatch.chdir(folder)
+    put_on_path(tmp_path / "bin", monkeypatch, sbatch="exit 0", qsub="exit 0", bsub="exit 0")
+    for name in ("queue", "walltime", "account", "interface"):
+        for wrong in ("a\ntouch broken", "a b", "a\rb", "$(id)", "`id`", "a;b", "-x", "", "a\u2028b", "a'b", "a\0b"):
+            with pytest.raises(TopoloomError, match=f"^{name} is .*; it must be letters, digits"):
+                Jobs(system, **{name: wrong})
+    with Jobs(
+        system, queue="all.q@@hosts", account="proj:a/b", walltime="1-00:00:00", interface="lo"
+    ).cluster() as made:
+        words = shlex.split(made.job_script().splitlines()[-1])
+        key = Path(words[words.index("--tls-key") + 1])
+        assert key.parent.parent == folder
+        assert "PRIVATE KEY" in key.read_text()
 
 
 def test_batch_systems_that_are_not_there_or_refuse(
@@ -375,6 +521,36 @@ def test_an_array_skips_what_cannot_be_run_if_it_may(
     assert told.status == 0
     assert told.err.count("skipped: ") == 2
     assert topoloom("run", str(study), "--dry-run").status == 2
+
+
+@pytest.mark.parametrize("name", ["a\ntouch broken\n#.toml", "a\rb.toml", "a\u2028b.toml"])
+def test_a_path_that_ends_a_line_is_in_no_script(
+    name: str, topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(STUDY.format(seeds=2))
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    for call in ([name], ["s.toml", "--store", name + ".store"]):
+        told = topoloom("run", *call, "--script", "job.sh")
+        assert told.status == 2
+        assert "holds a line break; a job script cannot name it" in told.err
+    (folder := tmp_path / f"in {name}").mkdir()
+    monkeypatch.chdir(folder)
+    told = topoloom("run", "../s.toml", "--store", str(tmp_path / "s.store"), "--script", "job.sh")
+    assert told.status == 2
+    assert "holds a line break; a job script cannot name it" in told.err
+    assert list(tmp_path.rglob("job.sh")) == []
+
+
+@pytest.mark.parametrize("option", ["--queue", "--walltime", "--account", "--interface"])
+def test_an_option_that_ends_a_line_is_in_no_script(option: str, topoloom: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "s.toml").write_text(STUDY.format(seeds=2))
+    told = topoloom(
+        "run", str(tmp_path / "s.toml"), "--script", str(tmp_path / "job.sh"), option, "a\n#SBATCH --wrap=x"
+    )
+    assert told.status == 2
+    assert told.err.startswith(f"topoloom: error: {option[2:]} is 'a\\n#SBATCH --wrap=x'; it must be letters")
+    assert not (tmp_path / "job.sh").exists()
 
 
 def test_a_study_that_changed_since_its_shares_were_dealt(topoloom: Callable[..., Any], tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from topoloom._core import TopoloomError
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.points import StudyPoint
+from topoloom.studies.security import LOOPBACK, Secret, exposure, scheduler_options, secret
 from topoloom.studies.worker import remote_outcome
 
 if TYPE_CHECKING:
@@ -47,6 +49,9 @@ ENDED = ("EXIT", "DONE")
 MEMORY = re.compile(r"[1-9]\d* ?[kKMGT]i?B?")
 """An amount of memory."""
 
+PLAIN = re.compile(r"[\w.,:@/+=%~][\w.,:@/+=%~-]*", re.ASCII)
+"""A name that cannot end a line or a word of a job script: those of queues, accounts and interfaces, and times."""
+
 CONNECT_S = 10.0
 """So long a scheduler may take to answer."""
 
@@ -59,6 +64,9 @@ WAIT_S = 0.005
 TOLD_S = 30.0
 """How often is told that there is no worker."""
 
+CLOSE_S = 10.0
+"""So long jobs may take to be cancelled."""
+
 REPLACE_S = 10.0
 """How often jobs are asked for in the place of those that ended."""
 
@@ -70,8 +78,11 @@ VERSION: Version = (_core.__version__, _core.MODEL_VERSION)
 class DaskExecutor:
     """Runs points on the workers of a Dask cluster that is running.
 
+    Certificates of a scheduler at a ``tls://`` address are those of Dask's own configuration
+    (``distributed.comm.tls``). One at another address is warned of.
+
     Args:
-        address: Where its scheduler listens, such as ``tcp://10.0.0.1:8786``.
+        address: Where its scheduler listens, such as ``tls://10.0.0.1:8786``.
         tell: Called with a sentence that the user should read.
     """
 
@@ -91,6 +102,7 @@ class DaskExecutor:
         self.address = address
         self._tell = tell
         self._client: Any
+        self._security: Any = None
         self._held: dict[Future[Any], StudyPoint] = {}
         self._restricted: dict[Future[Any], frozenset[str]] = {}
         self._lost: list[Outcome] = []
@@ -104,11 +116,16 @@ class DaskExecutor:
         # What matters of what Dask logs is told here in one sentence.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
-            self._client = distributed.Client(self.address, timeout=CONNECT_S, set_as_default=False)
-        except (OSError, ValueError, ImportError) as error:
+            warning = exposure(self.address)
+            self._client = distributed.Client(
+                self.address, timeout=CONNECT_S, set_as_default=False, security=self._security
+            )
+        except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
             raise TopoloomError(
                 f"no Dask scheduler answers at {self.address} within {CONNECT_S:g} s: {_first_line(error)}"
             ) from None
+        if warning is not None:
+            self._tell(warning)
         self._completed = distributed.as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
         self._seen = self._told = time.monotonic()
         self._look()
@@ -300,9 +317,16 @@ class Jobs:
             raise TopoloomError(
                 f"memory is '{self.memory}'; it must be a whole number of kB, MB, GB or TB, such as 4GB"
             )
+        for name in ("queue", "walltime", "account", "interface"):
+            value = getattr(self, name)
+            if value is not None and PLAIN.fullmatch(value) is None:
+                raise TopoloomError(
+                    f"{name} is {value!r}; it must be letters, digits and any of . , : @ / + = % ~ _ - (not first)"
+                )
 
-    def cluster(self) -> Any:
-        """Return the cluster of dask-jobqueue, without a job yet.
+    @contextmanager
+    def cluster(self) -> Iterator[Any]:
+        """Open the cluster of dask-jobqueue, without a job yet: its scheduler takes those with its certificates only.
 
         Raises:
             TopoloomError: Dask or the batch system's commands are not there; what it cannot take.
@@ -312,19 +336,28 @@ class Jobs:
         command = kind.job_cls.submit_command.split()[0]
         if shutil.which(command) is None:
             raise TopoloomError(f"{command} is not on the path: --cluster {self.system} needs its commands")
+        with secret(self.system) as own:
+            made = self._made(kind, account, own)
+            try:
+                yield made
+            finally:
+                made.close(timeout=CLOSE_S)
+
+    def _made(self, kind: Any, account: str, own: Secret) -> Any:
         try:
             return kind(
-                job_cls=_closing_if_refused(kind.job_cls),
+                job_cls=_job(kind.job_cls, own),
                 cores=self.cores,
                 processes=1,
                 memory=self.memory,
                 queue=self.queue,
                 walltime=self.walltime,
                 interface=self.interface,
-                python=sys.executable,
+                python=shlex.quote(sys.executable),
                 job_name="topoloom",
-                worker_extra_args=["--no-dashboard"],
-                scheduler_options={"dashboard_address": ":0"},
+                security=own.security,
+                worker_extra_args=["--no-dashboard", "--dashboard-address", LOOPBACK],
+                scheduler_options=scheduler_options(self.system, self.interface),
                 **{account: self.account},
             )
         except (ValueError, TypeError, RuntimeError, OSError) as error:
@@ -343,31 +376,32 @@ class JobExecutor(DaskExecutor):
         super().__init__("", tell)
         self._jobs = jobs
         self._cluster: Any = None
+        self._open = ExitStack()
         self._asked = 0.0
 
     def __enter__(self) -> "JobExecutor":
-        self._cluster = self._jobs.cluster()
+        with ExitStack() as opened:
+            self._cluster = opened.enter_context(self._jobs.cluster())
+            self._begin()
+            self._open = opened.pop_all()
+        return self
+
+    def _begin(self) -> None:
+        """Ask for the jobs, and become a client of their scheduler."""
         if self._jobs.system == "sge" and self._jobs.cores > 1 and "-pe " not in self._cluster.job_script():
             self._tell(
                 f"the jobs ask SGE for one core, and run {self._jobs.cores} points at a time: how a site calls cores "
                 "and memory stands in job-extra-directives and resource-spec of jobqueue.yaml"
             )
-        self.address = self._cluster.scheduler_address
-        try:
-            for _ in range(self._jobs.jobs):
-                self._cluster.worker_spec.update(self._cluster.new_worker_spec())
-            self._ask()
-            super().__enter__()
-        except BaseException:
-            self._cluster.close(timeout=5)
-            raise
-        return self
+        self.address, self._security = self._cluster.scheduler_address, self._cluster.security
+        for _ in range(self._jobs.jobs):
+            self._cluster.worker_spec.update(self._cluster.new_worker_spec())
+        self._ask()
+        super().__enter__()
 
     def __exit__(self, *exception: object) -> None:
-        try:
+        with self._open:
             super().__exit__(*exception)
-        finally:
-            self._cluster.close(timeout=10)
 
     def collect(self, timeout_s: float) -> list[Outcome]:
         """Return what workers have done, and ask for jobs in the place of those that ended."""
@@ -407,14 +441,27 @@ class JobExecutor(DaskExecutor):
         return not told.strip() or any(word in told.decode(errors="replace").split() for word in ENDED)
 
 
-def _closing_if_refused(kind: Any) -> Any:
+def _job(kind: Any, own: Secret) -> Any:
     """Return a class of jobs that are closed once the queue refuses them, or their cluster could not be closed.
 
-    LSF's command reads the script from its input, and dask-jobqueue throws away what it says: here it is kept.
+    Their scripts stand in the secret folder, where nobody can put another one in their place. LSF's command reads the
+    script from its input, and dask-jobqueue throws away what it says: here it is kept.
     """
     from distributed import Status  # noqa: PLC0415 - Dask is optional, and loads slowly
 
     class Job(kind):  # type: ignore[misc] # the class of a library without types
+        def __init__(self, *args: Any, security: Any = None, **keys: Any) -> None:
+            super().__init__(*args, security=security and own.for_shell(security), **keys)
+
+        @contextmanager
+        def job_file(self) -> Iterator[str]:
+            script = own.folder / f"{self.name}.sh"
+            script.write_text(self.job_script(), encoding="utf-8", errors="surrogateescape")
+            try:
+                yield str(script)
+            finally:
+                script.unlink()
+
         async def start(self) -> None:
             try:
                 await super().start()

@@ -4,6 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from topoloom._core import TopoloomError
 from topoloom.studies.clusters import Jobs
 from topoloom.studies.shares import FOLDER
 
@@ -18,7 +19,13 @@ def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = Fal
         store: The store in which the shares are.
         jobs: What to ask Slurm for.
         keep_going: Jobs skip points that cannot be run where they are, instead of refusing the share.
+
+    Raises:
+        TopoloomError: A path that would end its line of the script.
     """
+    for path in (study.absolute(), store.absolute(), Path.cwd()):
+        if len(str(path).splitlines()) != 1:
+            raise TopoloomError(f"{str(path)!r} holds a line break; a job script cannot name it")
     asks = {
         "job-name": "topoloom",
         "array": f"0-{jobs.jobs - 1}",
