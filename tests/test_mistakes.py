@@ -3,6 +3,8 @@
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -213,3 +215,12 @@ def test_a_bug_of_ours_is_one_line_and_status_70(topoloom, monkeypatch):
     assert outcome.err.count("\n") == 1
     assert "RuntimeError: two lines" in outcome.err
     assert "report" in outcome.err
+
+
+def test_an_interrupt_is_said(topoloom: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(**_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("topoloom.cli.candidates.search", interrupted)
+    told = topoloom("candidates", "--terminals", "100", "--radix", "16")
+    assert (told.status, told.err) == (130, "topoloom: interrupted\n")

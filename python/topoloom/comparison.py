@@ -14,6 +14,7 @@ from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
 from topoloom.workers import interruptible
+from topoloom.writable import REPORT, write_file
 
 PROVED_ROUTERS = 1024
 """Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
@@ -70,11 +71,15 @@ class Comparison:
         page = escape(render_report(self), quote=True)
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
-    def write_report(self, path: str | Path) -> None:
-        """Write the report, one HTML file that needs nothing else."""
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
         from topoloom.report import render_report  # noqa: PLC0415 - needed by those who write reports only
 
-        Path(path).write_text(render_report(self), encoding="utf-8")
+        write_file(path, render_report(self), REPORT, force=force)
 
 
 def compare(

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from topoloom._core import TopoloomError
+from topoloom.writable import picture, replacing
 
 FORMATS = (".png", ".svg")
 """The formats of a plot, by the ending of its file."""
@@ -37,7 +38,7 @@ def check_format(path: Path) -> None:
         raise TopoloomError(f"--plot is '{path}'; its name must end in {' or '.join(FORMATS)}")
 
 
-def write_plot(results: Sequence[dict[str, Any]], path: Path) -> None:
+def write_plot(results: Sequence[dict[str, Any]], path: Path, *, force: bool = False) -> None:
     """Draw what :meth:`topoloom.networks.Network.faults` returned for several networks, against the failed fraction.
 
     Bands are 95 % intervals. The same results give the same file.
@@ -58,7 +59,14 @@ def write_plot(results: Sequence[dict[str, Any]], path: Path) -> None:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)), frameon=False)
         trials, seed = results[0]["trials"], results[0]["seed"]
         figure.suptitle(f"Random failures of {results[0]['kind']}: {trials} trials, seed {seed}, 95 % intervals")
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        save_plot(figure, path, force=force)
+
+
+def save_plot(figure: Figure, path: Path, *, force: bool) -> None:
+    """Write a plot; the same figure gives the same file."""
+    ending = path.suffix.lower()
+    with replacing(path, picture(path), force=force) as file:
+        figure.savefig(file, format=ending[1:], dpi=150, metadata={"Date": None} if ending == ".svg" else None)
 
 
 def _draw(panel: Axes, results: Sequence[dict[str, Any]], key: str) -> None:

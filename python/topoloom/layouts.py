@@ -5,11 +5,13 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.writable import BILL, CABLES, write_file
 
 if TYPE_CHECKING:
     from topoloom.networks import Network
@@ -158,45 +160,55 @@ class Layout:
             kind, bought_m, price_usd = (None, None, None) if bought is None else bought
             yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd, bought_m)
 
-    def write_cables(self, path: str | Path) -> None:
+    def write_cables(self, path: str | Path, *, force: bool = False) -> None:
         """Write the cabling list as CSV, lengths in metres and prices in dollars; ``file:`` reads the network from it.
 
         A terminal's end has its cabinet, and no router, port or rack unit.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
         """
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(CABLE_COLUMNS)
-            for cable in self.cables():
-                far = cable.far or ("", "", cable.terminal_cabinet, "")
-                price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
-                bought = "" if cable.bought_m is None else f"{cable.bought_m:g}"
-                writer.writerow(
-                    (
-                        *(*cable.near, *far, cable.terminal, cable.link_class),
-                        *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label),
-                    )
+        text = StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(CABLE_COLUMNS)
+        for cable in self.cables():
+            far = cable.far or ("", "", cable.terminal_cabinet, "")
+            price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
+            bought = "" if cable.bought_m is None else f"{cable.bought_m:g}"
+            writer.writerow(
+                (
+                    *(*cable.near, *far, cable.terminal, cable.link_class),
+                    *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label),
                 )
+            )
+        write_file(path, text.getvalue(), CABLES, force=force)
 
-    def write_bill(self, path: str | Path) -> None:
-        """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, BILL_COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            for item in self._bill:
-                writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS})
+    def write_bill(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty.
 
-    def draw(self, path: str | Path) -> None:
+        Raises:
+            TopoloomError: As for :meth:`write_cables`.
+        """
+        text = StringIO(newline="")
+        writer = csv.DictWriter(text, BILL_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for item in self._bill:
+            writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS})
+        write_file(path, text.getvalue(), BILL, force=force)
+
+    def draw(self, path: str | Path, *, force: bool = False) -> None:
         """Draw the floor with its cabinets and cables, the lengths, and cost and power in parts.
 
         Args:
             path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            force: Overwrite a file of another kind.
 
         Raises:
             TopoloomError: An ending that stands for no kind of picture.
         """
         from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
-        draw_layouts([self], path)
+        draw_layouts([self], path, force=force)
 
 
 def _cell(value: Any) -> Any:

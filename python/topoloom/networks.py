@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from topoloom import _core
+from topoloom import _core, writable
 from topoloom._core import TopoloomError
 from topoloom.curves import Curve, Simulator, fixed_plan, offered_loads, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
@@ -231,18 +231,19 @@ class Network:
         """
         return Layout(self, layout, prices)
 
-    def draw(self, path: str | Path) -> None:
+    def draw(self, path: str | Path, *, force: bool = False) -> None:
         """Draw the network in a way that fits its structure: grid, groups, layers, levels, blocks.
 
         Args:
             path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            force: Overwrite a file of another kind.
 
         Raises:
             TopoloomError: An ending that stands for no kind of picture, or too many links.
         """
         from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
 
-        draw_networks([self], path)
+        draw_networks([self], path, force=force)
 
     def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> dict[str, Any]:
         """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.
@@ -425,6 +426,8 @@ class Network:
         format: str | None = None,  # noqa: A002 - as users type
         links: Mapping[str, int | str] | None = None,
         nodes: Sequence[str] | None = None,
+        *,
+        force: bool = False,
     ) -> list[str]:
         """Write the network to a file that ``file:path`` or another program reads.
 
@@ -435,21 +438,23 @@ class Network:
             format: A format that ``topoloom list formats`` names; unless given, the one that the path's ending tells.
             links: Latencies by class, written for links that have none of their own.
             nodes: The names of terminals by id, for the formats of Slurm.
+            force: Overwrite a file of another kind.
 
         Returns:
             A sentence on what the format has no place for, or nothing.
 
         Raises:
-            TopoloomError: A format that there is not, or an ending that tells none.
+            TopoloomError: A format that there is not, or an ending that tells none; a file of another kind is there,
+                and `force` is not given; a study, or a store's file.
             OSError: A file that cannot be written.
         """
         path, name = Path(path), _core.format_of(str(path), format)
         beside = _beside(name)
         graph = path.with_suffix(f".{beside['ending']}") if beside else None
         text, lost = self.text(name, links, nodes, graph.name if graph else None)
-        path.write_text(text, encoding="utf-8", newline="")
         if beside and graph:
-            graph.write_text(self.text(beside["name"], links)[0], encoding="utf-8", newline="")
+            writable.write_file(graph, self.text(beside["name"], links)[0], writable.graph(beside["name"]), force=force)
+        writable.write_file(path, text, writable.graph(name), force=force)
         return lost
 
     def text(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from topoloom.fault_plots import check_format
+from topoloom.fault_plots import check_format, save_plot
 
 if TYPE_CHECKING:
     from topoloom.workloads import Workloads
@@ -16,7 +16,7 @@ GAP = 0.2
 """Of the room of an application, the part between it and the next one."""
 
 
-def write_plot(found: "Workloads", path: Path) -> None:
+def write_plot(found: "Workloads", path: Path, *, force: bool = False) -> None:
     """Draw the makespans as bars, in parts of the baseline's. The same results give the same file.
 
     Raises:
@@ -37,4 +37,4 @@ def write_plot(found: "Workloads", path: Path) -> None:
         panel.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
         panel.grid(axis="y", alpha=0.3)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
-        figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix.lower() == ".svg" else None)
+        save_plot(figure, path, force=force)

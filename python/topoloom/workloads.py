@@ -22,6 +22,7 @@ from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, checked
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count, interruptible
+from topoloom.writable import REPORT, write_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -325,17 +326,25 @@ class Workloads:
         )
         return figure
 
-    def write_plot(self, path: str | Path) -> None:
-        """Draw the bar chart of all makespans into an .svg or .png file; the same results give the same file."""
+    def write_plot(self, path: str | Path, *, force: bool = False) -> None:
+        """Draw the bar chart of all makespans into an .svg or .png file; the same results give the same file.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
         from topoloom.workload_plots import write_plot  # noqa: PLC0415 - needed by those who draw only
 
-        write_plot(self, Path(path))
+        write_plot(self, Path(path), force=force)
 
-    def write_report(self, path: str | Path) -> None:
-        """Write the report, one HTML file that needs nothing else."""
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: As for :meth:`write_plot`.
+        """
         from topoloom.report.workloads import render_workloads  # noqa: PLC0415 - needed by those who write reports only
 
-        Path(path).write_text(render_workloads(self), encoding="utf-8")
+        write_file(path, render_workloads(self), REPORT, force=force)
 
     def _repr_html_(self) -> str:
         columns = ["app", "spec", "makespan_s", "relative", "flows", "events", "wall_s"]

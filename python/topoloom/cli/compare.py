@@ -8,14 +8,14 @@ import typer
 
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks, tell_layout_notes
-from topoloom.cli.parameters import Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
+from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.simulate import exit_status
 from topoloom.comparison import CompareJob, Comparison
 from topoloom.curves import Curve, Point
 from topoloom.loads import parse_loads
 from topoloom.options import EngineOptions
-from topoloom.writable import check_writable
+from topoloom.writable import REPORT, check_writable
 
 
 @takes_engine_options
@@ -32,6 +32,7 @@ def compare(
     ] = None,
     layout: LayoutRules = "",
     prices: Prices = "",
+    force: Force = False,
     json: Json = False,
     *,
     options: EngineOptions,
@@ -39,13 +40,12 @@ def compare(
     """Compare networks: facts, cost, power, latency-load curves and saturation, in one report."""
     loads = parse_loads(load)
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
-    if out is not None:
-        check_writable(out)
+    check_writable(out, REPORT, force=force)
     job = CompareJob(load_networks(specs), routings, traffics, loads, options, layout, prices)
     comparison = _run(job, context.obj)
     tell_layout_notes(comparison.facts)
     if out is not None:
-        comparison.write_report(out)
+        comparison.write_report(out, force=force)
         say(f"the report is in {out}")
     if json:
         print_json(comparison.to_dict())

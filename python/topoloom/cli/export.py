@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from topoloom import _core
+from topoloom import _core, writable
 from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Links, Spec, link_options
+from topoloom.cli.parameters import Force, Links, Spec, link_options
 
 TABLES = ("lft", "csv", "extoll")
 """Formats of routing tables: as OpenSM writes them, as ``table:FILE`` reads them, and by input, as cards load them."""
@@ -47,6 +47,7 @@ def export(
         ),
     ] = None,
     links: Links = None,
+    force: Force = False,
 ) -> None:
     """Write the graph of a network, or a routing's tables, in a format that other programs read."""
     if format_ is None and out is None:
@@ -57,32 +58,40 @@ def export(
         for name, given in (("links", links), ("nodes", nodes)):
             if given is not None:
                 raise TopoloomError(f"--{name} says something of a graph; forwarding tables have no place for it")
-        lost = _write_tables(spec, routing, format_, out)
+        lost = _write_tables(spec, routing, format_, out, force=force)
     else:
-        lost = _write_graph(spec, format_, out, link_options(links).get("links"), nodes)
+        lost = _write_graph(spec, format_, out, link_options(links).get("links"), nodes, force=force)
     for note in lost:
         say(note)
 
 
 def _write_graph(
-    spec: str, format_: str | None, out: Path | None, links: dict[str, int | str] | None, nodes: str | None
+    spec: str,
+    format_: str | None,
+    out: Path | None,
+    links: dict[str, int | str] | None,
+    nodes: str | None,
+    *,
+    force: bool,
 ) -> list[str]:
     name = _core.format_of("" if out is None else str(out), format_)
     names = None if nodes is None else hostnames(nodes)
     if names is not None and not name.startswith("slurm"):
         raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
+    writable.check_writable(out, writable.graph(name), force=force)
     network = load_network(spec)
     if out is not None:
-        return network.write(out, name, links, names)
+        return network.write(out, name, links, names, force=force)
     text, lost = network.text(name, links, names)
     sys.stdout.write(text)
     return lost
 
 
-def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None) -> list[str]:
+def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None, *, force: bool) -> list[str]:
     name = format_ if format_ is not None or out is None else out.suffix.removeprefix(".")
     if name not in TABLES:
         raise TopoloomError(_core.unknown("format of forwarding tables", name or "", list(TABLES)))
+    writable.check_writable(out, writable.TABLES[name], force=force)
     network = load_network(spec)
     if name == "extoll":
         text, sizes = network.card_tables(routing)
@@ -91,7 +100,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     if out is None:
         sys.stdout.write(text)
     else:
-        out.write_text(text, encoding="utf-8", newline="")
+        writable.write_file(out, text, writable.TABLES[name], force=force)
     if sizes is not None:
         return [
             f"{network.spec}: {sizes['tables']} tables, in blocks of {sizes['block']} destinations: at most "

@@ -8,10 +8,10 @@ import typer
 
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks
-from topoloom.cli.parameters import Json, Specs
+from topoloom.cli.parameters import Force, Json, Specs
 from topoloom.faults import FRACTIONS, make_fault_options, try_faults
 from topoloom.workers import interruptible
-from topoloom.writable import check_writable
+from topoloom.writable import check_writable, picture
 
 Result = dict[str, Any]
 
@@ -43,6 +43,7 @@ def faults(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.svg|png", help="Draw curves with their 95 % intervals.")
     ] = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Let random links or routers fail, and tell what is left of networks, side by side."""
@@ -53,7 +54,7 @@ def faults(
         from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
 
         check_format(plot)
-        check_writable(plot)
+        check_writable(plot, picture(plot), force=force)
     networks = load_networks(specs)
     results = [
         interruptible(lambda network=network: try_faults(network.core, options))  # type: ignore[misc]
@@ -62,7 +63,7 @@ def faults(
     if plot is not None:
         from topoloom.fault_plots import write_plot  # noqa: PLC0415 - matplotlib loads slowly
 
-        write_plot(results, plot)
+        write_plot(results, plot, force=force)
         say(f"the curves are in {plot}")
     if json:
         print_json(results)

@@ -8,9 +8,10 @@ import typer
 from topoloom.cli import status
 from topoloom.cli.console import print_json, say
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, Spec
+from topoloom.cli.parameters import Force, Json, Spec
 from topoloom.cli.verify import print_proof
 from topoloom.workers import interruptible
+from topoloom.writable import TABLES, check_writable, write_file
 
 
 def import_lft(
@@ -23,14 +24,16 @@ def import_lft(
         Path | None,
         typer.Option("--out", metavar="FILE.csv", help="Write the tables as at,destination,port, for table:FILE.csv."),
     ] = None,
+    force: Force = False,
     json: Json = False,
 ) -> int:
     """Check forwarding tables against a network; prove that they serve every pair and cannot deadlock."""
+    check_writable(out, TABLES["csv"], force=force)
     network = load_network(spec)
     routing = f"table:{dump}"
     proof = interruptible(lambda: network.verify(routing))
     if out is not None:
-        out.write_text(network.core.forwarding_text(routing, "csv"), encoding="utf-8", newline="")
+        write_file(out, network.core.forwarding_text(routing, "csv"), TABLES["csv"], force=force)
     if json:
         print_json(proof)
     else:

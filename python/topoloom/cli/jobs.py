@@ -17,6 +17,7 @@ from topoloom.studies.estimates import Estimates
 from topoloom.studies.running import checked
 from topoloom.studies.script import array_script
 from topoloom.studies.shares import deal, take_in
+from topoloom.writable import SCRIPT, check_writable, write_file
 
 PANEL = "Cluster"
 
@@ -104,12 +105,15 @@ def _refuse_workers(workers: int | None) -> None:
         raise TopoloomError("--workers counts processes of this machine; a cluster has --jobs and --cores")
 
 
-def write_script(file: Path, study: Study, folder: Path, where: Where, workers: int | None, *, keep_going: bool) -> int:
+def write_script(
+    file: Path, study: Study, folder: Path, where: Where, workers: int | None, *, force: bool, keep_going: bool
+) -> int:
     """Deal what the ledger lacks to the jobs of an array, and write the file for sbatch."""
     _refuse_workers(workers)
     script, jobs = where.script, where.jobs
     assert script is not None
     assert jobs is not None
+    check_writable(script, SCRIPT, force=force)
     points = study.points()
     with Ledger(folder) as ledger:
         take_in(ledger, study.name)
@@ -122,8 +126,9 @@ def write_script(file: Path, study: Study, folder: Path, where: Where, workers: 
         but = f" but the {len(skipped)} that are skipped" if skipped else ""
         say(f"all {len(points)} points{but} are done; {script} is not written")
         return status.DONE
-    count = deal(left, folder, jobs.jobs)
+    count = min(jobs.jobs, len(left))
     text = array_script(file, folder, replace(jobs, jobs=count), keep_going=keep_going)
-    script.write_text(text, encoding="utf-8")
+    deal(left, folder, count)
+    write_file(script, text, SCRIPT, force=force)
     say(f"{script}: {len(left)} of {len(points)} points in {count} jobs; submit it: sbatch {script}")
     return status.DONE

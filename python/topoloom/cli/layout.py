@@ -9,10 +9,11 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
 from topoloom.cli.networks import load_networks, tell_layout_notes
-from topoloom.cli.parameters import Json, LayoutRules, Plot, Prices, Specs
+from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
 from topoloom.facts import PARTS
 from topoloom.layouts import Layout, histogram
 from topoloom.workers import interruptible
+from topoloom.writable import BILL, CABLES, check_writable
 
 MOST_BINS = 12
 """Rows of the table of lengths."""
@@ -29,20 +30,22 @@ def layout(
         Path | None, typer.Option("--bill", metavar="FILE.csv", help="Write the bill of materials.")
     ] = None,
     plot: Plot = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Lay networks out on the machine floor: cabinets, cables by length, cost and power in parts, side by side."""
-    for option, path in (("--cables", cables), ("--bill", bill)):
+    for option, path, kind in (("--cables", cables, CABLES), ("--bill", bill, BILL)):
         if path is not None and len(specs) != 1:
             raise TopoloomError(f"{option} takes one network; {len(specs)} are given")
+        check_writable(path, kind, force=force)
     layouts = [interruptible(partial(Layout, network, layout, prices)) for network in load_networks(specs)]
     told = [interruptible(item.to_dict) for item in layouts]
     if cables is not None:
-        interruptible(lambda: layouts[0].write_cables(cables))
+        interruptible(lambda: layouts[0].write_cables(cables, force=force))
     if bill is not None:
-        layouts[0].write_bill(bill)
+        layouts[0].write_bill(bill, force=force)
     if plot is not None:
-        _draw(layouts, plot)
+        _draw(layouts, plot, force=force)
     tell_layout_notes(told)
     if json:
         print_json(told)
@@ -53,10 +56,10 @@ def layout(
         print_lengths(floor)
 
 
-def _draw(layouts: list[Layout], path: Path) -> None:
+def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
     from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
-    interruptible(lambda: draw_layouts(layouts, path))
+    interruptible(lambda: draw_layouts(layouts, path, force=force))
 
 
 def print_parts(told: list[dict[str, Any]]) -> None:

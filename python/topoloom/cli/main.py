@@ -30,9 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status."""
     try:
-        code = typer.main.get_command(app).main(
-            arguments, prog_name="topoloom", standalone_mode=False, obj=["topoloom", *arguments]
-        )
+        code = _call(arguments)
+    except typer.Exit as end:
+        return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         return status.INTERRUPTED
@@ -43,6 +43,16 @@ def run(arguments: list[str]) -> int:
     except BaseException as error:  # a panic of the engine is no Exception
         return _failure(error)
     return code if isinstance(code, int) else status.DONE
+
+
+def _call(arguments: list[str]) -> object:
+    """Run the command and return what it returns.
+
+    Typer's own ``main`` would make of Ctrl-C an exit without a word, and of a broken pipe a failed check.
+    """
+    command = typer.main.get_command(app)
+    with command.make_context("topoloom", list(arguments), obj=["topoloom", *arguments]) as context:
+        return command.invoke(context)
 
 
 def _failure(error: BaseException) -> int:

@@ -34,6 +34,9 @@ LayoutRules = Annotated[
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending says what kind of file.")
 ]
+Force = Annotated[
+    bool, typer.Option("--force", help="Overwrite files of another kind; studies and stores are kept all the same.")
+]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
 Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]
 Load = Annotated[

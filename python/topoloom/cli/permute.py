@@ -8,9 +8,10 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.parameters import Json
+from topoloom.cli.parameters import Force, Json
 from topoloom.permutation import permute_list
 from topoloom.workers import interruptible
+from topoloom.writable import CABLING, MOVES, check_writable, write_file
 
 
 def permute(
@@ -31,16 +32,19 @@ def permute(
         float, typer.Option("--swappable", metavar="P", help="Probability that a pair of cables may be swapped.")
     ] = 1.0,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed.", min=0)] = 1,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Permute the cables of a machine that stands: shorter ways, no more cable, and the moves that lead there."""
     _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
+    for path, kind in ((out, MOVES), (after, CABLING)):
+        check_writable(path, kind, force=force)
     done = interruptible(
         lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed),
     )
-    for path, text in ((out, done.moves), (after, done.cabling)):
+    for path, text, kind in ((out, done.moves, MOVES), (after, done.cabling, CABLING)):
         if path is not None:
-            path.write_text(text, encoding="utf-8", newline="")
+            write_file(path, text, kind, force=force)
     for note in done.told["notes"]:
         say(f"{cabling}: {note}")
     if done.told["left_out"]:

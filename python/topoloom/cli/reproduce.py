@@ -8,10 +8,12 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, duration, exit_status, tell_failures
 from topoloom.reproduce import Paper, Plan, Reproduction, names
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
+from topoloom.writable import REPORT, check_writable, write_file
 
 LEAST_TOLD_S = 5.0
 """Shorter runs are not announced."""
@@ -34,6 +36,7 @@ def reproduce(
         int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
     ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the paper's items, and run nothing.")] = False,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
 ) -> int:
     """Reproduce a paper: what it publishes beside what is measured here, with a verdict on each claim. Resumes."""
@@ -47,14 +50,15 @@ def reproduce(
     plan = Plan(read, chosen, quick=quick)
     folder = out or Path(f"{read.name}-reproduced")
     folder.mkdir(parents=True, exist_ok=True)
-    store = folder / "results.store"
+    store, page = folder / "results.store", folder / f"{read.name}.html"
+    check_writable(page, REPORT, force=force)
     _announce(plan, store, workers or cpu_count())
     with Told(read.name, store) as told:
         found = plan.run(store, executor=LocalExecutor(workers), on_progress=told.update)
     found.command, found.store = context.obj, str(store)
     tell_failures(found.progress)
     _tell_others(found)
-    _write_page(found, folder / f"{read.name}.html")
+    _write_page(found, page, force=force)
     if json:
         print_json(found.to_dict())
     else:
@@ -81,10 +85,10 @@ def _tell_others(found: Reproduction) -> None:
         say(f"the store also holds {count} results of version {version} of the models, which are not used")
 
 
-def _write_page(found: Reproduction, page: Path) -> None:
+def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:
     from topoloom.report.papers import render_paper  # noqa: PLC0415 - the page's libraries load slowly
 
-    page.write_text(render_paper(found), encoding="utf-8")
+    write_file(page, render_paper(found), REPORT, force=force)
     say(f"the page is {page}")
 
 

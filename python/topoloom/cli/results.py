@@ -9,6 +9,7 @@ import typer
 from topoloom._core import TopoloomError, unknown
 from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
+from topoloom.cli.parameters import Force
 from topoloom.studies import parts
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.results import IDENTIFYING, Results
@@ -38,6 +39,7 @@ def results(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the rows to a .csv or .parquet file.")
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
 ) -> int:
     """List, filter and export the results of a study, or compare two stores."""
@@ -45,7 +47,7 @@ def results(
     if other is not None:
         return _compare(found, Results.load(other).where(*(where or [])).ordered(), json=json)
     if out is not None:
-        found.write(out)
+        found.write(out, force=force)
         say(f"{len(found)} rows are in {out}")
     elif json:
         print_json([dict(row) for row in found.rows])

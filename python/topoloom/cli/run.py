@@ -10,12 +10,13 @@ from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.jobs import Where, executor_of, takes_jobs, write_script
+from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, exit_status, tell_failures, tell_points
 from topoloom.cli.results import summary_tables
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
 from topoloom.studies.running import checked
 from topoloom.studies.shares import Journal, share_of, take_in
-from topoloom.writable import check_writable
+from topoloom.writable import REPORT, check_writable, write_file
 
 
 @takes_jobs
@@ -34,6 +35,7 @@ def run(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
     ] = None,
+    force: Force = False,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Skip points that cannot be run instead of refusing the study.")
     ] = False,
@@ -57,17 +59,16 @@ def run(
         return _dry_run(read, folder, keep_going=keep_going)
     if where.script is not None:
         _refuse_results("--script", out, json=json)
-        return write_script(study, read, folder, where, workers, keep_going=keep_going)
+        return write_script(study, read, folder, where, workers, force=force, keep_going=keep_going)
     executor = executor_of(where, workers)
     if where.share is not None:
         _refuse_results("--share", out, json=json)
         return _run_share(read, folder, where.share, executor, keep_going=keep_going)
-    if out is not None:
-        check_writable(out)
+    check_writable(out, REPORT, force=force)
     results, progress = _run(read, folder, executor, keep_going=keep_going)
     _print(read, folder, results, json=json)
     if out is not None:
-        _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name)
+        _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name, force=force)
     return exit_status(progress)
 
 
@@ -131,9 +132,10 @@ def _dry_run(study: Study, folder: Path, *, keep_going: bool) -> int:
 
 
 def _write_report(
-    study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool, store: str
+    study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool, store: str, force: bool
 ) -> None:
     from topoloom.studies.reporting import study_report  # noqa: PLC0415 - the report's libraries load slowly
 
-    out.write_text(study_report(study, results, command, finished=finished, store=store), encoding="utf-8")
+    page = study_report(study, results, command, finished=finished, store=store)
+    write_file(out, page, REPORT, force=force)
     say(f"the report is in {out}")

@@ -9,10 +9,11 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks, tell_layout_notes
-from topoloom.cli.parameters import Fail, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
+from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
 from topoloom.workers import interruptible
+from topoloom.writable import check_writable, graph
 
 LONG_SEARCH = 10**11
 """Links to look at beyond which people are told that they will wait: minutes on a laptop."""
@@ -35,15 +36,17 @@ def show(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the sample.", min=0)] = 1,
     paths: Annotated[bool, typer.Option("--paths", help="Count shortest paths even if that takes long.")] = False,
+    force: Force = False,
 ) -> None:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
+    check_writable(edges, graph("csv"), force=force)
     networks = load_networks(specs, fail)
     if edges is not None:
-        networks[0].write(edges, "csv", link_options(links).get("links"))
+        networks[0].write(edges, "csv", link_options(links).get("links"), force=force)
     if plot is not None:
-        _draw(networks, plot)
+        _draw(networks, plot, force=force)
     if sample is None:
         _warn_of_long_searches(networks)
     asked = {"sample": sample, "seed": seed, "paths": paths}
@@ -65,10 +68,10 @@ def _warn_of_long_searches(networks: list[Network]) -> None:
             say(f"{network.spec}: all distances take long to find; --sample 1000 measures from some routers only")
 
 
-def _draw(networks: list[Network], path: Path) -> None:
+def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
     from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
 
-    interruptible(lambda: draw_networks(networks, path))
+    interruptible(lambda: draw_networks(networks, path, force=force))
 
 
 def print_facts(facts: list[dict[str, Any]]) -> None:

@@ -10,10 +10,10 @@ from topoloom._core import flow_keys
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
-from topoloom.cli.parameters import Json, Plot, Routing, Specs, split_names, takes_engine_options
+from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
 from topoloom.options import EngineOptions, checked
 from topoloom.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
-from topoloom.writable import check_writable
+from topoloom.writable import REPORT, check_writable, picture
 
 BAR = 24
 """Columns of the longest bar."""
@@ -61,6 +61,7 @@ def workload(
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
     ] = None,
     plot: Plot = None,
+    force: Force = False,
     json: Json = False,
     *,
     options: EngineOptions,
@@ -68,11 +69,11 @@ def workload(
     """Run applications on networks, and compare how long they take."""
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
-    _check_files(out, plot)
+    _check_files(out, plot, force=force)
     apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
     job = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
     found = _run(job, context.obj)
-    _write(found, out, plot)
+    _write(found, out, plot, force=force)
     if json:
         print_json(found.to_dict())
     else:
@@ -81,26 +82,25 @@ def workload(
     return _exit_status(found, len(job.runs))
 
 
-def _check_files(out: Path | None, plot: Path | None) -> None:
+def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:
     """Find out before anything runs whether the files can be written."""
     if plot is not None:
         from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
 
         check_format(plot)
-    for file in (out, plot):
-        if file is not None:
-            check_writable(file)
+        check_writable(plot, picture(plot), force=force)
+    check_writable(out, REPORT, force=force)
 
 
-def _write(found: Workloads, out: Path | None, plot: Path | None) -> None:
+def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool) -> None:
     """Say what is to be said, and write what was asked for."""
     for note in dict.fromkeys(note for result in found.results for note in (result.model_extra or {}).get("notes", [])):
         say(note)
     if out is not None:
-        found.write_report(out)
+        found.write_report(out, force=force)
         say(f"the report is in {out}")
     if plot is not None:
-        found.write_plot(plot)
+        found.write_plot(plot, force=force)
         say(f"the chart is in {plot}")
 
 

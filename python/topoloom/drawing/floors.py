@@ -43,19 +43,20 @@ HATCHES = ("", "////", "....", "xxxx")
 CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
 
 
-def draw_layouts(layouts: Sequence[Layout], path: str | Path) -> None:
+def draw_layouts(layouts: Sequence[Layout], path: str | Path, *, force: bool = False) -> None:
     """Draw floors, one below the other: the plan, the lengths of cables, cost and power in parts.
 
     Args:
         layouts: What to draw.
         path: Where to; it ends in .svg, .png or .pdf.
+        force: Overwrite a file of another kind.
 
     Raises:
         TopoloomError: An ending that stands for no kind of picture.
     """
     path = Path(path)
-    check_path(path)
-    save(_figure(layouts), path)
+    check_path(path, force=force)
+    save(_figure(layouts), path, force=force)
 
 
 def floor_svg(layout: Layout) -> bytes:

@@ -39,18 +39,19 @@ MOST_DASHED = 2000
 """Among more lines than these, thin and plain ones are clearer than dashes."""
 
 
-def draw_networks(networks: Sequence[Network], path: str | Path) -> None:
+def draw_networks(networks: Sequence[Network], path: str | Path, *, force: bool = False) -> None:
     """Draw networks side by side, each in a way that fits its structure.
 
     Args:
         networks: The networks.
         path: Where to; it ends in .svg, .png or .pdf.
+        force: Overwrite a file of another kind.
 
     Raises:
         TopoloomError: An ending that stands for no kind of picture, or a network of too many links.
     """
     path = Path(path)
-    check_path(path)
+    check_path(path, force=force)
     for network in networks:
         links = len(network.edges())
         if links > MOST_LINKS:
@@ -65,7 +66,7 @@ def draw_networks(networks: Sequence[Network], path: str | Path) -> None:
     for place, panel in enumerate(panels):
         row, column = divmod(place, columns)
         _draw(figure, grid[row, column], panel, heights[row])
-    save(figure, path)
+    save(figure, path, force=force)
 
 
 HEAD = 0.75

@@ -24,11 +24,11 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.studies import parts
 from topoloom.studies.points import StudyPoint
+from topoloom.writable import LEDGER as FILE
 
 SCHEMA_VERSION = 2
 """The layout of the store; a store of a later one is refused."""
 
-FILE = "ledger.sqlite"
 PARTS = "results"
 
 STALE_S = 60.0

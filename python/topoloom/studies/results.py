@@ -14,6 +14,7 @@ from topoloom.replicas import merged
 from topoloom.studies import parts
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.ledger import Ledger
+from topoloom.writable import PARQUET, ROWS, replacing, write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,17 +160,21 @@ class Results:
 
         return pd.DataFrame(self.with_options()).drop(columns=["options", "settings", "result"], errors="ignore")
 
-    def write(self, path: str | Path) -> None:
+    def write(self, path: str | Path, *, force: bool = False) -> None:
         """Write the rows to a ``.csv`` or ``.parquet`` file.
 
         Raises:
-            TopoloomError: Another ending.
+            TopoloomError: Another ending; a file of another kind is there, and `force` is not given; a study, or a
+                store's file.
         """
         path = Path(path)
         if path.suffix == ".parquet":
-            parts.write(path, self.rows)
+            import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
+
+            with replacing(path, PARQUET, force=force) as file:
+                pq.write_table(parts.table(self.rows), file, compression="zstd")
         elif path.suffix == ".csv":
-            self.frame().to_csv(path, index=False)
+            write_file(path, self.frame().to_csv(index=False), ROWS, force=force)
         else:
             raise TopoloomError(f"{path} ends in '{path.suffix}'; results are written to .csv or .parquet")
 

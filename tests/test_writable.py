@@ -1,0 +1,200 @@
+"""What files that the program writes may replace, and that a run that fails leaves the old ones."""
+
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import topoloom
+from topoloom import TopoloomError, _core, writable
+
+STUDY = """
+name = "tiny"
+[[sweep]]
+networks = "mesh:2x2"
+loads = 0.1
+options = { warmup = 10, measure = 20 }
+"""
+CABLING = "switch_a,port_a,cabinet_a,switch_b,port_b,cabinet_b\n" + "".join(
+    f"s{a},{port},{a // 4},s{(a + step) % 8},{port + 2},{(a + step) % 8 // 4}\n"
+    for a in range(8)
+    for port, step in ((0, 1), (1, 3))
+)
+
+SHORT = ["--load", "0.3:0.9:0.3", "--warmup", "10", "--measure", "200"]
+OUTPUTS = {
+    "compare": ["compare", "mesh:4x4", "--routing", "minimal", *SHORT, "--out", "x.html"],
+    "workload": ["workload", "mesh:2x2", "--app", "alltoall", "--out", "x.html"],
+    "workload plot": ["workload", "mesh:2x2", "--app", "alltoall", "--plot", "x.svg"],
+    "faults": ["faults", "mesh:2x2", "--trials", "2", "--plot", "x.png"],
+    "show": ["show", "mesh:2x2", "--edges", "x.csv"],
+    "show plot": ["show", "mesh:2x2", "--plot", "x.pdf"],
+    "layout cables": ["layout", "mesh:2x2", "--cables", "x.csv"],
+    "layout bill": ["layout", "mesh:2x2", "--bill", "x.csv"],
+    "layout plot": ["layout", "mesh:2x2", "--plot", "x.svg"],
+    "export": ["export", "mesh:2x2", "--out", "x.graphml"],
+    "export tables": ["export", "mesh:2x2", "--routing", "dor", "--format", "lft", "--out", "x.lft"],
+    "import-lft": ["import-lft", "mesh:2x2", "d.lft", "--out", "x.csv"],
+    "permute moves": ["permute", "cabling.csv", "--out", "x.csv"],
+    "permute after": ["permute", "cabling.csv", "--after", "x.csv"],
+    "run": ["run", "s.toml", "--out", "x.html"],
+    "run script": ["run", "t.toml", "--script", "x.sh"],
+    "results csv": ["results", "s.store", "--out", "x.csv"],
+    "results parquet": ["results", "s.store", "--out", "x.parquet"],
+}  # fmt: skip
+"""Every option that writes a file."""
+
+
+@pytest.fixture
+def place(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(STUDY)
+    (tmp_path / "t.toml").write_text(STUDY)
+    (tmp_path / "cabling.csv").write_text(CABLING)
+    assert topoloom("run", "s.toml").status == 0
+    assert topoloom("export", "mesh:2x2", "--routing", "dor", "--format", "lft", "--out", "d.lft").status == 0
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", OUTPUTS.values(), ids=OUTPUTS)
+def test_only_files_of_the_own_kind_are_overwritten(
+    command: list[str], place: Path, topoloom: Callable[..., Any]
+) -> None:
+    file = place / command[-1]
+    for precious in ("my notes\n", "a,b\n1,2\n"):
+        file.write_text(precious)
+        told = topoloom(*command)
+        assert (told.status, file.read_text()) == (2, precious), told.err
+        assert f"{command[-1]} exists and is no " in told.err
+        assert "--force" in told.err
+    assert topoloom(*command, "--force").status == 0
+    made = file.read_bytes()
+    assert b"my notes" not in made
+    assert topoloom(*command).status == 0, "a file of the own kind is overwritten"
+    assert [path.name for path in place.iterdir() if path.name.startswith(".")] == []
+    # A study and what lies in a store are kept whatever is said.
+    file.write_text(STUDY)
+    for more in ([], ["--force"]):
+        told = topoloom(*command, *more)
+        assert (told.status, file.read_text()) == (2, STUDY)
+        assert "is a study or another TOML file, which is never overwritten" in told.err
+        before = {path: path.read_bytes() for path in (place / "s.store").rglob("*") if path.is_file()}
+        told = topoloom(*command[:-1], f"s.store/{command[-1]}", *more)
+        assert told.status == 2
+        assert f"s.store/{command[-1]} lies in the store {place}/s.store" in told.err
+        assert {path: path.read_bytes() for path in (place / "s.store").rglob("*") if path.is_file()} == before
+        told = topoloom(*command[:-1], "s.store/../s.store", *more)
+        assert told.status == 2
+
+
+def test_a_directory_a_link_and_a_name_of_a_study(place: Path, topoloom: Callable[..., Any]) -> None:
+    call = ["show", "mesh:2x2", "--edges"]
+    (place / "folder").mkdir()
+    told = topoloom(*call, "folder", "--force")
+    assert (told.status, told.err) == (
+        2,
+        "topoloom: error: folder is a directory; a file in the format csv is written to a file\n",
+    )
+    (place / "empty.toml").write_text("# to be written\n")
+    assert topoloom(*call, "empty.toml", "--force").status == 2
+    # A link is followed: what it leads to counts, and the link stays.
+    (place / "link.csv").symlink_to("s.toml")
+    assert topoloom(*call, "link.csv", "--force").status == 2
+    assert (place / "s.toml").read_text() == STUDY
+    (place / "there").mkdir()
+    (place / "good.csv").symlink_to("there/links.csv")
+    for _ in range(2):
+        assert topoloom(*call, "good.csv").status == 0
+        assert (place / "good.csv").is_symlink()
+        assert (place / "there" / "links.csv").read_text().startswith("router_a,")
+    (place / "loop.csv").symlink_to("loop.csv")
+    assert topoloom(*call, "loop.csv").status == 2
+
+
+def test_what_is_written_to_as_it_stands(place: Path, topoloom: Callable[..., Any]) -> None:
+    call = ["show", "mesh:2x2", "--edges"]
+    assert topoloom(*call, "/dev/null").status == 0
+    assert "router_a,port_a" in topoloom(*call, "/dev/stdout").out
+    assert Path("/dev/null").is_char_device()
+    os.mkfifo(place / "pipe")
+    told = topoloom(*call, "pipe")
+    assert (told.status, told.err) == (2, "topoloom: error: no program reads from pipe\n")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append((place / "pipe").read_text()))
+    reader.start()
+    while topoloom(*call, "pipe").status != 0:
+        assert reader.is_alive()
+    reader.join(10)
+    assert read[0].startswith("router_a,")
+    assert (place / "pipe").is_fifo()
+    told = topoloom(*call, "/dev/full")
+    assert (told.status, told.err) == (2, "topoloom: error: /dev/full: No space left on device\n")
+
+
+def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text("at,destination,port\n")
+    file.chmod(0o640)
+    kind = writable.TABLES["csv"]
+
+    def fail() -> None:
+        with writable.replacing(file, kind) as half:
+            half.write(b"at,dest")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert file.read_text() == "at,destination,port\n"
+    assert list(tmp_path.iterdir()) == [file]
+    writable.write_file(file, "at,destination,port\n0,0,0\n", kind)
+    assert file.read_text().endswith("0,0,0\n")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_new_files_have_the_rights_of_new_files(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        writable.write_file(tmp_path / "new.csv", "x", writable.BILL)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
+
+
+FORMATS = [item["name"] for item in json.loads(_core.formats_json()) if item["write"]]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_is_known_by_how_it_begins(name: str, tmp_path: Path) -> None:
+    network = topoloom.network("fattree:k=4,levels=2" if name.startswith("slurm") else "mesh:3x3,p=1")
+    kind = writable.graph(name)
+    text, _ = network.text(name)
+    assert kind.begins(text.encode()), text[:200]
+    for foreign in ("my notes\n", "a,b\n1,2\n", "<html>\n", "#!/bin/sh\necho\n", "secret\n", STUDY):
+        assert not kind.begins(foreign.encode())
+    file = tmp_path / "x"
+    file.write_text("my notes\n")
+    with pytest.raises(TopoloomError, match=f"is no file in the format {name}"):
+        network.write(file, name)
+
+
+def test_a_page_of_a_paper(place: Path, topoloom: Callable[..., Any]) -> None:
+    folder = place / "out"
+    folder.mkdir()
+    page = folder / "flex-sc25.html"
+    names = topoloom_names()
+    page = folder / f"{names[0]}.html"
+    page.write_text("mine\n")
+    told = topoloom("reproduce", names[0], "--quick", "--out", str(folder))
+    assert (told.status, page.read_text()) == (2, "mine\n")
+    assert not (folder / "results.store").exists()
+
+
+def topoloom_names() -> list[str]:
+    from topoloom.reproduce import names  # noqa: PLC0415 - the fixture has the package's name
+
+    return list(names())
