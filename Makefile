@@ -72,6 +72,10 @@ lint: setup ## Check format, lints and types, of Rust and of Python
 	$(BIN)/ruff check python tests examples
 	$(BIN)/mypy
 
+.PHONY: audit
+audit: setup ## Look for known vulnerabilities in all dependencies, Rust's and Python's
+	@BIN=$(BIN) tests/external/audit.sh
+
 .PHONY: docs
 docs: ## Build the engine's API pages: target/doc/topoloom/index.html
 	RUSTDOCFLAGS='-D warnings' cargo doc --no-deps -p topoloom
