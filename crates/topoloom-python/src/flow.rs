@@ -6,6 +6,7 @@ use topoloom::flow::{self, FlowConfig, FlowResult};
 use topoloom::routing;
 use topoloom::workload::{Mapping, Message};
 
+use crate::compute::try_compute;
 use crate::error::{TopoloomError, raise};
 use crate::network::{Network, json};
 use crate::run::CancelToken;
@@ -59,8 +60,8 @@ pub fn flow_rates<'py>(
     let config = raise(FlowConfig::read(config))?;
     let (sources, targets) = (pairs[0].as_slice()?, pairs[1].as_slice()?);
     let flows: Vec<[u32; 2]> = sources.iter().zip(targets).map(|(&source, &target)| [source, target]).collect();
-    let rates = py.detach(|| flow::rates(&network.0, &routing::build(&network.0, routing)?, &flows, &config));
-    raise(rates).map(|rates| rates.into_pyarray(py))
+    let rates = || flow::rates(&network.0, &routing::build(&network.0, routing)?, &flows, &config);
+    try_compute(py, rates).map(|rates| rates.into_pyarray(py))
 }
 
 /// Runs flows that all begin at the start.
@@ -76,9 +77,8 @@ pub fn flow_run<'py>(
 ) -> PyResult<Told<'py>> {
     let config = raise(FlowConfig::read(config))?;
     let flows = flows(&pairs, &bytes)?;
-    let flag = cancel.flag();
-    let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &flag);
-    told(py, raise(py.detach(run))?)
+    let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &*cancel.0);
+    told(py, cancel.run(py, run)?)
 }
 
 /// Checks the options of the flow engine for a workload: links of `rate`, and a seed.
@@ -102,11 +102,10 @@ pub fn flow_workload<'py>(
     cancel: &CancelToken,
 ) -> PyResult<Told<'py>> {
     let config = raise(FlowConfig::with_rate(config, rate, seed))?;
-    let flag = cancel.flag();
     let run = || {
         let routing = routing::build(&network.0, routing)?;
         let mapping = Mapping::new(mapping, &workload.0, &network.0)?;
-        flow::run(&network.0, &routing, &workload.0, &mapping, &config, &flag)
+        flow::run(&network.0, &routing, &workload.0, &mapping, &config, &*cancel.0)
     };
-    told(py, raise(py.detach(run))?)
+    told(py, cancel.run(py, run)?)
 }

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use topoloom::layout::{self, Bill, End, PriceList, Rules};
 
+use crate::compute::{compute, try_compute};
 use crate::error::raise;
 use crate::network::{Network, json};
 
@@ -26,13 +27,9 @@ pub struct Layout {
 
 impl Layout {
     /// Computes something without the interpreter's lock.
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        compute: impl Send + FnOnce(Bill<'_>) -> topoloom::Result<T>,
-    ) -> PyResult<T> {
+    fn with<T: Send>(&self, py: Python<'_>, tell: impl Send + FnOnce(Bill<'_>) -> topoloom::Result<T>) -> PyResult<T> {
         let network = self.network.get().0.intact();
-        raise(py.detach(|| compute(Bill { network, layout: &self.layout, prices: &self.prices })))
+        try_compute(py, || tell(Bill { network, layout: &self.layout, prices: &self.prices }))
     }
 }
 
@@ -52,13 +49,13 @@ impl Layout {
         let prices = raise(PriceList::read(prices))?;
         // A machine is built whole: what fails later is in it.
         let of = network.get().0.intact();
-        let layout = raise(py.detach(|| {
+        let layout = try_compute(py, || {
             let rules = Rules::parse(rules)?;
             match packed {
                 Some(packed) => layout::Layout::with_cabinets(of, &rules, rules.cabinet.fitted(of, packed)?),
                 None => layout::Layout::new(of, &rules),
             }
-        }))?;
+        })?;
         Ok(Self { network, layout, prices })
     }
 
@@ -122,12 +119,12 @@ pub fn place_qap(
     seed: u64,
 ) -> PyResult<(Vec<u32>, f64)> {
     let (places, values) = (distances.shape()[0], distances.as_array().iter().copied().collect());
-    Ok(py.detach(|| {
+    compute(py, || {
         let qap = layout::Qap::new(places, flows, values);
         let found = qap.anneal(seed);
         let cost = qap.cost(&found);
         (found, cost)
-    }))
+    })
 }
 
 /// What a layout without `cabinet=metis:N` has no need of: N, if the rules say that.

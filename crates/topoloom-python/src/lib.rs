@@ -1,5 +1,6 @@
 //! Python bindings: thin, without logic of their own. Whatever has structure crosses as JSON.
 
+mod compute;
 mod error;
 mod flow;
 mod layout;

@@ -15,6 +15,7 @@ use topoloom::metrics::faults::{Sweep, resilience};
 use topoloom::metrics::{bisection, facts, facts_with};
 use topoloom::routing::{self, CardTables, Columns, Tables};
 
+use crate::compute::{compute, try_compute};
 use crate::error::{TopoloomError, raise};
 
 type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
@@ -40,7 +41,7 @@ pub struct Network(pub topoloom::Network);
 impl Network {
     #[new]
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
-        raise(py.detach(|| topoloom::topology::build(spec))).map(Self)
+        try_compute(py, || topoloom::topology::build(spec)).map(Self)
     }
 
     /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
@@ -55,7 +56,7 @@ impl Network {
         directed: bool,
         p: Option<u32>,
     ) -> PyResult<Self> {
-        let built = py.detach(|| {
+        let built = try_compute(py, || {
             let nodes = nodes.into_iter().map(|(name, terminals, kind)| formats::Node {
                 name,
                 terminals,
@@ -70,12 +71,12 @@ impl Network {
             });
             formats::given(kind, label, nodes.collect(), links, directed, p)
         });
-        raise(built).map(Self)
+        built.map(Self)
     }
 
     /// The network that is left when what `fail` names fails at random.
     fn with_failures(&self, py: Python<'_>, fail: &str) -> PyResult<Self> {
-        raise(py.detach(|| Failures::parse(fail)?.apply(&self.0))).map(Self)
+        try_compute(py, || Failures::parse(fail)?.apply(&self.0)).map(Self)
     }
 
     /// What failed, or None.
@@ -113,16 +114,17 @@ impl Network {
     /// The facts that need no partitioner, as a JSON object; with distances from (a number of routers, a seed) only if
     /// these are given.
     #[pyo3(signature = (sample=None))]
-    fn facts_json(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> String {
-        json(&py.detach(|| match sample {
+    fn facts_json(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> PyResult<String> {
+        let facts = compute(py, || match sample {
             Some((sources, seed)) => facts_with(&self.0, Distances::sampled(&self.0, sources, seed)),
             None => facts(&self.0),
-        }))
+        });
+        facts.map(|facts| json(&facts))
     }
 
     /// Numbers of shortest paths, as a JSON object; null if they cost more than some seconds and nobody insists.
-    fn path_diversity_json(&self, py: Python<'_>, insists: bool) -> String {
-        json(&py.detach(|| path_diversity(&self.0, insists)))
+    fn path_diversity_json(&self, py: Python<'_>, insists: bool) -> PyResult<String> {
+        compute(py, || path_diversity(&self.0, insists)).map(|counted| json(&counted))
     }
 
     /// What random failures of a kind leave of the network, as a JSON object.
@@ -137,7 +139,7 @@ impl Network {
     ) -> PyResult<String> {
         let kind = raise(Kind::named(kind))?;
         let sweep = Sweep { kind, fractions, trials, seed, distances };
-        raise(py.detach(|| resilience(&self.0, &sweep))).map(|result| json(&result))
+        try_compute(py, || resilience(&self.0, &sweep)).map(|result| json(&result))
     }
 
     /// (router, port, router, port, class) of every link between routers.
@@ -151,7 +153,7 @@ impl Network {
 
     /// What each terminal sends to whom under a traffic: (first, last + 1, weight of each) of ranges of destinations.
     fn traffic_weights(&self, py: Python<'_>, traffic: &str) -> PyResult<Vec<Vec<(u32, u32, f64)>>> {
-        let of_terminals = py.detach(|| {
+        try_compute(py, || {
             let traffic = topoloom::traffic::build(&self.0, traffic)?;
             let weights = |source| {
                 let mut shares = Vec::new();
@@ -159,8 +161,7 @@ impl Network {
                 shares.into_iter().map(|share| (share.destinations.start, share.destinations.end, share.each)).collect()
             };
             Ok((0..self.0.num_terminals() as u32).map(weights).collect())
-        });
-        raise(of_terminals)
+        })
     }
 
     /// What a drawing asks of the family, as a JSON object: `grid`, `upright`, `group_size`, `blocks` and `levels` (one a
@@ -224,7 +225,7 @@ impl Network {
             let links = latencies.map(|latencies| LinkTimes::new(&self.0, &latencies)).transpose()?;
             formats::write(&self.0, format, &formats::Timing { links, names, beside })
         };
-        raise(py.detach(write))
+        try_compute(py, write)
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
@@ -259,22 +260,24 @@ impl Network {
 
     /// A routing as forwarding tables: `lft` as OpenSM writes them, `csv` as `table:FILE` reads them.
     fn forwarding_text(&self, py: Python<'_>, routing: &str, form: &str) -> PyResult<String> {
-        raise(py.detach(|| {
+        try_compute(py, || {
             let tables = routing::forwarding(&self.0, routing)?;
             if form == "lft" { routing::write_lft(&self.0, &tables) } else { Ok(routing::write_csv(&self.0, &tables)) }
-        }))
+        })
     }
 
     /// A routing as tables of cards, as `table:FILE` reads them, and their sizes as JSON.
     fn card_tables(&self, py: Python<'_>, routing: &str) -> PyResult<(String, String)> {
-        let tables = raise(py.detach(|| CardTables::of(&self.0, routing)))?;
-        Ok(py.detach(|| (tables.write(&self.0), json!(tables.sizes()).to_string())))
+        try_compute(py, || {
+            let tables = CardTables::of(&self.0, routing)?;
+            Ok((tables.write(&self.0), json!(tables.sizes()).to_string()))
+        })
     }
 
     /// The ports and the layers of `lash` (by router) or `dfsssp` (by terminal), -1 where there is no port.
     fn layered_tables(&self, py: Python<'_>, routing: &str) -> PyResult<[Vec<Vec<i64>>; 2]> {
         let build = if routing == "lash" { routing::lash } else { routing::dfsssp };
-        raise(py.detach(|| Ok(build(&self.0)?.to_rows(&self.0))))
+        try_compute(py, || Ok(build(&self.0)?.to_rows(&self.0)))
     }
 
     /// The best bisection that can be had from partitions (an array of 0 and 1 for the routers each), as JSON.
@@ -288,7 +291,7 @@ impl Network {
             Err(TopoloomError::new_err(format!("a partition has {given} entries for {routers} routers")))
         };
         let partitions = partitions.iter().map(sides).collect::<PyResult<Vec<_>>>()?;
-        Ok(json(&py.detach(|| bisection::best(&self.0, partitions))))
+        compute(py, || bisection::best(&self.0, partitions)).map(|best| json(&best))
     }
 }
 

@@ -6,7 +6,7 @@ use topoloom::permute::list::List;
 use topoloom::permute::moves::plan;
 use topoloom::permute::{Method, Trials, best};
 
-use crate::error::raise;
+use crate::compute::try_compute;
 use crate::network::json;
 
 /// Permutes the cabling list `text` of a file. Returns what came of it as a JSON object, the moves and the list
@@ -21,7 +21,7 @@ pub fn permute_list(
     swappable: f64,
     seed: u64,
 ) -> PyResult<(String, String, String)> {
-    let permuted = py.detach(|| {
+    try_compute(py, || {
         let list = List::read(file, text)?;
         let how = Trials { method: Method::named(method)?, trials, swappable, seed }.checked()?;
         let found = best(&list.cabling, &how)?;
@@ -35,6 +35,5 @@ pub fn permute_list(
             "before": list.cabling.told(), "after": plan.reached.told(),
         });
         Ok((json(&told), plan.write(&list), list.write(&plan.reached)))
-    });
-    raise(permuted)
+    })
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use topoloom::cycle::{Play, Units};
 use topoloom::workload::{self, Mapping, Op};
 
+use crate::compute::try_compute;
 use crate::error::raise;
 use crate::network::{Network, json};
 use crate::run::{CancelToken, read};
@@ -23,14 +24,14 @@ impl Workload {
     /// The application that `spec` names, for at most `room` tasks.
     #[new]
     fn new(py: Python<'_>, spec: &str, room: u32) -> PyResult<Self> {
-        raise(py.detach(|| workload::build(spec, room))).map(|workload| Self(Arc::new(workload)))
+        try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
     /// The application that `spec` names, for as many tasks as a network has terminals left.
     #[staticmethod]
     fn on(py: Python<'_>, spec: &str, network: &Network) -> PyResult<Self> {
-        let built = py.detach(|| workload::build(spec, Mapping::room(&network.0).len() as u32));
-        raise(built).map(|workload| Self(Arc::new(workload)))
+        let built = try_compute(py, || workload::build(spec, Mapping::room(&network.0).len() as u32));
+        built.map(|workload| Self(Arc::new(workload)))
     }
 
     /// What it was built from.
@@ -91,7 +92,7 @@ impl Workload {
 
     /// The terminal of each task under a mapping.
     fn mapping<'py>(&self, py: Python<'py>, network: &Network, mapping: &str) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mapping = raise(py.detach(|| Mapping::new(mapping, &self.0, &network.0)))?;
+        let mapping = try_compute(py, || Mapping::new(mapping, &self.0, &network.0))?;
         let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
         Ok(terminals.into_pyarray(py))
     }
@@ -118,12 +119,12 @@ impl CyclePlay {
     ) -> PyResult<Self> {
         let config = raise(read(config_json))?;
         let on = &network.get().0;
-        let play = py.detach(|| {
+        let play = try_compute(py, || {
             let units = Units::read(flit, rate)?;
             let placed = Mapping::new(mapping, &workload.0, on)?;
             Play::new(on, routing, Arc::clone(&workload.0), placed, units, &config)
         });
-        Ok(Self(raise(play)?, network))
+        Ok(Self(play?, network))
     }
 
     /// The options with everything filled in, as JSON.
@@ -133,8 +134,8 @@ impl CyclePlay {
 
     /// Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived.
     fn run<'py>(&self, py: Python<'py>, cancel: &CancelToken) -> PyResult<(String, Times<'py>)> {
-        let (flag, network) = (cancel.flag(), self.1.get());
-        let played = raise(py.detach(|| self.0.run(&network.0, &flag)))?;
+        let network = self.1.get();
+        let played = cancel.run(py, || self.0.run(&network.0, &*cancel.0))?;
         let ids: Vec<u32> = played.messages.iter().map(|(message, ..)| *message).collect();
         let ready: Vec<f64> = played.messages.iter().map(|(_, ready, _)| *ready).collect();
         let arrived: Vec<f64> = played.messages.iter().map(|(.., arrived)| *arrived).collect();

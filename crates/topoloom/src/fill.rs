@@ -2,6 +2,11 @@
 
 use rayon::prelude::*;
 
+use crate::watch;
+
+/// Parts after which progress is counted: it would cost more than a small part does.
+const LOOK: usize = 4096;
+
 /// The vector that consists of the parts `part(0)`, `part(1)`, …, whose lengths are `sizes`.
 ///
 /// # Panics
@@ -20,7 +25,11 @@ where
         parts.push(own);
         room = rest;
     }
+    let stage = watch::stage("building", parts.len() as u64);
     parts.into_par_iter().enumerate().for_each(|(index, own)| {
+        if index % LOOK == 0 {
+            stage.steps(LOOK as u64);
+        }
         let mut values = part(index);
         for place in own {
             place.write(values.next().expect("a part is as long as its size says"));

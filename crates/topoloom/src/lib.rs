@@ -20,8 +20,10 @@ pub mod routing;
 mod rows;
 pub mod statistics;
 mod table;
+pub mod threads;
 pub mod topology;
 pub mod traffic;
+pub mod watch;
 pub mod workload;
 
 pub use error::{Error, Result};

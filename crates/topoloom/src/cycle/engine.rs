@@ -1,7 +1,8 @@
 //! All domains together: advances them, on one thread or one thread a domain.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread::Builder;
 use std::time::Instant;
 
 use super::channels::Outbox;
@@ -21,6 +22,8 @@ pub struct Engine<'a, M> {
     pub shared: Shared<'a, M>,
     /// The domains.
     pub domains: Vec<Domain<M>>,
+    /// Threads that simulate them, this one included: as many as domains, or fewer if the system gives no more.
+    pub threads: usize,
     /// The next cycle.
     pub now: u32,
     /// Seconds of processor time spent in cycles.
@@ -54,6 +57,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         let snapshot = Snapshot::new(network, routing.snapshot_period());
         Self {
             network,
+            threads: bounds.len() - 1,
             domains: (0..bounds.len() - 1).map(domain).collect(),
             shared: Shared {
                 routing,
@@ -90,16 +94,49 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     }
 
     fn advance_threads(&mut self, until: u32) {
-        let (from, window, shared) = (self.now, self.window, &self.shared);
-        let threads = self.domains.len();
-        let barrier = SpinBarrier::new(threads as u32);
-        let mail: Vec<Mutex<Outbox>> = (0..threads * threads).map(|_| Mutex::default()).collect();
-        let cpu_s: f64 = std::thread::scope(|scope| {
-            let work = |domain| scope.spawn(|| run_domain(domain, from, until, window, shared, &barrier, &mail));
-            let handles: Vec<_> = self.domains.iter_mut().map(work).collect();
-            handles.into_iter().map(|handle| handle.join().expect("a domain's thread does not panic")).sum()
-        });
-        self.cpu_s += cpu_s;
+        self.cpu_s += loop {
+            match self.try_threads(until) {
+                Ok(cpu_s) => break cpu_s,
+                // Those that it gave have taken what memory there was, and the run needs some as well.
+                Err(given) => self.threads = given.div_ceil(2),
+            }
+        };
+    }
+
+    /// Advances with the threads that it should have, if the system gives them; returns the processor time.
+    ///
+    /// # Errors
+    /// The threads that it gave, this one included. Nothing has been simulated.
+    fn try_threads(&mut self, until: u32) -> Result<f64, usize> {
+        let (domains, shares) = (self.domains.len(), self.domains.len().div_ceil(self.threads));
+        let mut shares = self.domains.chunks_mut(shares);
+        let meeting = Meeting {
+            shared: &self.shared,
+            window: self.window,
+            barrier: SpinBarrier::new(shares.len() as u32),
+            mail: (0..domains * domains).map(|_| Mutex::default()).collect(),
+        };
+        let (meeting, from) = (&meeting, self.now);
+        // No thread begins before all are there: one that waited for another that never comes would wait for ever.
+        let complete = &OnceLock::new();
+        std::thread::scope(|scope| {
+            let own = shares.next().expect("there is a domain");
+            let mut handles = Vec::with_capacity(shares.len());
+            for share in shares {
+                let work = move || if *complete.wait() { meeting.run(share, from, until) } else { 0.0 };
+                match Builder::new().spawn_scoped(scope, work) {
+                    Ok(handle) => handles.push(handle),
+                    Err(_) => {
+                        let _ = complete.set(false);
+                        return Err(handles.len() + 1);
+                    }
+                }
+            }
+            let _ = complete.set(true);
+            let cpu_s = meeting.run(own, from, until);
+            let join = |handle: std::thread::ScopedJoinHandle<'_, f64>| handle.join().expect("a domain's thread ends");
+            Ok(cpu_s + handles.into_iter().map(join).sum::<f64>())
+        })
     }
 
     /// Measures packets created in `from..until`.
@@ -178,43 +215,60 @@ fn bounds(network: &Network, threads: u32) -> Vec<u32> {
     bounds
 }
 
-fn run_domain<M: RouterModel>(
-    domain: &mut Domain<M>,
-    from: u32,
-    until: u32,
+/// Where the threads of a run exchange what crosses between domains.
+struct Meeting<'e, 'a, M> {
+    shared: &'e Shared<'a, M>,
     window: u32,
-    shared: &Shared<'_, M>,
-    barrier: &SpinBarrier,
-    mail: &[Mutex<Outbox>],
-) -> f64 {
-    let cpu = thread_cpu_s();
-    let _guard = BreakOnPanic(barrier);
-    let threads = domain.wires.outboxes.len();
-    let own = domain.wires.domain as usize;
-    let mut start = from;
-    while start < until {
-        let end = shared.snapshot.next_due(start).min(until).min(start + window);
-        for now in start..end {
-            domain.cycle(now, shared);
+    barrier: SpinBarrier,
+    /// From each domain, a row, to each.
+    mail: Vec<Mutex<Outbox>>,
+}
+
+impl<M: RouterModel> Meeting<'_, '_, M> {
+    /// Simulates one thread's share of the domains; returns its processor time.
+    fn run(&self, share: &mut [Domain<M>], from: u32, until: u32) -> f64 {
+        let cpu = thread_cpu_s();
+        let _guard = BreakOnPanic(&self.barrier);
+        let snapshot = &self.shared.snapshot;
+        let mut start = from;
+        while start < until {
+            let end = snapshot.next_due(start).min(until).min(start + self.window);
+            for domain in &mut *share {
+                for now in start..end {
+                    domain.cycle(now, self.shared);
+                }
+                self.send(domain);
+            }
+            self.barrier.wait();
+            for domain in &mut *share {
+                self.fetch(domain);
+                // Between the barriers nobody reads the snapshot.
+                if snapshot.is_due(end) {
+                    domain.publish(snapshot, end);
+                }
+            }
+            // A fast thread must not put its next mail where a slow one has not yet read the last.
+            self.barrier.wait();
+            start = end;
         }
-        for to in (0..threads).filter(|to| *to != own) {
-            let mut slot = mail[own * threads + to].lock().expect("no thread panics with the lock");
+        thread_cpu_s() - cpu
+    }
+
+    fn send(&self, domain: &mut Domain<M>) {
+        let (domains, own) = (domain.wires.outboxes.len(), domain.wires.domain as usize);
+        for to in (0..domains).filter(|to| *to != own) {
+            let mut slot = self.mail[own * domains + to].lock().expect("no thread panics with the lock");
             std::mem::swap(&mut *slot, &mut domain.wires.outboxes[to]);
         }
-        barrier.wait();
-        for other in (0..threads).filter(|other| *other != own) {
-            let mut slot = mail[other * threads + own].lock().expect("no thread panics with the lock");
+    }
+
+    fn fetch(&self, domain: &mut Domain<M>) {
+        let (domains, own) = (domain.wires.outboxes.len(), domain.wires.domain as usize);
+        for other in (0..domains).filter(|other| *other != own) {
+            let mut slot = self.mail[other * domains + own].lock().expect("no thread panics with the lock");
             domain.receive(&mut slot);
         }
-        // Between the barriers nobody reads the snapshot.
-        if shared.snapshot.is_due(end) {
-            domain.publish(&shared.snapshot, end);
-        }
-        // A fast thread must not put its next mail where a slow one has not yet read the last.
-        barrier.wait();
-        start = end;
     }
-    thread_cpu_s() - cpu
 }
 
 /// A barrier for short waits: spins, then gives the processor away.

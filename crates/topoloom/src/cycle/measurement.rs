@@ -24,6 +24,9 @@ pub trait Control: Sync {
 
     /// Called some times a second with the cycles simulated so far.
     fn progress(&self, _cycles: u64) {}
+
+    /// Called when the system has refused threads: the run goes on with so many.
+    fn fewer_threads(&self, _threads: u32) {}
 }
 
 /// Nobody watches.
@@ -185,7 +188,7 @@ impl<M: RouterModel> Run<'_, '_, M> {
     fn advance(&mut self, until: u32) -> bool {
         while self.engine.now < until && !self.stopped {
             let before = self.engine.wall_s;
-            let now = self.engine.now;
+            let (now, threads) = (self.engine.now, self.engine.threads);
             // Deadlocks are looked for in the same cycles whatever the clock says: results do not depend on it.
             let stop = now.saturating_add(self.chunk).min(self.watched + WATCH);
             self.engine.advance(until.min(stop));
@@ -197,6 +200,9 @@ impl<M: RouterModel> Run<'_, '_, M> {
                 self.chunk = (self.chunk / 2).max(1);
             }
             self.control.progress(u64::from(self.engine.now));
+            if self.engine.threads < threads {
+                self.control.fewer_threads(self.engine.threads as u32);
+            }
             if self.engine.now - self.watched >= WATCH {
                 self.watch();
             }

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use crate::rng::Rng;
+use crate::watch::{self, Stage};
 
 /// Facilities with flows between them, to be put on places.
 #[derive(Debug, Clone)]
@@ -22,6 +23,9 @@ const RUNS: u64 = 4;
 
 /// Exchanges that a run looks at, at least, and for each pair of places in large problems.
 const STEPS: usize = 1_000_000;
+
+/// Exchanges after which they are counted.
+const LOOK: usize = 4096;
 
 impl Qap {
     /// Facilities with symmetric flows, (a, b, how much), for as many places as `distances` has rows.
@@ -69,8 +73,9 @@ impl Qap {
         if all.len() < 2 {
             return all;
         }
+        let stage = watch::stage("places", RUNS * self.steps() as u64);
         let run = |run: u64| {
-            let places = self.run(&mut Rng::stream(seed, run), run == 0);
+            let places = self.run(&mut Rng::stream(seed, run), run == 0, &stage);
             (self.cost(&places), places)
         };
         let runs: Vec<(f64, Vec<u32>)> = (0..RUNS).into_par_iter().map(run).collect();
@@ -78,8 +83,13 @@ impl Qap {
         best.map_or(all, |(_, places)| places)
     }
 
+    /// Exchanges that a run tries.
+    fn steps(&self) -> usize {
+        STEPS.max(16 * self.flows.len() * self.flows.len())
+    }
+
     /// One run; the first one begins with the facilities in order, so that no result is worse than that.
-    fn run(&self, rng: &mut Rng, in_order: bool) -> Vec<u32> {
+    fn run(&self, rng: &mut Rng, in_order: bool, stage: &Stage) -> Vec<u32> {
         let count = self.flows.len() as u32;
         let mut places: Vec<u32> = (0..count).collect();
         if in_order {
@@ -89,11 +99,14 @@ impl Qap {
         }
         let mut best = places.clone();
         let (mut cost, mut least) = (0.0, 0.0);
-        let steps = STEPS.max(16 * self.flows.len() * self.flows.len());
+        let steps = self.steps();
         let [mut temperature, last] = self.temperatures(&places, rng);
         let cooling = (last / temperature).powf(1.0 / steps as f64);
         let (mut a, mut b) = (0, 0);
-        for _ in 0..steps {
+        for step in 0..steps {
+            if step % LOOK == 0 {
+                stage.steps(LOOK.min(steps - step) as u64);
+            }
             b += 1;
             if b == count {
                 a = (a + 1) % (count - 1);

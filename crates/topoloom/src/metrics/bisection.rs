@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::graph::{Graph, terminals_by_router};
 use super::spectrum::{connectivity_bound, fiedler};
 use crate::network::Network;
+use crate::watch::{self, Stage};
 
 /// A partition's cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -73,7 +74,8 @@ pub fn metis_graph(network: &Network) -> MetisGraph {
 /// # Panics
 /// If the partition has not one entry for each router.
 pub fn refine(network: &Network, partition: &mut [u8]) -> Cut {
-    Refiner::new(&Graph::new(network), &terminals_by_router(network), partition).run()
+    let stage = watch::stage("bisection", 0);
+    Refiner::new(&Graph::new(network), &terminals_by_router(network), partition).run(&stage)
 }
 
 /// The best bisection that can be had from `partitions` and from a few of the crate's own: along the Fiedler vector, the
@@ -86,8 +88,10 @@ pub fn best(network: &Network, partitions: Vec<Vec<u8>>) -> Bisection {
     let terminals = terminals_by_router(network);
     let (own, estimate) = own_partitions(network, &graph, &terminals);
     let bound = estimate.and_then(|estimate| spectral_bound(&graph, &terminals, estimate));
+    let stage = watch::stage("bisection", (partitions.len() + own.len()) as u64);
     let refined = partitions.into_par_iter().chain(own).enumerate().map(|(index, mut partition)| {
-        let cut = Refiner::new(&graph, &terminals, &mut partition).run();
+        let cut = Refiner::new(&graph, &terminals, &mut partition).run(&stage);
+        stage.step();
         ((!cut.exact_balance, cut.links, index), partition)
     });
     let ((_, links, _), partition) = refined.min_by_key(|(rank, _)| *rank).expect("there are own partitions");
@@ -209,11 +213,12 @@ impl<'a> Refiner<'a> {
     }
 
     /// Passes with ever more freedom on the way, from the least again after each success.
-    fn run(mut self) -> Cut {
+    fn run(mut self, stage: &Stage) -> Cut {
         /// The difference that a pass may go through, in units of the allowed one.
         const FREEDOM: [i64; 4] = [2, 6, 16, 64];
         let mut level = 0;
         while level < FREEDOM.len() {
+            stage.steps(0);
             level = if self.pass(FREEDOM[level] * self.allowed) { 0 } else { level + 1 };
         }
         Cut { links: self.cut as u64, exact_balance: self.balanced() }

@@ -11,9 +11,13 @@ use super::graph::{Graph, terminals_by_router};
 use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
+use crate::watch::{self, Stage};
 
 /// Words of 64 sources that one sweep carries: a cache line for each router.
 const WORDS: usize = 8;
+
+/// What is seen of a search for distances: the routers that it has searched from.
+const STAGE: &str = "distances";
 
 /// A set of the sources of one sweep.
 type Sources = [u64; WORDS];
@@ -59,7 +63,9 @@ impl Distances {
         let levels = if orbits.is_empty() {
             from_sources(&graph, &terminals, network.up_routers().map(|router| router.0).collect())
         } else {
-            let of_orbit = |&(router, size): &(RouterId, u32)| one_source(&graph, &terminals, router.0).times(size);
+            let stage = watch::stage(STAGE, orbits.len() as u64);
+            let of_orbit =
+                |&(router, size): &(RouterId, u32)| one_source(&graph, &terminals, router.0, &stage).times(size);
             orbits.par_iter().map(of_orbit).reduce(Levels::default, Levels::merge)
         };
         let all = sum(&terminals);
@@ -76,7 +82,10 @@ impl Distances {
         let all = routers.len();
         Rng::stream(seed, 0).shuffle(&mut routers);
         routers.truncate(sources as usize);
-        let searches: Vec<Levels> = routers.par_iter().map(|&router| one_source(&graph, &terminals, router)).collect();
+        let stage = watch::stage(STAGE, routers.len() as u64);
+        let search = |&router: &u32| one_source(&graph, &terminals, router, &stage);
+        let searches: Vec<Levels> = routers.par_iter().map(search).collect();
+        drop(stage);
         let means: Vec<f64> = searches.iter().filter_map(Levels::mean).collect();
         let sample = Sample { sources, seed, average_distance_ci95: half_width(&means, all) };
         let own: u128 = routers.iter().map(|&router| u128::from(terminals[router as usize])).sum();
@@ -254,23 +263,26 @@ pub fn rows(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> impl Iterator
     (0..vertices as u32).map(move |source| distances_from(&graph, source))
 }
 
-fn one_source(graph: &Graph, terminals: &[u32], source: u32) -> Levels {
+fn one_source(graph: &Graph, terminals: &[u32], source: u32, stage: &Stage) -> Levels {
     let mut levels = Levels::default();
     let own = u128::from(terminals[source as usize]);
     search(graph, source, &mut vec![false; graph.len()], |distance, router| {
         levels.add(distance, 1, own * u128::from(terminals[router as usize]));
     });
+    stage.step();
     levels
 }
 
 /// The distance in links from every router (a row each) to every router; 0 where there is no path.
 pub fn matrix(network: &Network) -> Vec<Vec<u16>> {
     let graph = Graph::new(network);
+    let stage = watch::stage(STAGE, graph.len() as u64);
     let row = |source| {
         let mut row = vec![0; graph.len()];
         search(&graph, source, &mut vec![false; graph.len()], |distance, router| {
             row[router as usize] = distance as u16;
         });
+        stage.step();
         row
     };
     (0..graph.len() as u32).into_par_iter().map(row).collect()
@@ -305,10 +317,11 @@ fn from_sources(graph: &Graph, terminals: &[u32], mut sources: Vec<u32>) -> Leve
     // The sources of a sweep have equally many terminals, so that counting bits is enough to weight the pairs.
     sources.sort_by_key(|&router| terminals[router as usize]);
     let alike = sources.chunk_by(|&a, &b| terminals[a as usize] == terminals[b as usize]);
+    let stage = watch::stage(STAGE, sources.len() as u64);
     let batches: Vec<&[u32]> = alike.flat_map(|routers| routers.chunks(64 * WORDS)).collect();
     batches
         .into_par_iter()
-        .map_init(|| Sweep::new(graph, terminals), |sweep, sources| sweep.run(sources))
+        .map_init(|| Sweep::new(graph, terminals), |sweep, sources| sweep.run(sources, &stage))
         .reduce(Levels::default, Levels::merge)
 }
 
@@ -334,7 +347,7 @@ impl<'a> Sweep<'a> {
         Self { graph, terminals, seen: empty(), frontier: empty(), next: empty(), active, touched }
     }
 
-    fn run(&mut self, sources: &[u32]) -> Levels {
+    fn run(&mut self, sources: &[u32], stage: &Stage) -> Levels {
         self.seen.fill(NOBODY);
         let mut all = NOBODY;
         for (bit, &source) in sources.iter().enumerate() {
@@ -356,8 +369,10 @@ impl<'a> Sweep<'a> {
                 self.pull(&all)
             }
             if self.active.is_empty() {
+                stage.steps(sources.len() as u64);
                 return levels;
             }
+            stage.steps(0);
         }
         unreachable!("a search ends")
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::graph::Graph;
 use crate::network::{Network, RouterId};
+use crate::watch;
 
 /// The largest effort that a network is spared unless its user asks: links looked at, over all sources.
 const EFFORT: u128 = 300_000_000;
@@ -83,9 +84,16 @@ pub fn path_diversity(network: &Network, insists: bool) -> Option<PathDiversity>
         return None;
     }
     let graph = Graph::new(network);
+    let stage = watch::stage("shortest paths", sources.len() as u64);
     let count = sources
         .par_iter()
-        .map_init(|| Search::new(&graph), |search, &(source, size)| search.run(source, groups.as_deref()).times(size))
+        .map_init(
+            || Search::new(&graph),
+            |search, &(source, size)| {
+                stage.step();
+                search.run(source, groups.as_deref()).times(size)
+            },
+        )
         .reduce(|| Count::NOTHING, Count::merge);
     let up = network.up_routers().count() as f64;
     let all = up * (up - 1.0);

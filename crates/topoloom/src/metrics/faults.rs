@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::faults::{Kind, failures};
 use crate::network::{Network, Peer};
 use crate::statistics;
+use crate::watch::{self, Stage};
 
 /// The steps of the largest survivable fraction are parts of this: 5 % (Jeon et al., FleX, Table 5).
 const STEPS: u32 = 20;
@@ -154,9 +155,12 @@ pub fn resilience(network: &Network, sweep: &Sweep) -> Result<Resilience> {
     check(network, sweep)?;
     let ground = Ground::new(network, sweep.kind);
     let failed: Vec<usize> = sweep.fractions.iter().map(|&fraction| failures(fraction, ground.count)).collect();
+    let stage = watch::stage("trials", sweep.trials.into());
     let run = |trial: u32| {
         let order = sweep.kind.order(network, sweep.seed, trial.into());
-        ground.trial(&order, &failed, sweep.distances)
+        let trial = ground.trial(&order, &failed, sweep.distances, &stage);
+        stage.step();
+        trial
     };
     let trials: Vec<Trial> = (0..sweep.trials).into_par_iter().map(run).collect();
     let survives: Vec<Option<usize>> = trials.iter().map(|trial| trial.survives).collect();
@@ -259,7 +263,7 @@ impl Ground {
         &self.incident[self.first[router as usize] as usize..self.first[router as usize + 1] as usize]
     }
 
-    fn trial(&self, order: &[u32], failed: &[usize], distances: bool) -> Trial {
+    fn trial(&self, order: &[u32], failed: &[usize], distances: bool, stage: &Stage) -> Trial {
         // The failures at which each one of them has failed: one more than its place in the order.
         let mut place = vec![0; order.len()];
         order.iter().enumerate().for_each(|(at, &id)| place[id as usize] = at);
@@ -273,6 +277,7 @@ impl Ground {
             for (slot, _) in left.iter_mut().zip(failed).filter(|(_, asked)| **asked == failures) {
                 let graph = distances.then(|| self.graph(&place, failures));
                 *slot = Some(forest.left(graph.as_ref()));
+                stage.steps(0);
             }
             if failures > 0 {
                 self.restore(&mut forest, order[failures - 1], &place);

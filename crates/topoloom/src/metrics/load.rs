@@ -18,6 +18,7 @@ use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};
 use crate::topology::available_memory;
 use crate::traffic::{Share, Traffic};
+use crate::watch;
 
 /// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers. The names are the keys of the
 /// JSON.
@@ -261,11 +262,13 @@ pub fn router_demands(network: &Network, traffic: &Traffic) -> Result<(Vec<f64>,
 fn least_load(network: &Network, demands: &Demands) -> f64 {
     let graph = Graph::new(network);
     let degree = |router: RouterId| f64::from(graph.degree(router.0));
+    let stage = watch::stage("distances", network.num_routers() as u64);
     let rows: Vec<(f64, f64)> = network
         .routers()
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|source| {
+            stage.step();
             let distance = distances_from(&graph, source.0);
             let hops = demands.flits.of(source).map(|(to, flits)| flits * f64::from(distance[to.index()])).sum::<f64>();
             let out: f64 = demands.flits.of(source).map(|(_, flits)| flits).sum();
@@ -289,9 +292,11 @@ fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<V
     } else {
         first_phase(network, routing, &detours, second)?
     };
+    let stage = watch::stage("loads of channels", demands.flits.routers as u64);
     let (last, _) = in_chunks(network, |targets, loads| {
         let mut walk = Walk::new(network, routing);
         for &target in targets {
+            stage.step();
             for (&bits, flits) in &direct {
                 flits.column(target).for_each(|(src, flits)| walk.put(src, PacketState::direct(bits), flits));
             }
@@ -345,15 +350,18 @@ fn first_phase(
         .iter()
         .flat_map(|(&bits, flits)| flits.sources().map(move |(src, sum)| (bits, flits, src, sum)))
         .collect();
+    let stage = watch::stage("loads of detours", routers as u64);
     let (loads, met) = in_chunks(network, |vias, loads| {
         let (mut alone, mut walk) = (Walk::new(network, routing), Walk::new(network, routing));
         let mut all_met = Vec::new();
         for &via in vias.iter().filter(|&&via| network.is_up(via)) {
+            stage.step();
             let mut met = vec![0.0; routers];
             for &(bits, flits, src, sum) in sources.iter().filter(|&&(_, _, src, _)| src != via) {
                 let state = PacketState { via: via.0, bits };
                 walk.put(src, state, (sum - flits.at(src, via)) * each);
                 alone.put(src, state, each);
+                stage.steps(0);
                 let leave = |hops, at: RouterId, state, likely: f64| {
                     let leaving = likely * flits.at(src, at);
                     if hops > 0 && at != via && leaving > 0.0 {

@@ -8,6 +8,7 @@ use crate::flow::{FlowConfig, Paths};
 use crate::network::{Network, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::routing::{AnyRouting, Routing};
+use crate::watch;
 
 /// Pairs of terminals that are walked at most.
 const MOST_PAIRS: u64 = 1 << 30;
@@ -54,7 +55,9 @@ pub fn route_lengths(network: &Network, routing: &AnyRouting, seed: u64) -> Resu
     }
     let config = FlowConfig { consumption: None, seed, ..FlowConfig::default() };
     let paths = Paths::new(network, routing, &config);
+    let stage = watch::stage("routes", sources.len() as u64);
     let from = |&(source, router, weight): &(TerminalId, RouterId, u64)| {
+        stage.step();
         let (mut histogram, mut path) = (Vec::new(), Vec::new());
         for &(target, end) in terminals.iter().filter(|(target, _)| *target != source) {
             let hops = match told {

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::graph::Graph;
 use crate::rng::Rng;
+use crate::watch;
 
 /// The algebraic connectivity as iteration finds it: never below the true one but for rounding.
 pub(super) struct Fiedler {
@@ -23,7 +24,9 @@ pub(super) fn fiedler(graph: &Graph) -> Fiedler {
     orthonormalise(&mut vector, &[]);
     let mut direction: Option<Vec<f64>> = None;
     let mut value = 0.0;
+    let stage = watch::stage("spectrum", 0);
     for _ in 0..LIMIT {
+        stage.step();
         let image = laplacian(graph, &vector);
         value = dot(&vector, &image);
         let mut residual: Vec<f64> = image.iter().zip(&vector).map(|(image, x)| image - value * x).collect();
@@ -85,7 +88,9 @@ fn shifted_laplacian(graph: &Graph, degree: f64, shift: f64) -> Vec<f64> {
 /// Cholesky's factorisation, in place, block of rows by block of rows: true if it runs to its end.
 fn is_positive_definite(mut matrix: Vec<f64>, n: usize) -> bool {
     const BLOCK: usize = 64;
+    let stage = watch::stage("bound of the bisection", n.div_ceil(BLOCK) as u64);
     for first in (0..n).step_by(BLOCK) {
+        stage.step();
         let (done, rest) = matrix.split_at_mut(first * n);
         let block = &mut rest[..BLOCK.min(n - first) * n];
         // Columns of earlier blocks: the rows do not depend on each other, and share each earlier row while it is cached.

@@ -5,6 +5,7 @@
 
 use super::shifts::Shifts;
 use crate::rng::Rng;
+use crate::watch::Stage;
 
 /// Vertices from which distances are measured at a time: the bits of [`Sources`].
 const TOGETHER: usize = 16;
@@ -283,7 +284,14 @@ impl Heat {
 
 /// Simulated annealing. `cabinets` has the plugs of each cabinet of the pattern. None if it begins with what is
 /// disconnected.
-pub(super) fn anneal(pattern: Pattern, cabinets: &[Vec<u32>], steps: u64, heat: Heat, rng: Rng) -> Option<Found> {
+pub(super) fn anneal(
+    pattern: Pattern,
+    cabinets: &[Vec<u32>],
+    steps: u64,
+    heat: Heat,
+    rng: Rng,
+    stage: &Stage,
+) -> Option<Found> {
     let mut annealing = Annealing::new(pattern, cabinets, rng);
     for _ in 0..heat.shuffles * annealing.pattern.vertex.len() as u32 {
         annealing.exchange();
@@ -292,6 +300,7 @@ pub(super) fn anneal(pattern: Pattern, cabinets: &[Vec<u32>], steps: u64, heat: 
     let scale = annealing.scale(sum);
     let (mut best, [mut tried, mut kept, mut disconnecting]) = ((sum, annealing.done.len()), [0; 3]);
     for step in 0..steps {
+        stage.step();
         let [from, to] = heat.temperatures;
         let temperature = scale * from * (to / from).powf(step as f64 / steps as f64);
         if annealing.exchange().is_none() {

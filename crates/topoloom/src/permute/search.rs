@@ -17,6 +17,7 @@ use super::cabling::Cabling;
 use super::pattern::{Found, Heat, anneal};
 use super::shifts::{Patterned, Shifts};
 use crate::rng::Rng;
+use crate::watch::{self, Stage};
 
 /// Searches that run at a time: a constant, so that results do not depend on the number of threads.
 const SEARCHES: u64 = 4;
@@ -111,12 +112,14 @@ fn everywhere(alike: &Alike, how: &Search) -> (Cabling, Searched) {
     let mut shifts = Some(alike.shifts.clone());
     for round in 0..ALIKE {
         let Some(these) = shifts else { break };
+        let steps = (OFTENER * how.steps) >> (2 * round);
+        let stage = watch::stage("exchanges everywhere alike", SEARCHES * steps);
         let patterned = Patterned::new(&best, &these);
         let one = |number: u64| {
             let rng = Rng::stream(how.seed ^ 0xA11C_E000, round * SEARCHES + number);
             let heat = if round == 0 { Heat::FROM_CHANCE } else { Heat::FROM_GOOD };
             // With half of the shifts an exchange takes twice as long to measure.
-            anneal(patterned.pattern.clone(), &patterned.cabinets, (OFTENER * how.steps) >> (2 * round), heat, rng)
+            anneal(patterned.pattern.clone(), &patterned.cabinets, steps, heat, rng, &stage)
         };
         let found: Vec<Found> = (0..SEARCHES).into_par_iter().filter_map(one).collect();
         told.tried += found.iter().map(|found| found.tried).sum::<u64>();
@@ -141,12 +144,14 @@ fn one_by_one(from: &Cabling, how: &Search) -> (Cabling, Searched) {
         return (best, told);
     }
     let mut scale = None;
+    let steps = how.steps / ROUNDS;
+    let stage = watch::stage("exchanges of cables", SEARCHES * ROUNDS * steps);
     for round in 0..ROUNDS {
         let one = |number: u64| {
             let rng = Rng::stream(how.seed ^ 0x5EA5_0C4E, round * SEARCHES + number);
             let mut annealing = Annealing::new(best.clone(), how, limit, rng);
             let scale = scale.unwrap_or_else(|| annealing.scale());
-            annealing.run(scale, round, how.steps / ROUNDS);
+            annealing.run(scale, round, steps, &stage);
             let sum = annealing.cabling.told().sum;
             (annealing.cabling, sum, annealing.told, scale)
         };
@@ -221,8 +226,9 @@ impl<'a> Annealing<'a> {
         sizes.get(sizes.len() / 2).copied().unwrap_or(1.0).max(1.0)
     }
 
-    fn run(&mut self, scale: f64, round: u64, steps: u64) {
+    fn run(&mut self, scale: f64, round: u64, steps: u64, stage: &Stage) {
         for step in 0..steps {
+            stage.step();
             // From a small part of the usual difference down to nearly nothing: searches begin with good cablings.
             let done = (round as f64 + step as f64 / steps as f64) / ROUNDS as f64;
             let temperature = 0.02 * scale * (0.01f64).powf(done);

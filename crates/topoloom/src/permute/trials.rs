@@ -7,6 +7,7 @@ use super::cabling::{Cabling, Told};
 use super::methods::{Counts, Method, permute};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
+use crate::watch;
 
 /// How to permute.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -66,12 +67,15 @@ pub struct Best {
 /// [`Error::Spec`](crate::error::Error::Spec) if cable was not conserved, which would be a mistake of this program.
 pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
     let sets = cabling.by_cabinets();
+    let stage = watch::stage("permutations", how.trials.into());
     let one = |trial: u32| -> Result<(Ranked, Vec<(u32, Trial)>)> {
         let mut rng = Rng::stream(how.seed, trial.into());
         let mut permuted = cabling.clone();
         let counts = permute(&mut permuted, &sets, how.method, how.swappable, &mut rng);
         permuted.check_conserved(cabling)?;
+        stage.steps(0);
         let told = permuted.told();
+        stage.step();
         let trial_told = Trial { told, counts };
         Ok((Ranked { rank: (told.diameter, told.sum, trial), cabling: permuted }, vec![(trial, trial_told)]))
     };

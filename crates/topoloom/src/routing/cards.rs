@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::topology::available_memory;
+use crate::watch;
 
 /// No entry: no packet for that destination comes here.
 pub(super) const NONE: u32 = u32::MAX;
@@ -145,7 +146,9 @@ impl CardTables {
         for at in network.routers() {
             walk.tables.group_of[at.index()] = routing.traffic_group(at) as u8;
         }
+        let stage = watch::stage("routing tables", network.num_routers() as u64);
         for dst in network.up_routers() {
+            stage.step();
             for (place, terminal) in network.terminals_of(dst).enumerate() {
                 walk.towards(dst, place, terminal)?;
             }
@@ -212,7 +215,9 @@ impl CardTables {
     /// A hole, a wrong terminal, a way that can go round in a circle.
     pub(super) fn check(&self, network: &Network) -> Result<()> {
         let mut seen = vec![Seen::Not; self.tables.len()];
+        let stage = watch::stage("check of the tables", network.num_routers() as u64);
         for dst in network.up_routers() {
+            stage.step();
             for terminal in network.terminals_of(dst) {
                 seen.fill(Seen::Not);
                 for src in network.up_routers().filter(|&src| network.terminals_of(src).next().is_some()) {

@@ -7,6 +7,7 @@ use super::tables::{Columns, NO_PORT, Tables};
 use super::{AnyRouting, NO_VIA, PacketState, Routing, build};
 use crate::error::{Error, Result};
 use crate::network::{Network, Peer, RouterId};
+use crate::watch;
 
 /// The tables of the routing that `text` names, checked: every way leads to its terminal.
 ///
@@ -16,7 +17,9 @@ pub fn forwarding(network: &Network, text: &str) -> Result<Tables> {
     let routing = build(network, text)?;
     let mut tables = Tables::new(network, text, Columns::Terminals)?;
     let mut ways = Ways { network, routing: &routing, text, starts: Vec::new(), moves: Vec::new() };
+    let stage = watch::stage("routing tables", network.num_routers() as u64);
     for dst in network.up_routers() {
+        stage.step();
         for (place, terminal) in network.terminals_of(dst).enumerate() {
             let column = tables.column_of(network, terminal.0);
             for src in network.up_routers().filter(|&src| src != dst) {

@@ -13,6 +13,7 @@ use super::tables::{Columns, NO_PORT, TableRouting, Tables};
 use super::{AnyRouting, RoutingInfo};
 use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
+use crate::watch;
 
 pub(super) const LASH: RoutingInfo = RoutingInfo {
     name: "lash",
@@ -122,7 +123,9 @@ fn balanced(network: &Network, name: &str, kind: Columns) -> Result<Tables> {
     let mut carried = vec![0u64; network.ports().len()];
     let (mut order, mut distance) = (Vec::new(), Vec::new());
     let mut last = None;
+    let stage = watch::stage("routing tables", tables.columns().into());
     for column in 0..tables.columns() {
+        stage.step();
         let to = tables.router_of(column).0;
         if graph.terminals[to as usize] == 0 {
             continue;
@@ -245,7 +248,9 @@ fn first_fit(network: &Network, tables: &mut Tables) -> Result<()> {
     let graph = Graph::new(network);
     let mut layers: Vec<Acyclic> = Vec::new();
     let mut path = Vec::new();
+    let stage = watch::stage("layers without cycles", graph.sources().count() as u64);
     for src in graph.sources() {
+        stage.step();
         for dst in graph.sources().filter(|&dst| dst != src) {
             graph.path(network, tables, src, dst, &mut path);
             let layer = match layers.iter_mut().position(|layer| layer.add_path(&path)) {
@@ -365,10 +370,12 @@ fn break_cycles(network: &Network, tables: &mut Tables) -> Result<()> {
     let mut present: Vec<u32> = (0..sources.len() as u32 * columns).filter(served).collect();
     let of = |path: u32| (sources[(path / columns) as usize], path % columns);
     let mut channels = Vec::new();
+    let stage = watch::stage("layers without cycles", 0);
     for layer in 0.. {
         let mut moved: Vec<u32> = Vec::new();
         let mut dependencies = Layer::new(network.ports().len());
         for &path in &present {
+            stage.step();
             let (src, column) = of(path);
             if layer > 0 {
                 tables.set_layer(RouterId(src), column, layer as u8);
@@ -378,6 +385,7 @@ fn break_cycles(network: &Network, tables: &mut Tables) -> Result<()> {
         }
         let mut gone = vec![false; sources.len() * columns as usize];
         dependencies.break_cycles(|dependencies, weakest| {
+            stage.steps(0);
             for path in std::mem::take(&mut dependencies.paths[weakest as usize]) {
                 if !std::mem::replace(&mut gone[path as usize], true) {
                     let (src, column) = of(path);

@@ -8,6 +8,7 @@ use crate::metrics::distances::require_connected;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::available_memory;
+use crate::watch;
 
 /// Marks a router that no path reaches: one that has failed.
 const FAR: u8 = u8::MAX;
@@ -48,8 +49,13 @@ impl TableMinimal {
                 bytes.div_ceil(1_000_000_000)
             )));
         }
-        let rows: Result<Vec<_>> = (0..routers as u32).into_par_iter().map(|to| row(network, RouterId(to))).collect();
-        let rows = rows?;
+        let stage = watch::stage("routing tables", routers as u64);
+        let row = |to| {
+            stage.step();
+            row(network, RouterId(to))
+        };
+        let rows = (0..routers as u32).into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
+        drop(stage);
         let mut table = Self {
             routers,
             diameter: 0,

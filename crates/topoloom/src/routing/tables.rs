@@ -11,6 +11,7 @@ use crate::error::{Error, Result, reason};
 use crate::network::{Network, Peer, RouterId, TerminalId};
 use crate::rng::{Rng, mix};
 use crate::topology::available_memory;
+use crate::watch;
 
 pub(super) const TABLE: RoutingInfo = RoutingInfo {
     name: "table",
@@ -253,7 +254,11 @@ impl Tables {
                 network.num_routers()
             )));
         }
-        (0..self.columns()).try_for_each(|column| self.check_column(network, column))
+        let stage = watch::stage("check of the tables", self.columns().into());
+        (0..self.columns()).try_for_each(|column| {
+            stage.step();
+            self.check_column(network, column)
+        })
     }
 
     fn check_column(&self, network: &Network, column: u32) -> Result<()> {

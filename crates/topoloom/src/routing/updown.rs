@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::available_memory;
+use crate::watch;
 
 pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
@@ -84,8 +85,12 @@ impl UpDown {
             )));
         }
         let order = Order::new(network, root.map_or_else(|| best_root(network), Ok)?)?;
-        let rows: Vec<(Vec<u32>, Vec<u16>)> =
-            (0..routers as u32).into_par_iter().map(|to| order.row(network, RouterId(to))).collect();
+        let stage = watch::stage("routing tables", routers as u64);
+        let row = |to| {
+            stage.step();
+            order.row(network, RouterId(to))
+        };
+        let rows: Vec<(Vec<u32>, Vec<u16>)> = (0..routers as u32).into_par_iter().map(row).collect();
         let mut ways = Self { routers, start: Vec::with_capacity(rows.len() * (2 * routers + 1)), pools: Vec::new() };
         for (start, pool) in rows {
             ways.start.extend(start);
@@ -266,15 +271,20 @@ fn best_root(network: &Network) -> Result<RouterId> {
     let most =
         if network.any_structure().vertex_transitive() { 1 } else { (STEPS / steps.max(1)).clamp(4, routers.max(4)) };
     let mut candidates: Vec<u32> = network.up_routers().map(|router| router.0).collect();
+    let stage = watch::stage("root of up*/down*", 0);
     if most > 1 {
         candidates.par_sort_by_cached_key(|&root| {
+            stage.step();
             let level = levels(network, RouterId(root));
             (ends.iter().map(|end| u64::from(level[end.index()])).sum::<u64>(), root)
         });
     }
     let peers: Vec<Vec<u32>> =
         network.routers().map(|router| network.neighbors(router).map(|(_, peer)| peer.0).collect()).collect();
-    let length = |&root: &u32| Ok((Order::new(network, RouterId(root))?.length(&peers, &ends), root));
+    let length = |&root: &u32| {
+        stage.step();
+        Ok((Order::new(network, RouterId(root))?.length(&peers, &ends), root))
+    };
     let lengths: Result<Vec<(u64, u32)>> = candidates.par_iter().take(most).map(length).collect();
     let best = lengths?.into_iter().min().map_or(0, |(_, root)| root);
     Ok(RouterId(best))

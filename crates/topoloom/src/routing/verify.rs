@@ -22,6 +22,7 @@ use super::{ANY_VIA, AnyRouting, Move, PacketState, Routing, View};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
 use crate::rng::Rng;
+use crate::watch;
 
 /// What `topoloom verify` prints.
 #[derive(Debug, Clone, Serialize)]
@@ -213,7 +214,9 @@ fn acyclic(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings 
 /// The extended dependencies between escape channels, the classes below `classes`.
 fn escape(graph: &Graph, routing: &dyn Routing, classes: u32, ends: &[RouterId]) -> Findings {
     let next: Vec<Mutex<BTreeSet<u32>>> = (0..graph.rows.len()).map(|_| Mutex::default()).collect();
+    let stage = watch::stage("paths to destinations", ends.len() as u64);
     let walk = |&dst: &RouterId| {
+        stage.step();
         let mut walk = Walk::new(graph, dst);
         let sources = walk.enter(routing, ends);
         walk.run(routing);
@@ -233,7 +236,9 @@ type Wait = (u32, u32, bool);
 
 /// The dependencies with every ring that keeps a bubble drawn together into its first channel.
 fn bubble(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Findings {
+    let stage = watch::stage("paths to destinations", ends.len() as u64);
     let walk = |&dst: &RouterId| {
+        stage.step();
         let mut walk = Walk::new(graph, dst);
         let sources = walk.enter(routing, ends);
         walk.run(routing);
@@ -332,7 +337,9 @@ impl Rings {
 /// Where packets may turn to a detour on their way: a router and the state they turn to, with the nodes that they
 /// arrive on.
 fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, Arrival)> {
+    let stage = watch::stage("paths that turn to detours", ends.len() as u64);
     let walk = |&dst: &RouterId| {
+        stage.step();
         let mut walk = Walk::new(graph, dst);
         walk.enter(routing, ends);
         walk.run(routing);
@@ -380,7 +387,9 @@ fn first_phase(
     diversions: &[(RouterId, Arrival)],
 ) -> (Vec<Vec<Arrival>>, Vec<Row>) {
     let first_hops: Vec<Row> = diversions.iter().map(|_| Row::new(graph.words)).collect();
+    let stage = watch::stage("paths to intermediate routers", graph.network.num_routers() as u64);
     let walk = |via: RouterId| {
+        stage.step();
         let mut walk = Walk::new(graph, via);
         let mut starts = Vec::new();
         for &src in ends.iter().filter(|&&src| src != via) {
@@ -420,7 +429,9 @@ fn last_phase(
     arrivals: &[Vec<Arrival>],
     turns: &[Vec<Row>],
 ) -> Vec<(RouterId, Vec<RouterId>)> {
+    let stage = watch::stage("paths to destinations", ends.len() as u64);
     let walk = |&dst: &RouterId| {
+        stage.step();
         let mut walk = Walk::new(graph, dst);
         let mut sources = walk.enter(routing, ends);
         let mut turned = Vec::new();
@@ -517,10 +528,14 @@ fn shortest_cycle(next: &[Vec<u32>]) -> Vec<usize> {
     const SEARCHES: usize = 4096;
     let left = cyclic_core(next);
     let nodes: Vec<usize> = (0..left.len()).filter(|&n| left[n]).collect();
+    let stage = watch::stage("cycles", nodes.len().min(SEARCHES) as u64);
     let shortest = nodes
         .par_iter()
         .take(SEARCHES)
-        .filter_map(|&node| cycle_through(next, node, &left))
+        .filter_map(|&node| {
+            stage.step();
+            cycle_through(next, node, &left)
+        })
         .min_by_key(|cycle| (cycle.len(), cycle[0]));
     shortest.unwrap_or_default()
 }

@@ -1,0 +1,69 @@
+//! The threads that computations share, as many as the system gives.
+
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
+use std::thread::{Builder, available_parallelism};
+
+use crate::error::{Error, Result};
+
+/// Starts the threads that computations share, unless they have been: one a processor, or `RAYON_NUM_THREADS`. Where
+/// the system gives fewer, half of those: the computations themselves need memory, too. Left to itself rayon starts its
+/// threads at their first use, and panics if one is refused.
+///
+/// # Errors
+/// [`Error::TooLarge`] if the system gives no thread at all; it may give one later.
+pub fn start() -> Result<()> {
+    static STARTED: Mutex<bool> = Mutex::new(false);
+    let mut started = STARTED.lock().expect("no thread panics with the lock");
+    if *started {
+        return Ok(());
+    }
+    let wanted = wanted();
+    let threads = match granted(wanted) {
+        0 => return Err(refused()),
+        all if all == wanted => all,
+        some => some.div_ceil(2),
+    };
+    // It fails where somebody else has started the threads, who has then seen to their number.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    *started = true;
+    Ok(())
+}
+
+/// What is said where not even one thread is to be had.
+fn refused() -> Error {
+    Error::TooLarge(
+        "the system starts no more threads; raise the limit on processes or on memory (ulimit -u, ulimit -v)"
+            .to_owned(),
+    )
+}
+
+fn wanted() -> usize {
+    let named = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|&number| number > 0);
+    named.or_else(|| available_parallelism().ok().map(usize::from)).unwrap_or(1)
+}
+
+/// How many of so many threads the system lets live at a time.
+fn granted(wanted: usize) -> usize {
+    let (keep, wait) = channel::<()>();
+    let wait = Mutex::new(wait);
+    std::thread::scope(|scope| {
+        // They wait, one for the sender's end and the others for the lock.
+        let hold = || drop(wait.lock().map(|wait| wait.recv()));
+        let threads = (0..wanted).map_while(|_| Builder::new().spawn_scoped(scope, hold).ok()).count();
+        drop(keep);
+        threads
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_are_to_be_had_are_counted() {
+        assert_eq!(granted(3), 3);
+        assert_eq!(start(), Ok(()));
+        assert_eq!(start(), Ok(()), "once more does no harm");
+    }
+}
