@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from topoloom import _core
-from topoloom.curves import Curve, OnPoint, Simulator, knee_plan, run_plans
+from topoloom.curves import Curve, Keeper, OnPoint, Simulator, Waiting, knee_plan, run_plans
 from topoloom.layouts import price_list
 from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
@@ -89,6 +89,7 @@ def compare(
     load: Loads = "0.1:0.9:0.1",
     layout: str = "",
     prices: str = "",
+    store: str | Path | None = None,
     **options: Any,
 ) -> Comparison:
     """Simulate every network with every routing under every traffic, up to its saturation.
@@ -100,6 +101,7 @@ def compare(
         load: The loads that every curve shows below its saturation.
         layout: How routers are packed and placed, as in :meth:`Network.layout`.
         prices: The price list, as there.
+        store: Where every point is kept as soon as it is done; what is there is not simulated again. None for nowhere.
         **options: What :class:`topoloom.options.EngineOptions` names.
 
     Raises:
@@ -108,7 +110,12 @@ def compare(
     job = CompareJob(
         as_networks(networks), routings, traffics, parse_loads(load), make_options(options), layout, prices
     )
-    return job.run()
+    if store is None:
+        return job.run()
+    from topoloom.studies.kept import KeptPoints  # noqa: PLC0415 - studies know comparisons, not the reverse
+
+    with KeptPoints(Path(store), "compare", always=True) as kept:
+        return job.run(keeper=kept)
 
 
 class CompareJob:
@@ -149,12 +156,23 @@ class CompareJob:
         self,
         command: Sequence[str] = (),
         on_point: OnPoint | None = None,
+        keeper: Keeper | None = None,
+        waiting: Waiting | None = None,
     ) -> Comparison:
-        """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison."""
-        facts = [interruptible(partial(network.facts, self._layout, self._prices)) for network in self._networks]
-        self._prove()
+        """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison.
+
+        Args:
+            command: The command that repeats it.
+            on_point: Hears every point.
+            keeper: Keeps the points from one run to the next.
+            waiting: Called some times a second, with what says how far the engine is.
+        """
+        facts = [
+            interruptible(partial(network.facts, self._layout, self._prices), waiting) for network in self._networks
+        ]
+        self._prove(waiting)
         plans = [(simulator, knee_plan(simulator.curve, self._loads)) for simulator in self._simulators]
-        finished = run_plans(plans, on_point)
+        finished = run_plans(plans, on_point, keeper, waiting)
         return Comparison(
             facts=facts,
             curves=self.curves,
@@ -165,16 +183,17 @@ class CompareJob:
             layout=self._layout or "own",
             prices=self._price_list,
             networks=self._networks,
+            store=keeper.store if keeper is not None else "",
         )
 
-    def _prove(self) -> None:
+    def _prove(self, waiting: Waiting | None) -> None:
         """Prove every routing of every network that is not too large, once for all traffics."""
         for network in self._networks:
             if network.num_routers > PROVED_ROUTERS:
                 continue
             mine = [curve for curve in self.curves if curve.spec == network.spec]
             for routing in {curve.routing for curve in mine}:
-                proof = interruptible(partial(network.verify, routing))
+                proof = interruptible(partial(network.verify, routing), waiting)
                 for curve in mine:
                     if curve.routing == routing:
                         curve.deadlock_free = proof["deadlock_free"] and curve.config["vcs"] >= proof["vcs_needed"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -18,7 +18,7 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.graphs import source
 from topoloom.loads import DEFAULT_LOADS, Loads, parse_loads
-from topoloom.options import CYCLE_NS, EngineOptions
+from topoloom.options import CYCLE_NS, EngineOptions, threads_given
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count
 
@@ -435,6 +435,7 @@ class Simulator:
     ) -> None:
         if searching and is_trace(traffic):
             raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
+        options = options.on_this_machine()
         if options.fail is not None:
             network = network.with_failures(options.fail)
         routing = resolve_routing(role, network.family)
@@ -466,7 +467,7 @@ class Simulator:
     def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
         """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own."""
         curve = self.curve
-        options = self._options_at(load)
+        options = self.options_at(load)
         if replica:
             options = options.model_copy(update={"seed": (options.seed + (replica << REPLICA_BITS)) % 2**64})
         run = (self._network, curve.routing, curve.traffic, load, options.engine_json(), cancel)
@@ -474,8 +475,23 @@ class Simulator:
             text = _core.simulate(*run)
         else:
             text, self._flits[load] = _core.simulate_channels(*run)
+        curve.config["threads"] = threads_given(cancel, curve.config["threads"])
         values = json.loads(text)
         return None if values.pop("interrupted", False) else Point.model_validate(values).with_ns(options.model)
+
+    @property
+    def keeps_flits(self) -> bool:
+        """Whether it is to tell how busy the channels are."""
+        return self._flits is not None
+
+    def flits(self, load: float) -> "NDArray[np.float32] | None":
+        """Return the flits per cycle on each channel at a load, as :class:`ChannelLoads` has them, if it keeps them."""
+        return None if self._flits is None else self._flits.get(load)
+
+    def keep_flits(self, load: float, flits: "NDArray[np.float32]") -> None:
+        """Take the flits per cycle on each channel at a load that was simulated before."""
+        if self._flits is not None:
+            self._flits[load] = flits
 
     def keep_channels(self) -> None:
         """Put the loads of the channels at the largest stable load into the curve, and forget the others."""
@@ -485,7 +501,7 @@ class Simulator:
         self._flits = stable
         self.curve.channels = next((ChannelLoads(load, flits) for load, flits in stable.items()), None)
 
-    def _options_at(self, load: float) -> EngineOptions:
+    def options_at(self, load: float) -> EngineOptions:
         """Return the options for one load: a search simulates no longer than it must."""
         options = self._options
         if not self._searching or options.measure is not None:
@@ -520,12 +536,36 @@ def run_here(simulator: Simulator, plan: Plan, refine: Callable[[float], None] =
 OnPoint = Callable[[Curve, Point], None]
 
 
-def run_plans(plans: Sequence[tuple[Simulator, Plan]], on_point: OnPoint | None = None) -> bool:
+Waiting = Callable[[_core.CancelToken], None]
+
+
+class Keeper(Protocol):
+    """What keeps points from one run to the next: :class:`topoloom.studies.kept.KeptPoints`."""
+
+    @property
+    def store(self) -> str:
+        """The name of the store that holds them; empty if none does."""
+
+    def recall(self, simulator: Simulator, load: float) -> Point | None:
+        """Return a point that is known."""
+
+    def keep(self, simulator: Simulator, load: float, point: Point) -> None:
+        """Keep a point that was measured."""
+
+
+def run_plans(
+    plans: Sequence[tuple[Simulator, Plan]],
+    on_point: OnPoint | None = None,
+    keeper: Keeper | None = None,
+    waiting: Waiting | None = None,
+) -> bool:
     """Run the simulations that `plans` ask for, in parallel, and put the points into their curves.
 
     Args:
         plans: Each simulator with the plan for its curve.
         on_point: Called in this thread for every point, in the order in which they come; the point is in its curve.
+        keeper: Knows points that need not be simulated, and keeps the others.
+        waiting: Called in this thread some times a second, with what says how far the engine is.
 
     Returns:
         True when all is done; False when Ctrl-C came first. The points done until then are in the curves.
@@ -533,9 +573,9 @@ def run_plans(plans: Sequence[tuple[Simulator, Plan]], on_point: OnPoint | None 
     cancel = _core.CancelToken()
     threads = max((simulator.curve.config["threads"] for simulator, _ in plans), default=1)
     with Workers[tuple[int, float, Point | None]](max(1, cpu_count() // threads)) as workers:
-        run = _Run(plans, workers, cancel)
+        run = _Run(plans, workers, cancel, on_point or _ignore, keeper)
         try:
-            run.to_the_end(on_point or _ignore)
+            run.to_the_end(None if waiting is None else lambda: waiting(cancel))
         except KeyboardInterrupt:
             return False
         finally:
@@ -556,38 +596,55 @@ class _Run:
         plans: Sequence[tuple[Simulator, Plan]],
         workers: Workers[tuple[int, float, Point | None]],
         cancel: _core.CancelToken,
+        on_point: OnPoint,
+        keeper: Keeper | None,
     ) -> None:
         self._plans = plans
         self._workers = workers
         self._cancel = cancel
+        self._on_point = on_point
+        self._keeper = keeper
         self._missing = [0] * len(plans)
 
-    def to_the_end(self, on_point: OnPoint) -> None:
+    def to_the_end(self, waiting: Callable[[], None] | None) -> None:
         for which in range(len(self._plans)):
             self._advance(which)
         while any(self._missing):
-            which, load, point = self._workers.next_result()
+            which, load, point = self._workers.next_result(waiting)
             if point is None:
                 continue
-            curve = self._plans[which][0].curve
-            curve.points[load] = point
+            simulator = self._plans[which][0]
+            simulator.curve.points[load] = point
+            if self._keeper is not None:
+                self._keeper.keep(simulator, load, point)
             self._missing[which] -= 1
             if not self._missing[which]:
-                self._plans[which][0].keep_channels()
+                simulator.keep_channels()
                 self._advance(which)
-            on_point(curve, point)
+            self._on_point(simulator.curve, point)
 
     def _advance(self, which: int) -> None:
         """Submit the next batch of a plan that has points left to run."""
         simulator, plan = self._plans[which]
         for batch in plan:
-            new = [load for load in batch if load not in simulator.curve.points]
+            new = [load for load in batch if load not in simulator.curve.points and not self._recalled(which, load)]
             for load in new:
                 self._workers.submit(partial(self._simulate, which, load))
             if new:
                 self._missing[which] = len(new)
                 return
+            simulator.keep_channels()
         simulator.curve.finished = True
+
+    def _recalled(self, which: int, load: float) -> bool:
+        """Put a point that is known into its curve; return whether there is one."""
+        simulator = self._plans[which][0]
+        point = self._keeper.recall(simulator, load) if self._keeper is not None else None
+        if point is None:
+            return False
+        simulator.curve.points[load] = point
+        self._on_point(simulator.curve, point)
+        return True
 
     def _simulate(self, which: int, load: float) -> tuple[int, float, Point | None]:
         return which, load, self._plans[which][0].point(load, self._cancel)

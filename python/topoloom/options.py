@@ -4,16 +4,26 @@
 types are checked here, ranges by the engine itself, in :func:`topoloom._core.check`.
 """
 
+import warnings
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from topoloom._core import TopoloomError, unknown
+from topoloom._core import CancelToken, TopoloomError, unknown
+from topoloom.workers import cpu_count
 
 U32 = Annotated[int, Field(ge=0, lt=2**32)]
 U64 = Annotated[int, Field(ge=0, lt=2**64)]
+
+
+MOST_THREADS = 1024
+"""More threads in one simulation are a mistake, as the engine says."""
+
+
+class TopoloomWarning(UserWarning):
+    """What a user should know of what runs, though nothing is wrong with the result."""
 
 
 class Options(BaseModel):
@@ -167,6 +177,19 @@ class EngineOptions(Options):
             return packet
         return int(size) if size.is_integer() and 0 <= size < 2**32 else str(packet)
 
+    def on_this_machine(self) -> Self:
+        """Return the options with no more threads than there are processors: more only make it slower."""
+        processors = cpu_count()
+        if not processors < self.threads <= MOST_THREADS:
+            return self
+        warnings.warn(
+            f"threads is {self.threads}, and {counted(processors, 'processor is', 'processors are')} available here: "
+            f"simulations run on {processors}, with the same results",
+            TopoloomWarning,
+            stacklevel=2,
+        )
+        return self.model_copy(update={"threads": processors})
+
     def engine_json(self) -> str:
         """Return the JSON that the engine reads."""
         return self.model_dump_json(by_alias=True, exclude={"fail"})
@@ -192,6 +215,28 @@ ROUTER_KEYS = (
     "iterations",
 )
 """The options that ``--router`` sets."""
+
+
+def threads_given(cancel: CancelToken, asked: int) -> int:
+    """Return how many threads the simulations that `cancel` was given to ran on, and warn if the system gave fewer."""
+    given = cancel.threads
+    if given is None or given >= asked:
+        return asked
+    warnings.warn(
+        f"the system gave fewer threads than the {asked} asked for: simulations run on {given}, with the same results",
+        TopoloomWarning,
+        stacklevel=2,
+    )
+    return given
+
+
+def counted(number: int, one: str, several: str) -> str:
+    """Return a number of things as people say it.
+
+    >>> counted(1, "point is", "points are")
+    '1 point is'
+    """
+    return f"{number:,} {one if number == 1 else several}"
 
 
 def make_options(values: Mapping[str, Any]) -> EngineOptions:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Generic, Self, TypeVar
 
+from topoloom import _core
+
 Result = TypeVar("Result")
 Outcome = tuple[Result | None, BaseException | None]
 
@@ -29,15 +31,14 @@ def cpu_count() -> int:
 class Workers(Generic[Result]):
     """A pool of daemon threads; outcomes are fetched in the order in which they come.
 
-    Daemon threads, unlike those of :mod:`concurrent.futures`, never keep an interrupted program from ending.
+    Daemon threads, unlike those of :mod:`concurrent.futures`, never keep an interrupted program from ending. Where the
+    system starts fewer threads than `count`, these do the work; where it starts none, whoever fetches a result does.
     """
 
     def __init__(self, count: int) -> None:
         self._tasks: queue.SimpleQueue[Callable[[], Result] | None] = queue.SimpleQueue()
         self._outcomes: queue.SimpleQueue[Outcome[Result]] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
+        self._threads = self._start(count)
 
     def __enter__(self) -> Self:
         return self
@@ -53,6 +54,8 @@ class Workers(Generic[Result]):
     def next_result(self, waiting: Callable[[], None] | None = None) -> Result:
         """Wait for the next task to end and return its result, or raise its exception; call `waiting` meanwhile."""
         while True:
+            if not self._threads:
+                self._do(self._tasks.get())
             try:
                 result, error = self._outcomes.get(timeout=WAIT_S)
             except queue.Empty:
@@ -72,19 +75,54 @@ class Workers(Generic[Result]):
         for thread in self._threads:
             thread.join(STOP_S / len(self._threads))
 
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
+    def _start(self, count: int) -> list[threading.Thread]:
+        started: list[threading.Thread] = []
+        for _ in range(count):
+            thread = threading.Thread(target=self._work, daemon=True)
             try:
-                self._outcomes.put((task(), None))
-            except BaseException as error:  # raised again in the thread that waits
-                self._outcomes.put((None, error))
+                thread.start()
+            except RuntimeError:  # the system refuses it
+                break
+            started.append(thread)
+        return started
+
+    def _work(self) -> None:
+        while self._do(self._tasks.get()):
+            pass
+
+    def _do(self, task: Callable[[], Result] | None) -> bool:
+        """Do a task; return whether there was one."""
+        if task is None:
+            return False
+        try:
+            self._outcomes.put((task(), None))
+        except BaseException as error:  # raised again in the thread that waits
+            self._outcomes.put((None, error))
+        return True
 
 
-def interruptible(task: Callable[[], Result]) -> Result:
-    """Run `task` in a thread of its own, so that Ctrl-C is heard while the engine works."""
+def interruptible(task: Callable[[], Result], watching: Callable[[_core.CancelToken], None] | None = None) -> Result:
+    """Run `task` in a thread of its own, so that Ctrl-C is heard while the engine works, and ends that work.
+
+    Args:
+        task: What to do.
+        watching: Called some times a second with what says how far the engine is.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return task()  # Ctrl-C is not heard here, and whoever started the thread watches it
+    cancel = _core.CancelToken()
+
+    def work() -> Result:
+        if threading.current_thread() is not threading.main_thread():
+            cancel.enter()
+        return task()
+
     with Workers[Result](1) as workers:
-        workers.submit(task)
-        return workers.next_result()
+        workers.submit(work)
+        try:
+            return workers.next_result(None if watching is None else lambda: watching(cancel))
+        finally:
+            cancel.cancel()
 
 
 @contextmanager
@@ -92,7 +130,7 @@ def noted_interrupt() -> Iterator[threading.Event]:
     """Note the first Ctrl-C in an event instead of raising it; the second one is raised.
 
     What must not be torn in the middle looks at the event between its steps. Outside the main thread, which alone
-    hears signals, the event is never set.
+    hears signals, the event is never set. SIGTERM counts as Ctrl-C where :func:`terminate_as_interrupt` was called.
     """
     event = threading.Event()
 
@@ -104,8 +142,18 @@ def noted_interrupt() -> Iterator[threading.Event]:
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
-    before = signal.signal(signal.SIGINT, note)
+    heard = [signal.SIGINT]
+    if signal.getsignal(signal.SIGTERM) is signal.default_int_handler:
+        heard.append(signal.SIGTERM)
+    before = {number: signal.signal(number, note) for number in heard}
     try:
         yield event
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def terminate_as_interrupt() -> None:
+    """Let SIGTERM do from now on what Ctrl-C does, unless whoever started this program has it ignored."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)

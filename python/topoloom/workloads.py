@@ -19,7 +19,7 @@ from topoloom.congestion import NAME as GPCNET
 from topoloom.congestion import Impact, expanded, impacts
 from topoloom.graphs import source
 from topoloom.networks import Network, as_networks
-from topoloom.options import EngineOptions, checked
+from topoloom.options import EngineOptions, checked, threads_given
 from topoloom.roles import resolve_routing
 from topoloom.workers import Workers, cpu_count, interruptible
 from topoloom.writable import REPORT, write_file
@@ -186,7 +186,7 @@ class WorkloadRun:
 
     def __init__(self, network: Network, app: str, role: str, options: WorkloadOptions) -> None:
         core = network.core if options.fail is None else network.core.with_failures(options.fail)
-        self.network, self.app, self.options = core, app, options
+        self.network, self.app, self.options = core, app, options.on_this_machine()
         self.routing = resolve_routing(role, core.family)
 
     def play(self) -> WorkloadResult:
@@ -226,6 +226,7 @@ class WorkloadRun:
 
 def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
     text, _ = play.run(cancel)
+    about["config"]["threads"] = threads_given(cancel, about["config"]["threads"])
     return WorkloadResult.model_validate(about | json.loads(text))
 
 
@@ -426,6 +427,7 @@ class WorkloadJob:
             raise TopoloomError(f"the baseline is {baseline}; it must be one of the networks: {', '.join(specs)}")
         place = 0 if baseline is None else specs.index(baseline)
         self._large = any(network.num_terminals >= LARGE for network in own)
+        options = options.on_this_machine()
         self._threads = options.threads
         self.runs = [WorkloadRun(network, app, routing, options) for app in dict.fromkeys(apps) for network in own]
         self._baseline = self.runs[place].network.spec if self.runs else ""

@@ -7,7 +7,7 @@ import typer
 from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic
-from topoloom.workers import interruptible
+from topoloom.cli.watching import watched
 
 RESTS_ON = {
     "expected-load": "the expected load of the busiest channel",
@@ -26,7 +26,7 @@ def bound(
 ) -> None:
     """Compute the expected load of every channel, and the saturation load that no simulation can exceed."""
     network = load_network(spec)
-    told = interruptible(lambda: network.bound(routing, traffic, optimal=optimal))
+    told = watched(lambda: network.bound(routing, traffic, optimal=optimal), f"{network.spec}: bound")
     if json:
         print_json(told)
     else:

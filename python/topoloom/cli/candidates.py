@@ -7,9 +7,9 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Json
+from topoloom.cli.watching import watched
 from topoloom.design import SHAPES, Candidate
 from topoloom.design import candidates as search
-from topoloom.workers import interruptible
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
 
@@ -68,7 +68,7 @@ def _range(text: str) -> int | tuple[int, int]:
 def _told(candidate: Candidate, *, exact: bool) -> dict[str, Any]:
     told = candidate.to_dict()
     if exact:
-        facts = interruptible(candidate.facts)
+        facts = watched(candidate.facts, f"{candidate.spec}: facts")
         told |= {"diameter": facts["diameter"], "diameter_is": "exact", "beta": facts["beta"]}
         told |= {"beta_is": facts["bisection_is"], "cost_usd": facts["cost_usd"], "power_w": facts["power_w"]}
     return told

@@ -6,15 +6,18 @@ from typing import Annotated
 
 import typer
 
+from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, print_table, progress, say
+from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
-from topoloom.cli.simulate import exit_status
+from topoloom.cli.watching import Seldom, stage_text, watched
 from topoloom.comparison import CompareJob, Comparison
 from topoloom.curves import Curve, Point
 from topoloom.loads import parse_loads
 from topoloom.options import EngineOptions
+from topoloom.studies.kept import KeptPoints
 from topoloom.writable import REPORT, check_writable
 
 
@@ -32,6 +35,7 @@ def compare(
     ] = None,
     layout: LayoutRules = "",
     prices: Prices = "",
+    store: Store = None,
     force: Force = False,
     json: Json = False,
     *,
@@ -41,23 +45,26 @@ def compare(
     loads = parse_loads(load)
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
     check_writable(out, REPORT, force=force)
-    job = CompareJob(load_networks(specs), routings, traffics, loads, options, layout, prices)
-    comparison = _run(job, context.obj)
-    tell_layout_notes(comparison.facts)
-    if out is not None:
-        comparison.write_report(out, force=force)
-        say(f"the report is in {out}")
-    if json:
-        print_json(comparison.to_dict())
-    else:
-        print_facts(comparison.facts)
-        _print_saturation(comparison)
-    return exit_status(comparison.curves, comparison.finished)
+    networks = load_networks(specs)
+    job = watched(lambda: CompareJob(networks, routings, traffics, loads, options, layout, prices), "checks")
+    with kept_points(store, "compare", out) as kept:
+        comparison = _run(job, context.obj, kept)
+        tell_layout_notes(comparison.facts)
+        if out is not None:
+            watched(lambda: comparison.write_report(out, force=force), "report")
+            say(f"the report is in {out}")
+        if json:
+            print_json(comparison.to_dict())
+        else:
+            print_facts(comparison.facts)
+            _print_saturation(comparison)
+        return exit_status(comparison.curves, kept, finished=comparison.finished)
 
 
-def _run(job: CompareJob, command: Sequence[str]) -> Comparison:
+def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Comparison:
     """Run the comparison; stderr tells how far it is, in a bar or, if it is no terminal, in a line a curve."""
     told: set[int] = set()
+    seldom = Seldom()
     with progress() as bar:
         task = bar.add_task("curves", total=len(job.curves), now="")
 
@@ -68,7 +75,14 @@ def _run(job: CompareJob, command: Sequence[str]) -> Comparison:
                 told.add(place)
                 say(f"{len(told)} of {len(job.curves)}: {_saturates(job.curves[place])}")
 
-        return job.run(command, on_point)
+        def waiting(cancel: CancelToken) -> None:
+            stage = stage_text(cancel)
+            if stage:
+                bar.update(task, now=stage)
+            done = sum(len(curve.points) for curve in job.curves)
+            seldom.say(lambda: f"{done} points of {len(job.curves)} curves are done{', ' * bool(stage)}{stage}")
+
+        return job.run(command, on_point, kept, waiting)
 
 
 def _saturates(curve: Curve) -> str:

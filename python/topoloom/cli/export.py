@@ -12,6 +12,7 @@ from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Force, Links, Spec, link_options
+from topoloom.cli.watching import watched
 
 TABLES = ("lft", "csv", "extoll")
 """Formats of routing tables: as OpenSM writes them, as ``table:FILE`` reads them, and by input, as cards load them."""
@@ -80,9 +81,10 @@ def _write_graph(
         raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
     writable.check_writable(out, writable.graph(name), force=force)
     network = load_network(spec)
+    what = f"{network.spec}: {name}"
     if out is not None:
-        return network.write(out, name, links, names, force=force)
-    text, lost = network.text(name, links, names)
+        return watched(lambda: network.write(out, name, links, names, force=force), what)
+    text, lost = watched(lambda: network.text(name, links, names), what)
     sys.stdout.write(text)
     return lost
 
@@ -93,10 +95,12 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
         raise TopoloomError(_core.unknown("format of forwarding tables", name or "", list(TABLES)))
     writable.check_writable(out, writable.TABLES[name], force=force)
     network = load_network(spec)
+    what = f"{network.spec}: tables of {routing}"
+    sizes = None
     if name == "extoll":
-        text, sizes = network.card_tables(routing)
+        text, sizes = watched(lambda: network.card_tables(routing), what)
     else:
-        text, sizes = network.core.forwarding_text(routing, name), None
+        text = watched(lambda: network.core.forwarding_text(routing, name), what)
     if out is None:
         sys.stdout.write(text)
     else:
@@ -106,7 +110,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
             f"{network.spec}: {sizes['tables']} tables, in blocks of {sizes['block']} destinations: at most "
             f"{sizes['most_entries']} entries each, for {sizes['destinations']} destinations"
         ]
-    classes = network.verify(routing)["vcs_needed"]
+    classes = watched(lambda: network.verify(routing), f"{network.spec}: proof of {routing}")["vcs_needed"]
     if classes == 1:
         return []
     return [f"{network.spec}: forwarding tables have no place for the {classes} VC classes of {routing}"]

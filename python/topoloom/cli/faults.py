@@ -6,11 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Specs
+from topoloom.cli.watching import watched_each
 from topoloom.faults import FRACTIONS, make_fault_options, try_faults
-from topoloom.workers import interruptible
 from topoloom.writable import check_writable, picture
 
 Result = dict[str, Any]
@@ -45,7 +46,7 @@ def faults(
     ] = None,
     force: Force = False,
     json: Json = False,
-) -> None:
+) -> int:
     """Let random links or routers fail, and tell what is left of networks, side by side."""
     options = make_fault_options(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
@@ -56,10 +57,7 @@ def faults(
         check_format(plot)
         check_writable(plot, picture(plot), force=force)
     networks = load_networks(specs)
-    results = [
-        interruptible(lambda network=network: try_faults(network.core, options))  # type: ignore[misc]
-        for network in networks
-    ]
+    results, interrupted = watched_each(networks, lambda network: try_faults(network.core, options), "failures")
     if plot is not None:
         from topoloom.fault_plots import write_plot  # noqa: PLC0415 - matplotlib loads slowly
 
@@ -69,6 +67,7 @@ def faults(
         print_json(results)
     else:
         _print(results, distances)
+    return status.INTERRUPTED if interrupted else status.DONE
 
 
 def _print(results: list[Result], distances: bool) -> None:

@@ -10,7 +10,7 @@ from topoloom.cli.console import print_json, say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Force, Json, Spec
 from topoloom.cli.verify import print_proof
-from topoloom.workers import interruptible
+from topoloom.cli.watching import watched
 from topoloom.writable import TABLES, check_writable, write_file
 
 
@@ -31,7 +31,7 @@ def import_lft(
     check_writable(out, TABLES["csv"], force=force)
     network = load_network(spec)
     routing = f"table:{dump}"
-    proof = interruptible(lambda: network.verify(routing))
+    proof = watched(lambda: network.verify(routing), f"{network.spec}: proof")
     if out is not None:
         write_file(out, network.core.forwarding_text(routing, "csv"), TABLES["csv"], force=force)
     if json:

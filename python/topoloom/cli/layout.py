@@ -1,6 +1,5 @@
 """``topoloom layout``: networks on the machine floor, their cables, cost and power."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +9,9 @@ from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
+from topoloom.cli.watching import watched
 from topoloom.facts import PARTS
 from topoloom.layouts import Layout, histogram
-from topoloom.workers import interruptible
 from topoloom.writable import BILL, CABLES, check_writable
 
 MOST_BINS = 12
@@ -38,10 +37,11 @@ def layout(
         if path is not None and len(specs) != 1:
             raise TopoloomError(f"{option} takes one network; {len(specs)} are given")
         check_writable(path, kind, force=force)
-    layouts = [interruptible(partial(Layout, network, layout, prices)) for network in load_networks(specs)]
-    told = [interruptible(item.to_dict) for item in layouts]
+    networks = load_networks(specs)
+    layouts = [watched(lambda of=of: Layout(of, layout, prices), f"{of.spec}: layout") for of in networks]  # type: ignore[misc]
+    told = [watched(item.to_dict, f"{of.spec}: cables") for of, item in zip(networks, layouts, strict=True)]
     if cables is not None:
-        interruptible(lambda: layouts[0].write_cables(cables, force=force))
+        watched(lambda: layouts[0].write_cables(cables, force=force), f"{networks[0].spec}: list of cables")
     if bill is not None:
         layouts[0].write_bill(bill, force=force)
     if plot is not None:
@@ -59,7 +59,7 @@ def layout(
 def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
     from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
-    interruptible(lambda: draw_layouts(layouts, path, force=force))
+    watched(lambda: draw_layouts(layouts, path, force=force), "drawing")
 
 
 def print_parts(told: list[dict[str, Any]]) -> None:

@@ -3,7 +3,10 @@
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO
 
 import typer
 
@@ -11,10 +14,13 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.cli import status
 from topoloom.cli.app import app
 from topoloom.cli.console import say
+from topoloom.options import TopoloomWarning
+from topoloom.workers import terminate_as_interrupt
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit."""
+    """Run the command line and exit. SIGTERM ends a command as Ctrl-C does: what is done is kept."""
+    terminate_as_interrupt()
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     try:
         sys.stdout.flush()
@@ -30,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status."""
     try:
-        code = _call(arguments)
+        with _said_warnings():
+            code = _call(arguments)
     except typer.Exit as end:
         return end.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -53,6 +60,30 @@ def _call(arguments: list[str]) -> object:
     command = typer.main.get_command(app)
     with command.make_context("topoloom", list(arguments), obj=["topoloom", *arguments]) as context:
         return command.invoke(context)
+
+
+@contextmanager
+def _said_warnings() -> Iterator[None]:
+    """Say our own warnings on stderr in a line, once each."""
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def say_ours(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, TopoloomWarning):
+                say(f"warning: {message}")
+            else:
+                show(message, category, filename, lineno, file, line)
+
+        warnings.simplefilter("default", TopoloomWarning)
+        warnings.showwarning = say_ours
+        yield
 
 
 def _failure(error: BaseException) -> int:

@@ -1,22 +1,23 @@
 """Networks of the command line: built where Ctrl-C is heard, and what was noticed on the way said on stderr."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from topoloom.cli.console import say
+from topoloom.cli.watching import watched
 from topoloom.networks import Network
-from topoloom.workers import interruptible
 
 
 def load_networks(specs: Sequence[str], fail: str | None = None) -> list[Network]:
     """Return the networks of `specs`, or what the failures `fail` leave of them."""
-    networks = [interruptible(lambda spec=spec: Network(spec)) for spec in specs]  # type: ignore[misc]
+    networks = [watched(partial(Network, spec), f"{spec}: building") for spec in specs]
     for network in networks:
         for note in network.notes:
             say(f"{network.spec}: {note}")
     if fail is None:
         return networks
-    return [interruptible(lambda network=network: network.with_failures(fail)) for network in networks]  # type: ignore[misc]
+    return [watched(partial(network.with_failures, fail), f"{network.spec}: failures") for network in networks]
 
 
 def load_network(spec: str, fail: str | None = None) -> Network:

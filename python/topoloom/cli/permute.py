@@ -9,8 +9,8 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
+from topoloom.cli.watching import watched
 from topoloom.permutation import permute_list
-from topoloom.workers import interruptible
 from topoloom.writable import CABLING, MOVES, check_writable, write_file
 
 
@@ -39,8 +39,9 @@ def permute(
     _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
     for path, kind in ((out, MOVES), (after, CABLING)):
         check_writable(path, kind, force=force)
-    done = interruptible(
+    done = watched(
         lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed),
+        f"{cabling}: permutation",
     )
     for path, text, kind in ((out, done.moves, MOVES), (after, done.cabling, CABLING)):
         if path is not None:

@@ -1,11 +1,13 @@
 """``topoloom saturation``: the largest load that a network carries without much delay."""
 
+from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, progress
+from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
-from topoloom.cli.simulate import exit_status
-from topoloom.curves import Curve, Point, Simulator, run_plans, search_plan
-from topoloom.options import EngineOptions
+from topoloom.cli.watching import Seldom, watched
+from topoloom.curves import Curve, Keeper, Point, Simulator, run_plans, search_plan
+from topoloom.options import EngineOptions, counted
 
 
 @takes_engine_options
@@ -13,30 +15,39 @@ def saturation(
     spec: Spec,
     routing: Routing = "minimal",
     traffic: Traffic = "uniform",
+    store: Store = None,
     json: Json = False,
     *,
     options: EngineOptions,
 ) -> int:
     """Search for the saturation load: accepted ≥ 0.98 offered, and mean latency ≤ 3 times that at zero load."""
     network = load_network(spec)
-    simulator = Simulator(network.core, routing, traffic, options, precise=())
-    finished = _run(simulator)
-    curve = simulator.curve
-    if json:
-        print_json(curve.saturation_dict())
-    elif finished:
-        _print(curve)
-    return exit_status([curve], finished)
+    simulator = watched(
+        lambda: Simulator(network.core, routing, traffic, options, precise=()), f"{network.spec}: checks"
+    )
+    with kept_points(store, "saturation") as kept:
+        finished = _run(simulator, kept)
+        curve = simulator.curve
+        if json:
+            print_json(curve.saturation_dict())
+        elif finished:
+            _print(curve)
+        return exit_status([curve], kept, finished=finished)
 
 
-def _run(simulator: Simulator) -> bool:
+def _run(simulator: Simulator, keeper: Keeper) -> bool:
+    seldom = Seldom()
     with progress() as bar:
         task = bar.add_task(simulator.curve.spec, total=None, now="")
 
         def on_point(curve: Curve, point: Point) -> None:
             bar.update(task, completed=len(curve.points), now=f"load {point.offered:g}")
 
-        return run_plans([(simulator, search_plan(simulator.curve))], on_point)
+        def waiting(cancel: CancelToken) -> None:
+            bar.update(task, now=f"{cancel.done:,} cycles")
+            seldom.say(lambda: counted(len(simulator.curve.points), "point is done", "points are done"))
+
+        return run_plans([(simulator, search_plan(simulator.curve))], on_point, keeper, waiting)
 
 
 def _print(curve: Curve) -> None:

@@ -1,18 +1,18 @@
 """``topoloom show``: the facts of networks, side by side."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from topoloom._core import TopoloomError
+from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
+from topoloom.cli.watching import watched, watched_each
 from topoloom.facts import FACTS, bound
 from topoloom.networks import Network
-from topoloom.workers import interruptible
 from topoloom.writable import check_writable, graph
 
 LONG_SEARCH = 10**11
@@ -37,20 +37,25 @@ def show(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed of the sample.", min=0)] = 1,
     paths: Annotated[bool, typer.Option("--paths", help="Count shortest paths even if that takes long.")] = False,
     force: Force = False,
-) -> None:
+) -> int:
     """Show the facts of networks, side by side."""
     if edges is not None and len(specs) != 1:
         raise TopoloomError(f"--edges takes one network; {len(specs)} are given")
     check_writable(edges, graph("csv"), force=force)
     networks = load_networks(specs, fail)
     if edges is not None:
-        networks[0].write(edges, "csv", link_options(links).get("links"), force=force)
+        latencies = link_options(links).get("links")
+        watched(lambda: networks[0].write(edges, "csv", latencies, force=force), f"{networks[0].spec}: links")
     if plot is not None:
         _draw(networks, plot, force=force)
     if sample is None:
         _warn_of_long_searches(networks)
     asked = {"sample": sample, "seed": seed, "paths": paths}
-    facts = [interruptible(partial(network.facts, layout, prices, **asked)) for network in networks]  # type: ignore[arg-type]
+    facts, interrupted = watched_each(
+        networks,
+        lambda network: network.facts(layout, prices, **asked),  # type: ignore[arg-type]
+        "facts",
+    )
     tell_layout_notes(facts)
     if json:
         print_json(facts)
@@ -59,6 +64,7 @@ def show(
     for network in facts:
         if not network["connected"]:
             say(f"{network['spec']} is disconnected: {_components(network['component_sizes'])}")
+    return status.INTERRUPTED if interrupted else status.DONE
 
 
 def _warn_of_long_searches(networks: list[Network]) -> None:
@@ -71,7 +77,7 @@ def _warn_of_long_searches(networks: list[Network]) -> None:
 def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
     from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
 
-    interruptible(lambda: draw_networks(networks, path, force=force))
+    watched(lambda: draw_networks(networks, path, force=force), "drawing")
 
 
 def print_facts(facts: list[dict[str, Any]]) -> None:

@@ -1,13 +1,15 @@
 """``topoloom simulate``: latency-load points by the cycle engine."""
 
+from topoloom._core import CancelToken
 from topoloom.cli import status
 from topoloom.cli.console import paused, print_json, progress, say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
+from topoloom.cli.watching import Seldom, watched
 from topoloom.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
+from topoloom.networks import Network
 from topoloom.options import EngineOptions
-from topoloom.workers import interruptible
 
 
 @takes_engine_options
@@ -22,17 +24,24 @@ def simulate(
 ) -> int:
     """Simulate a network flit by flit at the loads asked for."""
     network = load_network(spec)
-    loads = interruptible(lambda: offered_loads(network.core, traffic, load))
-    simulator = Simulator(network.core, routing, traffic, options, most_load=max(loads), searching=False)
+    loads, simulator = watched(lambda: _prepared(network, routing, traffic, load, options), f"{network.spec}: checks")
     finished = _run(simulator, loads, json)
     if json:
         print_json(simulator.curve.to_dict())
     return exit_status([simulator.curve], finished)
 
 
+def _prepared(
+    network: Network, routing: str, traffic: str, load: str | None, options: EngineOptions
+) -> tuple[list[float], Simulator]:
+    """Find out what is to be simulated, and whether it can be."""
+    loads = offered_loads(network.core, traffic, load)
+    return loads, Simulator(network.core, routing, traffic, options, most_load=max(loads), searching=False)
+
+
 def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
     """Run the points under a progress bar; people see them as they come."""
-    table = None if json else PointTable(simulator.curve, loads)
+    table, seldom = None if json else PointTable(simulator.curve, loads), Seldom()
     with progress() as bar:
         task = bar.add_task(simulator.curve.spec, total=len(loads), now="")
 
@@ -42,7 +51,11 @@ def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
                 with paused(bar):
                     table.print_ready(curve)
 
-        finished = run_plans([(simulator, fixed_plan(loads))], on_point)
+        def waiting(cancel: CancelToken) -> None:
+            bar.update(task, now=f"{cancel.done:,} cycles")
+            seldom.say(lambda: f"{len(simulator.curve.points)} of {len(loads)} points are done")
+
+        finished = run_plans([(simulator, fixed_plan(loads))], on_point, waiting=waiting)
     if table is not None:
         table.print_rest(simulator.curve)
     return finished

@@ -8,8 +8,8 @@ from topoloom.cli import status
 from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec
+from topoloom.cli.watching import watched
 from topoloom.options import make_options, parse_pairs
-from topoloom.workers import interruptible
 
 METHODS = {
     "acyclic": "no cycle among the dependencies of channels",
@@ -33,7 +33,7 @@ def verify(
     """Prove that a routing cannot deadlock and serves every pair of routers, or show where it fails."""
     network = load_network(spec, fail)
     options = make_options(parse_pairs("--router", router, ("vcs",)) if router is not None else {})
-    proof = interruptible(lambda: network.verify(routing, vcs=options.vcs))
+    proof = watched(lambda: network.verify(routing, vcs=options.vcs), f"{network.spec}: proof of {routing}")
     if json:
         print_json(proof)
     else:

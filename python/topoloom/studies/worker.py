@@ -9,10 +9,12 @@ import socket
 import sys
 import threading
 import time
+import warnings
 from multiprocessing.connection import Connection
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.options import TopoloomWarning
 from topoloom.studies import kinds
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.points import StudyPoint
@@ -56,6 +58,7 @@ def remote_outcome(text: str, key: str, version: tuple[str, int]) -> Outcome:
 def main() -> None:
     """Do points until the socket closes or the program that started us has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
+    warnings.simplefilter("ignore", TopoloomWarning)  # it has said so
     threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
     pipe = Connection(int(sys.argv[1]))
     try:

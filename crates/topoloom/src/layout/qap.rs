@@ -93,7 +93,7 @@ impl Qap {
         let count = self.flows.len() as u32;
         let mut places: Vec<u32> = (0..count).collect();
         if in_order {
-            self.descend(&mut places);
+            self.descend(&mut places, stage);
         } else {
             rng.shuffle(&mut places);
         }
@@ -123,7 +123,7 @@ impl Qap {
             }
             temperature *= cooling;
         }
-        self.descend(&mut best);
+        self.descend(&mut best, stage);
         best
     }
 
@@ -142,12 +142,13 @@ impl Qap {
     }
 
     /// Exchanges places as long as that helps.
-    fn descend(&self, places: &mut [u32]) {
+    fn descend(&self, places: &mut [u32], stage: &Stage) {
         let count = self.flows.len() as u32;
         let mut helped = true;
         while helped {
             helped = false;
             for a in 0..count {
+                stage.steps(0);
                 for b in a + 1..count {
                     if self.difference(places, a, b) < -1e-9 {
                         places.swap(a as usize, b as usize);

@@ -1,0 +1,58 @@
+"""Where ``compare`` and ``saturation`` keep their points, so that they go on where they were interrupted."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom._core import TopoloomError
+from topoloom.cli import status
+from topoloom.cli.console import say
+from topoloom.cli.points import tell_notes, warn_of_deadlocks
+from topoloom.curves import Curve
+from topoloom.options import counted
+from topoloom.studies.kept import KeptPoints
+
+Store = Annotated[
+    Path | None,
+    typer.Option(
+        "--store",
+        metavar="FOLDER",
+        help="Keep every point there as soon as it is done, and simulate none that is there. Otherwise points are kept "
+        "when the run is interrupted, and the same command goes on from them.",
+        show_default=False,
+    ),
+]
+
+
+def kept_points(store: Path | None, command: str, out: Path | None = None) -> KeptPoints:
+    """Return the points of earlier runs: those of `store`, else what an interrupted run left beside `out`, or here."""
+    beside = Path(f"{command}.store") if out is None else out.with_name(f"{out.name}.store")
+    return KeptPoints(store or beside, command, always=store is not None)
+
+
+def exit_status(curves: list[Curve], kept: KeptPoints, *, finished: bool) -> int:
+    """Return the exit status for curves that were searched; say where their points are, and what went wrong in them."""
+    tell_notes(curves)
+    warn_of_deadlocks(curves)
+    points = [point for curve in curves for point in curve.points.values()]
+    if kept.recalled:
+        before = counted(kept.recalled, "point was", "points were")
+        say(f"{before} simulated before and {kept.measured:,} now; all are in {kept.folder}")
+    if not finished:
+        say(f"interrupted; {counted(len(points), 'point was', 'points were')} done{_where(kept)}")
+        return status.INTERRUPTED
+    if any(point.deadlocked for point in points) or not any(point.has_answer for point in points):
+        return status.NO_ANSWER
+    return status.DONE
+
+
+def _where(kept: KeptPoints) -> str:
+    """Keep what is not kept yet, and return what people should know of it."""
+    if not kept.recalled + kept.measured:
+        return ""
+    try:
+        kept.save()
+    except TopoloomError as error:
+        return f", and could not be kept: {error}"
+    return f" and kept in {kept.folder}; the same command goes on from there"

@@ -1,0 +1,105 @@
+"""How far one long computation is: a live line on a terminal, a line now and then elsewhere."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from rich.live import Live
+from rich.text import Text
+
+from topoloom import _core
+from topoloom.cli.console import console, say
+from topoloom.networks import Network
+from topoloom.workers import interruptible
+
+QUIET_S = 1.0
+"""Work that is done sooner shows nothing."""
+
+SAID_EVERY_S = 30.0
+"""How often progress is said where stderr is no terminal."""
+
+Result = TypeVar("Result")
+
+
+def watched(task: Callable[[], Result], what: str) -> Result:
+    """Run `task`, which Ctrl-C ends, and show on stderr that it does `what`, and how far it is."""
+    with _Line(what) as line:
+        return interruptible(task, line.show)
+
+
+def watched_each(
+    networks: Sequence[Network], task: Callable[[Network], Result], what: str
+) -> tuple[list[Result], bool]:
+    """Run `task` for one network after another; return what is done, and whether Ctrl-C came before the end.
+
+    Raises:
+        KeyboardInterrupt: It came before anything was done.
+    """
+    done: list[Result] = []
+    for network in networks:
+        try:
+            done.append(watched(lambda network=network: task(network), f"{network.spec}: {what}"))  # type: ignore[misc]
+        except KeyboardInterrupt:
+            if not done:
+                raise
+            say(f"interrupted; {len(done)} of {len(networks)} networks are done")
+            return done, True
+    return done, False
+
+
+def stage_text(cancel: _core.CancelToken) -> str:
+    """Return what the engine is at, for people; nothing if it does not tell."""
+    if cancel.stage is None:
+        return ""
+    name, done, total = cancel.stage
+    return f"{name}, {done:,} of {total:,}" if total else f"{name}, {done:,}" if done else name
+
+
+class Seldom:
+    """Says a line on stderr now and then, where that is no terminal."""
+
+    def __init__(self) -> None:
+        self._silent = console(stderr=True).is_terminal
+        self._said = time.monotonic()
+
+    def say(self, text: Callable[[], str]) -> None:
+        """Say `text` if it is time for it."""
+        if not self._silent and time.monotonic() - self._said > SAID_EVERY_S:
+            self._said = time.monotonic()
+            say(text())
+
+
+class _Line:
+    """The line of one computation."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began = time.monotonic()
+        self._seldom = Seldom()
+        errors = console(stderr=True)
+        self._live = (
+            Live(console=errors, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            if errors.is_terminal
+            else None
+        )
+
+    def __enter__(self) -> "_Line":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._live is not None and self._live.is_started:
+            self._live.stop()
+
+    def show(self, cancel: _core.CancelToken) -> None:
+        """Show how far it is, once it has taken longer than people wait gladly."""
+        spent = time.monotonic() - self._began
+        if spent < QUIET_S:
+            return
+        stage = stage_text(cancel)
+        text = f"{self._what}{': ' * bool(stage)}{stage}, {spent:.0f} s"
+        if self._live is None:
+            self._seldom.say(lambda: text)
+            return
+        if not self._live.is_started:
+            self._live.start()
+        self._live.update(Text(text, overflow="ellipsis", no_wrap=True), refresh=True)

@@ -1,0 +1,133 @@
+"""Points of comparisons and searches, kept in a store of results, so that a run that was interrupted can go on.
+
+They are stored as a study's points of kind ``simulate`` are, by the same keys: nothing is measured twice, and what was
+measured under other options or on another network is never taken for it.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.curves import Point, Simulator
+from topoloom.studies.ledger import Ledger, now
+from topoloom.studies.points import StudyPoint
+from topoloom.writable import LEDGER
+
+CHANNELS = "channels"
+"""The key of the flits a cycle on each channel in a result."""
+
+
+class KeptPoints:
+    """Points of earlier runs, and of this one.
+
+    Args:
+        folder: The store.
+        name: What runs, for the store's record.
+        always: Whether every point is stored as soon as it is done. Otherwise a store that is there is used all the
+            same, and one that is not is made only by :meth:`save`.
+
+    Raises:
+        TopoloomError: A folder that is no store of results.
+
+    Attributes:
+        folder: The store.
+        recalled: Points that were taken from earlier runs.
+        measured: Points of this run.
+    """
+
+    def __init__(self, folder: Path, name: str, *, always: bool) -> None:
+        self.folder = folder
+        self.recalled = self.measured = 0
+        self._name = name
+        self._unsaved: dict[str, dict[str, Any]] = {}
+        self._ledger = Ledger(folder) if always or (folder / LEDGER).is_file() else None
+        rows = self._ledger.rows() if self._ledger is not None else []
+        self._known: dict[str, dict[str, Any]] = {row["key"]: json.loads(row["result"]) for row in rows}
+
+    @property
+    def store(self) -> str:
+        """The name of the store, if there is one already."""
+        return self.folder.name if self._ledger is not None else ""
+
+    def recall(self, simulator: Simulator, load: float) -> Point | None:
+        """Return a point that is known, and let the simulator have what belongs to it."""
+        result = self._known.get(_point(simulator, load).key)
+        if result is None:
+            return None
+        result = dict(result)
+        flits = result.pop(CHANNELS, None)
+        if simulator.keeps_flits:
+            if flits is None:
+                return None
+            simulator.keep_flits(load, _unpacked(flits))
+        result.pop("config", None)
+        self.recalled += 1
+        return Point.model_validate(result)
+
+    def keep(self, simulator: Simulator, load: float, point: Point) -> None:
+        """Keep a point that was measured."""
+        asked = _point(simulator, load)
+        result = {"config": simulator.curve.config} | point.model_dump()
+        if (flits := simulator.flits(load)) is not None:
+            result[CHANNELS] = _packed(flits)
+        self.measured += 1
+        self._unsaved[asked.key] = {
+            "key": asked.key,
+            "point": asked.to_json(),
+            "result": result,
+            "wall_s": point.wall_s,
+            "finished": now(),
+            "version": _core.__version__,
+            "model_version": _core.MODEL_VERSION,
+            "host": "",
+        }
+        if self._ledger is not None:
+            self.save()
+
+    def save(self) -> None:
+        """Store what is not stored yet.
+
+        Raises:
+            TopoloomError: A place that cannot be written to.
+        """
+        if not self._unsaved:
+            return
+        if self._ledger is None:
+            try:
+                self._ledger = Ledger(self.folder)
+            except OSError as error:
+                raise TopoloomError(f"{self.folder}: {error.strerror}") from None
+        self._ledger.begin(self._name)
+        self._ledger.adopt(list(self._unsaved.values()))
+        self._unsaved.clear()
+
+    def __enter__(self) -> "KeptPoints":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._ledger is not None:
+            self._ledger.pack()
+            self._ledger.close()
+
+
+def _point(simulator: Simulator, load: float) -> StudyPoint:
+    """Return what a study would call a point."""
+    curve, options = simulator.curve, simulator.options_at(load)
+    shown = options.model_dump(mode="json", by_alias=True, exclude_defaults=True) | {"seed": options.seed}
+    given = {name: value for name, value in shown.items() if value is not None}
+    return StudyPoint("simulate", curve.spec, curve.routing, curve.traffic, load, {"options": given}, role=curve.role)
+
+
+def _packed(flits: "np.typing.NDArray[np.float32]") -> Mapping[str, str]:
+    return {"float32": base64.b64encode(zlib.compress(flits.astype("<f4").tobytes())).decode()}
+
+
+def _unpacked(packed: Mapping[str, str]) -> "np.typing.NDArray[np.float32]":
+    return np.frombuffer(zlib.decompress(base64.b64decode(packed["float32"])), dtype="<f4")
