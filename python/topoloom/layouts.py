@@ -242,13 +242,22 @@ def pack(network: "Network", layout: str) -> list[int] | None:
     return [int(part) for part in parts]
 
 
+def price_files(prices: str) -> list[str]:
+    """Return the path of the file that `prices` names, if it names none of the lists that come with the program.
+
+    >>> price_files("own.json"), price_files("edr-flex")
+    (['own.json'], [])
+    """
+    return [prices] if prices.endswith(".json") else []
+
+
 def read_prices(prices: str) -> str:
     """Return what the engine takes as prices: a list's name, or the text of one's own list.
 
     Raises:
         TopoloomError: A file that cannot be read.
     """
-    if not prices.endswith(".json"):
+    if not price_files(prices):
         return prices
     try:
         text = Path(prices).read_text(encoding="utf-8").strip()

@@ -5,13 +5,15 @@ types are checked here, ranges by the engine itself, in :func:`topoloom._core.ch
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from topoloom._core import CancelToken, TopoloomError, unknown
+from topoloom._core import CancelToken, TopoloomError, files_of, unknown
 from topoloom.workers import cpu_count
 
 U32 = Annotated[int, Field(ge=0, lt=2**32)]
@@ -26,10 +28,44 @@ class TopoloomWarning(UserWarning):
     """What a user should know of what runs, though nothing is wrong with the result."""
 
 
+@dataclass(frozen=True)
+class Reads:
+    """Marks an option whose value may name files, all of which a result depends on.
+
+    Attributes:
+        files: Returns the paths of the files that a value names.
+    """
+
+    files: Callable[[str], list[str]]
+
+
 class Options(BaseModel):
     """Options that are checked once and never change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @classmethod
+    def files(cls, values: Mapping[str, Any]) -> list[str]:
+        """Return the paths of the files that options name.
+
+        Args:
+            values: Options by the names that Python gives them, as far as they are given.
+
+        >>> EngineOptions.files({"rates": "rates.csv", "links": {"inside": 1, "cabinet": "racks.csv"}})
+        ['rates.csv', 'racks.csv']
+        """
+        marked, nested = _file_fields(cls)
+        own = [path for name, mark in marked.items() if values.get(name) for path in mark.files(str(values[name]))]
+        return own + [path for name, model in nested.items() for path in model.files(values.get(name) or {})]
+
+
+@cache
+def _file_fields(model: type[Options]) -> tuple[dict[str, Reads], dict[str, type[Options]]]:
+    """Return the fields of `model` that may name files, and those that are options in turn."""
+    fields = model.model_fields.items()
+    marked = {name: mark for name, field in fields for mark in field.metadata if isinstance(mark, Reads)}
+    kinds = ((name, field.annotation) for name, field in fields)
+    return marked, {name: kind for name, kind in kinds if isinstance(kind, type) and issubclass(kind, Options)}
 
 
 Model = TypeVar("Model", bound=Options)
@@ -57,7 +93,7 @@ class LinkLatencies(Options):
     internal: U32 = 1
     inside: U32 | None = None
     between: U32 | None = None
-    cabinet: str | None = None
+    cabinet: Annotated[str | None, Reads(partial(files_of, "cabinet"))] = None
 
     @field_validator("cabinet", mode="before")
     @classmethod
@@ -149,7 +185,7 @@ class EngineOptions(Options):
     links: LinkLatencies = LinkLatencies()
     packet: U32 | str = 1
     injection: str = "bernoulli"
-    rates: str | None = None
+    rates: Annotated[str | None, Reads(partial(files_of, "file"))] = None
     warmup: U64 | None = None
     measure: U64 | None = None
     latency_limit: float | None = None

@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::apps_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::mappings_json, module)?)?;

@@ -57,6 +57,13 @@ pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
     raise(topoloom::formats::of_path(path, name)).map(|format| format.name)
 }
 
+/// The paths of the files that a name reads; `what` it is the name of: topology, routing, traffic, app, layout, cabinet
+/// or file.
+#[pyfunction]
+pub fn files_of(what: &str, name: &str) -> PyResult<Vec<String>> {
+    raise(topoloom::inputs::files_of(what, name))
+}
+
 /// A list of {name, summary, networks, classes, keys}.
 #[pyfunction]
 pub fn routings_json() -> String {

@@ -5,6 +5,14 @@ use std::fmt::Display;
 
 use crate::error::{Error, Result, unknown};
 
+/// The argument of a name that is the path of a file.
+pub(crate) const FILE: &str = "FILE";
+
+/// The file that `rest`, what stands behind a name's colon, is, if the name takes one.
+pub(crate) fn file(argument: Option<&str>, rest: &str) -> Vec<String> {
+    if argument == Some(FILE) && !rest.is_empty() { vec![rest.to_owned()] } else { Vec::new() }
+}
+
 /// What can be asked for by name, as far as its keys go.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Named {

@@ -10,6 +10,7 @@ pub mod faults;
 mod fill;
 pub mod flow;
 pub mod formats;
+pub mod inputs;
 mod keys;
 pub mod layout;
 pub mod metrics;

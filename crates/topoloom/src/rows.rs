@@ -1,9 +1,9 @@
 //! Files of rows of numbers between commas: traffic and messages that are given, not drawn.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::keys::{Keys, bytes};
 use crate::topology::available_memory;
 
@@ -35,7 +35,7 @@ pub(crate) fn rows(
 ) -> Result<()> {
     let path = file.argument();
     let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {error}"));
-    let opened = File::open(path).map_err(unreadable)?;
+    let opened = inputs::open(path).map_err(unreadable)?;
     // A row takes about as much memory as its text; sorting takes as much again.
     let (bytes, available) = (opened.metadata().map_err(unreadable)?.len(), available_memory());
     if u128::from(bytes) * 3 > available {

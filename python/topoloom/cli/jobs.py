@@ -105,6 +105,13 @@ def _refuse_workers(workers: int | None) -> None:
         raise TopoloomError("--workers counts processes of this machine; a cluster has --jobs and --cores")
 
 
+def tell_notes(ledger: Ledger) -> None:
+    """Say what of a store is damaged, and what becomes of it; each sentence once."""
+    for note in ledger.notes:
+        say(note)
+    ledger.notes.clear()
+
+
 def write_script(
     file: Path, study: Study, folder: Path, where: Where, workers: int | None, *, force: bool, keep_going: bool
 ) -> int:
@@ -116,6 +123,7 @@ def write_script(
     check_writable(script, SCRIPT, force=force)
     points = study.points()
     with Ledger(folder) as ledger:
+        tell_notes(ledger)
         take_in(ledger, study.name)
         states, estimates = ledger.states(), Estimates(ledger.durations())
         ledger.pack()

@@ -8,6 +8,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, duration, exit_status, tell_failures
 from topoloom.reproduce import Paper, Plan, Reproduction, names
@@ -74,6 +75,7 @@ def _announce(plan: Plan, store: Path, processors: int) -> None:
     if store.exists():
         with Ledger(store, create=False) as ledger:
             states = ledger.states()
+            tell_notes(ledger)
     left = sum(states.get(point.key) != "done" for point in plan.points)
     seconds = plan.seconds(states) / processors
     about = f", about {duration(seconds)} on {processors} processors" if seconds > LEAST_TOLD_S else ""

@@ -40,12 +40,15 @@ def results(
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Show every row.")] = False,
     force: Force = False,
+    superseded: Annotated[
+        bool, typer.Option("--superseded", help="Also show results of former contents of files that have changed.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
 ) -> int:
     """List, filter and export the results of a study, or compare two stores."""
-    found = Results.load(store).where(*(where or [])).ordered()
+    found = _load(store, where, superseded=superseded)
     if other is not None:
-        return _compare(found, Results.load(other).where(*(where or [])).ordered(), json=json)
+        return _compare(found, _load(other, where, superseded=superseded), json=json)
     if out is not None:
         found.write(out, force=force)
         say(f"{len(found)} rows are in {out}")
@@ -56,6 +59,14 @@ def results(
         summary_tables(found, names, everything=all_)
     _tell_versions(found)
     return status.DONE
+
+
+def _load(store: Path, where: list[str] | None, *, superseded: bool) -> Results:
+    """Return the rows that are asked for; what of the store is left out is said."""
+    found = Results.load(store, superseded=superseded)
+    for note in found.notes:
+        say(note)
+    return found.where(*(where or [])).ordered()
 
 
 def _tell_versions(found: Results) -> None:

@@ -9,7 +9,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.jobs import Where, executor_of, takes_jobs, write_script
+from topoloom.cli.jobs import Where, executor_of, takes_jobs, tell_notes, write_script
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, exit_status, tell_failures, tell_points
 from topoloom.cli.results import summary_tables
@@ -83,6 +83,7 @@ def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) ->
     """Run what the store lacks; return all results of the study, and how it ended."""
     points = study.points()
     with Ledger(folder) as ledger:
+        tell_notes(ledger)
         if new := take_in(ledger, study.name):
             say(f"{new} points were done by jobs of the array")
         with Told(study.name, folder) as told:
@@ -90,6 +91,7 @@ def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) ->
                 points, ledger, executor, name=study.name, keep_going=keep_going, on_progress=told.update
             )
         results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
+        tell_notes(ledger)
     tell_failures(progress)
     return results, progress
 
@@ -121,6 +123,7 @@ def _dry_run(study: Study, folder: Path, *, keep_going: bool) -> int:
     if folder.exists():
         with Ledger(folder, create=False) as ledger:
             states = ledger.states()
+            tell_notes(ledger)
     counts: dict[tuple[str, str], list[int]] = {}
     for point in points:
         count = counts.setdefault((point.origin, point.kind), [0, 0])

@@ -5,6 +5,7 @@ do, so a back-end may lose a point as long as it says so with an outcome that is
 """
 
 import os
+import selectors
 import signal
 import socket
 import subprocess
@@ -14,15 +15,19 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
 from topoloom.studies.ledger import Outcome
+from topoloom.studies.pipe import Pipe
 from topoloom.studies.points import StudyPoint
 from topoloom.workers import cpu_count
 
 LOST = "the worker ended before the point was done"
 """The error of a point whose worker was lost. It may be run again."""
+
+
+END_S = 5.0
+"""How long a worker may take to end before it is killed."""
 
 
 class Executor(Protocol):
@@ -51,7 +56,7 @@ class _Worker:
     """A process, the pipe to it, and the keys of the points that it holds, the one under way first."""
 
     process: subprocess.Popen[bytes]
-    pipe: Connection
+    pipe: Pipe
     held: deque[StudyPoint] = field(default_factory=deque)
 
 
@@ -101,7 +106,7 @@ class LocalExecutor:
             worker.pipe.close()
             worker.process.terminate()
         for worker in self._workers:
-            worker.process.wait()
+            _end(worker.process)
         self._workers = []
 
     def submit(self, point: StudyPoint) -> None:
@@ -125,19 +130,26 @@ class LocalExecutor:
 
     def _gather(self, timeout_s: float) -> list[Outcome]:
         """Return what comes first within `timeout_s` seconds."""
-        pipes = {worker.pipe: worker for worker in self._workers}
-        ready = wait(list(pipes), timeout=timeout_s)
-        outcomes = [new for pipe in ready for new in self._receive(pipes[pipe])]  # type: ignore[index]
+        with selectors.DefaultSelector() as selector:
+            for worker in self._workers:
+                writes = selectors.EVENT_WRITE if worker.pipe.is_behind else 0
+                selector.register(worker.pipe, selectors.EVENT_READ | writes, worker)
+            ready = [(key.data, events) for key, events in selector.select(timeout_s)]
+        outcomes = [new for worker, events in ready for new in self._exchange(worker, events)]
         for outcome in outcomes:
             self._mean_s += (outcome.wall_s - self._mean_s) / 20
         return outcomes
 
-    def _receive(self, worker: _Worker) -> list[Outcome]:
-        outcomes = []
+    def _exchange(self, worker: _Worker, events: int) -> list[Outcome]:
+        """Take what a worker has sent, and give it what it has room for."""
+        outcomes: list[Outcome] = []
         try:
-            while worker.pipe.poll():
-                outcomes.append(worker.pipe.recv())
-                worker.held.popleft()
+            if events & selectors.EVENT_READ:
+                outcomes = worker.pipe.receive()
+                for _ in outcomes:
+                    worker.held.popleft()
+            if events & selectors.EVENT_WRITE:
+                worker.pipe.flush()
         except (EOFError, OSError):
             outcomes += self._replace(worker)
         return outcomes
@@ -145,7 +157,7 @@ class LocalExecutor:
     def _replace(self, worker: _Worker) -> list[Outcome]:
         """Put a new worker in the place of one that died; its first point is lost, the others wait again."""
         worker.pipe.close()
-        worker.process.wait()
+        _end(worker.process)
         lost = [Outcome(worker.held.popleft().key, None, LOST)] if worker.held else []
         self._waiting.extendleft(reversed(worker.held))
         self._workers[self._workers.index(worker)] = self._start()
@@ -169,7 +181,16 @@ class LocalExecutor:
             command = [sys.executable, "-m", "topoloom.studies.worker", str(theirs.fileno()), str(os.getpid())]
             with _without_interrupts():
                 process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        return _Worker(process, Connection(ours.detach()))
+        return _Worker(process, Pipe(ours))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was asked to end; one that does not, as it is stopped, is killed."""
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -17,11 +17,15 @@ from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
 from topoloom.faults import FaultOptions, make_fault_options, try_faults
+from topoloom.layouts import price_files
 from topoloom.networks import Network
-from topoloom.options import U32, EngineOptions, Options, checked, make_options
+from topoloom.options import U32, EngineOptions, Options, Reads, checked, make_options
 from topoloom.replicas import REPLICA_PRECISION, replicate
-from topoloom.studies.points import StudyPoint
+from topoloom.studies.contents import digest
 from topoloom.workloads import Application, WorkloadOptions, WorkloadRun
+
+if TYPE_CHECKING:
+    from topoloom.studies.points import StudyPoint
 
 Result = dict[str, Any]
 
@@ -37,8 +41,8 @@ class FloorOptions(Options):
         prices: The price list.
     """
 
-    layout: str = ""
-    prices: str = ""
+    layout: Annotated[str, Reads(partial(_core.files_of, "layout"))] = ""
+    prices: Annotated[str, Reads(price_files)] = ""
 
 
 class FactsOptions(FloorOptions):
@@ -96,7 +100,7 @@ class Kind:
     """
 
     summary: str
-    run: Callable[[StudyPoint], Result]
+    run: Callable[["StudyPoint"], Result]
     simulates: bool = False
     routes: bool = False
     sends: bool = False
@@ -117,6 +121,12 @@ class Kind:
         """
         return self.reads(values) if self.reads else checked(self.options, values)
 
+    def files(self, point: "StudyPoint") -> list[str]:
+        """Return the paths of the files that a point of this kind reads, as they stand in its names."""
+        names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
+        named = [path for what, name in names.items() for path in _files_of(what, name)]
+        return named + self.options.files(point.options)
+
     @property
     def refused(self) -> frozenset[str]:
         """The keys of a sweep that mean nothing to points of this kind."""
@@ -131,13 +141,27 @@ class Kind:
         )
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4096)
+def _files_of(what: str, name: str) -> list[str]:
+    return _core.files_of(what, name)
+
+
 def network(spec: str) -> Network:
     """Return the network of `spec`; the last few are kept, as points of one network come in a row."""
+    return _network(spec, _contents("topology", spec))
+
+
+@lru_cache(maxsize=8)
+def _network(spec: str, contents: tuple[str | None, ...]) -> Network:  # noqa: ARG001 - other files, another network
     return Network(spec)
 
 
-def simulator(point: StudyPoint, *, searching: bool) -> Simulator:
+def _contents(what: str, name: str) -> tuple[str | None, ...]:
+    """Return the digests of the files that a name reads."""
+    return tuple(map(digest, _files_of(what, name)))
+
+
+def simulator(point: "StudyPoint", *, searching: bool) -> Simulator:
     """Return the simulator of a point.
 
     Raises:
@@ -154,14 +178,14 @@ def simulator(point: StudyPoint, *, searching: bool) -> Simulator:
     )
 
 
-def _load(point: StudyPoint) -> float | None:
+def _load(point: "StudyPoint") -> float | None:
     """Return the largest load that a point simulates: its own, or that of its trace; None for all there is."""
     if point.load is not None:
         return point.load
     return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else None
 
 
-def check(point: StudyPoint) -> None:
+def check(point: "StudyPoint") -> None:
     """Check all that can be checked of a point before it is run.
 
     Raises:
@@ -180,25 +204,25 @@ def check(point: StudyPoint) -> None:
         network(point.spec)
 
 
-def run(point: StudyPoint) -> Result:
+def run(point: "StudyPoint") -> Result:
     """Do the work of a point; the result is what JSON can hold."""
     return KINDS[point.kind].run(point)
 
 
-def _simulate(point: StudyPoint) -> Result:
+def _simulate(point: "StudyPoint") -> Result:
     sim = simulator(point, searching=False)
     run_here(sim, fixed_plan([sim.curve.most_load]))
     (measured,) = sim.curve.points.values()
     return {"config": sim.curve.config} | measured.model_dump()
 
 
-def _saturation(point: StudyPoint) -> Result:
+def _saturation(point: "StudyPoint") -> Result:
     sim = simulator(point, searching=True)
     run_here(sim, search_plan(sim.curve))
     return sim.curve.saturation_dict()
 
 
-def _curve(point: StudyPoint) -> Result:
+def _curve(point: "StudyPoint") -> Result:
     settings = point.settings
     if (precision := settings.get("precision")) is not None:
         # Replicas that are longer than they must be would be wasted.
@@ -216,49 +240,49 @@ def _leave(load: float) -> None:
     """Leave a point as it is."""
 
 
-def _facts(point: StudyPoint) -> Result:
+def _facts(point: "StudyPoint") -> Result:
     return network(point.spec).facts(**point.options)
 
 
-def _floor(point: StudyPoint) -> Result:
+def _floor(point: "StudyPoint") -> Result:
     told = network(point.spec).layout(**point.options).to_dict()
     told["cabinet_count"] = len(told.pop("cabinets"))
     return told
 
 
-def _verify(point: StudyPoint) -> Result:
+def _verify(point: "StudyPoint") -> Result:
     return network(point.spec).verify(point.routing, **point.options)
 
 
-def _bound(point: StudyPoint) -> Result:
+def _bound(point: "StudyPoint") -> Result:
     return network(point.spec).bound(point.routing, point.traffic, **point.options)
 
 
-def _playable(point: StudyPoint) -> None:
+def _playable(point: "StudyPoint") -> None:
     """Check an application, its mapping and its routing, without what takes much memory."""
     own = network(point.spec)
     options = checked(WorkloadOptions, point.options)
     core = own.core if options.fail is None else own.core.with_failures(options.fail)
     _core.check_routing(core, point.routing)
-    _application(point.traffic, own.num_terminals)
+    _application(point.traffic, own.num_terminals, _contents("app", point.traffic))
 
 
 @lru_cache(maxsize=256)
-def _application(app: str, tasks: int) -> None:
+def _application(app: str, tasks: int, contents: tuple[str | None, ...]) -> None:  # noqa: ARG001 - other files
     """Build an application once to see that it can be."""
     Application(app, tasks)
 
 
-def _workload(point: StudyPoint) -> Result:
+def _workload(point: "StudyPoint") -> Result:
     options = checked(WorkloadOptions, point.options)
     return WorkloadRun(network(point.spec), point.traffic, point.routing, options).play().model_dump()
 
 
-def _faults(point: StudyPoint) -> Result:
+def _faults(point: "StudyPoint") -> Result:
     return try_faults(network(point.spec).core, make_fault_options(point.options))
 
 
-def _tables(point: StudyPoint) -> Result:
+def _tables(point: "StudyPoint") -> Result:
     own = network(point.spec)
     text, sizes = own.card_tables(point.routing)
     with TemporaryDirectory() as folder:
@@ -270,7 +294,7 @@ def _tables(point: StudyPoint) -> Result:
     return sizes | {"reads_back": back == text} | {key: proof[key] for key in told}
 
 
-def _routes(point: StudyPoint) -> Result:
+def _routes(point: "StudyPoint") -> Result:
     return network(point.spec).route_lengths(point.routing)
 
 

@@ -2,13 +2,13 @@
 
 A result is stored in the transaction that marks its point as done, so a run that is killed loses no more than the
 points that it was working on. Results are kept as JSON in SQLite first and move into Parquet parts from time to time;
-a part counts from the commit that names it, and parts that no commit names are swept away when a store is opened.
+a part counts from the commit that names it. When a run opens a store, ledger and parts are made to agree: results of
+parts that no commit names are taken in, and points whose results no longer read are free again.
 Several runs may share a store: each claims its points, and claims of runs that died are free again.
 """
 
 import json
 import os
-import re
 import shutil
 import socket
 import sqlite3
@@ -22,7 +22,7 @@ from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.studies import parts
+from topoloom.studies import parts, repair
 from topoloom.studies.points import StudyPoint
 from topoloom.writable import LEDGER as FILE
 
@@ -30,6 +30,8 @@ SCHEMA_VERSION = 2
 """The layout of the store; a store of a later one is refused."""
 
 PARTS = "results"
+SHARES = "shares"
+"""The folder in which jobs that know nothing of each other meet; see :mod:`topoloom.studies.shares`."""
 
 STALE_S = 60.0
 """A run on another machine counts as dead when it has not been heard of for so long."""
@@ -62,6 +64,7 @@ CREATE TABLE IF NOT EXISTS points (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS points_loose ON points (state) WHERE result IS NOT NULL;
 CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS contents (path TEXT PRIMARY KEY, sha256 TEXT NOT NULL, seen TEXT NOT NULL) WITHOUT ROWID;
 """
 
 _FROM: dict[int, tuple[str, ...]] = {
@@ -72,22 +75,10 @@ _FROM: dict[int, tuple[str, ...]] = {
 }
 """How a store of an older version becomes one of the next."""
 
-_PART = re.compile(r"\d{20}-\d+\.(parquet|unfinished)")
-"""The names of the files that we write into the folder of parts."""
-
 _CLAIM = """
 INSERT INTO points (key, state, run, point) VALUES (?, 'claimed', ?, ?)
 ON CONFLICT (key) DO UPDATE SET state = 'claimed', run = excluded.run, error = NULL
 WHERE state = 'failed' OR (state = 'claimed' AND run IN (SELECT value FROM json_each(?)))
-"""
-
-_ADOPT = """
-INSERT INTO points (key, state, run, point, result, wall_s, finished, version, model_version, host)
-VALUES (?, 'done', ?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT (key) DO UPDATE SET state = 'done', run = excluded.run, result = excluded.result, error = NULL,
-    wall_s = excluded.wall_s, finished = excluded.finished, version = excluded.version,
-    model_version = excluded.model_version, host = excluded.host
-WHERE state != 'done'
 """
 
 _FINISH = """
@@ -118,9 +109,14 @@ class Outcome:
 class Ledger:
     """A store of results, open.
 
+    What of a store is damaged or lost is left out and reported. A run mends the store, and does anew what is lost.
+
     Args:
         folder: The store; made if it is not there.
-        create: Whether a store that is not there is made or refused.
+        create: Whether a store that is not there is made, and a damaged one mended; otherwise it is only read.
+
+    Attributes:
+        notes: Sentences on what is damaged, and what becomes of it.
 
     Raises:
         TopoloomError: A store of a later version, a folder that is no store, or a file in its place.
@@ -128,40 +124,108 @@ class Ledger:
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
         self.folder = folder
+        self.notes: list[str] = []
         self._run: int | None = None
         self._loose: int | None = None
         self._heard: dict[int, tuple[float, float]] = {}
         if folder.exists() and not folder.is_dir():
             raise TopoloomError(f"{folder} is a file; a store of results is a folder")
-        if not (folder / FILE).is_file():
+        if not (folder / FILE).exists():
             _refuse_other_folders(folder, create=create)
         try:
-            self._db = _connect(folder, create=create)
-            self._open(create=create)
+            self._open_to_write() if create else self._open_to_read()
         except sqlite3.DatabaseError as error:
             why = str(error) if os.access(folder, os.W_OK) else "it is read-only; a run has to write there"
             raise TopoloomError(f"{folder / FILE} cannot be used as a store of results: {why}") from None
 
-    def _open(self, *, create: bool) -> None:
-        found = self._schema_version()
-        if found > SCHEMA_VERSION:
+    def _open_to_write(self) -> None:
+        """Open the ledger, once what does not read has been set aside, and let it agree with the parts."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with repair.locked(self.folder):
+            saved = self._set_aside()
+            (self.folder / PARTS).mkdir(exist_ok=True)
+        self._db = _connect(self.folder / FILE)
+        self._refuse_later_versions()
+        self._keep_log()
+        # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
+        self._db.execute("PRAGMA synchronous = FULL")
+        verdicts = self._verdicts()
+        with self._transaction():
+            new = self._schema_version() == 0
+            self._make_tables()
+            mending = repair.Mending(self._db, self.folder / PARTS)
+            mending.free_lost_points(verdicts)
+            mending.free_unreadable_points()
+            found = mending.save(saved) + mending.take_in_parts()
+        if mending.notes:
+            self.notes += [*mending.notes, f"what {self.folder} lost is done again where a study asks for it"]
+        if found:
+            why = "was missing, empty or damaged; it is made anew from" if new else "did not know of"
+            self.notes.append(f"{self.folder / FILE} {why} {found} results that were found in the store")
+
+    def _set_aside(self) -> list[tuple[Any, ...]]:
+        """Set aside what stands where ledger and parts should, but is neither; return the results that it held."""
+        path, place = self.folder / FILE, self.folder / PARTS
+        if place.exists() and not place.is_dir():
+            self.notes.append(f"{place} is no folder; it is kept as {repair.set_aside(place).name}")
+        if not path.exists():
+            repair.set_aside(path)  # what SQLite left beside it
+            return []
+        if (why := repair.damage(path)) is None:
+            return []
+        aside = repair.set_aside(path)
+        self.notes.append(f"{path} is damaged ({why}); it is kept as {aside.name}")
+        return repair.saved(aside)
+
+    def _open_to_read(self) -> None:
+        """Open the ledger; where it does not read, one in memory takes its place."""
+        path = self.folder / FILE
+        why = "it is missing"
+        if path.exists():
+            try:
+                why = repair.damage(path) or ("it is empty" if _is_empty(path) else "")
+            except sqlite3.OperationalError as error:
+                why = str(error)
+        if not why:
+            writable = os.access(self.folder, os.W_OK) and os.access(path, os.W_OK)
+            self._db = _connect(path) if writable else repair.connect(path)
+            self._refuse_later_versions()
+            if self._schema_version() < SCHEMA_VERSION:
+                self._db.close()
+                self._open_to_write()
+            return
+        self._db = sqlite3.connect(":memory:", isolation_level=None)
+        self._make_tables()
+        mending = repair.Mending(self._db, self.folder / PARTS, keep=True)
+        found = (mending.save(repair.saved(path)) if path.is_file() else 0) + mending.take_in_parts()
+        self.notes += [
+            *mending.notes,
+            f"{path}: {why}; {found} results were found in the store, and the next run makes the ledger anew",
+        ]
+
+    def _refuse_later_versions(self) -> None:
+        if (found := self._schema_version()) > SCHEMA_VERSION:
             self._db.close()
             raise TopoloomError(
                 f"the store {self.folder} has version {found}, later than the {SCHEMA_VERSION} of topoloom "
                 f"{_core.__version__}; a newer topoloom wrote it"
             )
-        if not create and found == SCHEMA_VERSION:
-            return
-        self._keep_log()
-        # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
-        self._db.execute("PRAGMA synchronous = FULL")
-        with self._transaction():
-            for statement in _FROM.get(self._schema_version(), ()):
-                self._db.execute(statement)
-            for statement in filter(str.strip, _SCHEMA.split(";")):
-                self._db.execute(statement)
-            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
-            self._sweep()
+
+    def _make_tables(self) -> None:
+        for statement in _FROM.get(self._schema_version(), ()):
+            self._db.execute(statement)
+        for statement in filter(str.strip, _SCHEMA.split(";")):
+            self._db.execute(statement)
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('schema', ?)", (str(SCHEMA_VERSION),))
+
+    def _verdicts(self) -> dict[str, set[str] | str]:
+        """Return the keys that each part holds that the ledger names, or why it does not read."""
+        known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'parts'").fetchone()
+        names = self._part_names() if known else []
+        return repair.verdicts(self.folder / PARTS, names)
+
+    def _part_names(self) -> list[str]:
+        return [name for (name,) in self._db.execute("SELECT name FROM parts ORDER BY name")]
 
     def _keep_log(self) -> None:
         """Let SQLite keep a log of changes; of several that begin at once it refuses all but one without waiting."""
@@ -279,7 +343,7 @@ class Ledger:
         with self._transaction():
             return sum(
                 self._db.execute(
-                    _ADOPT,
+                    repair.ADOPT,
                     (
                         entry["key"],
                         self._run,
@@ -323,42 +387,89 @@ class Ledger:
         rows = self._db.execute(
             "SELECT point, wall_s FROM points WHERE state = 'done' ORDER BY finished DESC LIMIT 1000"
         ).fetchall()
-        return [(StudyPoint.from_json(text), wall_s) for text, wall_s in rows]
+        found = []
+        for text, wall_s in rows:
+            with suppress(ValueError):
+                found.append((StudyPoint.from_json(text), float(wall_s or 0.0)))
+        return found
 
     def failures(self) -> dict[str, str]:
         """Return why points failed, by their keys."""
         return dict(self._db.execute("SELECT key, error FROM points WHERE state = 'failed'").fetchall())
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return everything that is done, one row a point, as :func:`topoloom.studies.parts.row` makes them."""
-        for _ in range(ATTEMPTS):
-            try:
-                rows = self._all_rows()
-            except FileNotFoundError as error:  # another run has just merged that part into a new one
-                missing = error.filename
-            else:
-                return sorted(rows, key=lambda row: row["finished"])
-        raise TopoloomError(f"the store {self.folder} lacks {missing}, which holds results")
+    def note_contents(self, points: Iterable[StudyPoint]) -> None:
+        """Keep what stands in the files of points now: results of former contents are told from it."""
+        files = {path: found for point in points for path, found in point.contents.items() if found is not None}
+        if files:
+            seen = now()
+            with self._transaction():
+                self._db.executemany(
+                    "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)",
+                    ((path, found, seen) for path, found in files.items()),
+                )
 
-    def _all_rows(self) -> list[dict[str, Any]]:
-        """Return all rows, of one moment of the ledger."""
+    def contents(self) -> dict[str, str]:
+        """Return the SHA-256 that each file had when a run looked last."""
+        known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'contents'").fetchone()
+        return dict(self._db.execute("SELECT path, sha256 FROM contents").fetchall()) if known else {}
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return everything that is done, one row a point, as :func:`topoloom.studies.parts.row` makes them.
+
+        What does not read is left out, and noted.
+        """
+        for attempt in range(ATTEMPTS):
+            # Another run may merge a part into a new one while it is looked for.
+            rows, notes = self._all_rows()
+            if not any(repair.MISSING in note for note in notes) or attempt == ATTEMPTS - 1:
+                break
+        self.notes += notes
+        return sorted(rows, key=lambda row: row["finished"])
+
+    def _all_rows(self) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return all rows, of one moment of the ledger, and what does not read."""
         self._db.execute("BEGIN")
         try:
-            loose = list(self._loose_rows())
-            names = [name for (name,) in self._db.execute("SELECT name FROM parts ORDER BY name")]
-            return parts.read([self.folder / PARTS / name for name in names]) + loose
+            loose, unreadable = self._loose_rows()
+            names = self._part_names()
         finally:
             self._db.execute("ROLLBACK")
+        found, notes = self._read_parts(names)
+        # Parts that the ledger does not know yet, or no longer: what they hold is the same wherever it stands.
+        unknown = [
+            path.name for path in _children(self.folder / PARTS) if repair.is_part(path) and path.name not in names
+        ]
+        found = [*self._read_parts(unknown)[0], *found]
+        rows = {row["key"]: row for row in [*found, *loose]}
+        if unreadable:
+            notes.append(f"{unreadable} results in {self.folder / FILE} do not read; the next run does them again")
+        return list(rows.values()), notes
 
-    def _loose_rows(self) -> Iterator[dict[str, Any]]:
-        """Return the results that stand in SQLite still."""
-        rows = self._db.execute(
-            "SELECT key, point, result, version, model_version, host, finished, wall_s FROM points "
-            "WHERE result IS NOT NULL"
+    def _read_parts(self, names: Iterable[str]) -> tuple[list[dict[str, Any]], list[str]]:
+        """Return the rows of parts, and what does not read."""
+        rows, notes = [], []
+        for name in names:
+            path = self.folder / PARTS / name
+            try:
+                rows += parts.read(path)
+            except FileNotFoundError:
+                notes.append(self._lost_part(name, repair.MISSING))
+            except parts.DamagedError as error:
+                notes.append(self._lost_part(name, str(error)))
+        return rows, notes
+
+    def _lost_part(self, name: str, why: str) -> str:
+        (count,) = self._db.execute("SELECT count(*) FROM points WHERE part = ?", (name,)).fetchone()
+        return (
+            f"{self.folder / PARTS / name} does not read ({why}): the results of {count} points are left out, and the "
+            "next run does them again"
         )
-        for key, point, result, *origin in rows.fetchall():
-            provenance = dict(zip(parts.ORIGIN, origin, strict=True))
-            yield parts.row(key, StudyPoint.from_json(point), json.loads(result), provenance)
+
+    def _loose_rows(self) -> tuple[list[dict[str, Any]], int]:
+        """Return the results that stand in SQLite still, and how many of them do not read."""
+        rows = self._db.execute(f"SELECT {repair.LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
+        whole = [made for row in rows if (made := repair.loose_row(row)) is not None]
+        return whole, len(rows) - len(whole)
 
     # ---- parts --------------------------------------------------------------------------------------------------
 
@@ -380,18 +491,20 @@ class Ledger:
 
     def _pack(self) -> list[str]:
         """Write one part with the loose results, and with those of all parts if there are many; return the latter."""
-        rows = list(self._loose_rows())
+        rows, _ = self._loose_rows()
         if not rows:
             return []
-        old = [name for (name,) in self._db.execute("SELECT name FROM parts ORDER BY name")]
+        old = self._part_names()
         if len(old) < MOST_PARTS:
             old = []
-        merged = parts.read([self.folder / PARTS / name for name in old]) + rows
+        merged, unread = self._read_parts(old)
+        if unread:  # they stay until the next run mends the store
+            merged, old = [], []
         name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
         while (self.folder / PARTS / name).exists():  # a clock that was set back
             name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
-        parts.write(self.folder / PARTS / name, merged)
-        self._db.execute("INSERT INTO parts VALUES (?, ?)", (name, len(merged)))
+        parts.write(self.folder / PARTS / name, list({row["key"]: row for row in [*merged, *rows]}.values()))
+        self._db.execute("INSERT INTO parts VALUES (?, ?)", (name, len(merged) + len(rows)))
         self._db.executemany("DELETE FROM parts WHERE name = ?", ((part,) for part in old))
         self._db.executemany(
             "UPDATE points SET result = NULL, part = ? WHERE key = ?", ((name, row["key"]) for row in rows)
@@ -401,35 +514,31 @@ class Ledger:
             self._db.execute(f"UPDATE points SET part = ? WHERE part IN ({marks})", (name, *old))
         return old
 
-    def _sweep(self) -> None:
-        """Remove files that no commit names: what a run left that was killed while it packed."""
-        named = {name for (name,) in self._db.execute("SELECT name FROM parts")}
-        for path in (self.folder / PARTS).iterdir():
-            if path.name not in named and _PART.fullmatch(path.name):
-                path.unlink(missing_ok=True)
-
 
 def _refuse_other_folders(folder: Path, *, create: bool) -> None:
     """Refuse a folder that holds something, but no store."""
-    if not create:
+    if not create and not any(repair.PART.fullmatch(path.name) for path in _children(folder / PARTS)):
         raise TopoloomError(f"{folder} is no store of results: it has no {FILE}")
     # A run that begins at the same time may have got as far as the folder of parts.
-    if folder.exists() and any(path.name != PARTS and not path.name.startswith(FILE) for path in folder.iterdir()):
+    if any(path.name not in (PARTS, SHARES) and not path.name.startswith(FILE) for path in _children(folder)):
         raise TopoloomError(f"{folder} holds other files; a store of results is a folder of its own")
 
 
-def _connect(folder: Path, *, create: bool) -> sqlite3.Connection:
-    """Open the ledger's file; one that cannot be written can be read."""
-    if create or (os.access(folder, os.W_OK) and os.access(folder / FILE, os.W_OK)):
-        (folder / PARTS).mkdir(parents=True, exist_ok=True)
-        return sqlite3.connect(folder / FILE, timeout=BUSY_S, isolation_level=None)
-    # Without a log of changes SQLite needs no locks, which it could not make there.
-    log = folder / f"{FILE}-wal"
-    how = "mode=ro" if log.is_file() and log.stat().st_size else "mode=ro&immutable=1"
-    return sqlite3.connect(f"{(folder / FILE).absolute().as_uri()}?{how}", uri=True, isolation_level=None)
+def _children(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+
+
+def _is_empty(path: Path) -> bool:
+    return path.stat().st_size == 0 and not path.with_name(path.name + "-wal").exists()
 
 
 def _unwritable(folder: Path, error: sqlite3.Error) -> TopoloomError:
+    if repair.is_damage(error):
+        return TopoloomError(f"{folder / FILE} is damaged ({error}); the same command mends it and goes on")
     if "full" in str(error) or shutil.disk_usage(folder).free < LEAST_FREE:
         return _full(folder)
     return TopoloomError(f"the store {folder} cannot be written: {error}; what was done before is stored")

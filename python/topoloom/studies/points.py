@@ -6,23 +6,18 @@ version of the models: two points with one key have the same result, bit for bit
 
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from topoloom import _core
+from topoloom.studies.contents import digest
+from topoloom.studies.kinds import KINDS
 
 IRRELEVANT = ("threads",)
 """Options that change how fast a result is there, not what it is."""
-
-FILE_OPTIONS = ("rates",)
-"""Options that are the path of a file."""
-
-_FILES = re.compile(r"(?:^|[(,=])(?:(?:file|pairs|trace|table|goal|messages):|cabinet=(?=[^,()]+\.csv))([^,()]+)")
-"""The paths of files in the name of a network, a routing or a traffic, wherever they stand in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,33 +63,48 @@ class StudyPoint:
 
     @cached_property
     def key(self) -> str:
-        """The hash of everything that the result depends on: 32 hexadecimal digits."""
+        """The hash of everything that the result depends on: 32 hexadecimal digits.
+
+        It stays what it was when it was first asked for, whatever happens to the files meanwhile.
+        """
+        return self.key_of(self.contents.get)
+
+    def key_of(self, content: Callable[[str], str | None], model_version: int = _core.MODEL_VERSION) -> str:
+        """Return the key that the point has where its files hold something else, or of another version of the models.
+
+        Args:
+            content: Returns the SHA-256 of what stands in a file; None where it is not there.
+            model_version: The version of the models.
+        """
         settings = dict(self.settings)
         if "options" in settings:
             settings["options"] = {k: v for k, v in settings["options"].items() if k not in IRRELEVANT}
         identity = [
-            _core.MODEL_VERSION,
+            model_version,
             self.kind,
             self.spec,
             self.routing,
             self.traffic,
             self.load,
             settings,
-            [file_digest(path) for path in self.files],
+            [content(path) for path in self.files],
         ]
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     @property
     def files(self) -> list[str]:
-        """The paths of the files that the point names."""
-        names = [path for name in (self.spec, self.routing, self.traffic) for path in _FILES.findall(name)]
-        cabinets = str(self.options.get("links", {}).get("cabinet", ""))
-        named = [
-            *(self.options.get(option) for option in FILE_OPTIONS),
-            cabinets if cabinets.endswith(".csv") else None,
-        ]
-        return names + [path for path in named if path is not None]
+        """The paths of the files that the point reads, in its names and among its options."""
+        return KINDS[self.kind].files(self) if self.kind in KINDS else []
+
+    @cached_property
+    def contents(self) -> dict[str, str | None]:
+        """The SHA-256 of each file that the point reads when this is first asked for; None of one that is missing."""
+        return {path: digest(path) for path in self.files}
+
+    def changed_files(self) -> list[str]:
+        """Return the files that hold something else than what the key stands for."""
+        return [path for path, known in self.contents.items() if digest(path) != known]
 
     @property
     def named(self) -> dict[str, Any]:
@@ -108,8 +118,13 @@ class StudyPoint:
         seed = "" if self.seed is None else f"seed {self.seed}"
         return " ".join(part for part in (self.kind, self.spec, self.routing, self.traffic, load, seed) if part)
 
-    def to_json(self) -> str:
-        """Return what :meth:`from_json` reads."""
+    def to_json(self, contents: Mapping[str, str | None] | None = None) -> str:
+        """Return what :meth:`from_json` reads.
+
+        Args:
+            contents: The SHA-256 of each file that the point read; :attr:`contents` unless given.
+        """
+        contents = self.contents if contents is None else contents
         values = {
             "kind": self.kind,
             "spec": self.spec,
@@ -119,23 +134,24 @@ class StudyPoint:
             "settings": dict(self.settings),
             "role": self.role,
         }
-        return json.dumps(values, sort_keys=True)
+        return json.dumps(values | ({"files": dict(contents)} if contents else {}), sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> "StudyPoint":
-        """Return the point that :meth:`to_json` wrote."""
-        return cls(**json.loads(text))
+        """Return the point that :meth:`to_json` wrote, with the files that are here.
+
+        Raises:
+            ValueError: The text is no point.
+        """
+        values = json.loads(text)
+        if isinstance(values, dict):
+            values.pop("files", None)
+            with suppress(TypeError):
+                return cls(**values)
+        raise ValueError("no point of a study")
 
 
-def file_digest(name: str) -> str | None:
-    """Return the hash of a file. A missing one has none here: whoever uses it says so."""
-    path = Path(name)
-    try:
-        return _digest(path, path.stat().st_mtime_ns, path.stat().st_size)
-    except OSError:
-        return None
-
-
-@lru_cache(maxsize=64)
-def _digest(path: Path, stamp: int, size: int) -> str:  # noqa: ARG001 - a file that changed is read again
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def files_of(text: str) -> dict[str, str | None]:
+    """Return the SHA-256 of each file that a point read, from what :meth:`StudyPoint.to_json` wrote of it."""
+    files = json.loads(text).get("files")
+    return files if isinstance(files, dict) else {}

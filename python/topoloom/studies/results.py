@@ -14,6 +14,7 @@ from topoloom.replicas import merged
 from topoloom.studies import parts
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.ledger import Ledger
+from topoloom.studies.superseded import split
 from topoloom.writable import PARQUET, ROWS, replacing, write_file
 
 if TYPE_CHECKING:
@@ -49,19 +50,35 @@ class Results:
 
     Attributes:
         rows: The rows, as :func:`topoloom.studies.parts.row` makes them, in the order in which they were done.
+        notes: Sentences on what is left out, and on what of the store is damaged.
     """
 
     rows: Sequence[Row]
+    notes: Sequence[str] = ()
 
     @classmethod
-    def load(cls, store: str | Path) -> "Results":
-        """Read everything that a store holds.
+    def load(cls, store: str | Path, *, superseded: bool = False) -> "Results":
+        """Read what a store holds.
+
+        Args:
+            store: The store.
+            superseded: Also return results of former contents of files that have changed since.
 
         Raises:
             TopoloomError: A folder that is no store.
         """
         with Ledger(Path(store), create=False) as ledger:
-            return cls(ledger.rows())
+            rows, contents = ledger.rows(), ledger.contents()
+            notes = list(ledger.notes)
+        if superseded:
+            return cls(rows, notes)
+        newest, former = split(rows, contents)
+        if former:
+            paths = sorted({path for row in former for path in parts.point_of(row).files})
+            notes.append(
+                f"{len(former)} results of former contents of {', '.join(paths)} are left out; --superseded shows them"
+            )
+        return cls(newest, notes)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -69,7 +86,7 @@ class Results:
     def of(self, keys: Iterable[str]) -> "Results":
         """Return the results of these points, in this order."""
         rows = {row["key"]: row for row in self.rows}
-        return Results([rows[key] for key in keys if key in rows])
+        return Results([rows[key] for key in keys if key in rows], self.notes)
 
     def ordered(self) -> "Results":
         """Return the rows in an order for people: by what they ask for, and ascending load and seed."""

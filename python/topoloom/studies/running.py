@@ -69,6 +69,9 @@ class Records(Protocol):
     def failures(self) -> dict[str, str]:
         """Return why points failed, by their keys."""
 
+    def note_contents(self, points: Iterable[StudyPoint]) -> None:
+        """Keep what stands in the files that points read."""
+
     def begin(self, study: str) -> None:
         """Begin a run, in whose name points are claimed."""
 
@@ -171,6 +174,7 @@ class _Run:
         keep_going: bool,
         noted: Mapping[str, float],
     ) -> None:
+        self._points = points
         self._ledger = ledger
         self._executor = executor
         states = ledger.states()
@@ -189,6 +193,7 @@ class _Run:
 
     def to_the_end(self, name: str, on_progress: OnProgress) -> Progress:
         on_progress(self.progress)
+        self._ledger.note_contents(self._points)
         if self._todo:
             self._ledger.begin(name)
             self._began = time.monotonic()

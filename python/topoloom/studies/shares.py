@@ -6,8 +6,10 @@ line a point; whoever runs the study next takes these lines into the ledger. Wha
 
 import json
 import os
+import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
@@ -15,10 +17,17 @@ from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.studies.ledger import Ledger, Outcome, now
+from topoloom.studies.ledger import SHARES, Ledger, Outcome, now
 from topoloom.studies.points import StudyPoint
+from topoloom.studies.repair import loose_row
 
-FOLDER = "shares"
+FOLDER = SHARES
+_ENTRY = {"key", "point", "result", "wall_s", "finished", "version", "model_version", "host"}
+"""What a line of a journal says."""
+
+_OURS = re.compile(r"\d+\.(json|jsonl|alive|log)|\.clock")
+"""The names of the files of shares."""
+
 BEAT_S = 10.0
 """How often a job says that it is alive."""
 
@@ -38,17 +47,36 @@ def deal(points: Sequence[StudyPoint], folder: Path, count: int) -> int:
         How many lists there are: no more than points.
 
     Raises:
+        TopoloomError: There is something else in the place of the shares.
         OSError: The folder cannot be written.
     """
-    place = folder / FOLDER
+    place = _place(folder)
     place.mkdir(parents=True, exist_ok=True)
     for old in place.iterdir():
-        old.unlink()
+        if _OURS.fullmatch(old.name):
+            old.unlink()
     count = min(count, len(points))
     for share in range(count):
         keys = [point.key for point in points[share::count]]
         (place / f"{share}.json").write_text(json.dumps(keys), encoding="utf-8")
     return count
+
+
+def _place(folder: Path) -> Path:
+    """Return the folder of the shares of a store.
+
+    Raises:
+        TopoloomError: It is no folder, or it or a file in it is a link: nothing is written or removed elsewhere.
+    """
+    place = folder / FOLDER
+    if place.is_symlink() or (place.exists() and not place.is_dir()):
+        what = "a symbolic link" if place.is_symlink() else "no folder"
+        raise TopoloomError(f"{place} is {what}; the shares of a store are a folder in it: remove it")
+    for path in place.glob("*"):
+        if _OURS.fullmatch(path.name) and (path.is_symlink() or path.is_dir()):
+            what = "a symbolic link" if path.is_symlink() else "a folder"
+            raise TopoloomError(f"{path} is {what} in the place of a file; remove it")
+    return place
 
 
 def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[StudyPoint]:
@@ -57,13 +85,13 @@ def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[Stu
     Raises:
         TopoloomError: There is no such share, or the study has changed since.
     """
-    path = folder / FOLDER / f"{share}.json"
+    path = _place(folder) / f"{share}.json"
     if not path.is_file():
         there = sum(1 for _ in path.parent.glob("*.json"))
         what = f"; they are 0 to {there - 1}" if there else "; topoloom run STUDY.toml --script FILE deals them"
         raise TopoloomError(f"{folder} has no share {share}{what}")
     known = {point.key: point for point in points}
-    keys = json.loads(path.read_text(encoding="utf-8"))
+    keys = _keys(path)
     if any(key not in known for key in keys):
         raise TopoloomError(
             f"share {share} of {folder} holds points that the study does not: it, a file that it names, or topoloom "
@@ -72,13 +100,28 @@ def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[Stu
     return [known[key] for key in keys]
 
 
+def _keys(path: Path) -> list[str]:
+    """Return the keys in the file of a share.
+
+    Raises:
+        TopoloomError: It is damaged.
+    """
+    try:
+        keys = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        keys = None
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
+        raise TopoloomError(f"{path} is damaged: it holds no list of points; write the script anew, which deals shares")
+    return keys
+
+
 def refuse_busy(folder: Path) -> None:
     """Refuse to go on while jobs are at work on shares: their points would be run twice.
 
     Raises:
         TopoloomError: Some are.
     """
-    if busy := _busy(folder / FOLDER):
+    if busy := _busy(_place(folder)):
         names = ", ".join(map(str, busy[:5])) + (", …" if len(busy) > 5 else "")  # noqa: PLR2004 - a few are enough
         raise TopoloomError(
             f"jobs are at work on shares {names} of {folder}; wait for them or cancel them (they count as dead "
@@ -88,7 +131,7 @@ def refuse_busy(folder: Path) -> None:
 
 def _busy(place: Path) -> list[int]:
     """Return the shares whose jobs were heard of lately, by the clock of the file system."""
-    beats = {int(path.stem): path.stat().st_mtime for path in place.glob("*.alive")}
+    beats = {int(path.stem): path.stat().st_mtime for path in place.glob("*.alive") if _OURS.fullmatch(path.name)}
     if not beats:
         return []
     probe = place / ".clock"
@@ -109,7 +152,7 @@ def take_in(ledger: Ledger, name: str) -> int:
         TopoloomError: Jobs are at work still.
     """
     refuse_busy(ledger.folder)
-    paths = sorted((ledger.folder / FOLDER).glob("*.jsonl"))
+    paths = sorted(path for path in _place(ledger.folder).glob("*.jsonl") if _OURS.fullmatch(path.name))
     entries = [entry for path in paths for entry in _entries(path) if entry["result"] is not None]
     if not entries:
         return 0
@@ -118,25 +161,33 @@ def take_in(ledger: Ledger, name: str) -> int:
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:
-    """Return the lines of a journal; the last one may be torn, as its job was killed."""
+    """Return the lines of a journal that are whole; the last one may be torn, as its job was killed."""
     entries = []
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
         return []
     for line in lines:
-        try:
-            entries.append(json.loads(line))
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            entry = json.loads(line)
+            if isinstance(entry, dict) and entry.keys() >= _ENTRY and _reads(entry):
+                entries.append(entry)
     return entries
+
+
+def _reads(entry: Mapping[str, Any]) -> bool:
+    """Return whether a line is a failure, or a result that a ledger can hold."""
+    if entry["result"] is None:
+        return True
+    origin = (entry[name] for name in ("wall_s", "finished", "version", "model_version", "host"))
+    return loose_row((entry["key"], entry["point"], json.dumps(entry["result"]), *origin)) is not None
 
 
 class Journal:
     """The record of one share, with what :func:`topoloom.studies.running.run_points` asks of a ledger."""
 
     def __init__(self, folder: Path, share: int) -> None:
-        self._path = folder / FOLDER / f"{share}.jsonl"
+        self._path = _place(folder) / f"{share}.jsonl"
         self._alive = self._path.with_suffix(".alive")
         self._ended = Event()
         self._points: dict[str, StudyPoint] = {}
@@ -176,6 +227,9 @@ class Journal:
 
     def begin(self, study: str) -> None:
         """Nothing is claimed."""
+
+    def note_contents(self, points: Iterable[StudyPoint]) -> None:
+        """Keep nothing: whoever takes the lines in does."""
 
     def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
         """Write down what was done, on the disk when this returns; everything wanted may be done."""

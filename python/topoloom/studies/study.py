@@ -2,6 +2,7 @@
 
 import dataclasses
 import tomllib
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
@@ -387,7 +388,10 @@ class Study(BaseModel):
                 raise TopoloomError(f"{point.label()} failed: {why}")
             if not progress.finished:
                 raise KeyboardInterrupt
-            return Results(ledger.rows()).of(point.key for point in points)
+            results = Results(ledger.rows(), ledger.notes).of(point.key for point in points)
+        for note in results.notes:
+            warnings.warn(note, stacklevel=2)
+        return results
 
 
 def _check_option(kind: Kind, name: str, values: Any, engine: Any) -> None:

@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 import warnings
-from multiprocessing.connection import Connection
+from contextlib import suppress
 
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.options import TopoloomWarning
 from topoloom.studies import kinds
 from topoloom.studies.ledger import Outcome
+from topoloom.studies.pipe import packed, receive
 from topoloom.studies.points import StudyPoint
 
 
@@ -25,12 +26,20 @@ def outcome_of(point: StudyPoint) -> Outcome:
     began = time.perf_counter()
     result, error = None, None
     try:
+        _require_same_files(point)
         result = kinds.run(point)
+        _require_same_files(point)
     except TopoloomError as mistake:
-        error = str(mistake)
+        result, error = None, str(mistake)
     except BaseException as bug:  # one broken point must not end a study; a panic of the engine is no Exception
         error = f"internal error: {type(bug).__name__}: {bug}"
     return Outcome(point.key, result, error, time.perf_counter() - began, socket.gethostname())
+
+
+def _require_same_files(point: StudyPoint) -> None:
+    """Refuse a point whose files are no longer those that its key stands for: its result would be another one's."""
+    if changed := point.changed_files():
+        raise TopoloomError(f"{changed[0]} changed while the study ran; the same command runs the point again")
 
 
 def remote_outcome(text: str, key: str, version: tuple[str, int]) -> Outcome:
@@ -60,12 +69,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
     warnings.simplefilter("ignore", TopoloomWarning)  # it has said so
     threading.Thread(target=_end_with, args=(int(sys.argv[2]),), daemon=True).start()
-    pipe = Connection(int(sys.argv[1]))
-    try:
+    with socket.socket(fileno=int(sys.argv[1])) as end, suppress(EOFError, OSError):
         while True:
-            pipe.send(outcome_of(pipe.recv()))
-    except (EOFError, OSError):
-        return
+            end.sendall(packed(outcome_of(receive(end))))
 
 
 def _end_with(parent: int) -> None:

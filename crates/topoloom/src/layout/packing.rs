@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::Layout;
 use crate::error::{Error, Result};
+use crate::inputs;
 use crate::network::{Network, RouterId};
 use crate::table::{Rows, heading};
 
@@ -78,6 +79,11 @@ impl Packing {
                 "cabinet={self} belongs to a layout; write its cabinets to a file, and name that"
             ))),
         }
+    }
+
+    /// The paths of the files that say it.
+    pub fn files(&self) -> Vec<String> {
+        if let Self::File(path) = self { vec![path.clone()] } else { Vec::new() }
     }
 
     /// Routers a cabinet, if METIS is to say which.
@@ -221,7 +227,7 @@ const COLUMNS: [&str; 2] = ["router", "cabinet"];
 /// the columns, which may then stand in any order and among others; lines that begin with # are passed over. Cabinets are
 /// numbered in the order of their names where these are whole numbers, else in the order of their appearance.
 fn of_file(network: &Network, path: &str) -> Result<Vec<u32>> {
-    let text = std::fs::read_to_string(path)
+    let text = inputs::read_text(path)
         .map_err(|error| Error::Config(format!("cabinet: cannot read '{path}': {}", error.kind())))?;
     let found = read_table(network, path, &text)?;
     let mut seen = HashSet::new();

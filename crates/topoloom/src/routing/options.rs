@@ -7,7 +7,7 @@ use super::RoutingInfo;
 use crate::error::{Error, Result, unknown};
 
 /// The one key of a routing that is read from a file: it stands for all that is written behind the name.
-pub(super) const FILE: &str = "FILE";
+pub(super) use crate::keys::FILE;
 
 /// What a user has written behind a routing's name, its keys known to be the routing's.
 #[derive(Debug, Clone)]

@@ -54,9 +54,21 @@ impl RoutingInfo {
         if self.families.is_empty() { "any".to_owned() } else { self.families.join(", ") }
     }
 
+    /// True if it is the user's own, read from a file.
+    fn is_own(&self) -> bool {
+        self.keys.first().is_some_and(|(key, _)| *key == FILE)
+    }
+
     fn offered_by(&self, network: &Network) -> bool {
         self.families.is_empty() || self.families.contains(&network.family())
     }
+}
+
+/// The paths of the files that the routing `text` reads.
+pub fn files(text: &str) -> Vec<String> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    let own = ROUTINGS.iter().find(|info| info.name == name && info.is_own());
+    own.filter(|_| !rest.is_empty() && !tables::in_memory(rest)).map(|_| rest.to_owned()).into_iter().collect()
 }
 
 /// Builds the routing that `text` (`name` or `name:key=value`) names, for `network`.
@@ -76,8 +88,7 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
 
 /// The names of the routings that `network` offers; one that is read from a file is the user's own.
 pub fn offered(network: &Network) -> Vec<&'static str> {
-    let own = |info: &RoutingInfo| info.keys.first().is_some_and(|(key, _)| *key == FILE);
-    ROUTINGS.iter().filter(|info| info.offered_by(network) && !own(info)).map(|info| info.name).collect()
+    ROUTINGS.iter().filter(|info| info.offered_by(network) && !info.is_own()).map(|info| info.name).collect()
 }
 
 fn not_offered(network: &Network, info: &RoutingInfo) -> Error {

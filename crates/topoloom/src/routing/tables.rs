@@ -8,6 +8,7 @@ use super::cards::ByCards;
 use super::options::FILE;
 use super::{AnyRouting, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
 use crate::error::{Error, Result, reason};
+use crate::inputs;
 use crate::network::{Network, Peer, RouterId, TerminalId};
 use crate::rng::{Rng, mix};
 use crate::topology::available_memory;
@@ -22,7 +23,7 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
     keys: &[(FILE, "the table, written table:FILE; destinations are terminals, or routers in destination_router")],
     build: |network, options| {
         let name = options.text(FILE).unwrap_or_default();
-        let tables = if name.starts_with(IN_MEMORY) {
+        let tables = if in_memory(name) {
             recall(name)?
         } else {
             let text = open(name)?;
@@ -393,6 +394,12 @@ impl Routing for TableRouting {
 
 /// Tables that a program holds in memory, by what their names begin with.
 const IN_MEMORY: &str = "@";
+
+/// True if `table:NAME` stands for tables in memory, not for a file.
+pub(super) fn in_memory(name: &str) -> bool {
+    name.starts_with(IN_MEMORY)
+}
+
 static HELD: Mutex<Vec<(String, Weak<Tables>)>> = Mutex::new(Vec::new());
 
 /// Lets `table:NAME` stand for tables in memory as long as somebody holds them; returns NAME, which depends on what is
@@ -418,7 +425,7 @@ fn open(file: &str) -> Result<String> {
     if file.is_empty() {
         return Err(Error::Routing("table needs a file, as in table:routes.csv".to_owned()));
     }
-    std::fs::read_to_string(file).map_err(|error| Error::Routing(format!("table:{file}: {}", reason(&error))))
+    inputs::read_text(file).map_err(|error| Error::Routing(format!("table:{file}: {}", reason(&error))))
 }
 
 fn read(network: &Network, file: &str, text: &str) -> Result<Tables> {

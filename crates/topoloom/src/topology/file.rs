@@ -8,6 +8,7 @@ use super::Family;
 use super::params::{Key, P, PATH, Params};
 use crate::error::{Result, reason};
 use crate::formats::{self, Origin};
+use crate::inputs;
 use crate::network::Network;
 
 pub(super) const FAMILY: Family = Family {
@@ -57,5 +58,5 @@ fn contents(params: &Params, path: &str) -> Result<Vec<u8>> {
             params.mistake(format!("'{path}' has {} MB, too many to read into memory", about.len() / 1_000_000))
         );
     }
-    std::fs::read(path).map_err(unreadable)
+    inputs::read(path).map_err(unreadable)
 }

@@ -110,6 +110,21 @@ pub fn family(name: &str) -> Result<&'static Family> {
         .ok_or_else(|| Error::Spec(unknown("topology", name, FAMILIES.iter().map(|f| f.name))))
 }
 
+/// The paths of the files that the network `spec` reads, those of networks within it first.
+pub fn files(spec: &str) -> Vec<String> {
+    let (mut spec, mut found) = (spec.to_owned(), Vec::new());
+    // The network within another is looked at behind it, not within, so that no depth is too much.
+    while !spec.is_empty() {
+        let intact = spec.split_once(FLAG).map_or(&*spec, |(intact, _)| intact).trim();
+        let (name, rest) = intact.split_once(':').unwrap_or((intact, ""));
+        let Ok(params) = family(name).and_then(|family| Params::parse(intact, family, rest)) else { break };
+        found.extend(params.files().into_iter().rev());
+        spec = permuted::base_of(&params).unwrap_or_default().to_owned();
+    }
+    found.reverse();
+    found
+}
+
 /// Builds the network that `spec` describes; `SPEC --fail links=5%,seed=1` is one with failures.
 ///
 /// # Errors

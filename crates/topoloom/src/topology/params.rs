@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Family;
 use crate::error::{Error, Result, unknown};
+use crate::layout::Packing;
 
 /// A key that a family's specs may give.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,9 @@ pub const PATH: Key = Key { name: "path", doc: "the file; stands first, where ot
 /// The key of a family that is made of another network: how, and that network's spec, in brackets. It stands first in a
 /// spec, without its name, where others have sizes.
 pub const BASE: Key = Key { name: "base", doc: "the other network; stands first, where other families have sizes" };
+
+/// The key of a family whose routers can be put into cabinets, by a table if need be.
+pub const CABINET: Key = Key { name: "cabinet", doc: Packing::DOC };
 
 /// The parsed parameters of one spec.
 #[derive(Debug)]
@@ -80,7 +84,8 @@ impl Params {
         Ok(items)
     }
 
-    fn begins_with(&self, key: Key) -> bool {
+    /// True if `key` is the family's first one.
+    pub fn begins_with(&self, key: Key) -> bool {
         self.family.keys.first().is_some_and(|first| first.name == key.name)
     }
 
@@ -154,6 +159,13 @@ impl Params {
     pub fn text(&self, key: &str) -> Option<&str> {
         debug_assert!(self.family.keys.iter().any(|k| k.name == key), "{key} is not declared");
         self.values.get(key).map(String::as_str)
+    }
+
+    /// The paths of the files that it names itself, not those of a network within it.
+    pub fn files(&self) -> Vec<String> {
+        let path = self.values.get(PATH.name).cloned();
+        let packing = self.values.get(CABINET.name).and_then(|text| Packing::parse(text).ok());
+        path.into_iter().chain(packing.iter().flat_map(Packing::files)).collect()
     }
 
     /// A whole number of at least `least`, if given.

@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::Family;
-use super::params::{BASE, Key, Params};
+use super::params::{BASE, CABINET, Key, Params};
 use crate::error::{Error, Result, unknown};
 use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::metrics::distances::{require_connected, rows};
@@ -22,7 +22,7 @@ pub(super) const FAMILY: Family = Family {
     sizes: None,
     keys: &[
         Key { name: BASE.name, doc: "how, and the other network; stands first: two-cab(torus:64x64)" },
-        Key { name: "cabinet", doc: Packing::DOC },
+        CABINET,
         Key { name: "nodes", doc: "terminals a node-only cabinet; their cables are swapped too (default: they stay)" },
         Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
         Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
@@ -156,7 +156,7 @@ impl Structure for Permuted {
 fn build(params: &Params) -> Result<Network> {
     let named = |error| named(params, error);
     let (way, base) = base(params)?;
-    let packing = params.text("cabinet").map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
+    let packing = params.text(CABINET.name).map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
     let how = trials(params, way)?;
     let nodes = params.optional("nodes", 1)?;
     let base = super::build(base).map_err(named)?;
@@ -284,6 +284,11 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
     }
     let layout = || Layout::with_cabinets(base, &Rules::parse(rules)?, cabling.cabinets().to_vec());
     Ok(layout().map_err(|error| named(params, error))?.between_cabinets_m())
+}
+
+/// The spec of the network within the brackets of a spec, if there is one.
+pub(super) fn base_of(params: &Params) -> Option<&str> {
+    if params.begins_with(BASE) { base(params).ok().map(|(_, base)| base) } else { None }
 }
 
 /// The method, or none if exchanges are searched for, and the spec of the base.

@@ -7,13 +7,14 @@ use super::draw::{Rows, Share};
 use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::error::Result;
+use crate::keys::FILE;
 use crate::rows::{Columns, rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "pairs",
     summary: "the pairs of a CSV file: source,destination or source,destination,weight",
     keys: &[],
-    argument: Some("FILE"),
+    argument: Some(FILE),
     build,
 };
 

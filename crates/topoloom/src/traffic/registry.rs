@@ -6,6 +6,7 @@ use super::{
     worst_case,
 };
 use crate::error::{Error, Result, unknown};
+use crate::keys::file;
 use crate::network::{Network, TerminalId};
 
 /// What users read about a pattern, and how it is built.
@@ -40,6 +41,12 @@ pub static PATTERNS: &[PatternInfo] = &[
     pairs::INFO,
     trace::INFO,
 ];
+
+/// The paths of the files that the pattern `text` reads.
+pub fn files(text: &str) -> Vec<String> {
+    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+    PATTERNS.iter().find(|info| info.name == name).map_or_else(Vec::new, |info| file(info.argument, rest))
+}
 
 /// Builds the pattern that `text` (`name`, `name:key=value`) names, for `network`.
 ///

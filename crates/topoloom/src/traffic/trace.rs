@@ -8,6 +8,7 @@ use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::cycle::MAX_CYCLES;
 use crate::error::Result;
+use crate::keys::FILE;
 use crate::network::TerminalId;
 use crate::rows::{Columns, rows};
 
@@ -15,7 +16,7 @@ pub(super) const INFO: PatternInfo = PatternInfo {
     name: "trace",
     summary: "the packets of a CSV file: time,source,destination,flits; only simulate replays it",
     keys: &[],
-    argument: Some("FILE"),
+    argument: Some(FILE),
     build,
 };
 

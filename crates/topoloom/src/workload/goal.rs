@@ -24,19 +24,21 @@ use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
 use crate::error::{Result, reason};
+use crate::inputs;
+use crate::keys::FILE;
 use crate::workload::Op;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "goal",
     summary: "a schedule in GOAL, the text format of LogGOPSim",
     keys: &[],
-    argument: Some("FILE"),
+    argument: Some(FILE),
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
     let path = request.argument();
-    let bytes = std::fs::read(path).map_err(|error| request.mistake(format_args!("{path}: {}", reason(&error))))?;
+    let bytes = inputs::read(path).map_err(|error| request.mistake(format_args!("{path}: {}", reason(&error))))?;
     let mut line = 1;
     let mut reader = Reader::default();
     read(&bytes, &mut reader, &mut line)

@@ -7,13 +7,14 @@ use super::registry::AppInfo;
 use super::request::Request;
 use super::{Op, Workload};
 use crate::error::Result;
+use crate::keys::FILE;
 use crate::rows::{Columns, rows};
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "messages",
     summary: "the messages of a CSV file: source,target,bytes or source,target,bytes,after",
     keys: &[],
-    argument: Some("FILE"),
+    argument: Some(FILE),
     build,
 };
 

@@ -35,7 +35,7 @@ mod unstructured;
 
 pub use mapping::{MAPPINGS, Mapping, MappingInfo};
 pub use progress::{Progress, Ready};
-pub use registry::{APPS, AppInfo, build};
+pub use registry::{APPS, AppInfo, build, files};
 
 use crate::network::Grid;
 

@@ -6,6 +6,7 @@ use super::{
     nearneighbors, permutation, reduce, sweep3d, training, unstructured,
 };
 use crate::error::{Error, Result, unknown};
+use crate::keys::file;
 
 /// What users read about an application, and how it is built.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,12 @@ pub(super) const SIZES: (&str, &str) =
     ("size", "bytes of a message (default 64KiB), or a range to draw from: 1KiB-64KiB");
 pub(super) const GRID: (&str, &str) = ("grid", "the grid of tasks, as in 16x16x16 (default: the largest cube)");
 pub(super) const SEED: (&str, &str) = ("seed", "of all that is drawn (default 1)");
+
+/// The paths of the files that the application `spec` reads.
+pub fn files(spec: &str) -> Vec<String> {
+    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    APPS.iter().find(|app| app.name == name).map_or_else(Vec::new, |app| file(app.argument, rest))
+}
 
 /// Builds the application that `spec` (`name`, `name:key=value,…`) names, for at most `room` tasks.
 ///

@@ -1,0 +1,288 @@
+"""What can be saved of a store whose files were damaged or lost: sound ledgers, and parts that they agree with.
+
+No result is ever deleted here: a file that does not read is set aside under another name.
+"""
+
+import fcntl
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from topoloom.studies import parts
+
+ASIDE = "damaged"
+"""What stands behind the name of a file that was set aside."""
+
+BESIDE = ("-wal", "-shm")
+"""The files that SQLite keeps beside a database, by their endings."""
+
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_MISMATCH", "SQLITE_FORMAT")
+"""Errors of SQLite that are the file's fault; a lock or a full disk is not."""
+
+MISSING = "it is missing"
+"""Why a part does not read that is not there."""
+
+PART = re.compile(r"\d{20}-\d+\.(parquet|unfinished)")
+"""The names of the files that runs write into the folder of parts."""
+
+UNFINISHED = ".unfinished"
+"""The ending of a part that is being written."""
+
+LOOSE = "key, point, result, wall_s, finished, version, model_version, host"
+"""The columns of a result that stands in a ledger."""
+
+ADOPT = """
+INSERT INTO points (key, state, run, point, result, wall_s, finished, version, model_version, host)
+VALUES (?1, 'done', ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+ON CONFLICT (key) DO UPDATE SET state = 'done', run = excluded.run, result = excluded.result, error = NULL,
+    wall_s = excluded.wall_s, finished = excluded.finished, version = excluded.version,
+    model_version = excluded.model_version, host = excluded.host
+WHERE state != 'done'
+"""
+"""Stores a result that was written down elsewhere: its key, the run, and the other columns of :data:`LOOSE`."""
+
+_KNOWN = """
+INSERT INTO points (key, state, run, point, part, wall_s, finished, version, model_version, host)
+VALUES (?, 'done', 0, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET state = 'done', run = 0, part = excluded.part, error = NULL
+"""
+
+
+def damage(path: Path) -> str | None:
+    """Return what is wrong with a ledger, None if nothing is. One without any tables is sound: it has just begun.
+
+    Args:
+        path: The file, which is there.
+
+    Raises:
+        sqlite3.Error: It cannot be looked at now, as it is locked, say.
+    """
+    for name in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
+        if name.exists() and not name.is_file():
+            return f"{name.name} is no regular file"
+    try:
+        with closing(connect(path)) as db:
+            return fault(db)
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return str(error)
+        raise
+
+
+def fault(db: sqlite3.Connection) -> str | None:
+    """Return what is wrong with an open ledger, None if nothing is."""
+    try:
+        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        if found != "ok":
+            return str(found).partition("\n")[0]
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not tables:
+            return None
+        if missing := {"meta", "runs", "points", "parts"} - tables:
+            return f"the table {min(missing)} is missing"
+        version = db.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+        return None if version and str(version[0]).isdecimal() else "its version is missing"
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return str(error)
+        raise
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether an error says that the file is damaged, not that it cannot be used now."""
+    name = getattr(error, "sqlite_errorname", "SQLITE_ERROR") or "SQLITE_ERROR"
+    return name.startswith(_DAMAGE)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open a ledger for reading only; nothing is written, not even beside it if that is not possible."""
+    # Without a log of changes SQLite needs no locks, which it cannot make in a folder that is read-only.
+    log = path.with_name(path.name + BESIDE[0])
+    writable = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
+    how = "mode=ro" if writable or (log.is_file() and log.stat().st_size) else "mode=ro&immutable=1"
+    return _connect(path, how)
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=60)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Let one process at a time set files of a store aside."""
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def set_aside(path: Path) -> Path:
+    """Rename a file that is damaged, with what SQLite keeps beside it; return its new name, which is free.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    aside = path.with_name(f"{path.name}.{ASIDE}-{stamp}")
+    if path.exists():
+        path.rename(aside)
+    for ending in BESIDE:
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + ending).rename(aside.with_name(aside.name + ending))
+    return aside
+
+
+def saved(path: Path) -> list[tuple[Any, ...]]:
+    """Return the results that can still be read from a damaged ledger.
+
+    Returns:
+        Rows of key, point, result, wall_s, finished, version, model_version and host, of keys that are texts.
+    """
+    for how in ("mode=ro", "mode=ro&immutable=1"):
+        found: dict[str, tuple[Any, ...]] = {}
+        with suppress(sqlite3.Error, OSError), closing(_connect(path, how)) as db:
+            db.text_factory = lambda text: text.decode(errors="replace")
+            # A bad page ends one search; what lies behind it is found from the other end.
+            for order in ("ASC", "DESC"):
+                with suppress(sqlite3.DatabaseError):
+                    results = f"SELECT {LOOSE} FROM points NOT INDEXED WHERE result IS NOT NULL"
+                    for row in db.execute(f"{results} ORDER BY key {order}"):
+                        found[str(row[0])] = row
+        if found:
+            return list(found.values())
+    return []
+
+
+# ---- parts ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Mending:
+    """A store's ledger and parts made to agree again, within one transaction of the ledger.
+
+    Attributes:
+        db: The ledger.
+        place: The folder of the parts.
+        keep: Whether files stay as they are: the ledger stands in memory only.
+        notes: What was found, as sentences.
+    """
+
+    db: sqlite3.Connection
+    place: Path
+    keep: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    def free_lost_points(self, verdicts: Mapping[str, set[str] | str]) -> None:
+        """Take points off the ledger whose results its parts no longer hold.
+
+        Args:
+            verdicts: The keys that each part holds, or why it does not read.
+        """
+        for (name,) in self.db.execute("SELECT name FROM parts").fetchall():
+            verdict = verdicts.get(name, set())
+            told = {key for (key,) in self.db.execute("SELECT key FROM points WHERE part = ?", (name,))}
+            if name not in verdicts or not (isinstance(verdict, str) or told - verdict):
+                continue
+            lost = told if isinstance(verdict, str) else told - verdict
+            self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
+            if isinstance(verdict, str):
+                self.db.execute("DELETE FROM parts WHERE name = ?", (name,))
+                self._report(name, verdict, f"the results of {len(lost)} points are lost")
+            else:
+                self.notes.append(f"{self.place / name}: {len(lost)} results are missing or do not read")
+
+    def free_unreadable_points(self) -> None:
+        """Take points off the ledger whose results stand in it, and do not read."""
+        rows = self.db.execute(f"SELECT {LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
+        lost = [row[0] for row in rows if loose_row(row) is None]
+        self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
+        if lost:
+            self.notes.append(f"{len(lost)} results in the ledger of {self.place.parent} do not read")
+
+    def save(self, rows: Iterable[tuple[Any, ...]]) -> int:
+        """Store results that another ledger held; return how many are new."""
+        whole = (row for row in rows if loose_row(row) is not None)
+        return sum(self.db.execute(ADOPT, (row[0], 0, *row[1:])).rowcount for row in whole)
+
+    def take_in_parts(self) -> int:
+        """Take in what parts hold that the ledger does not know; return how many results that is."""
+        named = {name for (name,) in self.db.execute("SELECT name FROM parts")}
+        there = sorted(self.place.iterdir()) if self.place.is_dir() else []
+        files = [path for path in there if PART.fullmatch(path.name) and path.name not in named]
+        done = {key for (key,) in self.db.execute("SELECT key FROM points WHERE state = 'done'")} if files else set()
+        return sum(self._take_in(path, done) for path in files)
+
+    def _take_in(self, path: Path, done: set[str]) -> int:
+        try:
+            rows = [row for row in parts.read(path) if row["key"] not in done]
+        except FileNotFoundError:  # a run that merged it has just removed it
+            return 0
+        except parts.DamagedError as error:
+            if path.suffix == UNFINISHED:
+                self._remove(path)
+            else:
+                self._report(path.name, str(error), "the ledger does not know what it held")
+            return 0
+        if not rows:  # all of it stands elsewhere
+            self._remove(path)
+            return 0
+        if path.suffix == UNFINISHED and not self.keep:
+            path = path.rename(path.with_suffix(".parquet"))
+        self.db.execute("INSERT INTO parts VALUES (?, ?)", (path.name, len(rows)))
+        self.db.executemany(_KNOWN, (self._known(row, path.name) for row in rows))
+        done.update(row["key"] for row in rows)
+        return len(rows)
+
+    def _known(self, row: Mapping[str, Any], part: str) -> tuple[Any, ...]:
+        origin = (row.get(name) for name in ("wall_s", "finished", "version", "model_version", "host"))
+        return (row["key"], parts.point_text(row), part, *origin)
+
+    def _remove(self, path: Path) -> None:
+        if not self.keep:
+            path.unlink(missing_ok=True)
+
+    def _report(self, name: str, why: str, what: str) -> None:
+        path = self.place / name
+        kept = ""
+        if not self.keep and path.exists():
+            with suppress(OSError):
+                kept = f"; it is kept as {set_aside(path).name}"
+        self.notes.append(f"{path} does not read ({why}): {what}{kept}")
+
+
+def is_part(path: Path) -> bool:
+    """Return whether a run wrote this file, all of it, into the folder of parts."""
+    return PART.fullmatch(path.name) is not None and path.suffix != UNFINISHED
+
+
+def verdicts(place: Path, names: Iterable[str]) -> dict[str, set[str] | str]:
+    """Return the keys that each part holds, or why it does not read."""
+    found: dict[str, set[str] | str] = {}
+    for name in names:
+        try:
+            found[name] = parts.keys(place / name)
+        except FileNotFoundError:
+            found[name] = MISSING
+        except parts.DamagedError as error:
+            found[name] = str(error)
+    return found
+
+
+def loose_row(row: tuple[Any, ...]) -> dict[str, Any] | None:
+    """Return the row of a result that stands in a ledger, its columns :data:`LOOSE`; None if it does not read."""
+    key, point, result, wall_s, finished, version, model_version, host = row
+    origin = dict(zip(parts.ORIGIN, (version, model_version, host, finished, wall_s), strict=True))
+    try:
+        made = parts.row(key, point, result, origin)
+    except (ValueError, TypeError):
+        return None
+    return made if parts.is_whole(made) else None
