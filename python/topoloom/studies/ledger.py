@@ -128,6 +128,7 @@ class Ledger:
         self._run: int | None = None
         self._loose: int | None = None
         self._heard: dict[int, tuple[float, float]] = {}
+        self._only_read = not create
         if folder.exists() and not folder.is_dir():
             raise TopoloomError(f"{folder} is a file; a store of results is a folder")
         if not (folder / FILE).exists():
@@ -379,8 +380,14 @@ class Ledger:
     # ---- what is there ------------------------------------------------------------------------------------------
 
     def states(self) -> dict[str, str]:
-        """Return the state of every point: ``done``, ``failed`` or ``claimed``."""
-        return dict(self._db.execute("SELECT key, state FROM points").fetchall())
+        """Return the state of every point: ``done``, ``failed`` or ``claimed``; none where the result is lost."""
+        states = dict(self._db.execute("SELECT key, state FROM points").fetchall())
+        if self._only_read:  # a run has taken lost points off the ledger
+            for name, lost in repair.lost_points(self._db, self._verdicts()).items():
+                part = self.folder / PARTS / name
+                self.notes.append(f"{part} lacks the results of {len(lost)} points; the next run does them again")
+                states = {key: state for key, state in states.items() if key not in lost}
+        return states
 
     def durations(self) -> list[tuple[StudyPoint, float]]:
         """Return points that are done with how long they took, in seconds; a sample of the latest thousand."""
@@ -460,10 +467,8 @@ class Ledger:
 
     def _lost_part(self, name: str, why: str) -> str:
         (count,) = self._db.execute("SELECT count(*) FROM points WHERE part = ?", (name,)).fetchone()
-        return (
-            f"{self.folder / PARTS / name} does not read ({why}): the results of {count} points are left out, and the "
-            "next run does them again"
-        )
+        part, lost = self.folder / PARTS / name, f"the results of {count} points are left out"
+        return f"{part} does not read ({why}): {lost}, and the next run does them again"
 
     def _loose_rows(self) -> tuple[list[dict[str, Any]], int]:
         """Return the results that stand in SQLite still, and how many of them do not read."""
@@ -520,7 +525,8 @@ def _refuse_other_folders(folder: Path, *, create: bool) -> None:
     if not create and not any(repair.PART.fullmatch(path.name) for path in _children(folder / PARTS)):
         raise TopoloomError(f"{folder} is no store of results: it has no {FILE}")
     # A run that begins at the same time may have got as far as the folder of parts.
-    if any(path.name not in (PARTS, SHARES) and not path.name.startswith(FILE) for path in _children(folder)):
+    ours = (FILE, f"{PARTS}.{repair.ASIDE}-")
+    if any(path.name not in (PARTS, SHARES) and not path.name.startswith(ours) for path in _children(folder)):
         raise TopoloomError(f"{folder} holds other files; a store of results is a folder of its own")
 
 

@@ -187,16 +187,12 @@ class Mending:
         Args:
             verdicts: The keys that each part holds, or why it does not read.
         """
-        for (name,) in self.db.execute("SELECT name FROM parts").fetchall():
-            verdict = verdicts.get(name, set())
-            told = {key for (key,) in self.db.execute("SELECT key FROM points WHERE part = ?", (name,))}
-            if name not in verdicts or not (isinstance(verdict, str) or told - verdict):
-                continue
-            lost = told if isinstance(verdict, str) else told - verdict
+        for name, lost in lost_points(self.db, verdicts).items():
             self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
-            if isinstance(verdict, str):
+            why = verdicts[name]
+            if isinstance(why, str):
                 self.db.execute("DELETE FROM parts WHERE name = ?", (name,))
-                self._report(name, verdict, f"the results of {len(lost)} points are lost")
+                self._report(name, why, f"the results of {len(lost)} points are lost")
             else:
                 self.notes.append(f"{self.place / name}: {len(lost)} results are missing or do not read")
 
@@ -274,6 +270,24 @@ def verdicts(place: Path, names: Iterable[str]) -> dict[str, set[str] | str]:
             found[name] = MISSING
         except parts.DamagedError as error:
             found[name] = str(error)
+    return found
+
+
+def lost_points(db: sqlite3.Connection, verdicts: Mapping[str, set[str] | str]) -> dict[str, set[str]]:
+    """Return the points whose results a ledger says are in its parts, and are not; of all parts that do not read.
+
+    Args:
+        db: The ledger.
+        verdicts: The keys that each part holds, or why it does not read.
+    """
+    found: dict[str, set[str]] = {}
+    for (name,) in db.execute("SELECT name FROM parts").fetchall():
+        verdict = verdicts.get(name)
+        told = {key for (key,) in db.execute("SELECT key FROM points WHERE part = ?", (name,))}
+        if isinstance(verdict, str):
+            found[name] = told
+        elif verdict is not None and told - verdict:
+            found[name] = told - verdict
     return found
 
 
