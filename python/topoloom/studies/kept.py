@@ -47,6 +47,7 @@ class KeptPoints:
         self.recalled = self.measured = 0
         self._name = name
         self._unsaved: dict[str, dict[str, Any]] = {}
+        self._asked: dict[tuple[int, float], StudyPoint] = {}
         self._ledger = Ledger(folder) if always or (folder / LEDGER).is_file() else None
         rows = self._ledger.rows() if self._ledger is not None else []
         self._known: dict[str, dict[str, Any]] = {row["key"]: json.loads(row["result"]) for row in rows}
@@ -58,7 +59,8 @@ class KeptPoints:
 
     def recall(self, simulator: Simulator, load: float) -> Point | None:
         """Return a point that is known, and let the simulator have what belongs to it."""
-        result = self._known.get(_point(simulator, load).key)
+        asked = self._asked[id(simulator), load] = _point(simulator, load)
+        result = self._known.get(asked.key)
         if result is None:
             return None
         result = dict(result)
@@ -73,11 +75,13 @@ class KeptPoints:
 
     def keep(self, simulator: Simulator, load: float, point: Point) -> None:
         """Keep a point that was measured."""
-        asked = _point(simulator, load)
+        asked = self._asked.pop((id(simulator), load), None) or _point(simulator, load)
+        self.measured += 1
+        if asked.changed_files():  # which content was measured is not known
+            return
         result = {"config": simulator.curve.config} | point.model_dump()
         if (flits := simulator.flits(load)) is not None:
             result[CHANNELS] = _packed(flits)
-        self.measured += 1
         self._unsaved[asked.key] = {
             "key": asked.key,
             "point": asked.to_json(),
