@@ -205,7 +205,7 @@ def test_points_that_are_kept_are_not_simulated_again(tmp_path, monkeypatch):
 
 
 def test_a_search_goes_on_where_sigterm_ended_it(tmp_path):
-    command = ["saturation", "mesh:12x12", "--warmup", "200", "--measure", "6000", "--json"]
+    command = ["saturation", "mesh:8x8", "--warmup", "200", "--measure", "6000", "--json"]
     process = subprocess.Popen(
         [*COMMAND, *command, "--store", "kept"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )
@@ -265,7 +265,10 @@ def test_sigterm_leaves_the_points_of_a_study(tmp_path):
     )
     study.write_text('name = "s"\n' + "".join(f'[[sweep]]\nkind = "simulate"\n{sweep}\n' for sweep in sweeps))
     process = subprocess.Popen(
-        [*COMMAND, "run", str(study), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, "run", str(study), "--workers", "5", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     until = time.monotonic() + 60
     while time.monotonic() < until and not _rows(tmp_path / "study.store"):

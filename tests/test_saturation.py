@@ -49,13 +49,13 @@ def test_a_search_finds_what_a_sweep_finds_in_a_third_of_its_cycles():
 def test_only_the_loads_between_those_shown_are_measured_coarsely():
     options = make_options({})
     simulator = Simulator(_core.Network("mesh:4x4"), "dor", "uniform", options, precise=[0.1])
-    seen = {load: simulator._options_at(load) for load in (0.001, 0.1, 0.25)}
+    seen = {load: simulator.options_at(load) for load in (0.001, 0.1, 0.25)}
     assert (seen[0.001].warmup, seen[0.001].measure) == (0, 30_000)
     assert seen[0.1] == options
     assert seen[0.25].precision == 0.05
     fixed = make_options({"warmup": 10, "measure": 20})
     simulator = Simulator(_core.Network("mesh:4x4"), "dor", "uniform", fixed, precise=[])
-    assert simulator._options_at(0.001) == simulator._options_at(0.5) == fixed
+    assert simulator.options_at(0.001) == simulator.options_at(0.5) == fixed
 
 
 def test_the_empty_network_is_measured_well_enough():

@@ -35,7 +35,7 @@ fn limit_memory(more: u64) {
 fn a_refused_thread_neither_ends_a_run_nor_hangs_it() {
     let network = topoloom::topology::build("mesh:16x16").expect("a network");
     let run = |threads, control: &dyn Control| {
-        let config = Config { threads, warmup: Some(100), measure: Some(300), ..Config::default() };
+        let config = Config { threads, warmup: Some(10), measure: Some(40), ..Config::default() };
         cycle::simulate(&network, "dor", "uniform", 0.3, &config, control).expect("it runs")
     };
     let alone = run(1, &Uncontrolled);

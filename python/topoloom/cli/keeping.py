@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError
-from topoloom.cli import status
+from topoloom.cli import simulate
 from topoloom.cli.console import say
-from topoloom.cli.points import tell_notes, warn_of_deadlocks
 from topoloom.curves import Curve
 from topoloom.options import counted
 from topoloom.studies.kept import KeptPoints
@@ -33,18 +32,10 @@ def kept_points(store: Path | None, command: str, out: Path | None = None) -> Ke
 
 def exit_status(curves: list[Curve], kept: KeptPoints, *, finished: bool) -> int:
     """Return the exit status for curves that were searched; say where their points are, and what went wrong in them."""
-    tell_notes(curves)
-    warn_of_deadlocks(curves)
-    points = [point for curve in curves for point in curve.points.values()]
     if kept.recalled:
         before = counted(kept.recalled, "point was", "points were")
         say(f"{before} simulated before and {kept.measured:,} now; all are in {kept.folder}")
-    if not finished:
-        say(f"interrupted; {counted(len(points), 'point was', 'points were')} done{_where(kept)}")
-        return status.INTERRUPTED
-    if any(point.deadlocked for point in points) or not any(point.has_answer for point in points):
-        return status.NO_ANSWER
-    return status.DONE
+    return simulate.exit_status(curves, finished, "" if finished else _where(kept))
 
 
 def _where(kept: KeptPoints) -> str:

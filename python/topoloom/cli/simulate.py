@@ -9,7 +9,7 @@ from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
 from topoloom.cli.watching import Seldom, watched
 from topoloom.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
 from topoloom.networks import Network
-from topoloom.options import EngineOptions
+from topoloom.options import EngineOptions, counted
 
 
 @takes_engine_options
@@ -61,13 +61,19 @@ def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
     return finished
 
 
-def exit_status(curves: list[Curve], finished: bool) -> int:
-    """Return the exit status for curves that were asked for, and say on stderr what went wrong in them."""
+def exit_status(curves: list[Curve], finished: bool, where: str = "") -> int:
+    """Return the exit status for curves that were asked for, and say on stderr what went wrong in them.
+
+    Args:
+        curves: The curves.
+        finished: Whether all of their points are done.
+        where: What to say, after an interruption, of where the points are.
+    """
     tell_notes(curves)
     warn_of_deadlocks(curves)
     points = [point for curve in curves for point in curve.points.values()]
     if not finished:
-        say(f"interrupted; {len(points)} {'point was' if len(points) == 1 else 'points were'} done")
+        say(f"interrupted; {counted(len(points), 'point was', 'points were')} done{where}")
         return status.INTERRUPTED
     if any(point.deadlocked for point in points) or not any(point.has_answer for point in points):
         return status.NO_ANSWER
