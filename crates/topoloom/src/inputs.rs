@@ -59,7 +59,6 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
-    use crate::Network;
     use crate::layout::{LAYOUT_KEYS, Layout};
     use crate::routing::ROUTINGS;
     use crate::topology::FAMILIES;

@@ -554,7 +554,7 @@ mod tests {
             // Every router by itself, too: a histogram over all hides differences between routers.
             for (first, size) in network.orbits().into_iter().map(|(router, size)| (router.0, size)) {
                 let of = |router| {
-                    one_source(&graph, &terminals_by_router(&network), router)
+                    one_source(&graph, &terminals_by_router(&network), router, &watch::stage(STAGE, 0))
                         .0
                         .iter()
                         .map(|l| l.pairs)

@@ -540,7 +540,7 @@ mod tests {
                 let asked: Vec<usize> = (0..=ground.count).collect();
                 for number in 0..5 {
                     let order = kind.order(&network, 3, number);
-                    let trial = ground.trial(&order, &asked, true);
+                    let trial = ground.trial(&order, &asked, true, &watch::stage("trials", 0));
                     let mut survives = None;
                     for (&failed, left) in asked.iter().zip(&trial.left) {
                         let (components, graph) = slowly(&network, kind, &order[..failed]);
