@@ -1,5 +1,6 @@
 """The search for saturation: against a full sweep, against the bound of expected channel loads, and what it costs."""
 
+import dataclasses
 import json
 
 import pytest
@@ -82,8 +83,28 @@ UNIFORM = [
 
 @pytest.mark.parametrize(("spec", "routing", "traffic"), UNIFORM)
 def test_saturation_stays_below_the_bound(spec, routing, traffic):
-    """0.98 of what is offered has to be accepted: chance may add a 50th to the bound, the grid a hundredth."""
-    assert searched(spec, routing, traffic).saturation_load <= bound(spec, routing, traffic) / 0.98 + 0.01
+    """Exactly in what is reported; what is measured alone may pass it: by a 50th, as 0.98 has to be accepted."""
+    curve = searched(spec, routing, traffic)
+    most = bound(spec, routing, traffic)
+    assert curve.bound is not None
+    assert curve.saturation_load <= most
+    curve.bound = None
+    assert curve.most_stable <= most / 0.98 + 0.01
+
+
+def test_a_load_past_the_bound_is_not_stable_however_it_is_measured(tmp_path):
+    """Two flows of 134 share a channel: all others hide for a while that these two cannot be served past 1 / 2."""
+    side = 12
+    rows = [(y * side + x, y * side + (x ^ 1)) for y in range(1, side) for x in range(side)]
+    (pairs := tmp_path / "pairs.csv").write_text(
+        "source,destination\n" + "".join(f"{a},{b}\n" for a, b in [(0, 2), (1, 3), *rows])
+    )
+    curve = searched(f"mesh:{side}x{side}", "dor", f"pairs:{pairs}")
+    assert curve.bound.saturation_bound == 0.5
+    assert curve.saturation_load == curve.saturation_dict()["saturation_load"] == 0.5
+    measured = dataclasses.replace(curve, bound=None)
+    assert 0.5 < measured.saturation_load < 1
+    assert not curve.is_stable(measured.saturation_load)
 
 
 def test_bursts_are_searched_up_to_what_they_can_offer(tmp_path):

@@ -224,12 +224,25 @@ class Curve:
     def is_stable(self, load: float) -> bool:
         """Whether the point at `load` lies below saturation: what is offered arrives, and without much delay.
 
-        Where the latency of an empty network was not measured, the smallest one of the curve stands for it.
+        A load past the bound is never stable. Where the latency of an empty network was not measured, the smallest one
+        of the curve stands for it.
         """
         point, empty = self.points[load], self.zero_load_latency or self._least_latency
         if not point.has_answer or point.latency_cycles is None or empty is None:
             return False
-        return point.accepted >= LEAST_ACCEPTED * load and point.latency_cycles <= MOST_LATENCY * empty
+        return (
+            not self.is_past_bound(load)
+            and point.accepted >= LEAST_ACCEPTED * load
+            and point.latency_cycles <= MOST_LATENCY * empty
+        )
+
+    def is_past_bound(self, load: float) -> bool:
+        """Whether no steady state carries `load`: queues grow for ever, however little of that a simulation sees.
+
+        A simulation is finite: up to 1 / :data:`LEAST_ACCEPTED` of the bound, and further where few channels are
+        overloaded, it may measure all that a stable point asks for.
+        """
+        return self.bound is not None and load > self.bound.saturation_bound * (1 + 1e-9)
 
     @property
     def _least_latency(self) -> float | None:
