@@ -120,16 +120,15 @@ def test_a_path_cannot_be_moved_while_it_runs(tmp_path):
 def test_the_command(topoloom, tmp_path):
     path, moves, after = (tmp_path / name for name in ("machine.csv", "moves.csv", "after.csv"))
     path.write_text(listed("torus:8x8", 8))
-    outcome = topoloom(
-        "permute", str(path), "--method", "two-cab", "--out", str(moves), "--after", str(after), "--json"
-    )
+    asked = ["permute", str(path), "--method", "two-cab", "--allow-less-bandwidth"]
+    outcome = topoloom(*asked, "--out", str(moves), "--after", str(after), "--json")
     told = outcome.json()
     assert outcome.status == 0
     assert told["after"]["average_distance"] < told["before"]["average_distance"]
     machine = Machine(path.read_text())
     machine.apply(moves.read_text())
     assert machine.ends == Machine(after.read_text()).ends
-    table = topoloom("permute", str(path))
+    table = topoloom(*asked)
     assert table.status == 0
     assert "64 switches in 8 cabinets" in table.out
 
@@ -137,7 +136,7 @@ def test_the_command(topoloom, tmp_path):
 def test_the_list_that_layout_writes_is_read(topoloom, tmp_path):
     path = tmp_path / "cables.csv"
     assert topoloom("layout", "torus:8x8,p=2", "--layout", "cabinet=8", "--cables", str(path)).status == 0
-    outcome = topoloom("permute", str(path), "--json")
+    outcome = topoloom("permute", str(path), "--allow-less-bandwidth", "--json")
     assert (outcome.status, outcome.json()["switches"], outcome.json()["cables"]) == (0, 64, 128)
     assert "128 cables of terminals stay where they are" in outcome.err
 
@@ -149,7 +148,8 @@ def test_a_laid_out_machine_is_permuted_and_still_a_network(topoloom, tmp_path):
     # Terminals first, so that a cable's line is not its place among the switches' cables.
     header, *lines = before.read_text().splitlines(keepends=True)
     before.write_text("".join([header, *lines[128:], *lines[:128]]))
-    told = topoloom("permute", str(before), "--out", str(moves), "--after", str(after), "--json").json()
+    asked = ["permute", str(before), "--allow-less-bandwidth"]
+    told = topoloom(*asked, "--out", str(moves), "--after", str(after), "--json").json()
     was, done = (list(csv.DictReader(path.open())) for path in (before, after))
     assert done[0].keys() == was[0].keys()
     assert done[:128] == was[:128], "cables of terminals stay"
@@ -295,3 +295,80 @@ def test_other_mistakes(topoloom, tmp_path):
         assert (outcome.status, outcome.out, outcome.err.count("\n")) == (2, "", 1)
         assert words in outcome.err
         assert path.read_text() == "a,1,x,b,1,x\n"
+
+
+# bandwidth
+
+
+def laid_out(tmp_path, spec, rules):
+    path = tmp_path / "cables.csv"
+    topoloom.network(spec).layout(rules).write_cables(path)
+    return path
+
+
+def bound_of(network):
+    """The load that minimal routing carries under uniform traffic, written down a second time."""
+    edges = [(a, b) for a, _, b, _, _ in network.edges()]
+    return 1 / max(1, permute.busiest(edges, network.core.terminals_by_router()))
+
+
+def test_bandwidth_before_and_after_is_told(tmp_path):
+    path, after = laid_out(tmp_path, "clos:radix=8,levels=3", "cabinet=8"), tmp_path / "after.csv"
+    done = permute_list(path, trials=3)
+    after.write_text(done.cabling)
+    for when, file in (("before", path), ("after", after)):
+        told, network = done.told[when], topoloom.network(f"file:{file}")
+        facts = network.facts()
+        assert told["uniform_bound"] == pytest.approx(bound_of(network))
+        assert told["bisection_links"] <= facts["bisection_links"]
+        assert told["beta"] == told["bisection_links"] / (facts["terminals"] / 2)
+        assert told["bisection_is"] in {"exact", "upper-bound"}
+        assert 0 < told["worst_case_bound"] <= network.bound("min", "worst-case")["saturation_bound"] + 1e-9
+    assert done.told["before"]["uniform_bound"] == 1
+    assert any("uniform channel-load bound of minimal routing falls from 1.000" in loss for loss in done.told["losses"])
+
+
+def test_a_plan_that_lowers_bandwidth_is_refused(topoloom, tmp_path):
+    moves, after = tmp_path / "moves.csv", tmp_path / "after.csv"
+    path = laid_out(tmp_path, "clos:radix=8,levels=3", "cabinet=8")
+    asked = ["permute", str(path), "--trials", "2", "--out", str(moves), "--after", str(after)]
+    refused = topoloom(*asked)
+    assert refused.status == 1
+    assert not moves.exists()
+    assert not after.exists()
+    for words in ("the bisection falls from", "falls from 1.000 to 0.", "no plan is written: --allow-less-bandwidth"):
+        assert words in refused.err
+    assert {"Bisection", "Beta", "Bound, uniform", "Bound, worst case"} <= {
+        line.split("  ")[0] for line in refused.out.splitlines()
+    }
+    told = topoloom(*asked, "--json")
+    assert (told.status, told.json()["refused"], moves.exists()) == (1, True, False)
+    allowed = topoloom(*asked, "--allow-less-bandwidth", "--json")
+    assert (allowed.status, allowed.json()["refused"], moves.exists(), after.exists()) == (0, False, True, True)
+    assert "the permutation lowers bandwidth: " in allowed.err
+
+
+def test_a_search_keeps_bandwidth_when_it_is_told_to(tmp_path):
+    path = laid_out(tmp_path, "mesh:6x6,p=2", "cabinet=6")
+    before = topoloom.network("mesh:6x6,p=2")
+    free = permute_list(path, "optimised", steps=400, seed=3)
+    kept = permute_list(path, "optimised", steps=400, seed=3, keep="bandwidth")
+    assert free.told["losses"], "without being told it does not"
+    assert kept.told["losses"] == []
+    (after := tmp_path / "after.csv").write_text(kept.cabling)
+    network = topoloom.network(f"file:{after}")
+    assert bound_of(network) >= bound_of(before) - 1e-9
+    assert kept.told["searched"]["kept"] > 0
+    assert kept.told["after"]["average_distance"] < kept.told["before"]["average_distance"]
+
+
+def test_options_of_the_search_belong_to_it(topoloom, tmp_path):
+    path = laid_out(tmp_path, "torus:4x4", "cabinet=4")
+    for arguments, words in [
+        (["--keep", "bandwidth"], "keep is for a search: method optimised"),
+        (["--steps", "5"], "steps is for a search: method optimised"),
+        (["--method", "optimised", "--keep", "bandwith"], "did you mean 'bandwidth'?"),
+    ]:
+        outcome = topoloom("permute", str(path), *arguments)
+        assert (outcome.status, outcome.out) == (2, "")
+        assert words in outcome.err

@@ -306,3 +306,32 @@ def test_mistakes_in_a_table_of_cabinets(tmp_path, text, words):
     path.write_text(text)
     with pytest.raises(topoloom.TopoloomError, match=words):
         topoloom.network(f"permuted:two-cab(mesh:4),cabinet={path}")
+
+
+def uniform_bound(network):
+    return 1 / max(1, permute.busiest(pairs(network), network.core.terminals_by_router()))
+
+
+def test_an_optimised_network_keeps_bandwidth_when_it_is_told_to():
+    base = topoloom.network("mesh:5x5")
+    spec = "permuted:optimised(mesh:5x5),cabinet=5,steps=400,seed=3"
+    free, kept = topoloom.network(spec), topoloom.network(f"{spec},keep=bandwidth")
+    assert uniform_bound(free) < uniform_bound(base), "without being told it does not"
+    assert uniform_bound(kept) >= uniform_bound(base) - 1e-9
+    assert kept.facts()["bisection_links"] >= base.facts()["bisection_links"]
+    assert kept.facts()["average_distance"] < base.facts()["average_distance"]
+    assert kept.less_bandwidth == []
+    assert kept.edges() == topoloom.network(f"{spec},keep=bandwidth").edges()
+    with pytest.raises(topoloom.TopoloomError, match="keep is for optimised only"):
+        topoloom.network("permuted:two-cab(torus:6x6),cabinet=6,keep=bandwidth")
+    with pytest.raises(topoloom.TopoloomError, match="keep=bandwidth does not go with nodes"):
+        topoloom.network("permuted:optimised(torus:6x6),cabinet=6,keep=bandwidth,nodes=6")
+
+
+def test_a_network_that_carries_less_than_its_base_says_so(topoloom):
+    spec = "permuted:two-cab(clos:radix=8,levels=3),cabinet=8,trials=2"
+    shown = topoloom("show", spec, "--json")
+    words = "less bandwidth than clos:radix=8,levels=3: the bisection falls from"
+    assert words in shown.err
+    assert any(words in note for note in shown.json()[0]["notes"])
+    assert "less bandwidth" not in topoloom("show", "permuted:two-cab(mesh:8),cabinet=4", "--json").err

@@ -30,6 +30,7 @@ class GivenGraph:
         links: The places of two nodes, class, latency in cycles, and local ports of each link.
         directed: Whether an edge and its reverse are one link.
         p: Terminals on every router; None for what the nodes say, else 1.
+        written_as: The spec of the network that the graph says it is, which is verified.
     """
 
     kind: str
@@ -38,10 +39,13 @@ class GivenGraph:
     links: list[Link]
     directed: bool
     p: int | None
+    written_as: str | None = None
 
     def build(self) -> _core.Network:
         """Return the engine's network."""
-        return _core.Network.from_graph(self.kind, self.label, self.nodes, self.links, self.directed, self.p)
+        return _core.Network.from_graph(
+            self.kind, self.label, self.nodes, self.links, self.directed, self.p, self.written_as
+        )
 
 
 def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str = "networkx") -> GivenGraph:
@@ -55,7 +59,10 @@ def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str
     if p is not None:
         p = _number("the argument", "p", {"p": p}, least=1)
     name = re.sub(r"[^\w.+-]+", "-", label or graph.name or "graph").strip("-") or "graph"
-    return GivenGraph(kind, name, nodes, links, graph.is_directed(), p)
+    spec = graph.graph.get("spec")
+    return GivenGraph(
+        kind, name, nodes, links, graph.is_directed(), p, written_as=spec if isinstance(spec, str) else None
+    )
 
 
 def from_edges(edges: Iterable[tuple[Hashable, Hashable]], p: int, label: str) -> GivenGraph:
@@ -100,7 +107,7 @@ def to_networkx(core: _core.Network) -> "nx.MultiGraph":
     """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`."""
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
-    graph = nx.MultiGraph(spec=core.spec)
+    graph = nx.MultiGraph(spec=core.written_as() or core.spec)
     names = core.router_names()
     for router, terminals in enumerate(core.terminals_by_router()):
         graph.add_node(router, terminals=terminals, **({} if names is None else {"name": names[router]}))

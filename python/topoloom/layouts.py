@@ -82,7 +82,7 @@ class Cable(NamedTuple):
 
 CABLE_COLUMNS = (
     "router_a", "port_a", "cabinet_a", "unit_a", "router_b", "port_b", "cabinet_b", "unit_b", "terminal", "class",
-    "length_m", "kind", "bought_m", "price_usd", "label",
+    "length_m", "kind", "bought_m", "price_usd", "label", "spec", "layout",
 )  # fmt: skip
 
 BILL_COLUMNS = (
@@ -161,24 +161,27 @@ class Layout:
             yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd, bought_m)
 
     def write_cables(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the cabling list as CSV, lengths in metres and prices in dollars; ``file:`` reads the network from it.
+        """Write the cabling list as CSV, lengths in metres and prices in dollars.
 
-        A terminal's end has its cabinet, and no router, port or rack unit.
+        A terminal's end has its cabinet, and no router, port or rack unit. The first line has the spec of the network
+        and the rules of the layout, by which ``file:`` knows network and floor again.
 
         Raises:
             TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
         """
+        about = (self.network.core.written_as(), self._cost["layout"])
         text = StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(CABLE_COLUMNS)
         for cable in self.cables():
+            head, about = about, (None, None)
             far = cable.far or ("", "", cable.terminal_cabinet, "")
             price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
             bought = "" if cable.bought_m is None else f"{cable.bought_m:g}"
             writer.writerow(
                 (
                     *(*cable.near, *far, cable.terminal, cable.link_class),
-                    *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label),
+                    *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label, *head),
                 )
             )
         write_file(path, text.getvalue(), CABLES, force=force)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from topoloom import _core, writable
 from topoloom._core import TopoloomError
-from topoloom.curves import Curve, Simulator, fixed_plan, offered_loads, run_plans, search_plan
+from topoloom.curves import BOUNDED_ROUTERS, Curve, Simulator, fixed_plan, offered_loads, run_plans, search_plan
 from topoloom.faults import make_fault_options, try_faults
 from topoloom.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
 from topoloom.layouts import Layout
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import networkx as nx
     import numpy as np
     import numpy.typing as npt
+
+PERMUTED = "permuted"
+"""The family of networks whose cables have exchanged ends."""
 
 PATH_DIVERSITY = (
     "shortest_paths_min",
@@ -146,10 +149,26 @@ class Network:
         found: dict[str, Any] = json.loads(self.core.best_bisection(list(candidates(self.core))))
         return found
 
+    @cached_property
+    def less_bandwidth(self) -> list[str]:
+        """What a permuted network carries less than its base, a sentence or none; large networks are not compared.
+
+        >>> Network("permuted:two-cab(clos:radix=4,levels=3),cabinet=8").less_bandwidth[0][:45]
+        'less bandwidth than clos:radix=4,levels=3: th'
+        """
+        if self.family != PERMUTED or self.num_routers > BOUNDED_ROUTERS:
+            return []
+        from topoloom.permutation import bandwidth_side_by_side  # noqa: PLC0415 - needed by few
+
+        base = json.loads(self.core.facts_json(None))["permutation"]["base"]
+        losses = bandwidth_side_by_side(_core.Network(base), self.core)["losses"]
+        return [f"less bandwidth than {base}: {', '.join(losses)}"] if losses else []
+
     @cache  # noqa: B019 - a network is kept as long as it is used
     def _facts(self, sample: tuple[int, int] | None, insists: bool) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads(self.core.facts_json(sample))
         diversity = json.loads(self.core.path_diversity_json(insists)) or dict.fromkeys(PATH_DIVERSITY)
+        facts["notes"] += self.less_bandwidth
         return facts | diversity | self._bisection
 
     def facts(

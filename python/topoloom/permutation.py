@@ -1,4 +1,4 @@
-"""Machines that stand: their cabling lists permuted, and the moves that lead there."""
+"""Machines that stand: their cabling lists permuted, the moves that lead there, and what that does to bandwidth."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,8 @@ class Permuted(NamedTuple):
     """A cabling list, permuted.
 
     Attributes:
-        told: What came of it, by the keys of ``topoloom permute --json``.
+        told: What came of it, by the keys of ``topoloom permute --json``; ``losses`` has a clause for each measure of
+            bandwidth that the permutation lowers.
         moves: The moves, one a line, as CSV.
         cabling: The list afterwards, as CSV.
     """
@@ -23,16 +24,25 @@ class Permuted(NamedTuple):
 
 
 def permute_list(
-    path: str | Path, method: str = "two-cab", *, trials: int = 20, swappable: float = 1.0, seed: int = 1
+    path: str | Path,
+    method: str = "two-cab",
+    *,
+    trials: int = 20,
+    swappable: float = 1.0,
+    seed: int = 1,
+    keep: str | None = None,
+    steps: int | None = None,
 ) -> Permuted:
     """Permute a machine's cables, and say in which order its ends of cables are moved.
 
     Args:
         path: The cabling list: CSV of switch, port and cabinet at either end of each cable.
-        method: ``two-cab``, ``three-cab`` or ``one-step``.
+        method: ``two-cab``, ``three-cab``, ``one-step``, or ``optimised``, which searches.
         trials: Permutations of which the best is taken.
         swappable: The probability that a pair of cables may exchange ends.
         seed: The seed.
+        keep: ``bandwidth`` lets a search accept only what lowers neither the bisection nor a channel-load bound.
+        steps: Exchanges that each of four searches looks at; unless given, as many as the network's size suggests.
 
     Raises:
         TopoloomError: A list that cannot be read or has a mistake, which is told with its line; a network that is not
@@ -44,5 +54,26 @@ def permute_list(
         raise TopoloomError(f"{path}: it is not UTF-8 text") from None
     except OSError as error:
         raise TopoloomError(f"the cabling list {path} cannot be read: {error.strerror}") from None
-    told, moves, cabling = _core.permute_list(str(path), text, method, trials, swappable, seed)
-    return Permuted(json.loads(told), moves, cabling)
+    how = {"method": method, "trials": trials, "swappable": swappable, "seed": seed, "keep": keep, "steps": steps}
+    text, moves, cabling, before, after = _core.permute_list(str(path), text, json.dumps(how))
+    told, bandwidth = json.loads(text), bandwidth_side_by_side(before, after)
+    for when in ("before", "after"):
+        told[when] |= bandwidth[when]
+    return Permuted(told | {"losses": bandwidth["losses"]}, moves, cabling)
+
+
+def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> dict[str, Any]:
+    """Return how much two networks with the same routers and terminals carry, both measured by the same means.
+
+    Both bisections start from the same partitions, and the worst-case traffic of each network is tried on both.
+
+    Returns:
+        ``before`` and ``after``: ``bisection_links``, ``bisection_is``, ``beta``, and ``uniform_bound`` and
+        ``worst_case_bound``, the loads that minimal routing (``min``) carries by expected channel load, in flits per
+        terminal per cycle; ``losses``, a clause for each of them that fell.
+    """
+    from topoloom.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
+
+    partitions = list(candidates(before)), list(candidates(after))
+    told: dict[str, Any] = json.loads(_core.bandwidth_side_by_side(before, after, partitions))
+    return told

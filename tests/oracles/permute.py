@@ -82,3 +82,26 @@ def cabinet_distance(edges, cabinet):
     far = dict(nx.all_pairs_shortest_path_length(quotient))
     n = len(cabinet)
     return sum(far[a][b] for a in cabinet for b in cabinet) / (n * (n - 1))
+
+
+def busiest(edges, terminals):
+    """Return the load of the busiest channel if each terminal sends a flit a cycle to all alike.
+
+    Packets walk one by one, as probabilities: at each router a packet takes any link that leads nearer, all alike.
+    """
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(len(terminals)))
+    graph.add_edges_from(edges)
+    total, load = sum(terminals), Counter()
+
+    def walk(at, distance, amount):
+        nearer = [(at, to, key) for _, to, key in graph.edges(at, keys=True) if distance[to] == distance[at] - 1]
+        for channel in nearer:
+            load[channel] += amount / len(nearer)
+            walk(channel[1], distance, amount / len(nearer))
+
+    for target in graph:
+        distance = nx.single_source_shortest_path_length(graph, target)
+        for source in graph:
+            walk(source, distance, terminals[source] * terminals[target] / total)
+    return max(load.values())

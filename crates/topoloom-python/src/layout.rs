@@ -49,9 +49,11 @@ impl Layout {
         let prices = raise(PriceList::read(prices))?;
         // A machine is built whole: what fails later is in it.
         let of = network.get().0.intact();
+        let usual = rules.trim().is_empty();
         let layout = try_compute(py, || {
             let rules = Rules::parse(rules)?;
             match packed {
+                None if usual => Ok(layout::Layout::usual(of)),
                 Some(packed) => layout::Layout::with_cabinets(of, &rules, rules.cabinet.fitted(of, packed)?),
                 None => layout::Layout::new(of, &rules),
             }

@@ -25,6 +25,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layout::place_qap, module)?)?;
     module.add_function(wrap_pyfunction!(layout::metis_cabinet, module)?)?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
+    module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;

@@ -45,7 +45,7 @@ impl Network {
     }
 
     /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
-    /// other, class, latency, ports). Its spec is `family:label,sha256=…`.
+    /// other, class, latency, ports); `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
     #[staticmethod]
     fn from_graph(
         py: Python<'_>,
@@ -55,12 +55,14 @@ impl Network {
         links: Vec<GraphLink>,
         directed: bool,
         p: Option<u32>,
+        written_as: Option<String>,
     ) -> PyResult<Self> {
         let built = try_compute(py, || {
             let nodes = nodes.into_iter().map(|(name, terminals, kind)| formats::Node {
                 name,
                 terminals,
                 is_terminal: kind.is_some_and(|kind| formats::is_terminal_kind(&kind)),
+                cabinet: None,
                 line: None,
             });
             let links = links.into_iter().map(|(a, b, class, latency, ports)| formats::GivenLink {
@@ -69,7 +71,7 @@ impl Network {
                 latency,
                 ports: ports.map(|(a, b)| [a, b]),
             });
-            formats::given(kind, label, nodes.collect(), links, directed, p)
+            formats::given((kind, label), nodes.collect(), links, directed, p, written_as)
         });
         built.map(Self)
     }
@@ -181,12 +183,22 @@ impl Network {
 
     /// What was noticed when the network was read.
     fn notes(&self) -> Vec<String> {
-        self.0.any_structure().notes().to_vec()
+        self.0.notes()
     }
 
     /// The SHA-256 of the file or graph that the network comes from, if it comes from one.
     fn source_sha256(&self) -> Option<&str> {
-        self.0.any_structure().source().map(|source| source.sha256.as_str())
+        self.0.source().map(|source| source.sha256.as_str())
+    }
+
+    /// The spec that builds the same graph without the file that it comes from, if one does.
+    fn written_as(&self) -> Option<&str> {
+        self.0.written_as()
+    }
+
+    /// The routings that are offered.
+    fn routings(&self) -> Vec<&'static str> {
+        routing::offered(&self.0)
     }
 
     /// The names of the routers in the file or graph, where they are not the ids.
@@ -226,6 +238,11 @@ impl Network {
             formats::write(&self.0, format, &formats::Timing { links, names, beside })
         };
         try_compute(py, write)
+    }
+
+    /// A sentence on what a file of a format cannot say of the family, if it cannot.
+    fn unwritten(&self, form: &str) -> PyResult<Option<String>> {
+        Ok(formats::unwritten(&self.0, raise(formats::named(form))?))
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
@@ -282,17 +299,23 @@ impl Network {
 
     /// The best bisection that can be had from partitions (an array of 0 and 1 for the routers each), as JSON.
     fn best_bisection(&self, py: Python<'_>, partitions: Vec<PyReadonlyArray1<'_, i32>>) -> PyResult<String> {
-        let sides = |partition: &PyReadonlyArray1<'_, i32>| -> PyResult<Vec<u8>> {
-            let sides: Vec<u8> = partition.as_slice()?.iter().map(|&side| u8::from(side != 0)).collect();
-            if sides.len() == self.0.num_routers() {
-                return Ok(sides);
-            }
-            let (given, routers) = (sides.len(), self.0.num_routers());
-            Err(TopoloomError::new_err(format!("a partition has {given} entries for {routers} routers")))
-        };
-        let partitions = partitions.iter().map(sides).collect::<PyResult<Vec<_>>>()?;
+        let partitions = sides(self, &partitions)?;
         compute(py, || bisection::best(&self.0, partitions)).map(|best| json(&best))
     }
+}
+
+/// Partitions of the routers of a network, an array of 0 and 1 each.
+pub fn sides(network: &Network, partitions: &[PyReadonlyArray1<'_, i32>]) -> PyResult<Vec<Vec<u8>>> {
+    let routers = network.0.num_routers();
+    let sides = |partition: &PyReadonlyArray1<'_, i32>| -> PyResult<Vec<u8>> {
+        let sides: Vec<u8> = partition.as_slice()?.iter().map(|&side| u8::from(side != 0)).collect();
+        if sides.len() == routers {
+            return Ok(sides);
+        }
+        let given = sides.len();
+        Err(TopoloomError::new_err(format!("a partition has {given} entries for {routers} routers")))
+    };
+    partitions.iter().map(sides).collect()
 }
 
 /// JSON of something that has no maps with keys other than strings, and so always serialises.

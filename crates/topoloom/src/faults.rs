@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, unknown};
-use crate::network::{LinkId, Network, RouterId, Source, Structure};
+use crate::network::{LinkId, Network, RouterId, Structure};
 use crate::rng::Rng;
 
 /// What fails.
@@ -191,11 +191,7 @@ struct Faulty {
     down: Vec<bool>,
 }
 
-impl Structure for Faulty {
-    fn source(&self) -> Option<&Source> {
-        self.intact.any_structure().source()
-    }
-}
+impl Structure for Faulty {}
 
 impl Network {
     /// The network that is left when links and routers fail; `how` is told behind `--fail` in its spec.

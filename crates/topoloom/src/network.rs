@@ -175,14 +175,9 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// What a user should know of the way the network was made, a sentence each.
+    /// What a user should know of the way the family makes the network, a sentence each.
     fn notes(&self) -> &[String] {
-        self.source().map_or(&[], |source| &source.notes)
-    }
-
-    /// Where the network comes from, if a spec alone does not tell: a file, or a graph that a program gave.
-    fn source(&self) -> Option<&Source> {
-        None
+        &[]
     }
 
     /// The sides of the grid of all terminals (x fastest) and the tile of it that a router holds, where terminals
@@ -197,6 +192,12 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         WorstCase::LongestMatching
     }
 }
+
+/// The structure of a network of which nothing is known beyond the graph.
+#[derive(Debug)]
+pub(crate) struct GraphAlone;
+
+impl Structure for GraphAlone {}
 
 /// Traffic that is hard on a network, whatever the routing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,7 +217,7 @@ pub enum WorstCase {
 }
 
 /// Where a network comes from that no spec alone can build again, and what was noticed when it was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Source {
     /// The SHA-256 of the file's bytes or of the graph that was given, in hexadecimal digits.
     pub sha256: String,
@@ -226,6 +227,21 @@ pub struct Source {
     pub notes: Vec<String>,
     /// What the network is called in a subnet of InfiniBand that it comes from.
     pub fabric: Option<Fabric>,
+    /// The spec of the network that was written into the file, once the graph has been found to be the same.
+    pub written_as: Option<String>,
+    /// Where its routers stand, if the file says so.
+    pub floor: Option<Floor>,
+}
+
+/// Where routers stand by the file that they come from.
+#[derive(Debug, Clone)]
+pub struct Floor {
+    /// The cabinet of each router.
+    pub cabinets: Vec<u32>,
+    /// The rules of the layout that was written, if there was one.
+    pub rules: Option<String>,
+    /// The network that was laid out, if it can be built and has the same routers: its cables may have moved since.
+    pub of: Option<Network>,
 }
 
 /// GUIDs and numbers of ports in a subnet of InfiniBand.
@@ -235,6 +251,8 @@ pub struct Fabric {
     pub switches: Vec<u64>,
     /// The GUIDs of the ports of channel adapters by terminal id.
     pub adapters: Vec<u64>,
+    /// The GUIDs of ports of nodes that the subnet has and the network has not: aggregation nodes of switches, routers.
+    pub left_out: Vec<u64>,
     /// The numbers of ports, which count from 1 in each switch and may have gaps, in the order of [`Network::ports`].
     pub numbers: Vec<u16>,
 }
@@ -291,6 +309,7 @@ pub struct Network {
     spec: String,
     family: &'static str,
     structure: Arc<dyn Structure>,
+    source: Option<Arc<Source>>,
     port_base: Vec<u32>,
     ports: Vec<Port>,
     terminal_ports: Vec<PortId>,
@@ -351,7 +370,8 @@ impl Network {
         let terminals = degrees.len() as u32 * p;
         let terminal_port = |terminal: u32| PortId(port_base[(terminal / p) as usize] + terminal % p);
         let terminal_ports = (0..terminals).map(terminal_port).collect();
-        Ok(Self { spec, family, structure, port_base, ports, terminal_ports, links, latencies: Vec::new() })
+        let (source, latencies) = (None, Vec::new());
+        Ok(Self { spec, family, structure, source, port_base, ports, terminal_ports, links, latencies })
     }
 
     /// Hashes what packets can meet: its name, and what each port leads to.
@@ -385,6 +405,41 @@ impl Network {
     /// The family's structure, for what every family can answer.
     pub fn any_structure(&self) -> &dyn Structure {
         &*self.structure
+    }
+
+    /// Where it comes from, if a spec alone does not tell: a file, or a graph that a program gave.
+    pub fn source(&self) -> Option<&Source> {
+        self.source.as_deref()
+    }
+
+    /// The same network, from a source.
+    pub(crate) fn with_source(self, source: Source) -> Self {
+        Self { source: Some(Arc::new(source)), ..self }
+    }
+
+    /// What a user should know of the way the network was read and made, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let read = self.source().map_or(&[][..], |source| &source.notes);
+        read.iter().chain(self.structure.notes()).cloned().collect()
+    }
+
+    /// The spec that builds the same graph without the file that it comes from, if one does.
+    pub fn written_as(&self) -> Option<&str> {
+        self.source().map_or(Some(&self.spec), |source| source.written_as.as_ref()).map(String::as_str)
+    }
+
+    /// The same network under the spec of `self` and from its source, with what the family of `known` knows of it, its ids
+    /// of terminals and its order of ports. `twins` has for each link of `known` the same one of `self`, whose latency it gets.
+    pub(crate) fn known_as(&self, known: &Self, twins: &[usize]) -> Self {
+        let mut network = Self { spec: self.spec.clone(), source: self.source.clone(), ..known.clone() };
+        if !self.latencies.is_empty() {
+            network.latencies = vec![0; network.ports.len()];
+            for (link, &twin) in known.links.iter().zip(twins) {
+                let latency = self.latencies[self.links[twin].ends[0].index()];
+                link.ends.iter().for_each(|port| network.latencies[port.index()] = latency);
+            }
+        }
+        network
     }
 
     /// One router of each orbit under the symmetries that the family knows of, and the size of the orbit; empty if it
@@ -496,7 +551,7 @@ impl Network {
 
     /// The names of the routers in the file or graph that the network comes from, where they are not the ids.
     pub fn router_names(&self) -> Option<&[String]> {
-        self.structure.source().and_then(|source| source.names.as_deref())
+        self.source().and_then(|source| source.names.as_deref())
     }
 
     /// The same routers, terminals, ports and cables, with the ends of the cables in other ports: `ends` are the two of
@@ -508,7 +563,7 @@ impl Network {
         family: &'static str,
         structure: Box<dyn Structure>,
     ) -> Self {
-        let mut network = Self { spec, family, structure: Arc::from(structure), ..self.clone() };
+        let mut network = Self { spec, family, structure: Arc::from(structure), source: None, ..self.clone() };
         for ((link, old), &[a, b]) in network.links.iter_mut().zip(&self.links).zip(ends) {
             for (port, peer) in [(a, b), (b, a)] {
                 let port = &mut network.ports[port.index()];
@@ -525,7 +580,7 @@ impl Network {
 
     /// What the network is called in the subnet of InfiniBand that it comes from; nothing where links have failed.
     pub fn fabric(&self) -> Option<&Fabric> {
-        let fabric = self.structure.source().and_then(|source| source.fabric.as_ref())?;
+        let fabric = self.source().and_then(|source| source.fabric.as_ref())?;
         (fabric.numbers.len() == self.ports.len()).then_some(fabric)
     }
 
@@ -560,6 +615,7 @@ impl Network {
             spec,
             family,
             structure,
+            source: self.source.clone(),
             port_base: self.port_base.iter().map(|&port| new_id.get(port as usize).copied().unwrap_or(stay)).collect(),
             ports: ports.collect(),
             terminal_ports: self.terminal_ports.iter().copied().map(moved).collect(),
@@ -661,7 +717,7 @@ impl NetworkBuilder {
         }
         let structure = Arc::from(structure);
         let latencies = self.latencies(&end_ports, ports.len());
-        Ok(Network { spec, family, structure, port_base, ports, terminal_ports, links, latencies })
+        Ok(Network { spec, family, structure, source: None, port_base, ports, terminal_ports, links, latencies })
     }
 
     /// The own latency of the link at each port, or nothing if no link has one.

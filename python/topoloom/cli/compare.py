@@ -9,7 +9,7 @@ import typer
 from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.keeping import Store, exit_status, kept_points
-from topoloom.cli.networks import load_networks, tell_layout_notes
+from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.watching import Seldom, stage_text, watched
@@ -46,6 +46,7 @@ def compare(
     routings, traffics = split_names("--routing", routing), split_names("--traffic", traffic)
     check_writable(out, REPORT, force=force)
     networks = load_networks(specs)
+    tell_less_bandwidth(networks)
     job = watched(lambda: CompareJob(networks, routings, traffics, loads, options, layout, prices), "checks")
     with kept_points(store, "compare", out) as kept:
         comparison = _run(job, context.obj, kept)

@@ -83,7 +83,9 @@ def _write_graph(
     network = load_network(spec)
     what = f"{network.spec}: {name}"
     if out is not None:
-        return watched(lambda: network.write(out, name, links, names, force=force), what)
+        lost = watched(lambda: network.write(out, name, links, names, force=force), what)
+        unwritten = network.core.unwritten(name)
+        return lost if unwritten is None else [*lost, unwritten]
     text, lost = watched(lambda: network.text(name, links, names), what)
     sys.stdout.write(text)
     return lost

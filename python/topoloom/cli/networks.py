@@ -25,6 +25,13 @@ def load_network(spec: str, fail: str | None = None) -> Network:
     return load_networks([spec], fail)[0]
 
 
+def tell_less_bandwidth(networks: Iterable[Network]) -> None:
+    """Say on stderr which permuted networks carry less than their base."""
+    for network in networks:
+        for note in watched(partial(getattr, network, "less_bandwidth"), f"{network.spec}: bandwidth"):
+            say(f"{network.spec}: {note}")
+
+
 def tell_layout_notes(told: Iterable[dict[str, Any]]) -> None:
     """Say on stderr which cabinets of networks are not full."""
     for network in told:

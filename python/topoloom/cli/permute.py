@@ -19,7 +19,7 @@ def permute(
         Path, typer.Argument(metavar="CABLING.csv", help="Switch, port, cabinet at either end, a cable a line.")
     ],
     method: Annotated[
-        str, typer.Option("--method", metavar="NAME", help="two-cab, three-cab or one-step.")
+        str, typer.Option("--method", metavar="NAME", help="two-cab, three-cab, one-step or optimised.")
     ] = "two-cab",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="MOVES.csv", help="Write the moves, in an order that works.")
@@ -32,19 +32,31 @@ def permute(
         float, typer.Option("--swappable", metavar="P", help="Probability that a pair of cables may be swapped.")
     ] = 1.0,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The seed.", min=0)] = 1,
+    keep: Annotated[
+        str | None,
+        typer.Option("--keep", metavar="bandwidth", help="optimised: accept no exchange that lowers bandwidth."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option("--steps", metavar="N", help="optimised: exchanges that each of four searches tries.", min=1),
+    ] = None,
+    allow_less_bandwidth: Annotated[
+        bool, typer.Option("--allow-less-bandwidth", help="Write a plan that lowers bandwidth all the same.")
+    ] = False,
     force: Force = False,
     json: Json = False,
-) -> None:
-    """Permute the cables of a machine that stands: shorter ways, no more cable, and the moves that lead there."""
+) -> int:
+    """Permute the cables of a machine that stands: shorter paths, no more cable, and the moves that lead there."""
     _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
     for path, kind in ((out, MOVES), (after, CABLING)):
         check_writable(path, kind, force=force)
     done = watched(
-        lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed),
+        lambda: permute_list(cabling, method, trials=trials, swappable=swappable, seed=seed, keep=keep, steps=steps),
         f"{cabling}: permutation",
     )
+    refused = bool(done.told["losses"]) and not allow_less_bandwidth
     for path, text, kind in ((out, done.moves, MOVES), (after, done.cabling, CABLING)):
-        if path is not None:
+        if path is not None and not refused:
             write_file(path, text, kind, force=force)
     for note in done.told["notes"]:
         say(f"{cabling}: {note}")
@@ -54,9 +66,21 @@ def permute(
             "because the network would fall apart while they are moved"
         )
     if json:
-        print_json(done.told)
+        print_json(done.told | {"refused": refused})
     else:
         _print(done.told)
+    if done.told["losses"]:
+        say(f"{cabling}: {_lowered(done.told['losses'], keep, refused=refused)}")
+    return int(refused)
+
+
+def _lowered(losses: list[str], keep: str | None, *, refused: bool) -> str:
+    """Say what a permutation lowers, and what can be done about it."""
+    told = f"the permutation lowers bandwidth: {', '.join(losses)}"
+    if not refused:
+        return told
+    other = "" if keep else ", --method optimised --keep bandwidth searches for one that keeps it"
+    return f"{told}; no plan is written: --allow-less-bandwidth accepts it{other}"
 
 
 def _keep_apart(files: dict[str, Path | None]) -> None:
@@ -71,9 +95,22 @@ def _print(told: dict[str, Any]) -> None:
     rows = [
         ["Diameter", "hops", *(f"{told[when]['diameter']:,}" for when in ("before", "after"))],
         ["Average distance", "hops", *(f"{told[when]['average_distance']:.3f}" for when in ("before", "after"))],
+        ["Bisection", "links", *(_bisection(told[when]) for when in ("before", "after"))],
+        ["Beta", "", *(_number(told[when]["beta"]) for when in ("before", "after"))],
+        ["Bound, uniform", "load", *(_number(told[when]["uniform_bound"]) for when in ("before", "after"))],
+        ["Bound, worst case", "load", *(_number(told[when]["worst_case_bound"]) for when in ("before", "after"))],
         ["Cables", "", *[f"{told['cables']:,}"] * 2],
         ["Ends moved", "", "–", f"{told['moved_ends']:,}"],
         ["Moves", "", "–", f"{told['moves']:,}"],
     ]
     cabinets = "1 cabinet" if told["cabinets"] == 1 else f"{told['cabinets']:,} cabinets"
     print_table([f"{told['switches']:,} switches in {cabinets}", "", "before", "after"], rows, left=2)
+
+
+def _bisection(told: dict[str, Any]) -> str:
+    """Return the links of a bisection, with ≤ unless it is known to be the least."""
+    return f"{'' if told['bisection_is'] == 'exact' else '≤ '}{told['bisection_links']:,}"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

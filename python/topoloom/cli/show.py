@@ -8,7 +8,7 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.networks import load_networks, tell_layout_notes
+from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
 from topoloom.facts import FACTS, bound
@@ -57,6 +57,7 @@ def show(
         "facts",
     )
     tell_layout_notes(facts)
+    tell_less_bandwidth(networks)
     if json:
         print_json(facts)
     else:

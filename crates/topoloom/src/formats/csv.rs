@@ -40,6 +40,9 @@ struct Columns {
     class: Option<usize>,
     latency: Option<usize>,
     terminal: Option<usize>,
+    cabinets: Option<[usize; 2]>,
+    /// What the table was written of, in its first row: the spec of the network, and the rules of its layout.
+    written: [Option<usize>; 2],
 }
 
 impl Columns {
@@ -60,12 +63,15 @@ impl Columns {
             class: place("class"),
             latency: place("latency"),
             terminal: place("terminal"),
+            cabinets: both(["cabinet_a", "cabinet_b"]),
+            written: ["spec", "layout"].map(place),
         })
     }
 
     fn known(&self) -> impl Iterator<Item = usize> {
-        let ports = self.ports.into_iter().flatten();
-        self.ends.into_iter().chain(ports).chain(self.class).chain(self.latency).chain(self.terminal)
+        let of_ends = self.ports.into_iter().chain(self.cabinets).flatten();
+        let of_links = self.class.into_iter().chain(self.latency).chain(self.terminal);
+        self.ends.into_iter().chain(of_ends).chain(of_links).chain(self.written.into_iter().flatten())
     }
 }
 
@@ -118,6 +124,9 @@ impl Reading {
     /// Reads a link, or the cable of a terminal.
     fn row(&mut self, row: &Row) -> Result<(), Mistake> {
         let ends = self.columns.ends.map(|end| row.field(end));
+        let [spec, layout] = self.columns.written.map(|column| filled(row, column).map(str::to_owned));
+        self.draft.written_as = self.draft.written_as.take().or(spec);
+        self.draft.layout = self.draft.layout.take().or(layout);
         match filled(row, self.columns.terminal) {
             Some(terminal) => self.terminal(row, terminal, ends),
             None => self.link(row, ends),
@@ -132,6 +141,9 @@ impl Reading {
         let mut link = DraftLink::new(self.draft.node(ends[0], line), self.draft.node(ends[1], line), line);
         link.class = filled(row, self.columns.class).map(|name| link_class(name, line)).transpose()?;
         link.latency = filled(row, self.columns.latency).map(|text| number("the latency", text, line)).transpose()?;
+        for (side, &router) in link.ends.iter().enumerate() {
+            self.cabinet(row, side, router)?;
+        }
         let ports = [self.port(row, 0, link.ends[0])?, self.port(row, 1, link.ends[1])?];
         link.ports = self.ports.are_numbers().then_some(ports).and_then(|[a, b]| Some([a?, b?]));
         self.draft.link(link)
@@ -148,12 +160,31 @@ impl Reading {
             }
         };
         let router = self.draft.node(ends[side], row.line);
+        self.cabinet(row, side, router)?;
         self.port(row, side, router)?;
         let number = self.terminals.number("the terminal", terminal, row.line)?;
         if self.homes.insert(number, router).is_some() {
             return Err(Mistake::at(row.line, format!("terminal {terminal} has a cable already")));
         }
         Ok(())
+    }
+
+    /// Puts a router into the cabinet at its end, if there is one.
+    fn cabinet(&mut self, row: &Row, side: usize, router: u32) -> Result<(), Mistake> {
+        let Some(here) = filled(row, self.columns.cabinets.map(|cabinets| cabinets[side])) else { return Ok(()) };
+        let node = self.draft.node_mut(router);
+        match &node.cabinet {
+            Some(known) if known != here => {
+                let what =
+                    format!("router '{}' is in cabinet '{here}' here, and in '{known}' before", short(&node.name));
+                Err(Mistake::at(row.line, what))
+            }
+            Some(_) => Ok(()),
+            None => {
+                node.cabinet = Some(here.to_owned());
+                Ok(())
+            }
+        }
     }
 
     /// Takes the port at an end, if ports are given.

@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
+use crate::network::{Fabric, Floor, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
 use crate::topology::guard_size;
 
 /// What is wrong with a graph, and on which line of its file, counted from 1.
@@ -48,6 +48,8 @@ pub struct Node {
     pub terminals: Option<u64>,
     /// True if it is a terminal itself.
     pub is_terminal: bool,
+    /// The name of the cabinet that it stands in, where the source tells.
+    pub cabinet: Option<String>,
     /// The line that names it first.
     pub line: Option<u32>,
 }
@@ -85,13 +87,15 @@ pub struct Origin {
     pub sha256: String,
 }
 
-/// What a network knows that comes from a file or a program: where it came from.
+/// What a network knows that comes from a file or a program: at most where its routers stand.
 #[derive(Debug)]
-struct Given(Source);
+struct Given {
+    cabinets: Option<Vec<u32>>,
+}
 
 impl Structure for Given {
-    fn source(&self) -> Option<&Source> {
-        Some(&self.0)
+    fn cabinet(&self, router: RouterId) -> Option<u32> {
+        Some(self.cabinets.as_ref()?[router.index()])
     }
 }
 
@@ -107,6 +111,10 @@ pub struct Draft {
     pub directed: bool,
     /// What the user should know of the way it was read.
     pub notes: Vec<String>,
+    /// The spec of the network that the source says it is.
+    pub written_as: Option<String>,
+    /// The rules of the layout that the cabinets follow.
+    pub layout: Option<String>,
     /// GUIDs and numbers of ports, where the source is a subnet of InfiniBand.
     pub(super) wiring: Option<Wiring>,
 }
@@ -118,6 +126,8 @@ pub(super) struct Wiring {
     pub switches: Vec<u64>,
     /// The number of the port at the switch and the GUID of each terminal, in the order of their ids.
     pub terminals: Vec<(u16, u64)>,
+    /// The GUIDs of the ports of nodes that are no part of the network.
+    pub left_out: Vec<u64>,
 }
 
 impl Draft {
@@ -129,7 +139,7 @@ impl Draft {
         let place = self.nodes.len() as u32;
         self.places.insert(name.to_owned(), place);
         let line = (line > 0).then_some(line as u32);
-        self.nodes.push(Node { name: name.to_owned(), terminals: None, is_terminal: false, line });
+        self.nodes.push(Node { name: name.to_owned(), terminals: None, is_terminal: false, cabinet: None, line });
         place
     }
 
@@ -168,6 +178,11 @@ impl Draft {
         }
         self.links.push(link);
         Ok(())
+    }
+
+    /// True if the source tells the ports at both ends of every link.
+    pub fn has_ports(&self) -> bool {
+        self.links.iter().all(|link| link.ports.is_some())
     }
 
     /// Puts the terminal of the next id on a node.
@@ -219,11 +234,27 @@ impl Draft {
                 std::array::from_fn(|end| (link.ends[end], link.ports.map_or(0, |p| p[end])));
             builder.timed_link((a, port_a), (b, port_b), link.class.unwrap_or(LinkClass::Local), link.latency);
         }
-        builder.build(
-            spec,
-            origin.family,
-            Box::new(Given(Source { sha256: origin.sha256, names, notes: self.notes, fabric })),
-        )
+        let cabinets = self.cabinets();
+        let floor = cabinets.clone().map(|cabinets| Floor { cabinets, rules: self.layout, of: None });
+        let source = Source { sha256: origin.sha256, names, notes: self.notes, fabric, written_as: None, floor };
+        Ok(builder.build(spec, origin.family, Box::new(Given { cabinets }))?.with_source(source))
+    }
+
+    /// The number of the cabinet of each router, if the source names all: the number that names it, if all are numbers and
+    /// small, else by the order of their appearance.
+    fn cabinets(&self) -> Option<Vec<u32>> {
+        /// Numbers of cabinets that may be left out, beside as many as there are routers.
+        const GAPS: u64 = 1000;
+        let names: Vec<&str> = self.nodes.iter().map(|node| node.cabinet.as_deref()).collect::<Option<_>>()?;
+        let most = names.len() as u64 + GAPS;
+        let numbers: Option<Vec<u32>> =
+            names.iter().map(|name| name.parse().ok().filter(|&number: &u32| u64::from(number) < most)).collect();
+        let mut known: HashMap<&str, u32> = HashMap::new();
+        let mut number = |name| {
+            let next = known.len() as u32;
+            *known.entry(name).or_insert(next)
+        };
+        numbers.or_else(|| Some(names.iter().map(|&name| number(name)).collect()))
     }
 
     /// The numbers of ports in the order in which the network will have them: a router's terminals by their ids, then
@@ -240,7 +271,7 @@ impl Draft {
         links.iter_mut().for_each(|ports| ports.sort_unstable());
         let numbers = terminals.into_iter().zip(links).flat_map(|(terminals, links)| [terminals, links].concat());
         let adapters = wiring.terminals.iter().map(|&(_, guid)| guid).collect();
-        Fabric { switches: wiring.switches, adapters, numbers: numbers.collect() }
+        Fabric { switches: wiring.switches, adapters, left_out: wiring.left_out, numbers: numbers.collect() }
     }
 
     /// Turns nodes that are terminals into terminals of the routers that they are linked to.

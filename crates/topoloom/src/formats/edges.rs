@@ -6,14 +6,16 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, csv, link_class, number, short, text};
+use super::{
+    Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, csv, link_class, number, short, text,
+};
 use crate::network::{LinkClass, Network};
 
 pub(super) const FORMAT: Format = Format {
     name: "edges",
     endings: &["edges", "edgelist", "el", "txt"],
     summary: "a list of links, 'a b', 'a b latency' or as networkx writes it",
-    holds: &[Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes, Holds::Latencies],
+    holds: &[Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes, Holds::Latencies, Holds::Spec],
     read: Some(read),
     write: Some(write),
     beside: None,
@@ -26,6 +28,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         return csv::read(bytes);
     }
     let mut draft = Draft::default();
+    draft.written_as = commented(text);
     let mut ignored = BTreeSet::new();
     let (mut links, mut numbered) = (0, true);
     for (line, text) in (1..).zip(text.lines()) {
@@ -120,7 +123,7 @@ fn read_dictionary(
 }
 
 fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
-    let mut text = String::new();
+    let mut text = comment(network, '#');
     for router in network.routers().filter(|&router| network.neighbors(router).next().is_none()) {
         writeln!(text, "{router}").expect("a string takes what is written");
     }

@@ -1,6 +1,6 @@
 //! Graphs that a program gives: no file, no lines, but the same checks.
 
-use super::{Draft, DraftLink, Mistake, Node, Origin, link_class};
+use super::{ATTRIBUTES, Draft, DraftLink, Mistake, Node, Origin, link_class, of_file};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 
@@ -20,17 +20,18 @@ pub struct GivenLink {
     pub ports: Option<[u32; 2]>,
 }
 
-/// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`Draft::into_network`].
+/// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`Draft::into_network`]. `written_as` is the
+/// spec that the graph says it is, if it does.
 ///
 /// # Errors
 /// [`Error::Spec`] if there is no such family in [`GIVEN`], or for what is wrong with the graph; [`Error::TooLarge`].
 pub fn given(
-    family: &str,
-    label: &str,
+    (family, label): (&str, &str),
     nodes: Vec<Node>,
     links: impl Iterator<Item = GivenLink>,
     directed: bool,
     p: Option<u32>,
+    written_as: Option<String>,
 ) -> Result<Network> {
     let known = GIVEN.iter().copied().find(|known| *known == family);
     let family = known.ok_or_else(|| Error::Spec(unknown("kind of graph", family, GIVEN)))?;
@@ -53,5 +54,6 @@ pub fn given(
     }
     let sha256 = draft.sha256();
     let spec = format!("{family}:{label},sha256={}{}", &sha256[..16], p.map_or(String::new(), |p| format!(",p={p}")));
-    draft.into_network(Origin { spec, family, sha256 }, p)
+    draft.written_as = written_as;
+    of_file(draft, Origin { spec, family, sha256 }, ATTRIBUTES, p, None)
 }

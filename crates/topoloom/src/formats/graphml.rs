@@ -69,6 +69,7 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
             _ => {}
         }
     }
+    draft.written_as = Data { reader: &reader, element: graph }.get("spec").map(|(spec, _)| spec.to_owned());
     children(graph, "edge").try_for_each(|element| read_edge(&mut draft, &reader, element))?;
     Ok(draft)
 }
@@ -231,7 +232,7 @@ fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
     add(format_args!(
         "  <graph edgedefault=\"undirected\">\n    <data key=\"spec\">{}</data>\n",
-        escaped(network.spec())
+        escaped(network.written_as().unwrap_or(network.spec()))
     ));
     for router in network.routers() {
         let terminals = network.terminals_of(router).count();

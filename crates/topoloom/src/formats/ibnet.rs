@@ -3,12 +3,14 @@
 //! A record a node: `Switch 36 "S-0002c90200404e50" # "leaf 1" base port 0 lid 3 lmc 0`, then a line a port that is
 //! connected, `[1] "H-0002c903000a1b2c"[1](2c903000a1b2d) # "node001 HCA-1" lid 5 4xQDR`; `Ca` (or `Hca`) begins a
 //! channel adapter, whose lines are `[1](2c903000a1b2d) "S-0002c90200404e50"[1]`. Each connected port of an adapter is
-//! a terminal. GUIDs and port numbers are kept as the network's [`Fabric`], so that forwarding tables fit it.
+//! a terminal. GUIDs and port numbers are kept as the network's [`Fabric`], so that forwarding tables fit it. Nodes that
+//! are no hosts (see [`Kind`]) are left out and named; so are links at a lower rate than the others, which stay.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, number, short, text};
+use super::ibrate::{Ends, Rate, Rates};
+use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, number, short, text};
 use crate::error::{Error, Result};
 use crate::network::{Fabric, Network, Peer, RouterId};
 
@@ -16,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     name: "ibsim",
     endings: &["ibnet", "ibsim", "topo"],
     summary: "an InfiniBand subnet: what ibnetdiscover prints of a real cluster, and ibsim simulates",
-    holds: &[Holds::Terminals, Holds::TerminalIds, Holds::ParallelLinks, Holds::LoneRouters],
+    holds: &[Holds::Terminals, Holds::TerminalIds, Holds::ParallelLinks, Holds::LoneRouters, Holds::Spec],
     read: Some(read),
     write: Some(write),
     beside: None,
@@ -35,6 +37,7 @@ pub fn fabric(network: &Network) -> Fabric {
     network.fabric().cloned().unwrap_or_else(|| Fabric {
         switches: (0..network.num_routers() as u64).map(|router| SWITCH_GUIDS + GUIDS_APART * router).collect(),
         adapters: (0..network.num_terminals() as u64).map(|id| ADAPTER_GUIDS + GUIDS_APART * id + 1).collect(),
+        left_out: Vec::new(),
         numbers: network.routers().flat_map(|router| 1..=network.radix_of(router) as u16).collect(),
     })
 }
@@ -48,26 +51,88 @@ struct End<'t> {
 }
 
 /// What kind of node a record is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Switch,
     Adapter,
+    /// The node of a switch that reduces messages on their way (SHARP), which is listed as a channel adapter.
+    Aggregation,
+    /// A router to other subnets.
+    Router,
+    /// A target channel adapter: an I/O device.
+    Target,
+}
+
+impl Kind {
+    /// What the nodes that are no part of the network are called, and why they are none.
+    fn left_out(self) -> Option<&'static str> {
+        match self {
+            Self::Switch | Self::Adapter => None,
+            Self::Aggregation => Some("aggregation nodes of switches (SHARP), which are no hosts"),
+            Self::Router => Some("routers to other subnets"),
+            Self::Target => Some("target channel adapters, which are I/O devices"),
+        }
+    }
+
+    /// The kind of the records that begin with `word`.
+    fn of_word(word: &str) -> Option<Self> {
+        match word {
+            "Switch" => Some(Self::Switch),
+            "Ca" | "Hca" => Some(Self::Adapter),
+            "Rt" => Some(Self::Router),
+            "Tca" => Some(Self::Target),
+            _ => None,
+        }
+    }
+
+    /// The same kind, unless the description of an adapter says that it is none.
+    fn described(self, description: &str) -> Self {
+        if self == Self::Adapter && is_aggregation_node(description) { Self::Aggregation } else { self }
+    }
+}
+
+/// True for what the aggregation nodes of switches are called: `Mellanox Technologies Aggregation Node`.
+pub(crate) fn is_aggregation_node(description: &str) -> bool {
+    description.to_ascii_lowercase().contains("aggregation node")
+}
+
+/// A node that has a record.
+struct Record<'t> {
+    name: &'t str,
+    kind: Kind,
+    line: usize,
 }
 
 /// A cable as one of its ends tells it.
 struct Cable<'t> {
     ends: [End<'t>; 2],
+    /// The rate at which it runs, where that is told.
+    rate: Option<Rate>,
     line: usize,
 }
 
-/// The text before a comment, which begins with `#` outside of quotes.
-fn without_comment(line: &str) -> &str {
+/// The text before a comment, which begins with `#` outside of quotes; and the comment.
+fn split_comment(line: &str) -> (&str, &str) {
     let mut quoted = false;
     let end = line.char_indices().find(|&(_, c)| {
         quoted ^= c == '"';
         c == '#' && !quoted
     });
-    line[..end.map_or(line.len(), |(place, _)| place)].trim()
+    let (content, comment) = line.split_at(end.map_or(line.len(), |(place, _)| place));
+    (content.trim(), comment)
+}
+
+/// The description of a node in a comment: what stands between the first quote and the last.
+fn description(comment: &str) -> &str {
+    let (Some(begin), Some(end)) = (comment.find('"'), comment.rfind('"')) else { return "" };
+    comment.get(begin + 1..end).unwrap_or("")
+}
+
+/// The first few of some things, and how many there are beside.
+pub(super) fn listed(things: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown = things[..things.len().min(SHOWN)].join(", ");
+    if things.len() > SHOWN { format!("{shown} and {} more", things.len() - SHOWN) } else { shown }
 }
 
 /// What stands between the quotes at the beginning, and the rest.
@@ -95,131 +160,216 @@ fn guid_in(name: &str) -> Option<u64> {
 
 fn read(bytes: &[u8]) -> std::result::Result<Draft, Mistake> {
     let text = text(bytes)?;
-    let mut nodes: Vec<(&str, Kind, usize)> = Vec::new();
-    let mut kinds: HashMap<&str, Kind> = HashMap::new();
-    let mut cables: Vec<Cable> = Vec::new();
+    let mut subnet = Subnet::default();
     let mut ignored = 0;
     for (line, whole) in (1..).zip(text.lines()) {
-        let content = without_comment(whole);
+        let (content, comment) = split_comment(whole);
         let word = content.split_whitespace().next().unwrap_or("");
-        if let Some(kind) = kind_of(word) {
+        if let Some(kind) = Kind::of_word(word) {
             let rest = content[word.len()..].trim_start();
             let name = rest.split_once(char::is_whitespace).and_then(|(_, rest)| quoted(rest)).map(|(name, _)| name);
             let wrong = || Mistake::at(line, format!("a node is like '{word} 36 \"S-0002c90200404e50\"'"));
-            let name = name.ok_or_else(wrong)?;
-            if kinds.insert(name, kind).is_some() {
-                return Err(Mistake::at(line, format!("node '{}' stands here a second time", short(name))));
-            }
-            nodes.push((name, kind, line));
+            subnet.record(name.ok_or_else(wrong)?, kind, description(comment), line)?;
         } else if content.starts_with('[') {
-            let &(node, ..) =
-                nodes.last().ok_or_else(|| Mistake::at(line, "a port stands before the first Switch or Ca"))?;
-            cables.push(cable(node, content, line)?);
-        } else if word == "Rt" {
-            return Err(Mistake::at(line, "a router between subnets stands here; a subnet has switches and adapters"));
+            subnet.port(content, comment, line)?;
         } else if !content.is_empty() && !content.contains('=') && !content.starts_with("DR path") {
             ignored += 1;
         }
     }
-    if nodes.is_empty() {
+    if subnet.records.is_empty() {
         let what = "no Switch stands in it; it is not what ibnetdiscover prints";
         return Err(Mistake::whole(what));
     }
-    let mut draft = Subnet { kinds, ..Subnet::default() }.draft(&nodes, &cables)?;
+    let mut draft = subnet.draft()?;
+    draft.written_as = commented(text);
     if ignored > 0 {
         draft.notes.push(format!("{ignored} lines that are neither nodes nor ports were ignored"));
     }
     Ok(draft)
 }
 
-fn kind_of(word: &str) -> Option<Kind> {
-    match word {
-        "Switch" => Some(Kind::Switch),
-        "Ca" | "Hca" => Some(Kind::Adapter),
-        _ => None,
-    }
-}
-
 /// The cable that a line of `node` is about.
-fn cable<'t>(node: &'t str, content: &'t str, line: usize) -> std::result::Result<Cable<'t>, Mistake> {
+fn cable<'t>(node: &'t str, content: &'t str, comment: &str, line: usize) -> std::result::Result<Cable<'t>, Mistake> {
     let (own, guid, rest) = port(content, line)?;
     let (peer, rest) =
         quoted(rest).ok_or_else(|| Mistake::at(line, "a port is like '[1] \"S-0002c90200404e50\"[3]'"))?;
     let (theirs, their_guid, _) = port(rest, line)?;
-    Ok(Cable { ends: [End { node, port: own, guid }, End { node: peer, port: theirs, guid: their_guid }], line })
+    let ends = [End { node, port: own, guid }, End { node: peer, port: theirs, guid: their_guid }];
+    let rate = comment.rsplit('"').next().and_then(|tail| tail.split_whitespace().next_back()).and_then(Rate::parse);
+    Ok(Cable { ends, rate, line })
 }
 
-/// What is gathered over all cables.
+/// A port of an adapter: its number, the switch and the port there, its GUID.
+type Attachment = (u16, u32, u16, u64);
+
+/// What is gathered over all lines.
 #[derive(Default)]
 struct Subnet<'t> {
+    records: Vec<Record<'t>>,
+    /// Their names.
+    recorded: HashSet<&'t str>,
+    cables: Vec<Cable<'t>>,
     kinds: HashMap<&'t str, Kind>,
+    /// What nodes are called by people, where that is told.
+    descriptions: HashMap<&'t str, &'t str>,
     /// The other end of each end, by node and port.
     peers: HashMap<(&'t str, u16), (&'t str, u16)>,
+    rates: Rates,
+    /// Adapters in the order of their records, those without one behind the others.
+    adapters: Vec<&'t str>,
+    attached: HashMap<&'t str, Vec<Attachment>>,
+    /// Nodes that are no part of the network, each with an end of a cable at a switch.
+    left_out: BTreeMap<(Kind, &'t str), Option<(&'t str, u16)>>,
+    /// GUIDs of the ports that are told.
+    guids: HashMap<(&'t str, u16), u64>,
 }
 
 impl<'t> Subnet<'t> {
-    fn draft(mut self, nodes: &[(&'t str, Kind, usize)], cables: &[Cable<'t>]) -> std::result::Result<Draft, Mistake> {
+    /// Takes the first line of a record.
+    fn record(
+        &mut self,
+        name: &'t str,
+        kind: Kind,
+        description: &'t str,
+        line: usize,
+    ) -> std::result::Result<(), Mistake> {
+        let kind = kind.described(description);
+        if !self.recorded.insert(name) {
+            return Err(Mistake::at(line, format!("node '{}' stands here a second time", short(name))));
+        }
+        self.kinds.insert(name, kind);
+        self.descriptions.insert(name, description);
+        self.records.push(Record { name, kind, line });
+        Ok(())
+    }
+
+    /// Takes a line of the last record.
+    fn port(&mut self, content: &'t str, comment: &'t str, line: usize) -> std::result::Result<(), Mistake> {
+        let last = self.records.last().map(|record| record.name);
+        let node = last.ok_or_else(|| Mistake::at(line, "a port stands before the first Switch or Ca"))?;
+        let cable = cable(node, content, comment, line)?;
+        for end in &cable.ends {
+            end.guid.map(|guid| self.guids.insert((end.node, end.port), guid));
+        }
+        // An adapter may have no record of its own: its description stands at the switch as well.
+        let peer = cable.ends[1].node;
+        if self.kind(node) == Kind::Switch && self.kind(peer) == Kind::Adapter {
+            let described = description(comment);
+            self.descriptions.entry(peer).or_insert(described);
+            if is_aggregation_node(described) {
+                self.kinds.insert(peer, Kind::Aggregation);
+            }
+        }
+        self.cables.push(cable);
+        Ok(())
+    }
+
+    fn draft(mut self) -> std::result::Result<Draft, Mistake> {
         let mut draft = Draft::default();
-        for &(name, _, line) in nodes.iter().filter(|(_, kind, _)| *kind == Kind::Switch) {
-            draft.node(name, line);
+        for record in self.records.iter().filter(|record| record.kind == Kind::Switch) {
+            draft.node(record.name, record.line);
         }
-        // Adapters that have no record of their own stand behind the others.
-        let mut adapters: Vec<&str> =
-            nodes.iter().filter(|(_, kind, _)| *kind == Kind::Adapter).map(|&(name, ..)| name).collect();
-        let mut terminals: HashMap<&str, Vec<(u16, u32, u16, u64)>> = HashMap::new();
-        let mut guids: HashMap<(&str, u16), u64> = HashMap::new();
-        cables.iter().flat_map(|cable| &cable.ends).for_each(|end| {
-            end.guid.map(|guid| guids.insert((end.node, end.port), guid));
-        });
-        for cable in cables {
-            if !self.is_new(cable)? {
-                continue;
-            }
-            let [a, b] = &cable.ends;
-            let (switch, other) = if self.kind(a.node) == Kind::Switch { (a, b) } else { (b, a) };
-            let known = |end: &End| {
-                let what = format!("a port leads to '{}', of which there is no record", short(end.node));
-                draft.find(end.node).ok_or_else(|| Mistake::at(cable.line, what))
-            };
-            match self.kind(other.node) {
-                Kind::Switch => {
-                    let ends = [known(switch)?, known(other)?];
-                    let ports = Some([u32::from(switch.port), u32::from(other.port)]);
-                    draft.link(DraftLink { ports, ..DraftLink::new(ends[0], ends[1], cable.line) })?;
-                }
-                Kind::Adapter if self.kind(switch.node) == Kind::Switch => {
-                    let guid = guids.get(&(other.node, other.port)).copied().or(guid_in(other.node));
-                    let guid = guid.unwrap_or(ADAPTER_GUIDS + terminals.len() as u64);
-                    if !terminals.contains_key(other.node) && !adapters.contains(&other.node) {
-                        adapters.push(other.node);
-                    }
-                    let entry = (other.port, known(switch)?, switch.port, guid);
-                    terminals.entry(other.node).or_default().push(entry);
-                }
-                Kind::Adapter => {
-                    let what = format!("channel adapters '{}' and '{}' are linked without a switch", a.node, b.node);
-                    return Err(Mistake::at(cable.line, what));
-                }
-            }
+        let of_kind = |kind: Kind| self.records.iter().filter(move |record| record.kind == kind);
+        self.adapters = of_kind(Kind::Adapter).map(|record| record.name).collect();
+        let alone = self.records.iter().filter(|record| record.kind.left_out().is_some());
+        self.left_out = alone.map(|record| ((record.kind, record.name), None)).collect();
+        for cable in std::mem::take(&mut self.cables) {
+            let new = self.is_new(&cable)?;
+            self.take(&cable, new, &mut draft)?;
         }
-        let switches = nodes.iter().filter(|(_, kind, _)| *kind == Kind::Switch);
-        let guid = |(place, &(name, ..)): (u64, &(&str, Kind, usize))| guid_in(name).unwrap_or(SWITCH_GUIDS + place);
-        let mut wiring =
-            super::draft::Wiring { switches: (0..).zip(switches).map(guid).collect(), terminals: Vec::new() };
-        for adapter in adapters {
-            let mut ports = terminals.remove(adapter).unwrap_or_default();
-            ports.sort_unstable();
-            for (_, switch, number, guid) in ports {
-                draft.terminal(switch);
-                wiring.terminals.push((number, guid));
-            }
-        }
-        draft.wiring = Some(wiring);
+        draft.wiring = Some(self.wiring(&mut draft));
+        draft.notes.extend(self.notes());
         Ok(draft)
     }
 
+    /// Takes a cable, `new` if its other end has not told it yet.
+    fn take(&mut self, cable: &Cable<'t>, new: bool, draft: &mut Draft) -> std::result::Result<(), Mistake> {
+        let [a, b] = &cable.ends;
+        let (near, far) = if self.kind(a.node) == Kind::Switch { (a, b) } else { (b, a) };
+        let kinds = [near, far].map(|end| self.kind(end.node));
+        if let Some(end) = [far, near].into_iter().find(|end| self.kind(end.node).left_out().is_some()) {
+            let at = (kinds[0] == Kind::Switch).then_some((near.node, near.port));
+            let known = self.left_out.entry((self.kind(end.node), end.node)).or_default();
+            *known = known.or(at);
+            return Ok(());
+        }
+        if kinds[0] != Kind::Switch {
+            let what = format!("channel adapters '{}' and '{}' are linked without a switch", a.node, b.node);
+            return Err(Mistake::at(cable.line, what));
+        }
+        let ends: Ends = [near, far].map(|end| (end.node.to_owned(), end.port));
+        self.rates.told(kinds[1] == Kind::Adapter, ends, cable.rate);
+        if !new {
+            return Ok(());
+        }
+        let known = |end: &End| {
+            let what = format!("a port leads to '{}', of which there is no record", short(end.node));
+            draft.find(end.node).ok_or_else(|| Mistake::at(cable.line, what))
+        };
+        if kinds[1] == Kind::Switch {
+            let ends = [known(near)?, known(far)?];
+            let ports = Some([u32::from(near.port), u32::from(far.port)]);
+            return draft.link(DraftLink { ports, ..DraftLink::new(ends[0], ends[1], cable.line) });
+        }
+        let switch = known(near)?;
+        let guid = self.guids.get(&(far.node, far.port)).copied().or(guid_in(far.node));
+        let guid = guid.unwrap_or(ADAPTER_GUIDS + self.attached.len() as u64);
+        if !self.attached.contains_key(far.node) && !self.recorded.contains(far.node) {
+            self.adapters.push(far.node);
+        }
+        self.attached.entry(far.node).or_default().push((far.port, switch, near.port, guid));
+        Ok(())
+    }
+
+    /// Puts the terminals into the draft; returns what tables need.
+    fn wiring(&mut self, draft: &mut Draft) -> super::draft::Wiring {
+        let switches = self.records.iter().filter(|record| record.kind == Kind::Switch);
+        let guid = |(place, record): (u64, &Record)| guid_in(record.name).unwrap_or(SWITCH_GUIDS + place);
+        let switches = (0..).zip(switches).map(guid).collect();
+        let mut terminals = Vec::new();
+        for adapter in std::mem::take(&mut self.adapters) {
+            let mut ports = self.attached.remove(adapter).unwrap_or_default();
+            ports.sort_unstable();
+            for (_, switch, number, guid) in ports {
+                draft.terminal(switch);
+                terminals.push((number, guid));
+            }
+        }
+        let is_left_out = |node: &str| self.kind(node).left_out().is_some();
+        let left_out = self.guids.iter().filter(|((node, _), _)| is_left_out(node)).map(|(_, &guid)| guid);
+        let mut left_out: Vec<u64> = left_out.collect();
+        left_out.sort_unstable();
+        super::draft::Wiring { switches, terminals, left_out }
+    }
+
+    /// Sentences on nodes that were left out, and on links that run at other rates than most.
+    fn notes(&self) -> Vec<String> {
+        let mut kinds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (&(kind, node), at) in &self.left_out {
+            let at = at.map_or(String::new(), |(switch, port)| format!(" at port {port} of {}", self.called(switch)));
+            kinds.entry(kind.left_out().unwrap_or("")).or_default().push(format!("{}{at}", self.called(node)));
+        }
+        let left_out = |(what, nodes): (&str, Vec<String>)| {
+            format!("{} {what}, left out of the network: {}", nodes.len(), listed(&nodes))
+        };
+        let end = |(node, port): &(String, u16)| format!("port {port} of {}", self.called(node));
+        kinds.into_iter().map(left_out).chain(self.rates.notes(end)).collect()
+    }
+
+    /// A node as people know it: `'leaf 1' (S-0002c90200404e50)`.
+    fn called(&self, node: &str) -> String {
+        match self.descriptions.get(node).filter(|text| !text.is_empty()) {
+            Some(text) => format!("'{}' ({node})", short(text)),
+            None => node.to_owned(),
+        }
+    }
+
     fn kind(&self, node: &str) -> Kind {
-        let by_name = if node.starts_with("S-") { Kind::Switch } else { Kind::Adapter };
+        let by_name = match node.split_once('-') {
+            Some(("S", _)) => Kind::Switch,
+            Some(("R", _)) => Kind::Router,
+            _ => Kind::Adapter,
+        };
         self.kinds.get(node).copied().unwrap_or(by_name)
     }
 
@@ -258,7 +408,7 @@ fn write(network: &Network, _timing: &Timing) -> Result<String> {
     let fabric = fabric(network);
     let switch = |router: RouterId| format!("\"S-{:016x}\"", fabric.switches[router.index()]);
     let adapter = |terminal: usize| format!("\"H-{:016x}\"", fabric.adapters[terminal] - 1);
-    let mut text = format!("# {}\n", network.spec());
+    let mut text = comment(network, '#');
     let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
     for router in network.routers() {
         let (guid, ports) = (fabric.switches[router.index()], network.radix_of(router));

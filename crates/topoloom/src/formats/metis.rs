@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, number, text};
+use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, number, text};
 use crate::metrics::bisection::metis_graph;
 use crate::network::Network;
 
@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
     name: "metis",
     endings: &["graph", "metis"],
     summary: "METIS graph: a line of neighbours for each router",
-    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters],
+    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters, Holds::Spec],
     read: Some(read),
     write: Some(write),
     beside: None,
@@ -55,7 +55,8 @@ fn header(line: usize, text: &str) -> Result<Header, Mistake> {
 }
 
 fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
-    let mut lines = (1..).zip(text(bytes)?.lines()).filter(|(_, text)| !text.trim_start().starts_with('%'));
+    let whole = text(bytes)?;
+    let mut lines = (1..).zip(whole.lines()).filter(|(_, text)| !text.trim_start().starts_with('%'));
     let (line, first) = lines.find(|(_, text)| !text.trim().is_empty()).ok_or(Mistake::whole("the file is empty"))?;
     let header = header(line, first)?;
     let mut rows: Vec<(usize, &str)> = lines.collect();
@@ -67,6 +68,7 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         return Err(Mistake::at(line, what));
     }
     let mut draft = Draft::default();
+    draft.written_as = commented(whole);
     (0..rows.len()).for_each(|router| {
         draft.node(&router.to_string(), rows[router].0);
     });
@@ -166,7 +168,8 @@ fn write(network: &Network, _timing: &Timing) -> crate::error::Result<String> {
         (true, false) => " 010",
         (true, true) => " 011",
     };
-    let mut text = format!("{} {}{fmt}\n", graph.vwgt.len(), graph.adjncy.len() / 2);
+    let about = comment(network, '%');
+    let mut text = format!("{about}{} {}{fmt}\n", graph.vwgt.len(), graph.adjncy.len() / 2);
     for (router, terminals) in graph.vwgt.iter().enumerate() {
         let mut fields = Vec::new();
         if vertex_weights {

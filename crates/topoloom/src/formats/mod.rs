@@ -7,6 +7,7 @@
 mod anynet;
 mod booksim;
 mod caminos;
+mod claim;
 mod csv;
 mod dot;
 mod draft;
@@ -15,6 +16,7 @@ mod given;
 mod graph6;
 mod graphml;
 mod ibnet;
+mod ibrate;
 mod metis;
 mod simgrid;
 mod slurm;
@@ -22,10 +24,12 @@ mod sst;
 #[cfg(test)]
 mod tests;
 
+pub use claim::{of_file, unwritten};
 pub use draft::{Draft, DraftLink, Mistake, Node, Origin, sha256};
 pub use given::{GIVEN, GivenLink, given};
 pub use graphml::is_terminal_kind;
 pub use ibnet::fabric;
+pub(crate) use ibnet::is_aggregation_node;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -53,11 +57,20 @@ pub enum Holds {
     OneLatency,
     /// Names of routers.
     Names,
+    /// The spec of the network.
+    Spec,
 }
 
 /// What formats hold that give routers and links attributes of any name: all but the ids of terminals.
-const ATTRIBUTES: &[Holds] =
-    &[Holds::Terminals, Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes, Holds::Latencies, Holds::Names];
+const ATTRIBUTES: &[Holds] = &[
+    Holds::Terminals,
+    Holds::ParallelLinks,
+    Holds::LoneRouters,
+    Holds::Classes,
+    Holds::Latencies,
+    Holds::Names,
+    Holds::Spec,
+];
 
 /// What turns a file's bytes into a draft, or finds the first mistake in them.
 pub type Reader = fn(&[u8]) -> std::result::Result<Draft, Mistake>;
@@ -184,6 +197,22 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
     let note = (!lost.is_empty())
         .then(|| format!("{}: the format {} has no place for {}", network.spec(), format.name, lost.join(", ")));
     Ok((write(network, timing)?, note.into_iter().collect()))
+}
+
+/// What stands before the spec in a comment that says which network a file was written of.
+const WRITTEN: &str = "topoloom spec:";
+
+/// The comment that says which network was written, if a spec tells: `# topoloom spec: torus:4x4`.
+fn comment(network: &Network, sign: char) -> String {
+    network.written_as().map_or(String::new(), |spec| format!("{sign} {WRITTEN} {spec}\n"))
+}
+
+/// The spec in such a comment, which is the first line that has one.
+fn commented(text: &str) -> Option<String> {
+    let spec = |line: &str| {
+        line.trim().strip_prefix(['#', '%'])?.trim().strip_prefix(WRITTEN).map(|spec| spec.trim().to_owned())
+    };
+    text.lines().take(10).find_map(spec)
 }
 
 /// What of `network` is lost in `format`.

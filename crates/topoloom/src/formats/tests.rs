@@ -23,9 +23,12 @@ fn what_a_format_holds_comes_back() {
             assert_eq!(again.num_routers(), network.num_routers(), "{spec} in {}", format.name);
             if lost.is_empty() {
                 let (twice, _) = write(&again, format, &Timing::default()).expect("every format is written");
-                let same = |text: &str| text.replace("file:test", spec);
+                let graph = |text: &str| -> Vec<String> {
+                    let lines = text.lines().filter(|line| !line.contains(WRITTEN));
+                    lines.map(|line| line.replace("file:test", spec)).collect()
+                };
                 if ["csv", "graphml", "metis", "graph6", "ibsim"].contains(&format.name) {
-                    assert_eq!(same(&twice), text, "{spec} in {}", format.name);
+                    assert_eq!(graph(&twice), graph(&text), "{spec} in {}", format.name);
                 }
                 assert_eq!(again.num_terminals(), network.num_terminals(), "{spec} in {}", format.name);
                 assert_eq!(again.links().len(), network.links().len(), "{spec} in {}", format.name);
@@ -115,4 +118,60 @@ fn a_discovered_subnet_keeps_its_guids_and_numbers_of_ports() {
     );
     assert!(mistake("Ca 1 \"H-1\"\n[1] \"H-2\"[1]\n").contains("are linked without a switch"));
     assert!(mistake("0 1\n").contains("it is not what ibnetdiscover prints"));
+}
+
+/// The subnet above at 4xEDR, with a bad cable, an aggregation node in each switch (one without a record), and a router.
+fn discovered_now() -> String {
+    let text = DISCOVERED.replace("4xQDR", "4xEDR");
+    let text = text.replacen("lid 4 4xEDR", "lid 4 1xSDR", 1).replacen("lid 3 4xEDR\n[2]", "lid 3 1xSDR\n[2]", 1);
+    let leaf =
+        "[37]\t\"H-0002c903000aff01\"[1](2c903000aff02) \t\t# \"Mellanox Technologies Aggregation Node\" lid 9 4xHDR\n";
+    let text = text.replacen("[19]\t", &format!("{leaf}[19]\t"), 1);
+    let other = leaf.replace("ff0", "ee0");
+    let text =
+        text.replacen("\n[8]\t", &format!("\n{other}[30]\t\"R-0002c903000add01\"[1] # \"up\" lid 11 4xEDR\n[8]\t"), 1);
+    let record = "\ncaguid=0x2c903000aff01\nCa\t1 \"H-0002c903000aff01\"\t\t# \"Mellanox Technologies Aggregation Node\"\n\
+                  [1](2c903000aff02)\t\"S-0002c90200404e50\"[37]\t\t# lid 9 lmc 0 \"leaf # 1\" lid 3 4xHDR\n\
+                  \nrtguid=0x2c903000add01\nRt\t1 \"R-0002c903000add01\"\t\t# \"up\"\n\
+                  [1]\t\"S-0002c90200404e60\"[30]\t\t# lid 11 lmc 0 \"leaf 2\" lid 4 4xEDR\n";
+    text + record
+}
+
+#[test]
+fn nodes_that_are_no_hosts_are_left_out_of_a_discovered_subnet() {
+    let network = reread(&ibnet::FORMAT, &discovered_now());
+    assert_eq!((network.num_routers(), network.num_terminals(), network.links().len()), (2, 3, 2));
+    let fabric = network.fabric().expect("a subnet");
+    assert_eq!(fabric.left_out, [0x2c903000aee02, 0x2c903000aff02]);
+    assert_eq!(fabric.numbers, [1, 19, 20, 2, 9, 7, 8]);
+    let notes = network.notes().join("\n");
+    for words in [
+        "2 aggregation nodes of switches (SHARP), which are no hosts, left out of the network: 'Mellanox Technologies \
+         Aggregation Node' (H-0002c903000aee01) at port 37 of 'leaf 2' (S-0002c90200404e60), ",
+        "1 routers to other subnets, left out of the network: 'up' (R-0002c903000add01) at port 30 of 'leaf 2'",
+    ] {
+        assert!(notes.contains(words), "{notes}");
+    }
+}
+
+#[test]
+fn a_slow_link_of_a_discovered_subnet_is_named() {
+    let notes = |text: &str| reread(&ibnet::FORMAT, text).notes().join("\n");
+    assert!(!notes(DISCOVERED).contains("rate"), "{}", notes(DISCOVERED));
+    let text = discovered_now();
+    let found = notes(&text);
+    assert!(
+        found.contains("links between switches run at different rates, 1 at 4xEDR (100 Gb/s), 1 at 1xSDR (2 Gb/s)")
+    );
+    assert!(
+        found.contains(
+            "1 of the links between switches are slower than most, as a bad cable or port is: port 19 of 'leaf # 1' \
+             (S-0002c90200404e50) to port 7 of 'leaf 2' (S-0002c90200404e60) (1xSDR)"
+        ),
+        "{found}"
+    );
+    assert!(!found.contains("cables of terminals") && !found.contains("ends of a link"), "{found}");
+    let host = text.replacen("lid 5 4xEDR", "lid 5 1xEDR", 1);
+    assert!(notes(&host).contains("ends of a link tell different rates: port 1 of 'leaf # 1'"), "{}", notes(&host));
+    assert!(notes(&host).contains("1 of the cables of terminals are slower than most"), "{}", notes(&host));
 }

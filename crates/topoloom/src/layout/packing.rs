@@ -69,7 +69,7 @@ impl Packing {
     pub fn cabinets(&self, network: &Network) -> Result<Vec<u32>> {
         match self {
             Self::Own => {
-                let layout = Layout::of_family(network);
+                let layout = Layout::of_file(network).unwrap_or_else(|| Layout::of_family(network));
                 Ok(network.routers().map(|router| layout.cabinet(router)).collect())
             }
             Self::Routers(size) => Ok(network.routers().map(|router| router.0 / size).collect()),

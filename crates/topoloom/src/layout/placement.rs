@@ -64,6 +64,23 @@ impl Layout {
         Self::new(network, &Rules::default()).expect("a family fits on its own floor")
     }
 
+    /// The layout of a network where nobody asks for another: the one that its file has, else the family's own.
+    pub fn usual(network: &Network) -> Self {
+        Self::of_file(network).unwrap_or_else(|| Self::of_family(network))
+    }
+
+    /// The layout that was written into the file that a network comes from, or at least the cabinets that stand there;
+    /// `None` if the file has no cabinets.
+    pub fn of_file(network: &Network) -> Option<Self> {
+        let floor = network.source()?.floor.as_ref()?;
+        let (of, cabinets) = (floor.of.as_ref().unwrap_or(network), &floor.cabinets);
+        let rules = Rules::parse(floor.rules.as_deref().unwrap_or("")).ok()?;
+        // What a family packages itself has heights as well, which cabinets do not tell.
+        let own = || Self::new(of, &rules).ok().filter(|layout| layout.cabinets == *cabinets);
+        let own = if rules.cabinet == Packing::Own && floor.of.is_some() { own() } else { None };
+        own.or_else(|| Self::with_cabinets(of, &rules, cabinets.clone()).ok())
+    }
+
     /// The layout that follows `rules`.
     ///
     /// Without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step apart along each

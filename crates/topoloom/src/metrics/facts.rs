@@ -73,7 +73,7 @@ pub fn facts(network: &Network) -> Facts {
 /// Computes the facts of a network whose distances are there already, such as sampled ones.
 pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     let whole = network.intact();
-    let cost = cost(whole, &Layout::of_family(whole), Default::default());
+    let cost = cost(whole, &Layout::usual(whole), Default::default());
     let routers = network.up_routers().count();
     let terminals = terminals_by_router(network).iter().map(|&count| count as usize).sum();
     let up = || network.up_routers();
@@ -81,8 +81,8 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     Facts {
         spec: network.spec().to_owned(),
         family: network.intact().family().to_owned(),
-        source_sha256: network.any_structure().source().map(|source| source.sha256.clone()),
-        notes: network.any_structure().notes().to_vec(),
+        source_sha256: network.source().map(|source| source.sha256.clone()),
+        notes: network.notes(),
         permutation: network.intact().structure::<Permuted>().map(|permuted| permuted.permutation.clone()),
         terminals,
         routers,

@@ -65,7 +65,7 @@ impl Graph {
 }
 
 /// The number of terminals of each router; none of a router that has failed.
-pub(super) fn terminals_by_router(network: &Network) -> Vec<u32> {
+pub(crate) fn terminals_by_router(network: &Network) -> Vec<u32> {
     let terminals = |router: RouterId| network.terminals_of(router).count() as u32;
     network.routers().map(|router| if network.is_up(router) { terminals(router) } else { 0 }).collect()
 }

@@ -5,7 +5,7 @@ pub mod distances;
 pub mod diversity;
 mod facts;
 pub mod faults;
-mod graph;
+pub(crate) mod graph;
 pub mod load;
 pub mod routes;
 mod spectrum;

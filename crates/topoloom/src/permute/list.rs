@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use super::cabling::Cabling;
 use crate::error::{Error, Result, unknown};
+use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder};
 use crate::table::{self, Row, Rows, heading};
 
 /// The columns of a list, in the order in which a list without a header has them.
@@ -29,6 +30,8 @@ pub struct List {
     cables: Vec<usize>,
     /// The row and the side on which each plug is listed.
     listed: Vec<(usize, usize)>,
+    /// The number of terminals of each switch.
+    terminals: Vec<u32>,
     /// The two halves of the label in each row, if labels are made of the ends of cables.
     halves: Option<Vec<[String; 2]>>,
 }
@@ -75,6 +78,25 @@ impl List {
     /// The number of cabinets with switches.
     pub fn cabinets(&self) -> usize {
         self.cabling.cabinets().iter().max().map_or(0, |&last| last as usize + 1)
+    }
+
+    /// The number of terminals of each switch: those that the list has, or one each if it has none.
+    pub fn terminals(&self) -> &[u32] {
+        &self.terminals
+    }
+
+    /// The network that the cables make when they are plugged in as in `cabling`. Routers are switches.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more ports than ids.
+    pub fn network(&self, cabling: &Cabling) -> Result<Network> {
+        let mut builder = NetworkBuilder::new(cabling.len() as u32);
+        (0..).zip(&self.terminals).for_each(|(switch, &count)| builder.terminals(switch, count));
+        for cable in 0..cabling.cables() as u32 {
+            let [a, b] = cabling.ends(cable).map(|plug| cabling.vertex(plug));
+            builder.link(a, b, LinkClass::Local);
+        }
+        builder.build("cabling list".to_owned(), "file", Box::new(GraphAlone))
     }
 
     /// What the list says of the end in a plug, by the place of a column among those of an end.
@@ -199,8 +221,8 @@ struct Reading<'a> {
     used: HashMap<(u32, String), usize>,
     /// The switches of each cable, and the row in which it stands.
     cables: Vec<([u32; 2], usize)>,
-    /// Cables of terminals.
-    terminals: usize,
+    /// The switches of the cables of terminals.
+    terminals: Vec<u32>,
 }
 
 /// Names with numbers, in the order of their appearance.
@@ -234,7 +256,7 @@ impl<'a> Reading<'a> {
             places: Vec::new(),
             used: HashMap::new(),
             cables: Vec::new(),
-            terminals: 0,
+            terminals: Vec::new(),
         }
     }
 
@@ -297,8 +319,8 @@ impl<'a> Reading<'a> {
             }
         };
         self.check_listed(line, side, ends[side])?;
-        self.end(line, ends[side])?;
-        self.terminals += 1;
+        let switch = self.end(line, ends[side])?;
+        self.terminals.push(switch);
         Ok(())
     }
 
@@ -347,8 +369,8 @@ impl<'a> Reading<'a> {
         for (cable, &row) in (0..).zip(&cables) {
             cabling.ends(cable).into_iter().enumerate().for_each(|(side, plug)| listed[plug as usize] = (row, side));
         }
-        match self.terminals {
-            0 => {}
+        match self.terminals.len() {
+            0 => notes.push("no cable leads to a terminal: bandwidth is that of one terminal a switch".to_owned()),
             1 => notes.push("the cable of a terminal stays where it is".to_owned()),
             terminals => notes.push(format!("{terminals} cables of terminals stay where they are")),
         }
@@ -356,7 +378,10 @@ impl<'a> Reading<'a> {
             notes.push("every cabinet holds one switch, so no cables can exchange ends: that takes two switches in one cabinet".to_owned());
         }
         let halves = halves(&columns, &rows, &cables);
-        Ok(List { cabling, notes, columns, rows, cables, listed, halves })
+        let alone = self.terminals.is_empty();
+        let mut terminals = vec![u32::from(alone); cabling.len()];
+        self.terminals.iter().for_each(|&switch| terminals[switch as usize] += 1);
+        Ok(List { cabling, notes, columns, rows, cables, listed, terminals, halves })
     }
 
     fn check_connected(&self, cabling: &Cabling) -> Result<()> {

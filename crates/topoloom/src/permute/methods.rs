@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::cabling::{Cabling, Ways};
-use crate::error::{Error, Result, unknown};
 use crate::rng::Rng;
 
 /// Which cables may exchange ends.
@@ -23,17 +22,6 @@ impl Method {
     /// All of them, with the names that users type.
     pub const NAMES: [(&str, Method); 3] =
         [("two-cab", Method::TwoCab), ("three-cab", Method::ThreeCab), ("one-step", Method::OneStep)];
-
-    /// The method called `name`.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if there is none.
-    pub fn named(name: &str) -> Result<Self> {
-        let known = Self::NAMES.iter().find(|(known, _)| *known == name);
-        known.map(|&(_, method)| method).ok_or_else(|| {
-            Error::Config(unknown("method of permutation", name, Self::NAMES.iter().map(|(name, _)| name)))
-        })
-    }
 
     /// The name that users type.
     pub fn name(self) -> &'static str {

@@ -5,8 +5,11 @@
 //! exchanges at random, [`search`] where it shortens ways, and [`moves`] says in which order to do it on a machine that
 //! runs.
 
+pub mod bandwidth;
 mod cabling;
+mod how;
 pub mod list;
+pub mod load;
 mod methods;
 pub mod moves;
 mod pattern;
@@ -15,6 +18,7 @@ mod shifts;
 mod trials;
 
 pub use cabling::{Cabling, End, Told};
+pub use how::{Found, How, OPTIMISED, method_names, permuted};
 pub use methods::{Counts, Method};
 pub use shifts::Shifts;
 pub use trials::{Best, Trial, Trials, best};

@@ -9,11 +9,15 @@
 //! Where shifts of its grid map the base onto itself and cabinets onto others, the search begins with exchanges that are
 //! made in all cabinets alike: one cabinet then tells the distances of all, and an exchange is worth hundreds. Round by
 //! round fewer shifts have to be kept.
+//!
+//! A search that keeps [`Bandwidth`] measures the busiest channel at each exchange that it would keep, and all the rest of
+//! bandwidth at the end of each round, which it throws away if that has become less.
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::cabling::Cabling;
+use super::load::Limit;
 use super::pattern::{Found, Heat, anneal};
 use super::shifts::{Patterned, Shifts};
 use crate::rng::Rng;
@@ -49,9 +53,17 @@ pub enum Keeps {
     Length(Vec<f64>),
 }
 
+/// What a search may not make less.
+pub struct Bandwidth<'a> {
+    /// The load of the busiest channel.
+    pub limit: Limit,
+    /// True for cablings with no less bandwidth, measured in every way.
+    pub is_kept: &'a (dyn Fn(&Cabling) -> bool + Sync),
+}
+
 /// How to search.
-#[derive(Debug, Clone)]
-pub struct Search {
+#[derive(Clone)]
+pub struct Search<'a> {
     /// What is kept.
     pub keeps: Keeps,
     /// Exchanges that each search looks at one by one, in all rounds, and one of [`OFTENER`] made everywhere alike. The
@@ -59,12 +71,23 @@ pub struct Search {
     pub steps: u64,
     /// The seed.
     pub seed: u64,
+    /// Bandwidth that is kept, if any.
+    pub bandwidth: Option<&'a Bandwidth<'a>>,
 }
 
-impl Search {
+/// Steps of arithmetic that a search may spend on channel loads unless it is told how many exchanges to look at.
+const LOAD_STEPS: u64 = 2_000_000_000;
+
+impl Search<'_> {
     /// The usual number of steps: one a cable, and in small networks, where exchanges cost little, more.
     pub fn usual_steps(cabling: &Cabling) -> u64 {
         (cabling.cables() as u64).max(5_000_000 / (cabling.len() as u64).max(250))
+    }
+
+    /// The usual number where bandwidth is kept: an exchange then costs vertices times channels.
+    pub fn usual_steps_of_bandwidth(cabling: &Cabling) -> u64 {
+        let each = cabling.len() as u64 * 2 * cabling.cables() as u64;
+        Self::usual_steps(cabling).min((LOAD_STEPS / each.max(1)).max(100))
     }
 }
 
@@ -157,13 +180,16 @@ fn one_by_one(from: &Cabling, how: &Search) -> (Cabling, Searched) {
         };
         let found: Vec<_> = (0..SEARCHES).into_par_iter().map(one).collect();
         scale = Some(found[0].3);
-        for (cabling, total, did, _) in found {
+        for (_, _, did, _) in &found {
             told.tried += did.tried;
             told.kept += did.kept;
             told.disconnecting += did.disconnecting;
-            if total < sum {
-                (best, sum) = (cabling, total);
-            }
+        }
+        let mut better: Vec<_> = found.into_iter().filter(|&(_, total, ..)| total < sum).collect();
+        better.sort_by_key(|&(_, total, ..)| total);
+        let kept = |cabling: &Cabling| how.bandwidth.is_none_or(|bandwidth| (bandwidth.is_kept)(cabling));
+        if let Some((cabling, total, ..)) = better.into_iter().find(|(cabling, ..)| kept(cabling)) {
+            (best, sum) = (cabling, total);
         }
     }
     (best, told)
@@ -186,7 +212,7 @@ fn between(metres: &[f64], a: u32, b: u32) -> f64 {
 
 struct Annealing<'a> {
     cabling: Cabling,
-    how: &'a Search,
+    how: &'a Search<'a>,
     /// The plugs of each cabinet.
     plugs: Vec<Vec<u32>>,
     /// Metres of cable that there are still, if length is kept.
@@ -242,7 +268,8 @@ impl<'a> Annealing<'a> {
                 self.told.disconnecting += 1;
                 continue;
             };
-            if difference <= 0 || self.rng.unit() < (-(difference as f64) / temperature).exp() {
+            let wanted = difference <= 0 || self.rng.unit() < (-(difference as f64) / temperature).exp();
+            if wanted && self.how.bandwidth.is_none_or(|bandwidth| bandwidth.limit.holds(&self.cabling)) {
                 self.ways.keep();
                 self.spare -= longer;
                 self.told.kept += 1;

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use super::table::TableMinimal;
 use super::tables::{Columns, NO_PORT, Tables};
 use crate::error::{Error, Result};
-use crate::formats::fabric;
+use crate::formats::{fabric, is_aggregation_node};
 use crate::network::{Fabric, Network, Peer, RouterId, TerminalId};
 
 /// True for the line that begins a switch's section.
@@ -53,7 +53,10 @@ pub(super) fn read(network: &Network, file: &str, text: &str) -> Result<Tables> 
         let Some(switch) = switches.last_mut() else {
             return Err(mistake(number, "an entry before the first 'Unicast lids … of switch'".to_owned()));
         };
-        if info.contains("Channel Adapter") && *first_lids.entry(info).or_insert(lid) == lid {
+        if info.contains("Channel Adapter")
+            && !is_left_out(network, info)
+            && *first_lids.entry(info).or_insert(lid) == lid
+        {
             adapters.insert(lid, info);
             switch.entries.push((lid, port, number));
         }
@@ -95,6 +98,12 @@ pub(super) fn read(network: &Network, file: &str, text: &str) -> Result<Tables> 
         }
     }
     Ok(tables)
+}
+
+/// True for a node that the subnet has and the network has not.
+fn is_left_out(network: &Network, info: &str) -> bool {
+    let known = |guid: u64| network.fabric().is_some_and(|fabric| fabric.left_out.contains(&guid));
+    is_aggregation_node(info) || guid_after(info, "portguid 0x").is_some_and(known)
 }
 
 /// The number behind a word such as `guid 0x`.

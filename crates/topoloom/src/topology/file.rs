@@ -2,10 +2,11 @@
 //!
 //! Router ids: the whole numbers that name the routers in the file, counted from 0 without gaps; if there are gaps, in
 //! their ascending order; other names in the order of their appearance. Ports: terminals, then links in the order of
-//! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`.
+//! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that says
+//! of which network it was written is that network, as long as the graph is the same (see [`crate::formats::of_file`]).
 
 use super::Family;
-use super::params::{Key, P, PATH, Params};
+use super::params::{AS, Key, P, PATH, Params};
 use crate::error::{Result, reason};
 use crate::formats::{self, Origin};
 use crate::inputs;
@@ -19,6 +20,7 @@ pub(super) const FAMILY: Family = Family {
         PATH,
         Key { name: P.name, doc: "terminals on every router (default: the file's own, else 1)" },
         Key { name: "format", doc: "graphml, csv, edges, anynet, metis, graph6 or ibsim (default: by the ending)" },
+        AS,
         Key {
             name: "latencies",
             doc: "file: links keep the latencies that the file gives (default); class: --links decides",
@@ -41,7 +43,9 @@ fn build(params: &Params) -> Result<Network> {
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
     let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
     let draft = if own_latencies { draft } else { draft.without_latencies() };
-    draft.into_network(origin, p)
+    let stated =
+        params.text(AS.name).map(|text| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text));
+    formats::of_file(draft, origin, format.holds, p, stated)
 }
 
 /// The bytes of the file.

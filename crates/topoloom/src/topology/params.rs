@@ -1,5 +1,6 @@
 //! The parameters of a spec: sizes and `key=value` pairs, with one clear sentence for every mistake.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::Family;
@@ -27,6 +28,13 @@ pub const BASE: Key = Key { name: "base", doc: "the other network; stands first,
 
 /// The key of a family whose routers can be put into cabinets, by a table if need be.
 pub const CABINET: Key = Key { name: "cabinet", doc: Packing::DOC };
+
+/// The key of a family of files that says which network is in one, with the spec in brackets.
+pub const AS: Key = Key {
+    name: "as",
+    doc: "the network that the file was written of, as=(torus:4x4,p=2): its family's routings and packaging, if the graph \
+          is the same (default: what the file says)",
+};
 
 /// The parsed parameters of one spec.
 #[derive(Debug)]
@@ -62,8 +70,18 @@ impl Params {
     /// What stands between commas; commas in brackets belong to another network.
     fn items<'a>(&self, rest: &'a str) -> Result<Vec<&'a str>> {
         if !self.begins_with(BASE) {
-            return Ok(rest.split(',').collect());
+            // A path may have brackets; what stands behind this key has them in pairs.
+            let Some(at) = rest.find(",as=(").filter(|_| self.begins_with(PATH)) else {
+                return Ok(rest.split(',').collect());
+            };
+            let behind = self.in_brackets(&rest[at + 1..])?;
+            return Ok(rest[..at].split(',').chain(behind).collect());
         }
+        self.in_brackets(rest)
+    }
+
+    /// What stands between commas that are in no brackets.
+    fn in_brackets<'a>(&self, rest: &'a str) -> Result<Vec<&'a str>> {
         let (mut items, mut first, mut depth) = (Vec::new(), 0, 0u32);
         for (at, byte) in rest.bytes().enumerate() {
             match byte {
@@ -213,6 +231,19 @@ impl Params {
     }
 }
 
+thread_local! {
+    /// Ports that a network may have that is built in [`at_most`].
+    static MOST_PORTS: Cell<u128> = const { Cell::new(u128::MAX) };
+}
+
+/// Lets networks be built with so many ports at most: what only has to equal something need not be larger.
+pub(crate) fn at_most<T>(ports: u128, build: impl FnOnce() -> T) -> T {
+    let before = MOST_PORTS.replace(ports);
+    let built = build();
+    MOST_PORTS.set(before);
+    built
+}
+
 /// As [`Params::guard_size`], for what no family builds.
 pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Result<()> {
     /// Bytes that a port costs while the network is built.
@@ -220,6 +251,9 @@ pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Re
     let ports = links.saturating_mul(2).saturating_add(terminals);
     let bytes = ports.saturating_mul(PORT).saturating_add(routers.saturating_mul(8));
     let available = available_memory();
+    if ports > MOST_PORTS.get() {
+        return Err(Error::TooLarge(format!("{spec}: {} ports are more than there are here", count(ports))));
+    }
     if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
         return Err(Error::TooLarge(format!(
             "{spec}: {} routers, {} terminals and {} links need about {} GB; {} GB are available",

@@ -12,9 +12,12 @@ use super::params::{BASE, CABINET, Key, Params};
 use crate::error::{Error, Result, unknown};
 use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::metrics::distances::{require_connected, rows};
-use crate::network::{LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
-use crate::permute::search::{Alike, Keeps, Search, Searched, length, search};
-use crate::permute::{Cabling, Method, Shifts, Told, Trial, Trials, best};
+use crate::metrics::graph::terminals_by_router;
+use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
+use crate::permute::bandwidth::side_by_side;
+use crate::permute::load::Limit;
+use crate::permute::search::{Alike, Bandwidth, Keeps, Search, Searched, length, search};
+use crate::permute::{Cabling, Method, OPTIMISED, Shifts, Told, Trial, Trials, best, method_names};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -34,6 +37,10 @@ pub(super) const FAMILY: Family = Family {
         Key {
             name: "conserve",
             doc: "optimised: cabinets: what joins which cabinets (default); length: metres in all",
+        },
+        Key {
+            name: "keep",
+            doc: "optimised: bandwidth: neither the bisection nor a channel-load bound of minimal routing falls (default: none)",
         },
         Key {
             name: "floor",
@@ -205,7 +212,7 @@ fn named(params: &Params, error: Error) -> Error {
 
 /// How to permute, at random or before the search.
 fn trials(params: &Params, way: Option<Method>) -> Result<Trials> {
-    let of_search = ["steps", "conserve", "floor"].into_iter().find(|key| params.text(key).is_some());
+    let of_search = ["steps", "conserve", "keep", "floor"].into_iter().find(|key| params.text(key).is_some());
     if let (Some(_), Some(key)) = (way, of_search) {
         return Err(params.mistake(format!("{key} is for optimised only")));
     }
@@ -231,13 +238,10 @@ fn notes(
             .to_owned()
     });
     let own = not_full.chain(apart).chain([permutation.told()]);
-    own.chain(base.any_structure().notes().iter().cloned()).collect()
+    own.chain(base.notes()).collect()
 }
 
-/// The method that searches.
-const OPTIMISED: &str = "optimised";
-
-/// Searches from the best trial on.
+/// Searches from the best trial on; from the base, if bandwidth is kept and the best trial has less.
 fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cabling, seed: u64) -> Result<Optimised> {
     let keeps = match params.choice("conserve", &["cabinets", "length"])? {
         "cabinets" if params.text("floor").is_some() => {
@@ -246,13 +250,21 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
         "cabinets" => Keeps::Cabinets,
         _ => Keeps::Length(metres(params, base, before)?),
     };
-    let steps = params.optional("steps", 1)?.map_or_else(|| Search::usual_steps(cabling), u64::from);
+    let kept = |cabling: &Cabling| has_bandwidth_of(base, cabling);
+    let bandwidth = keeps_bandwidth(params)?
+        .then(|| Bandwidth { limit: Limit::of(before, terminals_by_router(base)), is_kept: &kept });
+    let usual = if bandwidth.is_some() { Search::usual_steps_of_bandwidth } else { Search::usual_steps };
+    let steps = params.optional("steps", 1)?.map_or_else(|| usual(cabling), u64::from);
     let shifts = match (&keeps, base.any_structure().grid()) {
-        (Keeps::Cabinets, Some(grid)) => Shifts::of(before, &grid.sides),
+        (Keeps::Cabinets, Some(grid)) if bandwidth.is_none() => Shifts::of(before, &grid.sides),
         _ => None,
     };
     let alike = shifts.map(|shifts| Alike { base: before, shifts });
-    let (found, searched) = search(cabling, alike.as_ref(), &Search { keeps: keeps.clone(), steps, seed });
+    if bandwidth.is_some() && !kept(cabling) {
+        *cabling = before.clone();
+    }
+    let how = Search { keeps: keeps.clone(), steps, seed, bandwidth: bandwidth.as_ref() };
+    let (found, searched) = search(cabling, alike.as_ref(), &how);
     *cabling = found;
     let cable_m = match &keeps {
         Keeps::Cabinets => {
@@ -265,6 +277,23 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
         return Err(params.mistake("a search has made cable longer; this is a bug"));
     }
     Ok(Optimised { told: cabling.told(), searched, cable_m })
+}
+
+/// True if the search is told to keep bandwidth.
+fn keeps_bandwidth(params: &Params) -> Result<bool> {
+    let keeps = params.choice("keep", &["none", "bandwidth"])? == "bandwidth";
+    if keeps && params.text("nodes").is_some() {
+        return Err(params.mistake("keep=bandwidth does not go with nodes"));
+    }
+    Ok(keeps)
+}
+
+/// True if the routers of `base` carry as much when they are joined by `cabling`.
+fn has_bandwidth_of(base: &Network, cabling: &Cabling) -> bool {
+    let ends = port_pairs(base, cabling);
+    let after = base.rewired(&ends, base.spec().to_owned(), FAMILY.name, Box::new(GraphAlone));
+    let [before, after] = side_by_side([base, &after], [Vec::new(), Vec::new()]);
+    before.losses(&after).is_empty()
 }
 
 /// Metres of a cable between each two cabinets, on the floor that is asked for.
@@ -303,8 +332,7 @@ fn base(params: &Params) -> Result<(Option<Method>, &str)> {
         return Ok((None, base));
     }
     let method = Method::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, method)| method);
-    let names = || Method::NAMES.iter().map(|(name, _)| *name).chain([OPTIMISED]);
-    let method = method.ok_or_else(|| params.mistake(unknown("method of permutation", name, names())))?;
+    let method = method.ok_or_else(|| params.mistake(unknown("method of permutation", name, method_names())))?;
     Ok((Some(method), base))
 }
 
@@ -324,6 +352,11 @@ pub(super) fn cabling(base: &Network, cabinets: &[u32], nodes: Option<u32>) -> C
         }
     }
     Cabling::new(cabinets, &cables)
+}
+
+/// The cables between the routers of a network, in no cabinets.
+pub(crate) fn cabling_of(network: &Network) -> Cabling {
+    cabling(network, &vec![0; network.num_routers()], None)
 }
 
 /// The two ports of each link, where every vertex is a router and every plug one of its link ports.

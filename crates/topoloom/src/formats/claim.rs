@@ -1,0 +1,205 @@
+//! What a file says that it was written of, and whether that is so.
+//!
+//! Our own files have the spec of their network. If the graph in the file is still the one that the spec builds, what the
+//! family knows of it beyond the graph (coordinates, levels, groups) holds as well, so that routings and packaging come
+//! back; if not, that is said and the file is a graph like any other.
+
+use std::collections::HashMap;
+
+use super::{Draft, Format, GIVEN, Holds, Origin};
+use crate::error::{Error, Result};
+use crate::network::{Floor, Link, LinkClass, Network, Source};
+use crate::topology::{at_most, build, files};
+
+/// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
+/// else the file's own word counts.
+///
+/// # Errors
+/// [`Error::Spec`] for what is wrong with the graph, and if it is not what the user says; [`Error::TooLarge`].
+pub fn of_file(draft: Draft, origin: Origin, holds: &[Holds], p: Option<u32>, stated: Option<&str>) -> Result<Network> {
+    let written = draft.written_as.clone().filter(|spec| is_buildable(spec));
+    let told = Told {
+        terminals: p.is_some() || holds.contains(&Holds::Terminals),
+        terminal_ids: holds.contains(&Holds::TerminalIds),
+        classes: holds.contains(&Holds::Classes),
+        ports: draft.has_ports(),
+    };
+    let network = draft.into_network(origin, p)?;
+    let spec = network.spec().to_owned();
+    let recognised = |claim: &str| {
+        // A family may count a few ports too many before it builds; a format without terminals has none of theirs.
+        let ports = 4 * network.ports().len() as u128 + 1000;
+        let most = if told.terminals { ports } else { 1000 * ports };
+        let known = at_most(most, || build(claim)).map_err(|error| format!("which cannot be built: {error}"))?;
+        let twins = told.same(&network, &known);
+        Ok((known, twins))
+    };
+    match (stated, written) {
+        (Some(claim), _) => {
+            let wrong = |what: String| Error::Spec(format!("{spec}: this is not {claim}: {what}"));
+            let (known, twins) = recognised(claim).map_err(wrong)?;
+            let twins = twins.map_err(wrong)?;
+            Ok(named(network.known_as(&known, &twins), claim, known))
+        }
+        (None, None) => Ok(network),
+        (None, Some(claim)) if claim.contains(SEARCHED) => Ok(searched(network, &claim)),
+        (None, Some(claim)) => Ok(match recognised(&claim) {
+            Ok((known, Ok(twins))) => named(network.known_as(&known, &twins), &claim, known),
+            Ok((known, Err(what))) => noted(network, &claim, &what, Some(known)),
+            Err(what) => noted(network, &claim, &what, None),
+        }),
+    }
+}
+
+/// False for specs that read a file, or name a graph of a program: these may be others here.
+fn is_buildable(spec: &str) -> bool {
+    /// Networks in networks that are gone into.
+    const DEEPEST: usize = 8;
+    let given = GIVEN.iter().any(|family| spec.contains(&format!("{family}:")));
+    !given && spec.matches('(').count() <= DEEPEST && !spec.contains("file:") && files(spec).is_empty()
+}
+
+/// A sentence on what a file of `format` cannot say of `network`, so that it comes back as a graph alone.
+pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
+    if format.read.is_none() || format.holds.contains(&Holds::Spec) {
+        return None;
+    }
+    let spec = network.written_as()?;
+    Some(format!(
+        "{}: the format {} has no place for the family, its routings and its packaging; read it with as=({spec})",
+        network.spec(),
+        format.name
+    ))
+}
+
+/// What stands in the specs of networks that are searched for each time that they are built.
+const SEARCHED: &str = "optimised(";
+
+/// A network that a search has found, which is not repeated: its graph and its cabinets are in the file and the spec.
+fn searched(network: Network, claim: &str) -> Network {
+    let unmoved =
+        unmoved(claim).and_then(|spec| at_most(4 * network.ports().len() as u128 + 1000, || build(&spec)).ok());
+    let Some(unmoved) = unmoved.filter(|unmoved| unmoved.num_routers() == network.num_routers()) else {
+        return network;
+    };
+    let cabinets =
+        unmoved.routers().map(|router| unmoved.any_structure().cabinet(router).unwrap_or(router.0)).collect();
+    with_source(network, |source| {
+        source.notes.push(format!(
+            "it was written of {claim}; the search is not repeated: graph and cabinets are the file's, and the record \
+             of the search is left out"
+        ));
+        source.floor.get_or_insert(Floor { cabinets, rules: None, of: None }).of = Some(unmoved);
+    })
+}
+
+/// The spec of a network in the cabinets of one that a search has found, with no cable moved.
+fn unmoved(claim: &str) -> Option<String> {
+    let behind = claim.strip_prefix("permuted:")?.strip_prefix(SEARCHED)?;
+    let mut depth = 1;
+    let (end, _) = behind.match_indices(['(', ')']).find(|&(_, bracket)| {
+        depth += if bracket == "(" { 1 } else { -1 };
+        depth == 0
+    })?;
+    let (base, keys) = (&behind[..end], &behind[end + 1..]);
+    let of_cabinets = keys.split(',').filter(|key| key.starts_with("cabinet=") || key.starts_with("nodes="));
+    let keys: String = of_cabinets.map(|key| format!(",{key}")).collect();
+    (!base.contains(SEARCHED)).then(|| format!("permuted:two-cab({base}){keys},trials=1,swappable=0"))
+}
+
+/// A network that has been recognised.
+fn named(network: Network, claim: &str, known: Network) -> Network {
+    with_source(network, |source| {
+        source.written_as = Some(claim.to_owned());
+        laid_out(source, known);
+    })
+}
+
+/// A network that is not what its file says.
+fn noted(network: Network, claim: &str, what: &str, known: Option<Network>) -> Network {
+    let routers = network.num_routers();
+    with_source(network, |source| {
+        let what = format!("it says that it is {claim}, {what}; it is a graph without that structure");
+        source.notes.push(what);
+        if let Some(known) = known.filter(|known| known.num_routers() == routers) {
+            laid_out(source, known);
+        }
+    })
+}
+
+fn with_source(network: Network, change: impl FnOnce(&mut Source)) -> Network {
+    let Some(mut source) = network.source().cloned() else { return network };
+    change(&mut source);
+    network.with_source(source)
+}
+
+fn laid_out(source: &mut Source, known: Network) {
+    if let Some(floor) = &mut source.floor {
+        floor.of = Some(known);
+    }
+}
+
+/// What a file tells of a network, beside which routers are linked.
+struct Told {
+    terminals: bool,
+    terminal_ids: bool,
+    classes: bool,
+    ports: bool,
+}
+
+/// A link by the routers at its ends, the lower one first; by its class and its places among the links there, where told.
+type Key = ([u32; 2], Option<LinkClass>, Option<[u32; 2]>);
+
+impl Told {
+    /// The link of `network` for each link of `known`, if all that is told is the same; else what is not.
+    fn same(&self, network: &Network, known: &Network) -> std::result::Result<Vec<usize>, String> {
+        let counts = [network, known].map(Network::num_routers);
+        if counts[0] != counts[1] {
+            return Err(format!("but has {} routers and not {}", counts[0], counts[1]));
+        }
+        self.same_terminals(network, known)?;
+        let mut places: HashMap<Key, Vec<usize>> = HashMap::new();
+        for (place, link) in network.links().iter().enumerate().rev() {
+            places.entry(self.key(network, link)).or_default().push(place);
+        }
+        let twins: Vec<Option<usize>> =
+            known.links().iter().map(|link| places.get_mut(&self.key(known, link))?.pop()).collect();
+        let missing = twins.iter().filter(|twin| twin.is_none()).count();
+        let others = places.values().map(Vec::len).sum::<usize>();
+        if missing + others > 0 {
+            let all = known.links().len();
+            return Err(format!(
+                "but {missing} of its {all} links are not there, or elsewhere, and {others} others are"
+            ));
+        }
+        Ok(twins.into_iter().flatten().collect())
+    }
+
+    fn same_terminals(&self, network: &Network, known: &Network) -> std::result::Result<(), String> {
+        if !self.terminals {
+            return Ok(());
+        }
+        let counts = [network, known].map(Network::num_terminals);
+        if counts[0] != counts[1] {
+            return Err(format!("but has {} terminals and not {}", counts[0], counts[1]));
+        }
+        let differs = |router: &crate::network::RouterId| {
+            let own = |network: &Network| network.terminals_of(*router).collect::<Vec<_>>();
+            let [here, there] = [own(network), own(known)];
+            here.len() != there.len() || (self.terminal_ids && here != there)
+        };
+        match network.routers().find(differs) {
+            Some(router) => Err(format!("but router {router} has other terminals")),
+            None => Ok(()),
+        }
+    }
+
+    fn key(&self, network: &Network, link: &Link) -> Key {
+        let ends = link.ends.map(|port| {
+            let (router, place) = network.local_port(port);
+            (router.0, place - network.terminals_of(router).count() as u32)
+        });
+        let [a, b] = if ends[0] <= ends[1] { ends } else { [ends[1], ends[0]] };
+        ([a.0, b.0], self.classes.then_some(link.class), self.ports.then_some([a.1, b.1]))
+    }
+}
