@@ -1,11 +1,12 @@
 //! Files that users name. Everything that reads one does it here, so that a test can compare what was read with what
 //! [`files_of`] says beforehand.
 
-use std::fs::File;
-use std::io;
+use std::fs::{self, File};
+use std::io::Read;
 
-use crate::error::{Error, Result, unknown};
+use crate::error::{Error, Result, reason, unknown};
 use crate::layout::{Packing, Rules};
+use crate::memory::available_memory;
 use crate::{routing, topology, traffic, workload};
 
 /// What a text can be the name of, and the files that such a name reads.
@@ -33,28 +34,45 @@ pub fn files_of(what: &str, name: &str) -> Result<Vec<String>> {
     grammar.map(|(_, files)| files(name)).ok_or_else(|| Error::Config(unknown("kind of name", what, known())))
 }
 
-/// Opens a file that a user names.
-pub(crate) fn open(path: &str) -> io::Result<File> {
+/// Bytes of memory that a byte of a file may cost where all of it is read and taken apart.
+const COST: u128 = 12;
+
+/// Opens a file that a user names, of which every byte costs `cost` bytes of memory. Only regular files that fit are
+/// opened: a device such as `/dev/zero` never ends, and a pipe waits for a writer that may never come. The error is the
+/// rest of a sentence that begins with the file's name and a colon.
+pub(crate) fn open(path: &str, cost: u128) -> std::result::Result<File, String> {
     #[cfg(test)]
     tests::note(path);
-    File::open(path)
+    let unreadable = |error: std::io::Error| reason(&error);
+    let about = fs::metadata(path).map_err(unreadable)?;
+    if about.is_dir() {
+        return Err("it is a folder; a file is read here".to_owned());
+    }
+    if !about.is_file() {
+        return Err("it is no regular file; pipes and devices are not read".to_owned());
+    }
+    let (bytes, available) = (u128::from(about.len()), available_memory());
+    if bytes.saturating_mul(cost) > available {
+        let [bytes, available] = [bytes, available].map(|bytes| bytes / 1_000_000);
+        return Err(format!("it has {bytes} MB, too many to read with {available} MB of memory available"));
+    }
+    File::open(path).map_err(unreadable)
 }
 
-/// The bytes of a file that a user names.
-pub(crate) fn read(path: &str) -> io::Result<Vec<u8>> {
+/// The bytes of a file that a user names; the error as of [`open`].
+pub(crate) fn read(path: &str) -> std::result::Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    io::Read::read_to_end(&mut open(path)?, &mut bytes)?;
+    open(path, COST)?.read_to_end(&mut bytes).map_err(|error| reason(&error))?;
     Ok(bytes)
 }
 
-/// The text of a file that a user names.
-pub(crate) fn read_text(path: &str) -> io::Result<String> {
-    io::read_to_string(open(path)?)
+/// The text of a file that a user names; the error as of [`open`].
+pub(crate) fn read_text(path: &str) -> std::result::Result<String, String> {
+    String::from_utf8(read(path)?).map_err(|_| "it is no text in UTF-8".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::path::Path;
     use std::sync::Mutex;
 
@@ -173,7 +191,7 @@ mod tests {
         assert!(files_of("topologies", "mesh:4").expect_err("no kind").to_string().contains("did you mean 'topology'"));
     }
 
-    /// What else reads a file would be unknown to keys of results.
+    /// What else reads a file would be unknown to keys of results; `memory.rs` reads the system's own.
     #[test]
     fn files_are_read_here_alone() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -182,7 +200,7 @@ mod tests {
                 let path = entry.expect("readable").path();
                 if path.is_dir() {
                     folders.push(path);
-                } else if !path.ends_with("inputs.rs") {
+                } else if !path.ends_with("inputs.rs") && !path.ends_with("memory.rs") {
                     let text = fs::read_to_string(&path).expect("text");
                     let code = text.split("#[cfg(test)]\nmod tests {").next().expect("some");
                     for (number, line) in (1..).zip(code.lines().map(str::trim_start)) {

@@ -13,6 +13,7 @@ pub mod formats;
 pub mod inputs;
 mod keys;
 pub mod layout;
+pub mod memory;
 pub mod metrics;
 pub mod network;
 pub mod permute;

@@ -2,10 +2,9 @@
 
 use std::io::{BufRead, BufReader};
 
-use crate::error::{Error, Result};
+use crate::error::{Result, reason};
 use crate::inputs;
 use crate::keys::{Keys, bytes};
-use crate::topology::available_memory;
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
 pub(crate) struct Columns {
@@ -33,14 +32,11 @@ pub(crate) fn rows(
     columns: &Columns,
     mut each: impl FnMut(&Row) -> Result<()>,
 ) -> Result<()> {
+    /// A row takes about as much memory as its text; sorting takes as much again.
+    const COST: u128 = 3;
     let path = file.argument();
-    let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {error}"));
-    let opened = inputs::open(path).map_err(unreadable)?;
-    // A row takes about as much memory as its text; sorting takes as much again.
-    let (bytes, available) = (opened.metadata().map_err(unreadable)?.len(), available_memory());
-    if u128::from(bytes) * 3 > available {
-        return Err(Error::TooLarge(format!("{path} has {bytes} bytes; {available} bytes of memory are available")));
-    }
+    let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {}", reason(&error)));
+    let opened = inputs::open(path, COST).map_err(|why| file.mistake(format_args!("{path}: {why}")))?;
     let lines = BufReader::new(opened).lines();
     let mut first = true;
     for (line, text) in (1..).zip(lines) {

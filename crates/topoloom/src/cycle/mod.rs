@@ -30,9 +30,9 @@ pub use workload_driver::{Job, Play, Played, Times, Units};
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
-use crate::topology::available_memory;
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
 use channels::Wires;

@@ -9,10 +9,10 @@ use super::record::Record;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::cycle::Control;
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
-use crate::topology::available_memory;
 use crate::workload::{Mapping, Message, Progress, Ready, Workload};
 
 /// What begins when.

@@ -6,6 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{Fabric, Floor, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
 use crate::topology::guard_size;
 
@@ -183,6 +184,26 @@ impl Draft {
     /// True if the source tells the ports at both ends of every link.
     pub fn has_ports(&self) -> bool {
         self.links.iter().all(|link| link.ports.is_some())
+    }
+
+    /// Checks that memory can hold so many more links, which a few bytes of a file stand for.
+    ///
+    /// # Errors
+    /// A mistake on `line` if not.
+    pub fn make_room(&mut self, links: u32, line: usize) -> std::result::Result<(), Mistake> {
+        /// Bytes of a link, here and in the network that is made of it.
+        const LINK: u128 = 200;
+        if links as usize <= self.links.capacity() - self.links.len() {
+            return Ok(());
+        }
+        let (all, available) = (self.links.len() as u128 + u128::from(links), available_memory());
+        // Twice as many at a time, so that the system is not asked for every line.
+        if all * 2 * LINK > available {
+            let what = format!("{all} links up to here need about {} GB", (all * 2 * LINK).div_ceil(1_000_000_000));
+            return Err(Mistake::at(line, format!("{what}; {} GB are available", available / 1_000_000_000)));
+        }
+        self.links.reserve(links as usize);
+        Ok(())
     }
 
     /// Puts the terminal of the next id on a node.

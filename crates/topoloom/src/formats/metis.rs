@@ -154,6 +154,7 @@ fn half_edge(draft: &mut Draft, open: &mut Open, ends: [u32; 2], weight: u32, li
         let what = format!("the edge between {} and {} weighs {weight} here and {other} there", a + 1, b + 1);
         return Err(Mistake::at(line, what));
     }
+    draft.make_room(weight, line)?;
     (0..weight).try_for_each(|_| draft.link(DraftLink::new(b, a, line)))?;
     Ok(1)
 }

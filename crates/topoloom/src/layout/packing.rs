@@ -227,8 +227,7 @@ const COLUMNS: [&str; 2] = ["router", "cabinet"];
 /// the columns, which may then stand in any order and among others; lines that begin with # are passed over. Cabinets are
 /// numbered in the order of their names where these are whole numbers, else in the order of their appearance.
 fn of_file(network: &Network, path: &str) -> Result<Vec<u32>> {
-    let text = inputs::read_text(path)
-        .map_err(|error| Error::Config(format!("cabinet: cannot read '{path}': {}", error.kind())))?;
+    let text = inputs::read_text(path).map_err(|why| Error::Config(format!("cabinet: cannot read '{path}': {why}")))?;
     let found = read_table(network, path, &text)?;
     let mut seen = HashSet::new();
     let mut order: Vec<&str> = found.iter().map(String::as_str).filter(|&name| seen.insert(name)).collect();

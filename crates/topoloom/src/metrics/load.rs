@@ -14,9 +14,9 @@ use serde::Serialize;
 use super::distances::distances_from;
 use super::graph::Graph;
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};
-use crate::topology::available_memory;
 use crate::traffic::{Share, Traffic};
 use crate::watch;
 

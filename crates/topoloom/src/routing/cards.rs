@@ -14,9 +14,9 @@ use super::duato::least_occupied;
 use super::{AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
 use crate::cycle::MOST_PORTS;
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
-use crate::topology::available_memory;
 use crate::watch;
 
 /// No entry: no packet for that destination comes here.

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::{Minimal, Step};
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::metrics::distances::require_connected;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
-use crate::topology::available_memory;
 use crate::watch;
 
 /// Marks a router that no path reaches: one that has failed.

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, Weak};
 use super::cards::ByCards;
 use super::options::FILE;
 use super::{AnyRouting, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
-use crate::error::{Error, Result, reason};
+use crate::error::{Error, Result};
 use crate::inputs;
+use crate::memory::available_memory;
 use crate::network::{Network, Peer, RouterId, TerminalId};
 use crate::rng::{Rng, mix};
-use crate::topology::available_memory;
 use crate::watch;
 
 pub(super) const TABLE: RoutingInfo = RoutingInfo {
@@ -425,7 +425,7 @@ fn open(file: &str) -> Result<String> {
     if file.is_empty() {
         return Err(Error::Routing("table needs a file, as in table:routes.csv".to_owned()));
     }
-    inputs::read_text(file).map_err(|error| Error::Routing(format!("table:{file}: {}", reason(&error))))
+    inputs::read_text(file).map_err(|why| Error::Routing(format!("table:{file}: {why}")))
 }
 
 fn read(network: &Network, file: &str, text: &str) -> Result<Tables> {

@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use super::fattree::{FixedUp, TREES};
 use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, Step, View};
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
-use crate::topology::available_memory;
 use crate::watch;
 
 pub(super) const UPDOWN: RoutingInfo = RoutingInfo {

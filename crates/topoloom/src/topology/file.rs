@@ -7,7 +7,7 @@
 
 use super::Family;
 use super::params::{AS, Key, P, PATH, Params};
-use crate::error::{Result, reason};
+use crate::error::Result;
 use crate::formats::{self, Origin};
 use crate::inputs;
 use crate::network::Network;
@@ -39,28 +39,11 @@ fn build(params: &Params) -> Result<Network> {
     let own_latencies = params.choice("latencies", &["file", "class"])? == "file";
     let format = formats::of_path(path, params.text("format")).map_err(|error| params.mistake(error.to_string()))?;
     let read = format.read.ok_or_else(|| params.mistake(format!("the format {} is only written", format.name)))?;
-    let bytes = contents(params, path)?;
+    let bytes = inputs::read(path).map_err(|why| params.mistake(format!("cannot read '{path}': {why}")))?;
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
     let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
     let draft = if own_latencies { draft } else { draft.without_latencies() };
     let stated =
         params.text(AS.name).map(|text| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text));
     formats::of_file(draft, origin, format.holds, p, stated)
-}
-
-/// The bytes of the file.
-fn contents(params: &Params, path: &str) -> Result<Vec<u8>> {
-    /// Bytes of memory that a byte of a file may cost while it is read.
-    const COST: u128 = 12;
-    let unreadable = |error: std::io::Error| params.mistake(format!("cannot read '{path}': {}", reason(&error)));
-    let about = std::fs::metadata(path).map_err(unreadable)?;
-    if !about.is_file() {
-        return Err(params.mistake(format!("'{path}' is no regular file")));
-    }
-    if u128::from(about.len()) * COST > super::available_memory() {
-        return Err(
-            params.mistake(format!("'{path}' has {} MB, too many to read into memory", about.len() / 1_000_000))
-        );
-    }
-    inputs::read(path).map_err(unreadable)
 }

@@ -40,7 +40,7 @@ pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub(crate) use params::at_most;
-pub use params::{Key, Params, available_memory, guard_size};
+pub use params::{Key, Params, guard_size};
 pub(crate) use permuted::cabling_of;
 pub use permuted::{Permutation, Permuted};
 pub use randomregular::RandomRegular;

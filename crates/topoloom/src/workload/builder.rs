@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use super::request::Request;
 use super::{MOST, Message, Op, Order, Packed, Workload};
 use crate::error::{Error, Result};
+use crate::memory::available_memory;
 use crate::network::Grid;
-use crate::topology::available_memory;
 
 /// Bytes of a message while a workload is built: itself, two operations, and their tasks.
 const MESSAGE: u128 = 16 + 2 * 12;

@@ -23,7 +23,7 @@ use super::Workload;
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
-use crate::error::{Result, reason};
+use crate::error::Result;
 use crate::inputs;
 use crate::keys::FILE;
 use crate::workload::Op;
@@ -38,7 +38,7 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 fn build(request: &Request) -> Result<Workload> {
     let path = request.argument();
-    let bytes = inputs::read(path).map_err(|error| request.mistake(format_args!("{path}: {}", reason(&error))))?;
+    let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
     let mut line = 1;
     let mut reader = Reader::default();
     read(&bytes, &mut reader, &mut line)

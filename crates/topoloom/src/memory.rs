@@ -1,0 +1,196 @@
+//! The memory that this process may still take, for the guards that stand before large allocations.
+//!
+//! Four limits count, and the least of them holds: what the machine can give without swapping, the limits of the
+//! process (`ulimit -v`, `ulimit -d`), and those of its control groups, versions 1 and 2, where batch systems and
+//! containers set theirs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bytes that are taken to be available where the system gives no number.
+const UNKNOWN: u128 = 8_000_000_000;
+
+/// The bytes that this process can still take without swapping or running into a limit.
+pub fn available_memory() -> u128 {
+    let root = Path::new("/");
+    [of_machine(root), of_process(root, rlimit), of_groups(root)].into_iter().flatten().min().unwrap_or(UNKNOWN)
+}
+
+/// What `/proc/meminfo` counts as available.
+fn of_machine(root: &Path) -> Option<u128> {
+    field(&fs::read_to_string(root.join("proc/meminfo")).ok()?, "MemAvailable:")
+}
+
+/// A field of a file in `/proc` that is given in kB, in bytes.
+fn field(text: &str, name: &str) -> Option<u128> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(rest.trim().strip_suffix("kB")?.trim().parse::<u128>().ok()? * 1024)
+}
+
+/// What a process may have in all, and the field of `/proc/self/status` that counts what it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Limit {
+    AddressSpace,
+    Data,
+}
+
+impl Limit {
+    const ALL: [(Limit, &str); 2] = [(Limit::AddressSpace, "VmSize:"), (Limit::Data, "VmData:")];
+}
+
+/// What is left of the process's own limits.
+fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128> {
+    let status = fs::read_to_string(root.join("proc/self/status")).unwrap_or_default();
+    let left = |(which, used): (Limit, &str)| Some(limit(which)?.saturating_sub(field(&status, used).unwrap_or(0)));
+    Limit::ALL.into_iter().filter_map(left).min()
+}
+
+#[cfg(unix)]
+fn rlimit(which: Limit) -> Option<u128> {
+    let resource = match which {
+        Limit::AddressSpace => libc::RLIMIT_AS,
+        Limit::Data => libc::RLIMIT_DATA,
+    };
+    let mut found = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes into the structure that it is given, and reads nothing else.
+    let done = unsafe { libc::getrlimit(resource, &mut found) };
+    (done == 0 && found.rlim_cur != libc::RLIM_INFINITY).then(|| u128::from(found.rlim_cur))
+}
+
+#[cfg(not(unix))]
+fn rlimit(_: Limit) -> Option<u128> {
+    None
+}
+
+/// A version of control groups: its files, and the name of the memory that can be had back.
+struct Version {
+    limit: &'static str,
+    used: &'static str,
+    cache: &'static str,
+}
+
+const VERSION_1: Version =
+    Version { limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", cache: "total_inactive_file" };
+const VERSION_2: Version = Version { limit: "memory.max", used: "memory.current", cache: "inactive_file" };
+
+/// What is left within the control groups of the process, each of which is bounded by those above it.
+fn of_groups(root: &Path) -> Option<u128> {
+    let groups = fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
+    let mounts = fs::read_to_string(root.join("proc/self/mountinfo")).ok()?;
+    let of_line = |line: &str| {
+        let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
+        let version = match controllers {
+            "" => VERSION_2,
+            names if names.split(',').any(|name| name == "memory") => VERSION_1,
+            _ => return None,
+        };
+        let (mounted, top) = mounts.lines().find_map(|line| mount(line, controllers))?;
+        let top = root.join(top.trim_start_matches('/'));
+        // Within a container the mount may begin below the group's root, or at another one.
+        let within = group.strip_prefix(mounted.trim_end_matches('/')).unwrap_or("").trim_start_matches('/');
+        ancestors(top, within).filter_map(|folder| left_in(&folder, &version)).min()
+    };
+    groups.lines().filter_map(of_line).min()
+}
+
+/// The group at which a control group's file system is mounted, and where, if this line of `mountinfo` is one with these
+/// controllers.
+fn mount<'a>(line: &'a str, controllers: &str) -> Option<(&'a str, &'a str)> {
+    let (place, system) = line.split_once(" - ")?;
+    let (kind, options) = system.split_once(' ')?;
+    let fits = match controllers {
+        "" => kind == "cgroup2",
+        _ => kind == "cgroup" && options.split([' ', ',']).any(|option| option == "memory"),
+    };
+    let mut fields = place.split(' ').skip(3);
+    fits.then_some((fields.next()?, fields.next()?))
+}
+
+/// The folder of a group and those above it, up to `top`.
+fn ancestors(top: PathBuf, within: &str) -> impl Iterator<Item = PathBuf> {
+    let group = top.join(within);
+    let count = group.components().count() + 1 - top.components().count();
+    group.ancestors().take(count).map(Path::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+/// What is left in one group; none without a limit.
+fn left_in(folder: &Path, version: &Version) -> Option<u128> {
+    let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u128>().ok();
+    let limit = number(version.limit)?;
+    let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+    let cache = stat.lines().find_map(|line| line.strip_prefix(version.cache)?.trim().parse().ok()).unwrap_or(0);
+    Some(limit.saturating_sub(number(version.used).unwrap_or(0).saturating_sub(cache)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with these files, instead of the root.
+    fn system(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = std::env::temp_dir().join(format!("topoloom-memory-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("folders can be made");
+            fs::write(path, text).expect("files can be written");
+        }
+        root
+    }
+
+    #[test]
+    fn the_machine_gives_what_is_available() {
+        let root = system("machine", &[("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    3000 kB\n")]);
+        assert_eq!(of_machine(&root), Some(3_072_000));
+        assert_eq!(of_machine(&root.join("elsewhere")), None);
+    }
+
+    #[test]
+    fn limits_of_the_process_count_less_what_it_has() {
+        let root = system("process", &[("proc/self/status", "VmSize:\t 600 kB\nVmData:\t 100 kB\n")]);
+        let limits = |space: Option<u128>, data: Option<u128>| {
+            of_process(&root, move |limit| if limit == Limit::Data { data } else { space })
+        };
+        assert_eq!(limits(None, None), None);
+        assert_eq!(limits(Some(1024 * 1000), None), Some(1024 * 400));
+        assert_eq!(limits(Some(1024 * 1000), Some(1024 * 150)), Some(1024 * 50));
+        assert_eq!(limits(Some(1024), None), Some(0));
+    }
+
+    #[test]
+    fn groups_of_version_2_are_bounded_by_those_above() {
+        let root = system(
+            "v2",
+            &[
+                ("proc/self/cgroup", "0::/jobs/one\n"),
+                ("proc/self/mountinfo", "30 23 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n"),
+                ("sys/fs/cgroup/jobs/memory.max", "1000\n"),
+                ("sys/fs/cgroup/jobs/memory.current", "700\n"),
+                ("sys/fs/cgroup/jobs/memory.stat", "anon 500\ninactive_file 150\n"),
+                ("sys/fs/cgroup/jobs/one/memory.max", "max\n"),
+            ],
+        );
+        assert_eq!(of_groups(&root), Some(450));
+        fs::write(root.join("sys/fs/cgroup/jobs/one/memory.max"), "300\n").expect("files can be written");
+        assert_eq!(of_groups(&root), Some(300));
+    }
+
+    #[test]
+    fn groups_of_version_1_are_found_in_containers_too() {
+        let mount = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+                     35 31 0:32 /docker/abc /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+        let files = [
+            ("proc/self/cgroup", "4:memory:/docker/abc\n3:cpuset:/\n"),
+            ("proc/self/mountinfo", mount),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "5000"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "4000"),
+            ("sys/fs/cgroup/memory/memory.stat", "inactive_file 9\ntotal_inactive_file 100\n"),
+        ];
+        assert_eq!(of_groups(&system("v1", &files)), Some(1100));
+    }
+
+    #[test]
+    fn this_machine_has_some() {
+        assert!(available_memory() > 1_000_000);
+    }
+}
