@@ -80,7 +80,7 @@ impl Amount {
         }
         let mistake = || {
             Error::Config(format!(
-                "--fail: {name} is '{text}'; it must be a whole number from 0 up, or a percentage such as 5%"
+                "--fail: {name} is '{text}'; it must be a whole number from 0 to that of all {name}, or a percentage such as 5%"
             ))
         };
         text.parse().map(Self::Number).map_err(|_| mistake())
@@ -134,8 +134,8 @@ impl Failures {
                 "routers" => routers.replace(Amount::read(Kind::Routers, value)?).is_some(),
                 "seed" => {
                     let read = value.parse::<u64>();
-                    let mistake =
-                        |_| Error::Config(format!("--fail: seed is '{value}'; it must be a whole number from 0 up"));
+                    let what = || format!("seed is '{value}'; it must be a whole number from 0 to {}", u64::MAX);
+                    let mistake = |_| Error::Config(format!("--fail: {}", what()));
                     seed.replace(read.map_err(mistake)?).is_some()
                 }
                 _ => return Err(Error::Config(unknown("key of --fail", key, ["links", "routers", "seed"]))),

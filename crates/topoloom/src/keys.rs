@@ -100,8 +100,9 @@ impl<'a> Keys<'a> {
     pub fn number(&self, key: &str) -> Result<Option<u64>> {
         let Some(value) = self.value(key) else { return Ok(None) };
         let read = value.parse::<u64>();
-        read.map(Some)
-            .map_err(|_| self.mistake(format_args!("{key} is '{value}'; it must be a whole number from 0 up")))
+        read.map(Some).map_err(|_| {
+            self.mistake(format_args!("{key} is '{value}'; it must be a whole number from 0 to {}", u64::MAX))
+        })
     }
 
     /// A whole number from 1 up.

@@ -81,7 +81,7 @@ fn check_depth(text: &str) -> Result<(), Mistake> {
         let rest = &text[place + 1..];
         if rest.starts_with('/') {
             depth = depth.saturating_sub(1);
-        } else if !rest.starts_with(['!', '?']) && !rest.split_once('>').is_some_and(|(tag, _)| tag.ends_with('/')) {
+        } else if !rest.starts_with(['!', '?']) && !is_closed(rest) {
             depth += 1;
         }
         if depth > DEEPEST {
@@ -90,6 +90,11 @@ fn check_depth(text: &str) -> Result<(), Mistake> {
         }
     }
     Ok(())
+}
+
+/// True if a tag ends at once, as in `<a/>`. It is looked for up to the next tag alone: each byte once.
+fn is_closed(rest: &str) -> bool {
+    rest.find(['<', '>']).is_some_and(|end| rest[end..].starts_with('>') && rest[..end].ends_with('/'))
 }
 
 fn not_xml(error: &roxmltree::Error) -> Mistake {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::Family;
 use crate::error::{Error, Result, unknown};
 use crate::layout::Packing;
+use crate::memory::available_memory;
 
 /// A key that a family's specs may give.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +36,9 @@ pub const AS: Key = Key {
     doc: "the network that the file was written of, as=(torus:4x4,p=2): its family's routings and packaging, if the graph \
           is the same (default: what the file says)",
 };
+
+/// Brackets that may be open at a time. Networks made of networks are built one within the other, on one stack.
+const DEEPEST: u32 = 16;
 
 /// The parsed parameters of one spec.
 #[derive(Debug)]
@@ -85,6 +89,9 @@ impl Params {
         let (mut items, mut first, mut depth) = (Vec::new(), 0, 0u32);
         for (at, byte) in rest.bytes().enumerate() {
             match byte {
+                b'(' if depth == DEEPEST => {
+                    return Err(self.mistake(format!("brackets are nested more than {DEEPEST} deep")));
+                }
                 b'(' => depth += 1,
                 b')' if depth == 0 => return Err(self.mistake("a bracket closes that none opens")),
                 b')' => depth -= 1,
@@ -275,14 +282,4 @@ fn count(number: u128) -> String {
 /// The product of `factors`, or the largest number if it is larger still: sizes are checked before they can overflow.
 pub(super) fn product<T: Into<u128>>(factors: impl IntoIterator<Item = T>) -> u128 {
     factors.into_iter().fold(1, |product: u128, factor| product.saturating_mul(factor.into()))
-}
-
-/// The memory that can be had without swapping, in bytes; 8 GB where the system does not tell.
-pub fn available_memory() -> u128 {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u128>().ok())
-        .map_or(8_000_000_000, |kb| kb * 1024)
 }
