@@ -167,7 +167,7 @@ impl Terminals {
                 source.on = process.starts_on(&mut source.rng);
                 (source.next, source.size) = match (&this.given, traffic.trace()) {
                     (Given::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
-                    _ => (process.next(source, None), this.sizes.draw(&mut source.rng)),
+                    _ => process.next(source, 0, &this.sizes),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
             }
@@ -225,6 +225,9 @@ impl Terminals {
             self.schedule(place, wake, now);
             return Sent::Nothing;
         }
+        if self.sources[place as usize].is_undecided() && !self.decide(place, now) {
+            return Sent::Nothing;
+        }
         let Some(vc) = self.choose_vc(place) else {
             self.sources[place as usize].blocked = true;
             return Sent::Nothing;
@@ -250,7 +253,7 @@ impl Terminals {
                 _ => {
                     let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
                     let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
-                    (terminal, (process.next(source, Some(created)), self.sizes.draw(&mut source.rng)))
+                    (terminal, process.next(source, created.saturating_add(1), &self.sizes))
                 }
             };
             let (dst, eject) = targets[terminal.index()];
@@ -274,6 +277,22 @@ impl Terminals {
         let wake = source_wake(&self.sources[place as usize], now + 1);
         self.schedule(place, wake, now);
         Sent::Flit(target, flit)
+    }
+
+    /// Follows the injection process of a source up to `now`, and returns whether a packet waits there; if not, the
+    /// source is asked again.
+    #[cold]
+    fn decide(&mut self, place: u32, now: u32) -> bool {
+        let process = self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+        let source = &mut self.sources[place as usize];
+        while source.is_undecided() && source.next <= now {
+            (source.next, source.size) = process.next(source, source.next, &self.sizes);
+        }
+        let next = source.next;
+        if next > now {
+            self.schedule(place, next, now);
+        }
+        next <= now
     }
 
     /// The VC for the next flit: the packet's own, or the next one after the last used that is not full.
@@ -406,15 +425,18 @@ impl Process {
         }
     }
 
-    /// The creation time of the packet after one created at `last`; the first one if `None`.
+    /// The first packet from cycle `from` on: when it is created, and its flits; 0 flits if none is up to then.
     #[inline(always)]
-    fn next(&self, source: &mut Source, last: Option<u32>) -> u32 {
-        let from = last.map_or(0, |cycle| cycle.saturating_add(1));
-        match *self {
+    fn next(&self, source: &mut Source, from: u32, sizes: &Sizes) -> (u32, u32) {
+        let created = match *self {
             Process::Never => NEVER,
             Process::Bernoulli(log) => later(from, source.rng.unit().ln() / log),
-            Process::OnOff { alpha, beta, rate } => source.on_off(from, alpha, beta, rate),
-        }
+            Process::OnOff { alpha, beta, rate } => match source.on_off(from, alpha, beta, rate) {
+                Ok(created) => created,
+                Err(reached) => return (reached, 0),
+            },
+        };
+        (created, sizes.draw(&mut source.rng))
     }
 }
 
@@ -424,12 +446,23 @@ fn later(from: u32, failures: f64) -> u32 {
     (f64::from(from) + failures.min(4e9)).min(f64::from(NEVER)) as u32
 }
 
+/// How many cycles the on-off process is followed at a time: at a low load it may be 10^9 to the next packet, more than
+/// most runs have.
+const STRETCH: u32 = 4096;
+
 impl Source {
+    /// True if the injection process was followed up to `next`, and has created no packet.
+    #[inline(always)]
+    fn is_undecided(&self) -> bool {
+        self.left == 0 && self.size == 0
+    }
+
     /// Runs the Markov process from cycle `from` on to the next cycle that creates a packet. In each cycle the state
-    /// changes first, then an on source creates with probability `rate`.
-    fn on_off(&mut self, from: u32, alpha: f64, beta: f64, rate: f64) -> u32 {
+    /// changes first, then an on source creates with probability `rate`. Returns the cycle to go on from, as an error,
+    /// if there is no packet for a while.
+    fn on_off(&mut self, from: u32, alpha: f64, beta: f64, rate: f64) -> Result<u32, u32> {
         let mut cycle = from;
-        while cycle < NEVER {
+        while cycle < from.saturating_add(STRETCH) {
             if !self.on {
                 // Geometric: cycles that it stays off.
                 cycle = later(cycle, if alpha < 1.0 { self.rng.unit().ln() / (-alpha).ln_1p() } else { 0.0 });
@@ -440,10 +473,10 @@ impl Source {
                 continue;
             }
             if self.rng.unit() <= rate {
-                return cycle;
+                return Ok(cycle);
             }
             cycle = cycle.saturating_add(1);
         }
-        NEVER
+        Err(cycle)
     }
 }
