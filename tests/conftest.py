@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from topoloom.cli.main import run
+from topoloom.cli.command import run
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Shells start what runs in the background deaf to Ctrl-C, and what tests start and interrupt would inherit that.

@@ -16,11 +16,18 @@ from topoloom.families import Family
 SLOW = ("networkx", "numpy", "pandas", "plotly", "pyarrow", "matplotlib", "highspy", "pymetis", "scipy", "jinja2")
 
 
+def test_every_name_is_there_and_so_are_the_modules() -> None:
+    assert set(topoloom.__all__) <= set(dir(topoloom))
+    assert topoloom.studies.Study is topoloom.Study
+    with pytest.raises(AttributeError, match="no attribute 'tours'"):
+        _ = topoloom.tours
+
+
 def test_every_family_of_the_engine_can_be_called_by_name() -> None:
-    called = {value.name: name for name, value in vars(topoloom).items() if isinstance(value, Family)}
+    exported = {name: getattr(topoloom, name) for name in topoloom.__all__}
+    called = {value.name: name for name, value in exported.items() if isinstance(value, Family)}
     families = {family["name"]: family for family in json.loads(_core.families_json())}
     assert set(called) == set(families) - {"file"}, "a file is not built from sizes"
-    assert set(called.values()) <= set(topoloom.__all__)
     for family, name in called.items():
         example = families[family]["example"]
         sizes, _, keys = example.partition(":")[2].partition(",")

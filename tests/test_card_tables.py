@@ -7,7 +7,7 @@ import pytest
 
 from oracles import cardtables, graphs, routes
 from topoloom import TopoloomError, _core
-from topoloom.cli.main import run
+from topoloom.cli.command import run
 from topoloom.networks import Network
 
 WAYS = {

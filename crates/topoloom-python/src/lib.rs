@@ -47,6 +47,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flow::flow_check, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_workload, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::concise, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;
     module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;

@@ -17,6 +17,18 @@ pub fn unknown(kind: &str, name: &str, known: Vec<String>) -> String {
     topoloom::error::unknown(kind, name, known)
 }
 
+/// A sentence that quotes what users gave, short enough to be read.
+#[pyfunction]
+pub fn concise(sentence: &str) -> String {
+    topoloom::error::concise(sentence).into_owned()
+}
+
+/// The bytes of memory that this process can still take.
+#[pyfunction]
+pub fn available_memory() -> u128 {
+    topoloom::memory::available_memory()
+}
+
 /// A list of {name, summary, sizes, example, source, keys}.
 #[pyfunction]
 pub fn families_json() -> String {

@@ -1,5 +1,25 @@
 """The command line: one module a command, and one place where mistakes become exit statuses."""
 
-from topoloom.cli.main import main
+import os
+import signal
+from collections.abc import Sequence
+from types import FrameType
 
-__all__ = ["main"]
+from topoloom.cli import status
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit; it is loaded here, which takes a moment in which Ctrl-C may come."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+    from topoloom.cli.command import main as command  # noqa: PLC0415 - see above
+
+    signal.signal(signal.SIGINT, before)
+    command(arguments)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """End at once: nothing has begun. An exception could come up in any module that is being loaded."""
+    os.write(2, b"topoloom: interrupted\n")
+    os._exit(status.INTERRUPTED)

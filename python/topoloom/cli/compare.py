@@ -87,7 +87,9 @@ def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Compariso
 
 
 def _saturates(curve: Curve) -> str:
-    return f"{curve.spec}, {curve.routing}, {curve.traffic} saturates at {curve.saturation_load:.2f}"
+    load = curve.saturation_load
+    found = "has no saturation load" if load is None else f"saturates at {load:.2f}"
+    return f"{curve.spec}, {curve.routing}, {curve.traffic} {found}"
 
 
 def _print_saturation(comparison: Comparison) -> None:

@@ -1,9 +1,10 @@
 """What people see on the terminal: tables on stdout, progress and warnings on stderr."""
 
+import codecs
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich import box
@@ -19,6 +20,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from topoloom._core import concise
+
 WIDE = 10_000
 """Columns of an output that is no terminal: nothing is ever folded or cut there."""
 
@@ -30,13 +33,15 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def print_json(value: Any) -> None:
-    """Print `value` to stdout as JSON, non-finite numbers as null."""
-    print(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    """Print `value` to stdout as JSON, non-finite numbers as null, escaped where the encoding is not UTF-8."""
+    narrow = codecs.lookup(sys.stdout.encoding or "ascii").name != "utf-8"
+    print(json.dumps(value, indent=2, ensure_ascii=narrow, allow_nan=False))
 
 
 def say(message: str) -> None:
-    """Tell something on stderr."""
-    print(f"topoloom: {message}", file=sys.stderr)
+    """Print a message on stderr. Where it cannot be written, the results still count."""
+    with suppress(OSError):
+        print(f"topoloom: {concise(message)}", file=sys.stderr, flush=True)
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:

@@ -10,8 +10,8 @@ from typing import TextIO
 
 import typer
 
-from topoloom._core import TopoloomError, unknown
-from topoloom.cli import status
+from topoloom._core import TopoloomError, concise, unknown
+from topoloom.cli import status, streams
 from topoloom.cli.app import app
 from topoloom.cli.console import say
 from topoloom.options import TopoloomWarning
@@ -21,11 +21,16 @@ from topoloom.workers import terminate_as_interrupt
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit. SIGTERM ends a command as Ctrl-C does: what is done is kept."""
     terminate_as_interrupt()
-    code = run(sys.argv[1:] if arguments is None else list(arguments))
     try:
+        streams.prepare()
+        code = run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = _leave_pipe()
+    except (TopoloomError, OSError) as error:
+        code = _failure(error)
+        streams.abandon_output()
+    except KeyboardInterrupt:  # before the command begins, or while the last of its output is written
+        say("interrupted")
+        code = status.INTERRUPTED
     if code == status.INTERRUPTED:
         # A thread may still be inside the engine: ending the interpreter in an orderly way would wait for it.
         sys.stderr.flush()
@@ -36,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line and return the exit status."""
     try:
+        _check_text(arguments)
         with _said_warnings():
             code = _call(arguments)
     except typer.Exit as end:
@@ -43,8 +49,6 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         say("interrupted")
         return status.INTERRUPTED
-    except BrokenPipeError:
-        return _leave_pipe()
     except SystemExit:
         raise
     except BaseException as error:  # a panic of the engine is no Exception
@@ -86,10 +90,23 @@ def _said_warnings() -> Iterator[None]:
         yield
 
 
+def _check_text(arguments: Sequence[str]) -> None:
+    """Reject arguments that are not UTF-8: neither the engine nor a report can hold them."""
+    for argument in arguments:
+        if argument != argument.encode(errors="replace").decode():
+            shown = os.fsencode(argument).decode(errors="backslashreplace")
+            raise TopoloomError(f"'{shown}' is no text in UTF-8")
+
+
 def _failure(error: BaseException) -> int:
     """Say what went wrong: a mistake of the user's, or of ours."""
+    if isinstance(error, BrokenPipeError):
+        streams.abandon_output()
+        return status.BROKEN_PIPE
     if isinstance(error, TopoloomError):
         return _mistake(str(error))
+    if isinstance(error, MemoryError):
+        return _mistake("the memory that this process may take is used up")
     if isinstance(error, OSError):
         return _mistake(f"{error.filename or 'output'}: {error.strerror}")
     if hasattr(error, "format_message"):
@@ -116,11 +133,5 @@ def _bug(error: BaseException) -> int:
     if os.environ.get("TOPOLOOM_DEBUG") == "1":
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    say(f"internal error: {what}; this is a bug, please report it with the output of TOPOLOOM_DEBUG=1")
+    say(f"internal error: {concise(what)}; this is a bug, please report it with the output of TOPOLOOM_DEBUG=1")
     return status.BUG
-
-
-def _leave_pipe() -> int:
-    """Point stdout at nothing, so that the interpreter does not complain about the pipe when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return status.BROKEN_PIPE
