@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from topoloom._core import TopoloomError
+from topoloom.pictures import plain
 from topoloom.writable import picture, replacing
 
 FORMATS = (".png", ".svg")
@@ -46,7 +47,7 @@ def write_plot(results: Sequence[dict[str, Any]], path: Path, *, force: bool = F
     check_format(path)
     shown = [curve for curve in CURVES if any(point[curve[0]] is not None for point in results[0]["points"])]
     rows = -(-len(shown) // COLUMNS)
-    with mpl.rc_context({"svg.hashsalt": "topoloom", "font.size": 9}):
+    with plain(), mpl.rc_context({"font.size": 9}):
         figure = Figure(figsize=(COLUMNS * WIDTH_IN, rows * HEIGHT_IN + 0.6), layout="constrained")
         panels = figure.subplots(rows, COLUMNS, squeeze=False).flatten()
         for panel, (key, label) in zip(panels, shown, strict=False):

@@ -7,6 +7,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from topoloom.fault_plots import check_format, save_plot
+from topoloom.pictures import plain
 
 if TYPE_CHECKING:
     from topoloom.workloads import Workloads
@@ -24,7 +25,7 @@ def write_plot(found: "Workloads", path: Path, *, force: bool = False) -> None:
     """
     check_format(path)
     width = (1 - GAP) / len(found.specs)
-    with mpl.rc_context({"svg.hashsalt": "topoloom", "font.size": 9}):
+    with plain(), mpl.rc_context({"font.size": 9}):
         size = (WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), HEIGHT_IN)
         figure = Figure(figsize=size, layout="constrained")
         panel = figure.subplots()

@@ -15,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from topoloom.drawing.paper import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save, svg
 from topoloom.layouts import Layout, bin_width, sorts_of
+from topoloom.pictures import plain
 
 WIDTH, HEIGHT = 11.0, 5.6
 """Inches of the picture of one floor."""
@@ -64,6 +65,7 @@ def floor_svg(layout: Layout) -> bytes:
     return svg(_figure([layout]))
 
 
+@plain()
 def _figure(layouts: Sequence[Layout]) -> Figure:
     heights = [_height(layout) for layout in layouts]
     whole = sum(heights)

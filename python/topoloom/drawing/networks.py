@@ -19,6 +19,7 @@ from topoloom.drawing.families import sketch
 from topoloom.drawing.paper import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save
 from topoloom.drawing.sketch import Points, Sketch, Stroke
 from topoloom.networks import Network
+from topoloom.pictures import plain
 
 WIDTH, NARROW = 7.8, 5.4
 """Inches of a drawing of one network, and of several side by side."""
@@ -39,6 +40,7 @@ MOST_DASHED = 2000
 """Among more lines than these, thin and plain ones are clearer than dashes."""
 
 
+@plain()
 def draw_networks(networks: Sequence[Network], path: str | Path, *, force: bool = False) -> None:
     """Draw networks side by side, each in a way that fits its structure.
 

@@ -3,10 +3,10 @@
 from io import BytesIO
 from pathlib import Path
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from topoloom._core import TopoloomError, unknown
+from topoloom.pictures import plain
 from topoloom.writable import PICTURES, check_writable, picture, replacing
 
 PALETTE = ("#2563a8", "#d9772b", "#3a9a5b", "#8d5fb5", "#b8434e", "#7a6a58", "#2a9aa3", "#c2a21f")
@@ -31,7 +31,7 @@ def check_path(path: Path, *, force: bool = False) -> None:
 def svg(figure: Figure) -> bytes:
     """Return a picture as an SVG; the same figure gives the same bytes."""
     file = BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "topoloom"}):
+    with plain():
         figure.savefig(file, format="svg", dpi=160, metadata={"Date": None})
     return file.getvalue()
 
@@ -40,5 +40,5 @@ def save(figure: Figure, path: Path, *, force: bool = False) -> None:
     """Write a picture; the same figure gives the same file."""
     date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     ending = path.suffix.lower()
-    with mpl.rc_context({"svg.hashsalt": "topoloom"}), replacing(path, picture(path), force=force) as file:
+    with plain(), replacing(path, picture(path), force=force) as file:
         figure.savefig(file, format=ending[1:], dpi=160, metadata=date[ending])
