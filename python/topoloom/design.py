@@ -15,6 +15,7 @@ from topoloom import bisections
 from topoloom._core import TopoloomError
 from topoloom.bisections import generator_degree
 from topoloom.networks import Network
+from topoloom.options import check_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -190,33 +191,27 @@ def candidates(
     >>> found[0].spec
     'slimfly:q=8,p=24'
     """
-    wanted = Wanted(*_range(terminals), _whole("radix", radix, 2, MOST_PORTS))
+    wanted = Wanted(*_range(terminals), check_whole("radix", radix, 2, MOST_PORTS))
     if isinstance(min_beta, bool) or not isinstance(min_beta, Real) or not (isfinite(min_beta) and min_beta >= 0):
         raise TopoloomError(f"min_beta is {min_beta!r}; it must be a number from 0")
     if max_diameter is not None:
-        _whole("max_diameter", max_diameter, 1, MOST_TERMINALS)
+        check_whole("max_diameter", max_diameter, 1, MOST_TERMINALS)
     found = (each for name in _names(families) for shape in SHAPES[name](wanted) for each in _populated(shape, wanted))
     return Candidates(
         each for each in found if each.beta >= min_beta and (max_diameter is None or each.diameter <= max_diameter)
     )
 
 
-def _whole(name: str, value: Any, least: int, most: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-        raise TopoloomError(f"{name} is {value!r}; it must be a whole number from {least} to {most}")
-    return int(value)
-
-
 def _range(terminals: Any) -> tuple[int, int]:
     """Return the least and the largest number of terminals."""
     if isinstance(terminals, Integral) and not isinstance(terminals, bool):
-        low = _whole("terminals", terminals, 1, MOST_TERMINALS)
+        low = check_whole("terminals", terminals, 1, MOST_TERMINALS)
         return low, min(floor(low * (1 + SLACK)), MOST_TERMINALS)
     if not isinstance(terminals, tuple | list) or len(terminals) != 2:  # noqa: PLR2004 - the least and the largest
         raise TopoloomError(
             f"terminals is {terminals!r}; it must be a whole number or a pair of them, such as (3000, 3300)"
         )
-    low, high = (_whole("terminals", number, 1, MOST_TERMINALS) for number in terminals)
+    low, high = (check_whole("terminals", number, 1, MOST_TERMINALS) for number in terminals)
     if low > high:
         raise TopoloomError(f"terminals are {low} to {high}; they must ascend, from 1 to {MOST_TERMINALS}")
     return low, high

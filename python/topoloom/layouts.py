@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.inputs import read_text
 from topoloom.writable import BILL, CABLES, write_file
 
 if TYPE_CHECKING:
@@ -262,11 +263,7 @@ def read_prices(prices: str) -> str:
     """
     if not price_files(prices):
         return prices
-    try:
-        text = Path(prices).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise TopoloomError(f"the price list {prices} cannot be read: {reason}") from None
+    text = read_text(prices, "the price list").strip()
     if not text.startswith("{"):
         raise TopoloomError(f"the price list {prices} holds no JSON object")
     return text

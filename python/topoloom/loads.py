@@ -13,6 +13,9 @@ DEFAULT_LOADS = "0.1:0.9:0.1"
 MOST_LOADS = 10_000
 """The most points that one list of loads may name."""
 
+MOST_EXPONENT = 300
+"""The largest power of ten, up or down, that a number may have: what is further off is no float."""
+
 
 def parse_loads(loads: Loads) -> list[float]:
     """Return the offered loads that `loads` names, ascending, each once.
@@ -67,9 +70,10 @@ def _item(item: str, whole: str, noun: str) -> list[Decimal]:
         raise TopoloomError(f"{noun} range '{item}' has a step of {step}; it must be more than 0")
     if first > last:
         raise TopoloomError(f"{noun} range '{item}' ends before it begins")
-    steps = int((last - first) / step)
-    if steps >= MOST_LOADS:
-        raise TopoloomError(f"{noun} range '{item}' has {steps + 1} {noun}s; at most {MOST_LOADS} are possible")
+    span = (last - first) / step
+    if not span < MOST_LOADS:
+        raise TopoloomError(f"{noun} range '{item}' has {span:.6g} {noun}s; at most {MOST_LOADS} are possible")
+    steps = int(span)
     return [first + place * step for place in range(steps + 1)] + [last]
 
 
@@ -79,6 +83,8 @@ def _number(text: str, whole: str, noun: str) -> Decimal:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
+    if number and number.is_finite() and abs(number.adjusted()) > MOST_EXPONENT:
+        raise TopoloomError(f"{noun} '{text}' in '{whole}' is out of all range; write it like 0.5 or 0.1:0.9:0.1")
     if not number.is_finite():
         raise TopoloomError(f"{noun} '{text}' in '{whole}' is not a number; write it like 0.5 or 0.1:0.9:0.1")
     return number

@@ -14,7 +14,7 @@ from topoloom.faults import make_fault_options, try_faults
 from topoloom.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
 from topoloom.layouts import Layout
 from topoloom.loads import Loads
-from topoloom.options import make_options
+from topoloom.options import MOST_U32, MOST_U64, check_whole, make_options
 from topoloom.roles import resolve_routing
 
 if TYPE_CHECKING:
@@ -193,8 +193,9 @@ class Network:
         >>> Network("mesh:4x4").facts()["shortest_paths_max"]
         20
         """
-        if sample is not None and sample < 1:
-            raise _core.TopoloomError(f"the sample is of {sample} routers; it must be of 1 at least")
+        if sample is not None:
+            check_whole("sample", sample, 1, MOST_U32)
+        check_whole("seed", seed, 0, MOST_U64)
         facts = self._facts(None if sample is None else (sample, seed), paths)
         return facts | (self.layout(layout, prices).cost() if layout or prices else {})
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from numbers import Integral
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -16,8 +17,27 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from topoloom._core import CancelToken, TopoloomError, files_of, unknown
 from topoloom.workers import cpu_count
 
-U32 = Annotated[int, Field(ge=0, lt=2**32)]
-U64 = Annotated[int, Field(ge=0, lt=2**64)]
+MOST_U32, MOST_U64 = 2**32 - 1, 2**64 - 1
+"""The largest numbers that the engine has room for: of sizes and counts, and of seeds and cycles."""
+
+U32 = Annotated[int, Field(ge=0, le=MOST_U32)]
+U64 = Annotated[int, Field(ge=0, le=MOST_U64)]
+
+
+def check_whole(name: str, value: object, least: int, most: int) -> int:
+    """Return a whole number that the engine has room for.
+
+    Raises:
+        TopoloomError: It is none, or out of its range.
+
+    >>> check_whole("sample", 3, 1, MOST_U32)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+        # An integer of thousands of digits has no text.
+        shown = "too large" if isinstance(value, Integral) and int(value) > MOST_U64 else repr(value)
+        raise TopoloomError(f"{name} is {shown}; it must be a whole number from {least} to {most}")
+    return int(value)
 
 
 MOST_THREADS = 1024

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from topoloom import _core
-from topoloom._core import TopoloomError
+from topoloom.inputs import read_text
+from topoloom.options import MOST_U32, MOST_U64, check_whole
 
 
 class Permuted(NamedTuple):
@@ -48,12 +49,9 @@ def permute_list(
         TopoloomError: A list that cannot be read or has a mistake, which is told with its line; a network that is not
             connected; an argument that is not allowed.
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise TopoloomError(f"{path}: it is not UTF-8 text") from None
-    except OSError as error:
-        raise TopoloomError(f"the cabling list {path} cannot be read: {error.strerror}") from None
+    check_whole("trials", trials, 1, MOST_U32)
+    check_whole("seed", seed, 0, MOST_U64)
+    text = read_text(path, "the cabling list")
     how = {"method": method, "trials": trials, "swappable": swappable, "seed": seed, "keep": keep, "steps": steps}
     text, moves, cabling, before, after = _core.permute_list(str(path), text, json.dumps(how))
     told, bandwidth = json.loads(text), bandwidth_side_by_side(before, after)

@@ -1,7 +1,6 @@
 """``topoloom export``: a network as a file of another program's format."""
 
 import re
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +11,14 @@ from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Force, Links, Spec, link_options
+from topoloom.cli.streams import write_data
 from topoloom.cli.watching import watched
 
 TABLES = ("lft", "csv", "extoll")
 """Formats of routing tables: as OpenSM writes them, as ``table:FILE`` reads them, and by input, as cards load them."""
+
+DIGITS = 18
+"""Digits that a number in the name of a node may have."""
 
 TABLES_ALONE = ("lft", "extoll")
 """Those of them that no graph is written in."""
@@ -76,18 +79,18 @@ def _write_graph(
     force: bool,
 ) -> list[str]:
     name = _core.format_of("" if out is None else str(out), format_)
-    names = None if nodes is None else hostnames(nodes)
-    if names is not None and not name.startswith("slurm"):
+    if nodes is not None and not name.startswith("slurm"):
         raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
     writable.check_writable(out, writable.graph(name), force=force)
     network = load_network(spec)
+    names = None if nodes is None else hostnames(nodes, network.num_terminals)
     what = f"{network.spec}: {name}"
     if out is not None:
         lost = watched(lambda: network.write(out, name, links, names, force=force), what)
         unwritten = network.core.unwritten(name)
         return lost if unwritten is None else [*lost, unwritten]
     text, lost = watched(lambda: network.text(name, links, names), what)
-    sys.stdout.write(text)
+    write_data(text)
     return lost
 
 
@@ -104,7 +107,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     else:
         text = watched(lambda: network.core.forwarding_text(routing, name), what)
     if out is None:
-        sys.stdout.write(text)
+        write_data(text)
     else:
         writable.write_file(out, text, writable.TABLES[name], force=force)
     if sizes is not None:
@@ -118,22 +121,24 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     return [f"{network.spec}: forwarding tables have no place for the {classes} VC classes of {routing}"]
 
 
-def hostnames(text: str) -> list[str]:
-    """Return the names that a list of hosts stands for, as Slurm writes it.
+def hostnames(text: str, most: int) -> list[str]:
+    """Return the names that a list of hosts stands for, as Slurm writes it; there must be at most `most`.
 
-    >>> hostnames("n[08-10,12],login")
+    >>> hostnames("n[08-10,12],login", 5)
     ['n08', 'n09', 'n10', 'n12', 'login']
     """
-    names = []
+    names: list[str] = []
     for part in re.findall(r"(?:[^,\[]|\[[^\]]*\]?)+", text):
         prefix, bracket, ranges = part.partition("[")
         if not bracket:
             names.append(part)
             continue
         for numbers in ranges.removesuffix("]").split(","):
-            found = re.fullmatch(r"(\d+)(?:-(\d+))?", numbers)
-            if found is None or not ranges.endswith("]") or int(found[2] or found[1]) < int(found[1]):
+            found = re.fullmatch(rf"(\d{{1,{DIGITS}}})(?:-(\d{{1,{DIGITS}}}))?", numbers, re.ASCII)
+            first, last = (int(found[1]), int(found[2] or found[1])) if found else (1, 0)
+            if found is None or not ranges.endswith("]") or last < first:
                 raise TopoloomError(f"--nodes: '{part}' is no list of names; write it like node[001-064,070]")
-            width = len(found[1])
-            names += [f"{prefix}{number:0{width}}" for number in range(int(found[1]), int(found[2] or found[1]) + 1)]
+            if last - first >= most - len(names):
+                raise TopoloomError(f"--nodes makes more names than the {most} terminals of the network")
+            names += [f"{prefix}{number:0{len(found[1])}}" for number in range(first, last + 1)]
     return names

@@ -5,7 +5,6 @@ The folder holds ``paper.toml``, the study files that it names, and ``published.
 
 import csv
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from topoloom._core import TopoloomError, unknown
+from topoloom.inputs import read_text
 from topoloom.reproduce.formulas import Formula
-from topoloom.studies.mistakes import unreadable
+from topoloom.studies.mistakes import parse_toml
 from topoloom.studies.places import line_of, places
 
 FILE, PUBLISHED = "paper.toml", "published.csv"
@@ -282,14 +282,10 @@ class Paper(_Part):
             TopoloomError: A mistake in it, with the line.
         """
         file = path / FILE
-        try:
-            text = file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            raise TopoloomError(f"{path} is no paper's folder: it has no {FILE}") from None
-        try:
-            values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise TopoloomError(unreadable(str(file), str(error), text)) from None
+        if not file.exists():
+            raise TopoloomError(f"{path} is no paper's folder: it has no {FILE}")
+        text = read_text(file)
+        values = parse_toml(str(file), text)
         try:
             paper = cls.model_validate(values)
         except ValidationError as error:

@@ -1,6 +1,7 @@
 """Mistakes in study files, each as one sentence with its line."""
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,29 @@ class OptionError(ValueError):
     def __init__(self, name: str, sentence: str) -> None:
         super().__init__(sentence)
         self.name = name
+
+
+MOST_DIGITS = 4300
+"""Digits of the longest whole number that Python reads."""
+
+
+def parse_toml(name: str, text: str) -> dict[str, Any]:
+    """Return the document with this text, of the file `name`.
+
+    Raises:
+        TopoloomError: It is no TOML, or nests or counts further than can be read; with the line where there is one.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TopoloomError(unreadable(name, str(error), text)) from None
+    except RecursionError:
+        raise TopoloomError(f"{name}: arrays and tables are nested too deep to be read") from None
+    except ValueError:  # the one that is left: a whole number
+        digits = re.compile(rf"\d(?:_?\d){{{MOST_DIGITS}}}")
+        line = next((number for number, line in enumerate(text.splitlines(), 1) if digits.search(line)), None)
+        where = name if line is None else f"{name}, line {line}"
+        raise TopoloomError(f"{where}: a whole number has more than {MOST_DIGITS} digits") from None
 
 
 def unreadable(name: str, error: str, text: str) -> str:

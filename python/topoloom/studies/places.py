@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _NAME = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
@@ -23,8 +22,8 @@ def places(text: str) -> dict[Path, int]:
     arrays: dict[Path, int] = {}
     here: Path = ()
     for number, line in enumerate(text.splitlines(), start=1):
-        if header := _HEADER.match(line):
-            here = _enter(_names(header[2]), arrays, opens=header[1] == "[[")
+        if (header := _header(line)) is not None:
+            here = _enter(_names(header), arrays, opens=line.lstrip().startswith("[["))
             found.setdefault(here, number)
         elif key := _KEY.match(line):
             path = here
@@ -40,6 +39,15 @@ def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
         if (line := found.get(tuple(path[:length]))) is not None:
             return line
     return None
+
+
+def _header(line: str) -> str | None:
+    """Return the name of the table that a line begins; no regular expression, which blanks could make slow."""
+    name, closed, rest = line.strip().removeprefix("[").removeprefix("[").partition("]")
+    rest = rest.removeprefix("]").lstrip()
+    if not (line.lstrip().startswith("[") and closed and name.strip()) or (rest and not rest.startswith("#")):
+        return None
+    return name
 
 
 def _names(dotted: str) -> list[str]:

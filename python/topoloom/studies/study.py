@@ -1,11 +1,11 @@
 """Studies: what users write in TOML or build in Python, and the points that it stands for."""
 
 import dataclasses
-import tomllib
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,15 +23,16 @@ from pydantic import (
 from topoloom._core import TopoloomError, unknown
 from topoloom.curves import is_trace
 from topoloom.families import descriptions
+from topoloom.inputs import read_text
 from topoloom.loads import parse_loads
 from topoloom.networks import with_keys
-from topoloom.options import ROUTER_KEYS, parse_pairs
+from topoloom.options import MOST_U64, ROUTER_KEYS, parse_pairs
 from topoloom.replicas import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.roles import resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.kinds import KINDS, Kind
 from topoloom.studies.ledger import Ledger
-from topoloom.studies.mistakes import OptionError, told, unreadable
+from topoloom.studies.mistakes import OptionError, parse_toml, told
 from topoloom.studies.places import Path as Place
 from topoloom.studies.places import line_of, places
 from topoloom.studies.points import StudyPoint
@@ -39,6 +40,9 @@ from topoloom.studies.results import Results
 from topoloom.studies.running import run_points
 
 MOST_SEEDS = 100_000
+
+MOST_POINTS = 1_000_000
+"""The most points of a study: they are held in memory, and each is checked before the first one runs."""
 
 FAULTY = "faulty"
 """The family of a network in which something has failed."""
@@ -75,10 +79,12 @@ def _seeds(value: object) -> object:
     first, colon, last = value.partition(":")
     if not (first.isdecimal() and (last.isdecimal() if colon else True)):
         raise ValueError(f"is '{value}'; it must be a number, a list of them, or first:last such as 1:30")
-    seeds = range(int(first), int(last or first) + 1)
-    if not 0 < len(seeds) <= MOST_SEEDS:
-        raise ValueError(f"is '{value}', {len(seeds)} seeds; there must be 1 to {MOST_SEEDS}")
-    return list(seeds)
+    if max(len(first), len(last)) > len(str(MOST_U64)):
+        raise ValueError(f"is '{value}'; a seed must be from 0 to {MOST_U64}")
+    seeds = int(last or first) - int(first) + 1
+    if not 0 < seeds <= MOST_SEEDS:
+        raise ValueError(f"is '{value}', {max(0, seeds)} seeds; there must be 1 to {MOST_SEEDS}")
+    return list(range(int(first), int(first) + seeds))
 
 
 class NetworkTable(BaseModel):
@@ -117,6 +123,16 @@ class NetworkTable(BaseModel):
 def _networks(value: object) -> object:
     """Return networks as a list, those in tables read, so that a mistake in one is told as that."""
     return [NetworkTable(**one) if isinstance(one, dict) else one for one in _listed(value)]  # type: ignore[attr-defined]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Return every text in a value, keys of tables included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for item in value.items() for one in item for text in _texts(one))
+    elif isinstance(value, (list, tuple)):
+        yield from (text for one in value for text in _texts(one))
 
 
 Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
@@ -173,6 +189,15 @@ class Sweep(BaseModel):
         description="Options of the engine, or of what else the kind asks, named as on the command line; a list of "
         "values is one more list to combine. 'router' takes a text as --router does.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _can_name_files(cls, values: Any) -> Any:
+        if isinstance(values, Mapping):
+            for name, value in values.items():
+                if any("\0" in text for text in _texts(value)):
+                    raise OptionError(str(name), f"{name} has the character \\u0000, which no name of a file can have")
+        return values
 
     @field_validator("options")
     @classmethod
@@ -242,6 +267,14 @@ class Sweep(BaseModel):
         for values in product(*(lists[name] for name in free)):
             for joined in together:
                 yield dict(zip([*free, *self.zip], [*values, *joined], strict=True))
+
+    def count(self) -> int:
+        """Return how many points there are, repeated ones included, without making them."""
+        lists = self._lists()
+        together = len(lists[self.zip[0]]) if self.zip else 1
+        kind = KINDS[self.kind]
+        loads = len(parse_loads(self.loads)) if kind.loads and not all(map(is_trace, self.traffic)) else 1
+        return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
         """Return the points, each as often as the lists say.
@@ -318,12 +351,7 @@ class Study(BaseModel):
         Raises:
             TopoloomError: A mistake in it, with the line.
         """
-        path = Path(path)
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError:
-            raise TopoloomError(f"{path} is no text") from None
-        return cls.parse(text, name=str(path), instead=instead)
+        return cls.parse(read_text(path), name=str(path), instead=instead)
 
     @classmethod
     def parse(cls, text: str, *, name: str = "study", instead: Mapping[str, Any] | None = None) -> "Study":
@@ -338,10 +366,7 @@ class Study(BaseModel):
         Raises:
             TopoloomError: A mistake in it, with the line.
         """
-        try:
-            values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise TopoloomError(unreadable(name, str(error), text)) from None
+        values = parse_toml(name, text)
         found = places(text)
         try:
             study = cls.model_validate(_replaced(_with_defaults(values), instead or {}))
@@ -362,6 +387,8 @@ class Study(BaseModel):
             line = line_of(self._places, ("sweep", place))
             origin = "" if line is None else f"{self._file}, line {line}"
             try:
+                if (count := len(points) + sweep.count()) > MOST_POINTS:
+                    raise TopoloomError(f"{count:,} points up to here; a study can have {MOST_POINTS:,}")
                 for point in sweep.points(origin):
                     points.setdefault(point.key, point)
             except TopoloomError as error:
