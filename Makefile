@@ -44,6 +44,16 @@ test: setup ## Run all tests, the engine's and Python's
 test-long: setup ## Compare every usable point of BookSim2's curves: minutes
 	$(BIN)/python -m pytest tests/long -m long
 
+SECONDS ?= 600
+SEED ?= $(shell date +%s)
+.PHONY: fuzz
+fuzz: setup ## Give random input of every kind to the commands: make fuzz SECONDS=600 SEED=1
+	@mkdir -p target/fuzz; cd target/fuzz; for target in files lines specs studies; do \
+		echo "$$target, seed $(SEED)"; \
+		$(abspath $(BIN))/python $(abspath tests/fuzz/runner.py) $$target --seed $(SEED) \
+			--seconds $$(($(SECONDS) / 4)) || { failed=1; echo "the last case is in target/fuzz/case.json"; }; \
+	done; exit $${failed:-0}
+
 .PHONY: test-slurm
 test-slurm: setup ## Run studies on a real Slurm on this machine; as root, installs Debian's packages
 	tests/external/install.sh slurm

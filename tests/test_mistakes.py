@@ -146,6 +146,44 @@ MISTAKES = [
     ("show hyperx:800 --plot /nonexistent/large.svg", "/nonexistent/large.svg"),
     ("layout mesh:4x4 --plot /nonexistent/mesh.png", "/nonexistent/mesh.png"),
     ("layout mesh:4x4 --plot mesh.jpeg", "did you mean"),
+    # numbers that no room is for
+    ("show mesh:4x4 --sample 5000000000", "sample is 5000000000; it must be a whole number from 1 to 4294967295"),
+    ("show mesh:4x4 --sample 2 --seed 99999999999999999999", "from 0 to 18446744073709551615"),
+    ("show mesh:4x4 --seed 99999999999999999999", "from 0 to 18446744073709551615"),
+    ("show mesh:4x4 --sample " + "9" * 5000, "--sample"),
+    ("simulate mesh:4x4 --seed 99999999999999999999", "18446744073709551615"),
+    ("simulate mesh:4x4 --seed " + "9" * 5000, "seed"),
+    ("simulate mesh:4x4 --router vcs=99999999999999999999", "4294967295"),
+    ("simulate mesh:4x4 --threads 99999999999999999999", "4294967295"),
+    ("simulate mesh:4x4 --warmup 99999999999999999999 --measure 1", "18446744073709551615"),
+    ("simulate mesh:4x4 --fail links=1,seed=99999999999999999999", "18446744073709551615"),
+    ("simulate mesh:4x4 --traffic random-permutation:seed=99999999999999999999", "18446744073709551615"),
+    ("permute lists.csv --seed 99999999999999999999", "18446744073709551615"),
+    ("permute lists.csv --trials 99999999999999999999", "4294967295"),
+    ("simulate mesh:4x4 --load 0:1:1e-5000", "1e-5000"),
+    ("simulate mesh:4x4 --load 0:1:1e-250", "at most 10000"),
+    ("simulate mesh:4x4 --load 1e-99999999", "out of all range"),
+    ("simulate mesh:4x4 --load 0:1e999999999999:0.1", "out of all range"),
+    ("export mesh:4x4 --format slurm --nodes n[0-99999999999]", "more names than the 16 terminals"),
+    ("export mesh:4x4 --format slurm --nodes n[0-" + "9" * 5000 + "]", "no list of names"),
+    # input that is long or deep
+    ("show " + "permuted:two-cab(" * 3000 + "mesh:2x2" + ")" * 3000, "nested more than 16 deep"),
+    ("show " + "x" * 100_000, "unknown topology"),
+    ("show mesh:4x4,p=" + "y " * 50_000, "it must be a whole number from 1 up"),
+    ("simulate mesh:4x4 --traffic " + "z" * 100_000, "there are"),
+    # what is no regular file
+    ("simulate mesh:4x4 --traffic pairs:/dev/zero", "/dev/zero: it is no regular file"),
+    ("simulate mesh:4x4 --rates /dev/full", "/dev/full: it is no regular file"),
+    ("simulate mesh:4x4 --rates /", "/: it is a folder"),
+    ("simulate mesh:4x4 --routing table:/dev/zero", "/dev/zero: it is no regular file"),
+    ("workload mesh:4x4 --app goal:/dev/zero", "/dev/zero: it is no regular file"),
+    ("workload mesh:4x4 --app messages:/dev/zero", "/dev/zero: it is no regular file"),
+    ("layout mesh:4x4 --layout cabinet=/dev/../dev/zero.csv", "/dev/zero.csv"),
+    ("show file:/dev,format=edges", "it is a folder"),
+    ("permute /dev/zero", "/dev/zero cannot be read: it is no regular file"),
+    ("run /dev/zero", "/dev/zero cannot be read: it is no regular file"),
+    ("run /", "it is a folder"),
+    ("import-lft mesh:4x4 /dev/zero", "/dev/zero"),
     # commands' own
     ("compare mesh:4x4 --traffic uniform,", "commas"),
     ("compare mesh:4x4 --out /nonexistent/report.html", "/nonexistent/report.html"),
@@ -183,13 +221,14 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("line", "told"), MISTAKES, ids=[line for line, _ in MISTAKES])
+@pytest.mark.parametrize(("line", "told"), MISTAKES, ids=[line[:60] for line, _ in MISTAKES])
 def test_a_mistake_is_one_sentence_and_status_2(topoloom, line, told):
     outcome = topoloom(*shlex.split(line))
     assert outcome.status == 2
     assert outcome.out == ""
     assert outcome.err.startswith("topoloom: error: ")
     assert outcome.err.count("\n") == 1
+    assert len(outcome.err) < 1_300
     assert told in outcome.err
 
 

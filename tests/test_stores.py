@@ -19,7 +19,7 @@ import pytest
 from conftest import Outcome
 from topoloom import TopoloomError, _core
 from topoloom.options import EngineOptions, LinkLatencies, Options, Reads
-from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, kinds, parts, run_points
+from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, kinds, run_points
 from topoloom.studies.kinds import KINDS
 from topoloom.studies.worker import outcome_of
 

@@ -51,6 +51,8 @@ def permute_list(
     """
     check_whole("trials", trials, 1, MOST_U32)
     check_whole("seed", seed, 0, MOST_U64)
+    if steps is not None:
+        check_whole("steps", steps, 1, MOST_U64)
     text = read_text(path, "the cabling list")
     how = {"method": method, "trials": trials, "swappable": swappable, "seed": seed, "keep": keep, "steps": steps}
     text, moves, cabling, before, after = _core.permute_list(str(path), text, json.dumps(how))
