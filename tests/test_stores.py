@@ -506,7 +506,7 @@ def test_a_share_that_does_not_read_is_one_sentence(text: str, folder: Path, top
 SLOW_DISK = """
 import sys, time
 from pathlib import Path
-from topoloom.cli.main import run
+from topoloom.cli.command import run
 from topoloom.studies import Ledger, LocalExecutor
 LocalExecutor.AHEAD = LocalExecutor.MOST_AHEAD
 exchange = Ledger.exchange
