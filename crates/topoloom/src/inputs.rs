@@ -119,6 +119,13 @@ mod tests {
         [format!("{name}{{}}")].into_iter().chain(own).collect()
     }
 
+    /// The spec `example` with a path as the value of `key`, in the place of the value that it has.
+    fn with_key(example: &str, key: &str) -> String {
+        let own = format!("{key}=");
+        let kept: Vec<&str> = example.split(',').filter(|item| !item.starts_with(&own)).collect();
+        format!("{},{own}{{}}", kept.join(","))
+    }
+
     #[test]
     fn every_name_says_which_files_it_reads() {
         let folder = std::env::temp_dir().join(format!("topoloom-inputs-{}", std::process::id()));
@@ -132,8 +139,10 @@ mod tests {
         };
         for family in FAMILIES {
             let begun = shapes(&format!("{}:", family.name), []);
-            let keyed = shapes(&format!("{},", family.example), family.keys.iter().map(|key| key.name));
-            walk("topology", family.name, [begun, keyed].concat(), &|spec| drop(topology::build(spec)));
+            let keyed = family.keys.iter().map(|key| with_key(family.example, key.name));
+            walk("topology", family.name, begun.into_iter().chain(keyed).collect(), &|spec| {
+                drop(topology::build(spec));
+            });
         }
         for routing in ROUTINGS {
             let shapes = shapes(&format!("{}:", routing.name), routing.keys.iter().map(|key| key.0));
@@ -179,16 +188,17 @@ mod tests {
         assert_eq!(read("app", "goal:a:b.goal"), ["a:b.goal"]);
         assert_eq!(read("topology", " file: x(1).csv ,p=2 --fail links=5%"), ["x(1).csv"]);
         assert_eq!(
-            read("topology", "permuted:two-cab(permuted:one-cab(file:a.csv,p=1),cabinet=b.csv),cabinet=c.csv,seed=2"),
+            read("topology", "permuted:two-cab(permuted:three-cab(file:a.csv,p=1),cabinet=b.csv),cabinet=c.csv,seed=2"),
             ["a.csv", "b.csv", "c.csv"]
         );
         assert_eq!(read("layout", "permutation,place=anneal,nodes=4"), [""; 0]);
         for (what, name) in [("topology", "mesh:cabinet=x.csv"), ("routing", "table:"), ("routing", "table:@0123")] {
             assert_eq!(read(what, name), [""; 0], "{name}");
         }
-        let deep = format!("{}file:a.csv{}", "permuted:two-cab(".repeat(2_000), ")".repeat(2_000));
-        assert_eq!(read("topology", &deep), ["a.csv"]);
-        assert!(files_of("topologies", "mesh:4").expect_err("no kind").to_string().contains("did you mean 'topology'"));
+        let nested = |depth: usize| format!("{}file:a.csv{}", "permuted:two-cab(".repeat(depth), ")".repeat(depth));
+        assert_eq!(read("topology", &nested(10)), ["a.csv"]);
+        assert_eq!(read("topology", &nested(2_000)), [""; 0], "too deep to be built");
+        assert!(files_of("topolgy", "mesh:4").expect_err("no kind").to_string().contains("did you mean 'topology'"));
     }
 
     /// What else reads a file would be unknown to keys of results; `memory.rs` reads the system's own.
