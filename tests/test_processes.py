@@ -70,6 +70,33 @@ def test_little_memory_for_threads_is_no_hang():
     assert json.loads(done.stdout)["points"][0]["accepted"] > 0
 
 
+FEW_THREADS = """
+import json, resource
+from topoloom import _core
+from topoloom.options import make_options
+network, token = _core.Network("mesh:16x16"), _core.CancelToken()
+def run(threads):
+    options = make_options({"threads": threads, "warmup": 0, "measure": 10})
+    return json.loads(_core.simulate(network, "dor", "uniform", 0.3, options.engine_json(), token))
+alone = run(1)
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (96 << 20), resource.RLIM_INFINITY))
+many = run(200)
+times = ("wall_s", "cpu_s", "peak_rss_bytes")
+print(token.threads, {key: value for key, value in alone.items() if key not in times and many[key] != value})
+"""
+"""Asks the engine itself for far more threads than fit into memory."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of address space bind on Linux")
+def test_a_run_goes_on_with_the_threads_that_the_system_gives():
+    done = subprocess.run([sys.executable, "-c", FEW_THREADS], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    threads, _, different = done.stdout.partition(" ")
+    assert 1 <= int(threads) < 100
+    assert different == "{}\n"
+
+
 @pytest.mark.parametrize("most", [0, 1])
 def test_work_is_done_by_the_threads_that_there_are(monkeypatch, most):
     started = []

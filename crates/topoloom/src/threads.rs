@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
-use std::thread::{Builder, available_parallelism};
+use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 
 use crate::error::{Error, Result};
 
@@ -30,6 +30,20 @@ pub fn start() -> Result<()> {
     Ok(())
 }
 
+/// Starts a thread, unless the system refuses it or hardly any memory would be left: whoever starts threads until
+/// nothing is left for them to work with aborts at the next allocation.
+pub(crate) fn spawn<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> std::io::Result<ScopedJoinHandle<'scope, T>> {
+    /// What must be left. So large a block is asked of the system, and goes back to it at once.
+    const LEFT_BYTES: usize = 40 << 20;
+    let mut left = Vec::<u8>::new();
+    left.try_reserve_exact(LEFT_BYTES).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
+    drop(std::hint::black_box(left));
+    Builder::new().spawn_scoped(scope, work)
+}
+
 /// What is said where not even one thread is to be had.
 fn refused() -> Error {
     Error::TooLarge(
@@ -50,7 +64,7 @@ fn granted(wanted: usize) -> usize {
     std::thread::scope(|scope| {
         // They wait, one for the sender's end and the others for the lock.
         let hold = || drop(wait.lock().map(|wait| wait.recv()));
-        let threads = (0..wanted).map_while(|_| Builder::new().spawn_scoped(scope, hold).ok()).count();
+        let threads = (0..wanted).map_while(|_| spawn(scope, hold).ok()).count();
         drop(keep);
         threads
     })

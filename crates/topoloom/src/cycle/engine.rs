@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::thread::Builder;
 use std::time::Instant;
 
 use super::channels::Outbox;
@@ -12,6 +11,7 @@ use super::stats::Stats;
 use super::workload_driver::{Feed, Times};
 use super::{RouterModel, Setup};
 use crate::network::{Network, TerminalId};
+use crate::threads;
 use crate::traffic::Traffic;
 
 /// A network being simulated.
@@ -124,7 +124,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             let mut handles = Vec::with_capacity(shares.len());
             for share in shares {
                 let work = move || if *complete.wait() { meeting.run(share, from, until) } else { 0.0 };
-                match Builder::new().spawn_scoped(scope, work) {
+                match threads::spawn(scope, work) {
                     Ok(handle) => handles.push(handle),
                     Err(_) => {
                         let _ = complete.set(false);
