@@ -238,3 +238,40 @@ def test_the_critical_path_the_timeline_and_the_channels():
 def test_mistakes(arguments, flow, words):
     with pytest.raises(TopoloomError, match=words):
         flows.run(topoloom.network("mesh:4"), *arguments, flow=flow)
+
+
+def test_percentiles_are_nearest_ranks_of_all_messages():
+    star = topoloom.network("hyperx:101")
+    sizes = [LINK * (place + 1) for place in range(100)]
+    run = flows.run(star, range(100), [*range(1, 100), 100], sizes, flow="gbps=8")
+    took = np.sort(run.times[:, 1] - run.times[:, 0])
+    told = run.facts["messages"]
+    assert told["mean_s"] == pytest.approx(took.mean())
+    assert (told["p50_s"], told["p99_s"], told["max_s"]) == pytest.approx((took[49], took[98], took[99]))
+
+
+def test_an_adaptive_routing_runs_as_the_minimal_one_and_warns():
+    network = topoloom.network("dragonfly:a=4,h=2,p=2")
+    pairs = range(72), [(place + 30) % 72 for place in range(72)]
+    minimal = flows.run(network, *pairs, [LINK] * 72, routing="minimal")
+    for name in ("adaptive", "ugal-g", "par"):
+        with pytest.warns(UserWarning, match=f"^{name}: the flow engine does not model adaptive routing"):
+            run = flows.run(network, *pairs, [LINK] * 72, routing=name)
+        assert run.facts["routing"] == "min"
+        assert (run.times == minimal.times).all()
+        with pytest.warns(UserWarning, match="minimal instead"):
+            assert (flows.rates(network, *pairs, routing=name) == flows.rates(network, *pairs)).all()
+    with pytest.raises(TopoloomError, match="does not offer the routing 'anca'"):
+        flows.run(network, *pairs, [LINK] * 72, routing="anca")
+
+
+def test_the_ideal_is_what_terminals_and_single_messages_take():
+    """Seven into one terminal; one out of another; a long one alone."""
+    tree = topoloom.network("xgft:down=4x4,up=1")
+    into = flows.run(tree, range(1, 8), [0] * 7, [LINK] * 7, flow="gbps=8")
+    assert into.facts["ideal_s"] == pytest.approx(7)
+    out = flows.run(tree, [0, 0, 0], [1, 5, 6], [LINK, LINK, 2 * LINK], flow="gbps=8")
+    assert out.facts["ideal_s"] == pytest.approx(4)
+    shared = flows.run(tree, range(4), range(4, 8), [LINK, LINK, LINK, 3 * LINK], flow="gbps=8,latency=10ms")
+    assert shared.facts["ideal_s"] == pytest.approx(3 + 4 * 0.01)
+    assert shared.makespan_s == pytest.approx(6 + 4 * 0.01), "all four share the one link up"

@@ -1,12 +1,21 @@
 """Applications on the flow engine, where makespans are known; and GPCNeT's canaries beside congestors."""
 
+import json
 from collections.abc import Callable
+from itertools import pairwise
 from math import log2
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import topoloom
+from oracles import workloads as oracle
+from topoloom import _core
+from topoloom.roles import ADAPTING, TABLES, instead_of
 from topoloom.studies import Results, Study
 
 RATE = 1.25e9
@@ -144,3 +153,256 @@ def test_studies_ask_for_makespans(tmp_path) -> None:
     rows = Results.of(study.run(tmp_path / "store"), [p.key for p in study.points()]).rows
     assert all(row["makespan_s"] > 0 for row in rows)
     assert rows[0]["makespan_s"] == pytest.approx(15 * 1024 / RATE)
+
+
+APPS: dict[str, list[str]] = {
+    "reduce": ["reduce", "reduce:algorithm=binomial"],
+    "allreduce": [
+        "allreduce:iterations=3",
+        "allreduce:algorithm=ring",
+        "allreduce:algorithm=tree,iterations=2",
+        "allreduce:algorithm=rabenseifner,tasks=13",
+    ],
+    "mapreduce": ["mapreduce:partners=5"],
+    "sweep3d": ["sweep3d:sweeps=3", "sweep3d:reading=inrflow,sweeps=2"],
+    "flood": ["flood:waves=3"],
+    "nearneighbors": ["nearneighbors:grid=2x4x2,iterations=3"],
+    "nbodies": ["nbodies", "nbodies:reading=inrflow"],
+    "unstructured": ["unstructured:each=5,size=1KiB-64KiB,rounds=2"],
+    "unstructured-mgmt": ["unstructured-mgmt:each=9"],
+    "unstructured-hr": ["unstructured-hr:each=5"],
+    "bisection": ["bisection:rounds=5"],
+    "alltoall": ["alltoall", "alltoall:algorithm=direct", "alltoall:algorithm=bruck"],
+    "broadcast": ["broadcast", "broadcast:algorithm=chain"],
+    "halo": ["halo:grid=4x4,block=99x101,compute=7.3us,iterations=5"],
+    "permutation": ["permutation:size=1MiB"],
+    "training": [
+        "training:data=2,tensor=4,pipeline=2,layers=8,microbatches=8",
+        "training:data=4,tensor=2,pipeline=2,expert=2,layers=4",
+    ],
+    "goal": ["goal:{goal}"],
+    "messages": ["messages:{messages}"],
+}
+"""Every application that the flow engine runs, with repetitions where it has any."""
+
+GOAL = """num_ranks 4
+rank 0 { a: calc 1001 cpu 0
+b: calc 333 cpu 0
+c: calc 77
+s: send 6400b to 1
+s requires a
+t: send 100000b to 2
+t requires b
+s irequires c }
+rank 1 { r: recv 6400b from 0
+d: calc 12345
+d requires r
+s: send 999b to 3
+s requires d }
+rank 2 { r: recv 100000b from 0
+d: calc 5
+d requires r
+s: send 99999b to 3
+s requires d }
+rank 3 { x: recv 999b from 1
+y: recv 99999b from 2
+z: calc 41
+z requires x
+z requires y }
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("apps")
+    goal, messages = folder / "four.goal", folder / "list.csv"
+    goal.write_text(GOAL)
+    messages.write_text("source,target,bytes,after\n0,1,1KiB\n1,2,50000,0\n2,0,1MB,1\n0,2,8,2\n5,2,77777\n2,7,9,1 4\n")
+    return {"goal": goal, "messages": messages}
+
+
+@pytest.mark.parametrize(
+    "flow", ["", "coalesce=0.2", "latency=300ns,injection=1", "latency=300ns,coalesce=0.1,paths=3"]
+)
+@pytest.mark.parametrize("spec", ["torus:4x4", "clos:radix=8,levels=2"])
+def test_the_critical_path_takes_the_makespan_in_every_application(
+    spec: str, flow: str, files: dict[str, Path]
+) -> None:
+    assert {app["name"] for app in json.loads(_core.apps_json())} - {"gpcnet"} == set(APPS)
+    apps = [app.format(**files) for listed in APPS.values() for app in listed]
+    for result in topoloom.workload(spec, apps, flow_engine=flow).results:
+        told = result.model_extra or {}
+        path = told["critical_path"]
+        assert result.makespan_s is not None
+        assert path["message_s"] + path["compute_s"] == pytest.approx(result.makespan_s, rel=1e-9), result.app
+        steps = path["steps"]
+        assert all(a["end_s"] == b["start_s"] for a, b in pairwise(steps)), result.app
+        assert steps[-1]["end_s"] == result.makespan_s
+        if len(steps) == path["messages"] + path["computations"]:
+            assert steps[0]["start_s"] == 0.0
+        assert 0 <= told["coalesced_s"] <= result.makespan_s * (flow.count("coalesce") or 0)
+        assert result.ideal_s is not None
+        assert 0 < result.ideal_s <= result.makespan_s * (1 + 1e-9), result.app
+
+
+@st.composite
+def schedules(draw: st.DrawFn) -> list[tuple[int, int, int, list[int]]]:
+    """Messages between eight tasks; each waits for some of those that have arrived at its source."""
+    rows: list[tuple[int, int, int, list[int]]] = []
+    for _ in range(draw(st.integers(2, 30))):
+        source = draw(st.integers(0, 7))
+        target = (source + draw(st.integers(1, 7))) % 8
+        known = [place for place, row in enumerate(rows) if row[1] == source]
+        after = draw(st.lists(st.sampled_from(known), unique=True, max_size=3)) if known else []
+        rows.append((source, target, draw(st.integers(1, 10**6)), after))
+    return rows
+
+
+@given(rows=schedules(), flow=st.sampled_from(["", "coalesce=0.3", "latency=3us", "model=share"]))
+@settings(max_examples=60, deadline=None)
+def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
+    rows: list[tuple[int, int, int, list[int]]], flow: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("random") / "list.csv"
+    lines = (f"{a},{b},{size},{' '.join(map(str, after))}" for a, b, size, after in rows)
+    file.write_text("source,target,bytes,after\n" + "\n".join(lines))
+    network = _core.Network("mesh:3x3")
+    workload = _core.Workload.on(f"messages:{file}", network)
+    cancel = _core.CancelToken()
+    text, _, times = _core.flow_workload(network, "dor", workload, "linear", flow, "10Gb/s", 1, cancel)
+    told = json.loads(text)
+    begun, ended = times.T
+    wanted = [max((ended[before] for before in row[3]), default=0.0) for row in rows]
+    assert begun == pytest.approx(wanted, abs=0)
+    chain = [step["message"] for step in told["critical_path"]["steps"]]
+    assert ended[chain[-1]] == told["makespan_s"] == ended.max()
+    assert begun[chain[0]] == 0.0
+    for before, message in pairwise(chain):
+        assert before in rows[message][3]
+        assert ended[before] == begun[message]
+    took = np.sort(ended - begun)
+    assert told["messages"]["mean_s"] == pytest.approx(took.mean())
+    assert told["messages"]["p99_s"] == took[-(-99 * len(rows) // 100) - 1]
+
+
+@pytest.mark.parametrize("flow", ["", "injection=0.5", "consumption=2,injection=3"])
+@pytest.mark.parametrize("name", [name for name in APPS if name not in ("goal", "messages")])
+def test_the_ideal_is_that_of_its_definition(name: str, flow: str) -> None:
+    for app in APPS[name]:
+        (result,) = topoloom.workload("torus:4x4", app, flow_engine=flow).results
+        keys = dict(key.split("=") for key in flow.split(",") if key)
+        send, receive = float(keys.get("injection", "inf")) * RATE, float(keys.get("consumption", 1)) * RATE
+        programs = oracle.programs_of(topoloom.Application(app, 16))
+        wanted = oracle.ideal(programs, min(RATE, send, receive), send, receive)
+        assert result.ideal_s == pytest.approx(wanted, rel=1e-9), app
+
+
+def test_the_ideal_is_reached_where_nothing_is_shared() -> None:
+    for app in ("reduce:size=9999", "permutation:size=1MiB", "alltoall:size=500"):
+        (result,) = topoloom.workload("hyperx:16", app, flow_engine="injection=1").results
+        assert result.over_ideal == pytest.approx(1.0, rel=1e-9), app
+    (crowded,) = topoloom.workload("clos:radix=8,levels=3", "permutation:size=1MiB").results
+    (wide,) = topoloom.workload("clos:radix=8,levels=3", "permutation:size=1MiB", flow_engine="paths=64").results
+    assert crowded.ideal_s == wide.ideal_s == pytest.approx(2**20 / RATE)
+    assert crowded.over_ideal is not None
+    assert wide.over_ideal is not None
+    assert crowded.over_ideal > 2 > wide.over_ideal > 1, "a path for each message, as the output says"
+
+
+def test_the_cycle_engine_takes_longer_than_the_ideal() -> None:
+    for app in ("alltoall:size=300", "reduce:size=64KiB", "halo:grid=4x4,block=8x8,compute=1us,iterations=2"):
+        (result,) = topoloom.workload("torus:4x4", app, engine="cycle").results
+        assert result.over_ideal is not None
+        assert 1 < result.over_ideal < 40, app
+    (large,) = topoloom.workload("mesh:2", "reduce:size=1MiB", engine="cycle").results
+    assert large.over_ideal == pytest.approx(1, rel=1e-3)
+
+
+def test_an_adaptive_routing_runs_as_minimal_and_says_so_once(topoloom: Callable[..., Any], tmp_path: Path) -> None:
+    specs, page = ("dragonfly:a=4,h=2,p=2", "clos:radix=8,levels=2", "torus:4x4"), tmp_path / "page.html"
+    apps = "alltoall:size=4KiB,permutation"
+    minimal = topoloom("workload", *specs, "--app", apps, "--json").json()
+    outcome = topoloom("workload", *specs, "--app", apps, "--routing", "adaptive", "--out", str(page), "--json")
+    assert outcome.status == 0
+    assert outcome.err.count("adaptive: the flow engine does not model adaptive routing; the routing is minimal") == 1
+    found = outcome.json()
+    assert [(r["routing"], r["role"], r["makespan_s"]) for r in found] == [
+        (r["routing"], "minimal", r["makespan_s"]) for r in minimal
+    ]
+    assert {r["routing"] for r in found} == {"min", "nca", "dor"}
+    assert {r["paths"] for r in found} == {1}
+    assert any("paths=1" in text for text in found[0]["assumptions"])
+    assert "minimal (nca)" in page.read_text()
+    table = topoloom("workload", "dragonfly:a=4,h=2,p=2", "--app", apps, "--routing", "ugal-l")
+    assert "minimal (min)" in table.out
+    assert "paths=1: a message takes one path" in table.out
+    assert "ideal: a lower bound" in table.out
+    assert table.err.count("ugal-l: the flow engine does not model") == 1
+    cycle = topoloom("workload", "dragonfly:a=4,h=2,p=2", "--app", "reduce:size=64", "--engine", "cycle", "--routing",
+                     "adaptive", "--json")  # fmt: skip
+    assert cycle.json()[0]["routing"] == "ugal-l"
+    assert "does not model" not in cycle.err
+
+
+def test_the_adaptive_routings_are_known_by_their_names() -> None:
+    specs = ("torus:4x4", "dragonfly:a=4,h=2,p=2", "fattree:k=4,levels=2", "galaxyfly:n=5,q=5,a=2,p=2",
+             "flex:4x4x3,p=4", "twin-torus:4x4x2x2x2")  # fmt: skip
+    seen = set()
+    for core in (topoloom.network(spec).core for spec in specs):
+        for routing in json.loads(_core.routings_json()):
+            offered = routing["networks"] == "any" or core.family in routing["networks"].split(", ")
+            if routing["name"] in {*seen, TABLES} or not offered:
+                continue
+            try:
+                adapts = _core.adapts(core, routing["name"])
+            except topoloom.TopoloomError:
+                continue
+            seen.add(routing["name"])
+            assert adapts == (routing["name"] in ADAPTING), routing["name"]
+    assert seen == {routing["name"] for routing in json.loads(_core.routings_json())} - {TABLES}
+
+
+def test_studies_store_the_routing_that_ran(tmp_path: Path) -> None:
+    study = Study.parse(
+        """
+        name = "adaptive"
+        [[sweep]]
+        kind = "workload"
+        networks = "clos:radix=8,levels=2"
+        routings = ["adaptive", "anca", "val"]
+        apps = "alltoall:size=1KiB"
+        [[sweep]]
+        kind = "workload"
+        networks = "dragonfly:a=4,h=2,p=2"
+        routings = "adaptive"
+        apps = "reduce:size=1KiB,tasks=8"
+        options = { engine = "cycle" }
+        """
+    )
+    rows = Results.of(study.run(tmp_path / "store"), [p.key for p in study.points()]).rows
+    assert study.warnings == [instead_of("adaptive"), instead_of("anca")]
+    assert {row["routing"] for row in rows} == {"nca", "val", "ugal-l"}
+    assert all(row["ideal_s"] <= row["makespan_s"] for row in rows)
+
+
+def test_networks_are_compared_on_the_same_number_of_tasks(topoloom: Callable[..., Any], tmp_path: Path) -> None:
+    specs, page = ("dragonfly:a=4,h=2,p=2", "torus:4x4x4", "hyperx:4x4,p=5"), tmp_path / "page.html"
+    found = topoloom("workload", *specs, "--app", "alltoall:size=1KiB",
+                     "--app", "training:hidden=256,sequence=64,tensor=3", "--app", "sweep3d", "--app", "halo:grid=4x4",
+                     "--app", "reduce:tasks=10", "--json").json()  # fmt: skip
+    tasks = {r["app"]: set() for r in found}
+    for result in found:
+        tasks[result["app"]].add((result["tasks"], result["flows"], result["bytes"]))
+    assert all(len(seen) == 1 for seen in tasks.values()), "the same problem everywhere"
+    assert [min(seen)[0] for seen in tasks.values()] == [64, 63, 64, 16, 10]
+    said = {r["app"] for r in found for text in r["assumptions"] if "tasks on every network" in text}
+    assert said == {"alltoall:size=1KiB", "training:hidden=256,sequence=64,tensor=3", "sweep3d"}, "unless given"
+    outcome = topoloom("workload", *specs, "--app", "alltoall:size=1KiB", "--out", str(page))
+    sentence = "alltoall:size=1KiB: 64 tasks on every network, as many as the smallest one has room for"
+    assert outcome.out.count(sentence) == 1
+    assert sentence in page.read_text()
+    alone = topoloom("workload", specs[0], "--app", "alltoall:size=1KiB", "--json").json()
+    assert alone[0]["tasks"] == 72
+    failed = topoloom("workload", "mesh:4x4", "torus:4x5", "--app", "reduce", "--fail", "routers=2,seed=3", "--routing",
+                      "updown", "--json").json()  # fmt: skip
+    assert [r["tasks"] for r in failed] == [14, 14]

@@ -5,6 +5,7 @@ written ``key=value,…``, as on the command line: see :data:`KEYS`.
 """
 
 import json
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from topoloom import _core
 from topoloom.networks import Network
+from topoloom.roles import flow_routing
 
 Ids = Sequence[int] | npt.NDArray[Any]
 
@@ -24,15 +26,16 @@ class FlowRun:
     """What a run of the flow engine tells.
 
     Attributes:
-        facts: The result by the keys of the JSON: ``makespan_s flows events channels timeline critical_path …``.
+        facts: The result by the keys of the JSON: ``makespan_s ideal_s routing flows events channels timeline
+            critical_path …``.
         channel_bytes: The bytes that each channel carried. Ids: the ports of all routers, router by router, then (with
             a limit on injection) the terminals.
         times: When each message began and when it was complete, in seconds: an array of two columns; NaN where never.
     """
 
-    def __init__(self, told: tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float64]]) -> None:
+    def __init__(self, told: tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float64]], routing: str) -> None:
         text, self.channel_bytes, self.times = told
-        self.facts: dict[str, Any] = json.loads(text)
+        self.facts: dict[str, Any] = json.loads(text) | {"routing": routing}
 
     @property
     def makespan_s(self) -> float:
@@ -55,6 +58,14 @@ def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDAr
     return pairs
 
 
+def _routing(network: Network, name: str) -> str:
+    """Return the routing that runs; warn if it is not the one that was asked for."""
+    routing, warning = flow_routing(network.core, name)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=3)
+    return routing
+
+
 def rates(
     network: Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
 ) -> npt.NDArray[np.float64]:
@@ -64,7 +75,7 @@ def rates(
         network: The network.
         sources: The terminal that each flow comes from.
         targets: The terminal that it leads to; a flow to its own terminal has an infinite rate.
-        routing: A routing, or a role.
+        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
         flow: Options of the flow engine, such as ``model=share,injection=1``.
 
     Raises:
@@ -74,7 +85,7 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(network.core, network.routing(routing), pairs, flow)
+    return _core.flow_rates(network.core, _routing(network, routing), pairs, flow)
 
 
 def run(
@@ -93,7 +104,7 @@ def run(
         sources: The terminal that each flow comes from.
         targets: The terminal that it leads to.
         sizes: Its bytes.
-        routing: A routing, or a role.
+        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
         flow: Options of the flow engine.
 
     Raises:
@@ -107,4 +118,5 @@ def run(
     if bytes_.size != pairs[0].size:
         raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
     cancel = _core.CancelToken()
-    return FlowRun(_core.flow_run(network.core, network.routing(routing), pairs, bytes_, flow, cancel))
+    chosen = _routing(network, routing)
+    return FlowRun(_core.flow_run(network.core, chosen, pairs, bytes_, flow, cancel), chosen)

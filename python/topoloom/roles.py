@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from topoloom import _core
+
 MINIMAL = {
     **dict.fromkeys(("mesh", "torus", "hypercube", "nesttree", "nestghc"), "dor"),
     **dict.fromkeys(("fattree", "clos", "xgft"), "nca"),
@@ -26,3 +28,43 @@ def resolve_routing(name: str, family: str) -> str:
     """
     role = ROLES.get(name)
     return role(family) if role else name
+
+
+ADAPTING = frozenset(("ugal-l", "ugal-g", "par", "nar", "nal", "nag", "lbr", "anca", "duato"))
+"""The routings that decide by congestion. Tables of one's own may do so as well."""
+
+TABLES = "table"
+
+
+def named_flow_routing(name: str, family: str) -> str:
+    """Return the routing of the flow engine for `name`, as far as its name says: no adaptive one.
+
+    >>> named_flow_routing("adaptive", "fattree"), named_flow_routing("val", "flex")
+    ('nca', 'val')
+    """
+    return resolve_routing("minimal" if adapts_by_name(name, family) else name, family)
+
+
+def adapts_by_name(name: str, family: str = "") -> bool:
+    """Whether `name`, a role or a routing, stands for a routing that decides by congestion."""
+    return resolve_routing(name, family).partition(":")[0] in ADAPTING
+
+
+def instead_of(name: str) -> str:
+    """Return the warning that the minimal routing runs in the flow engine instead of the adaptive one of this name."""
+    return f"{name}: the flow engine does not model adaptive routing; the routing is minimal instead"
+
+
+def flow_routing(network: _core.Network, name: str) -> tuple[str, str | None]:
+    """Return the routing of the flow engine for `name`, and a warning if it is another one.
+
+    Paths of flows do not depend on congestion. Instead of an adaptive routing the minimal one of the network runs.
+
+    Raises:
+        TopoloomError: A routing that the network does not offer.
+    """
+    routing = resolve_routing(name, network.family)
+    may_adapt = adapts_by_name(routing) or routing.partition(":")[0] == TABLES
+    if not may_adapt or not _core.adapts(network, routing):
+        return routing, None
+    return resolve_routing("minimal", network.family), instead_of(name)

@@ -15,12 +15,11 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.congestion import NAME as GPCNET
 from topoloom.congestion import Impact, expanded, impacts
 from topoloom.graphs import source
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, checked, threads_given
-from topoloom.roles import resolve_routing
+from topoloom.roles import flow_routing, resolve_routing
 from topoloom.workers import Workers, cpu_count, interruptible
 from topoloom.writable import REPORT, write_file
 
@@ -31,6 +30,18 @@ if TYPE_CHECKING:
 
 LARGE = 16_384
 """Networks of so many terminals and more are run one at a time: each needs much memory."""
+
+
+IDEAL = (
+    "ideal: a lower bound for any network: every message alone on its path, terminals busy at their own rate, "
+    "routers without delay"
+)
+ONE_PATH = (
+    "paths=1: a message takes one path, drawn where its routing has several, as ECMP does for each flow; "
+    "--flow-engine paths=16 spreads it"
+)
+SEVERAL_PATHS = "paths={paths}: a message is split evenly over so many paths, each drawn by its routing"
+"""What makespans rest on."""
 
 
 class Application:
@@ -125,9 +136,13 @@ class WorkloadResult(BaseModel):
         spec: The network.
         app: The application.
         engine: The engine.
-        routing: The routing, resolved from its role.
+        routing: The routing that ran, resolved from its role.
+        role: Its role, or its name if it was asked for by that: ``minimal`` where an adaptive one was asked for, which
+            the flow engine does not model.
         mapping: Which terminal ran which task.
+        paths: Paths of a message in the flow engine, each drawn for it: 1, as with ECMP by flow, unless given.
         makespan_s: Seconds from the start to the end of the last task.
+        ideal_s: A lower bound of that on any network: no congestion, only computing, waiting and the terminals' rates.
         tasks: The number of tasks.
         flows: Messages that went through the network.
         events: What the engine did: cycles simulated, or events of the flow engine.
@@ -144,8 +159,11 @@ class WorkloadResult(BaseModel):
     app: str
     engine: str
     routing: str
+    role: str = ""
     mapping: str
+    paths: int | None = None
     makespan_s: float | None
+    ideal_s: float | None = None
     tasks: int
     flows: int
     events: int
@@ -160,6 +178,16 @@ class WorkloadResult(BaseModel):
         """The part of the makespan that messages of the critical path waited to be served together with others."""
         waited: float = (self.model_extra or {}).get("coalesced_s", 0.0)
         return waited / self.makespan_s if self.makespan_s else 0.0
+
+    @property
+    def over_ideal(self) -> float | None:
+        """The makespan in parts of the ideal one; None if it is not known, or takes no time."""
+        return self.makespan_s / self.ideal_s if self.makespan_s is not None and self.ideal_s else None
+
+    @property
+    def routing_text(self) -> str:
+        """The routing for people: its role and its name, where both differ."""
+        return f"{self.role} ({self.routing})" if self.role and self.role != self.routing else self.routing
 
     @property
     def state(self) -> str:
@@ -177,8 +205,12 @@ class WorkloadRun:
     Args:
         network: The network.
         app: The application.
-        role: A routing, or a role.
+        role: A routing, or a role. The flow engine runs the minimal one instead of an adaptive one.
         options: How it is run.
+
+    Attributes:
+        own_room: The most tasks that the network has room for.
+        room: The most tasks that the application may have: as many, unless other networks have room for fewer.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -187,7 +219,12 @@ class WorkloadRun:
     def __init__(self, network: Network, app: str, role: str, options: WorkloadOptions) -> None:
         core = network.core if options.fail is None else network.core.with_failures(options.fail)
         self.network, self.app, self.options = core, app, options.on_this_machine()
-        self.routing = resolve_routing(role, core.family)
+        self.role, self.routing, self.warning = role, resolve_routing(role, core.family), None
+        self.own_room = self.room = _core.room(core)
+        if options.engine == "flow":
+            self.routing, self.warning = flow_routing(core, role)
+        if self.warning is not None:
+            self.role = "minimal"
 
     def play(self) -> WorkloadResult:
         """Run it here and now."""
@@ -195,7 +232,7 @@ class WorkloadRun:
 
     def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
         """Check all that can be checked, and return what runs it."""
-        workload = _core.Workload.on(self.app, self.network)
+        workload = _core.Workload(self.app, self.room)
         options = self.options
         about = {
             "spec": self.network.spec,
@@ -203,25 +240,37 @@ class WorkloadRun:
             "app": self.app,
             "engine": options.engine,
             "routing": self.routing,
+            "role": self.role,
             "mapping": options.mapping,
             "tasks": workload.tasks,
             "bytes": workload.total_bytes,
-            "notes": workload.notes,
+            "notes": [*workload.notes, *([] if self.warning is None else [self.warning])],
             "version": _core.__version__,
             "seed": options.seed,
         }
         if options.engine == "flow":
-            if self.app.partition(":")[0] == GPCNET:
-                raise TopoloomError(f"{self.app} repeats its congestors until the canaries are done; give engine cycle")
             _core.check_routing(self.network, self.routing)
-            _core.flow_check(options.flow_engine, options.rate, options.seed)
+            config = json.loads(_core.flow_check(workload, options.flow_engine, options.rate, options.seed))
+            about |= {"paths": config["paths"], "assumptions": self._assumptions(workload, config["paths"])}
             return partial(_flowed, self, workload, about)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
         play = _core.CyclePlay(
             self.network, self.routing, workload, options.mapping, options.flit, options.rate, engine
         )
+        about["assumptions"] = self._assumptions(workload, None)
         about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
         return partial(_played, play, about)
+
+    def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
+        """Return what the makespan rests on, a sentence each."""
+        said = [IDEAL]
+        if paths is not None:
+            said.append(ONE_PATH if paths == 1 else SEVERAL_PATHS.format(paths=paths))
+        if workload.fills_room and self.room < self.own_room:
+            said.append(
+                f"{self.app}: {workload.tasks:,} tasks on every network, as many as the smallest one has room for"
+            )
+        return said
 
 
 def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
@@ -297,6 +346,19 @@ class Workloads:
         return own.makespan_s / base.makespan_s
 
     @cached_property
+    def assumptions(self) -> list[str]:
+        """What the makespans rest on, a sentence each."""
+        return self._said("assumptions")
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What is worth knowing, a sentence each: tasks that a grid leaves over, a routing that did not run."""
+        return self._said("notes")
+
+    def _said(self, name: str) -> list[str]:
+        return list(dict.fromkeys(text for own in self.results for text in (own.model_extra or {}).get(name, [])))
+
+    @cached_property
     def impacts(self) -> list[Impact]:
         """How much longer the canaries of ``gpcnet`` take beside its congestors."""
         return impacts(self.results)
@@ -304,7 +366,12 @@ class Workloads:
     def to_dict(self) -> list[dict[str, Any]]:
         """Return what ``workload --json`` prints."""
         return [
-            result.model_dump() | {"baseline": self.baseline, "relative": self.relative(result.spec, result.app)}
+            result.model_dump()
+            | {
+                "over_ideal": result.over_ideal,
+                "baseline": self.baseline,
+                "relative": self.relative(result.spec, result.app),
+            }
             for result in self.results
         ]
 
@@ -348,7 +415,9 @@ class Workloads:
         write_file(path, render_workloads(self), REPORT, force=force)
 
     def _repr_html_(self) -> str:
-        columns = ["app", "spec", "makespan_s", "relative", "flows", "events", "wall_s"]
+        columns = [
+            "app", "spec", "routing", "tasks", "makespan_s", "relative", "ideal_s", "over_ideal", "flows", "wall_s",
+        ]  # fmt: skip
         table: str = self.frame()[columns].to_html(index=False, float_format="{:.4g}".format)
         return f"<b>{escape(', '.join(self.apps))}</b>{table}"
 
@@ -378,7 +447,9 @@ def workload(
     baseline: str | None = None,
     **options: Any,
 ) -> Workloads:
-    """Run every application on every network.
+    """Run every application on every network, with the same number of tasks on all of them.
+
+    That number is the least that one of the networks has room for, unless the application gives its own.
 
     Args:
         networks: Specs or networks.
@@ -430,6 +501,8 @@ class WorkloadJob:
         options = options.on_this_machine()
         self._threads = options.threads
         self.runs = [WorkloadRun(network, app, routing, options) for app in dict.fromkeys(apps) for network in own]
+        for run in self.runs:
+            run.room = min(other.own_room for other in self.runs[: len(own)])
         self._baseline = self.runs[place].network.spec if self.runs else ""
         # Mistakes are told before anything runs; large ones are built again when their turn comes.
         self._prepared = [self._checked(run) for run in self.runs]

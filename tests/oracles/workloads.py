@@ -272,3 +272,39 @@ def programs_of(application: Any) -> Programs:
                 program.append(("compute", value))
         programs.append(program)
     return programs
+
+
+def ideal(programs: Programs, rate: float, send: float, receive: float) -> float:
+    """The lower bound of the makespan, from its definition: `rate` a message alone, `send` and `receive` a terminal.
+
+    The start of every operation is found by going through all programs again and again until nothing changes.
+    """
+    sent: dict[Any, float] = {}
+    sizes = {op[3]: op[2] for program in programs for op in program if op[0] == "send"}
+    before, ends = None, [0.0]
+    while before != sent:
+        before = dict(sent)
+        ends = [_end(program, sent, sizes, rate, receive) for program in programs]
+    for program in programs:
+        for kind, place, limit in (("send", 3, send), ("receive", 2, receive)):
+            own = [op[place] for op in program if op[0] == kind]
+            ends += [min(map(sent.get, own)) + sum(map(sizes.get, own)) / limit] if own else []
+    return max(ends)
+
+
+def _end(program: list[Step], sent: dict[Any, float], sizes: dict[Any, int], rate: float, receive: float) -> float:
+    """Return when a task is done as far as it is known when messages are sent; update those of its own."""
+    time, waited = 0.0, []
+    for op in [*program, ("end",)]:
+        if op[0] == "receive":
+            waited.append((sent.get(op[2], 0.0), sizes[op[2]]))
+            continue
+        if waited:
+            arrived = max(start + size / rate for start, size in waited)
+            through = min(start for start, _ in waited) + sum(size for _, size in waited) / receive
+            time, waited = max(time, arrived, through), []
+        if op[0] == "send":
+            sent[op[3]] = time
+        elif op[0] == "compute":
+            time += op[1]
+    return time

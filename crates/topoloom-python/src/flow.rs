@@ -81,10 +81,11 @@ pub fn flow_run<'py>(
     told(py, cancel.run(py, run)?)
 }
 
-/// Checks the options of the flow engine for a workload: links of `rate`, and a seed.
+/// Checks that the flow engine can run a workload, with links of `rate` and a seed; returns its options as JSON.
 #[pyfunction]
-pub fn flow_check(config: &str, rate: &str, seed: u64) -> PyResult<()> {
-    raise(FlowConfig::with_rate(config, rate, seed)).map(drop)
+pub fn flow_check(workload: &Workload, config: &str, rate: &str, seed: u64) -> PyResult<String> {
+    raise(flow::check_workload(&workload.0))?;
+    raise(FlowConfig::with_rate(config, rate, seed)).map(|config| json(&config))
 }
 
 /// Runs a workload.

@@ -28,10 +28,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
+    module.add_function(wrap_pyfunction!(workload::room, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(run::simulate_channels, module)?)?;
     module.add_function(wrap_pyfunction!(run::check, module)?)?;
     module.add_function(wrap_pyfunction!(run::check_routing, module)?)?;
+    module.add_function(wrap_pyfunction!(run::adapts, module)?)?;
     module.add_function(wrap_pyfunction!(run::verify, module)?)?;
     module.add_function(wrap_pyfunction!(run::trace_load, module)?)?;
     module.add_function(wrap_pyfunction!(run::most_load, module)?)?;

@@ -155,6 +155,12 @@ pub fn check_routing(py: Python<'_>, network: &Network, routing: &str) -> PyResu
     try_compute(py, || routing::build(&network.0, routing)).map(|built| built.note())
 }
 
+/// Whether a routing that the network offers decides by congestion.
+#[pyfunction]
+pub fn adapts(py: Python<'_>, network: &Network, routing: &str) -> PyResult<bool> {
+    try_compute(py, || routing::build(&network.0, routing)).map(|built| !built.oblivious())
+}
+
 /// Proves a routing free of deadlock, or finds a cycle; returns the proof's JSON.
 #[pyfunction]
 #[pyo3(signature = (network, routing, vcs=None))]

@@ -27,11 +27,10 @@ impl Workload {
         try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
-    /// The application that `spec` names, for as many tasks as a network has terminals left.
+    /// The application that `spec` names, for as many tasks as a network has room for.
     #[staticmethod]
     fn on(py: Python<'_>, spec: &str, network: &Network) -> PyResult<Self> {
-        let built = try_compute(py, || workload::build(spec, Mapping::room(&network.0).len() as u32));
-        built.map(|workload| Self(Arc::new(workload)))
+        Self::new(py, spec, room(network))
     }
 
     /// What it was built from.
@@ -62,6 +61,12 @@ impl Workload {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.0.notes().to_vec()
+    }
+
+    /// Whether the number of tasks follows from the room that it was built for, not from its text.
+    #[getter]
+    fn fills_room(&self) -> bool {
+        self.0.fills_room()
     }
 
     /// Source, target and bytes of all messages.
@@ -96,6 +101,12 @@ impl Workload {
         let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
         Ok(terminals.into_pyarray(py))
     }
+}
+
+/// The most tasks that a network has room for: its terminals whose routers have not failed.
+#[pyfunction]
+pub fn room(network: &Network) -> u32 {
+    Mapping::room(&network.0).len() as u32
 }
 
 /// A workload on the cycle engine, checked but not started.

@@ -15,7 +15,7 @@ from topoloom.options import EngineOptions, checked
 from topoloom.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
 from topoloom.writable import REPORT, check_writable, picture
 
-BAR = 24
+BAR = 12
 """Columns of the longest bar."""
 
 LONG_S = 10.0
@@ -94,7 +94,7 @@ def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:
 
 def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool) -> None:
     """Say what is to be said, and write what was asked for."""
-    for note in dict.fromkeys(note for result in found.results for note in (result.model_extra or {}).get("notes", [])):
+    for note in found.notes:
         say(note)
     if out is not None:
         found.write_report(out, force=force)
@@ -133,13 +133,19 @@ def print_workloads(found: Workloads) -> None:
         rows.append([
             result.app,
             result.spec,
+            result.routing_text,
             "" if value is None else "█" * max(1, round(BAR * value / longest)),
             time_text(result.makespan_s) if result.state == "finished" else result.state,
             "–" if value is None else f"{value:.3f}",
+            time_text(result.ideal_s),
+            "–" if result.over_ideal is None else f"{result.over_ideal:.2f}",
+            f"{result.tasks:,}",
             f"{result.flows:,}",
-            f"{result.events:,}",
         ])  # fmt: skip
-    print_table(["application", "network", "", "makespan", "relative", "messages", "events"], rows, left=3)
+    columns = ["application", "network", "routing", "", "makespan", "relative", "ideal", "/ ideal", "tasks", "messages"]
+    print_table(columns, rows, left=4)
+    for assumption in found.assumptions:
+        print(assumption)
     _print_coalesced(found.results)
 
 

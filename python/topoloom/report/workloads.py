@@ -41,7 +41,7 @@ def render_workloads(found: Workloads) -> str:
             over_time=over_time,
             first_over_time=len(figures),
             best={app: _best(found, app) for app in found.apps},
-            notes=list(dict.fromkeys(note for result in found.results for note in extra(result, "notes") or [])),
+            notes=list(dict.fromkeys([*found.notes, *found.assumptions])),
             settings=_settings(found),
             extra=extra,
             busiest=_busiest,
@@ -139,5 +139,5 @@ def _settings(found: Workloads) -> list[tuple[str, str]]:
         values = dict.fromkeys(str(value) for value in told if value is not None)
         if values:
             rows.append((label, "; ".join(values)))
-    routings = dict.fromkeys(f"{result.spec}: {result.routing}" for result in found.results)
+    routings = dict.fromkeys(f"{result.spec}: {result.routing_text}" for result in found.results)
     return [*rows, ("Routing", "; ".join(routings))]

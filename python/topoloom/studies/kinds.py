@@ -352,7 +352,7 @@ KINDS: dict[str, Kind] = {
         plays=True,
         seeded=True,
         options=WorkloadOptions,
-        columns=("makespan_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
+        columns=("makespan_s", "ideal_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
     ),
     "routes": Kind(
         "how long the ways of a routing are",

@@ -28,7 +28,7 @@ from topoloom.loads import parse_loads
 from topoloom.networks import with_keys
 from topoloom.options import MOST_U64, ROUTER_KEYS, parse_pairs
 from topoloom.replicas import LEAST_REPLICAS, MOST_REPLICAS
-from topoloom.roles import resolve_routing
+from topoloom.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.kinds import KINDS, Kind
 from topoloom.studies.ledger import Ledger
@@ -276,6 +276,12 @@ class Sweep(BaseModel):
         loads = len(parse_loads(self.loads)) if kind.loads and not all(map(is_trace, self.traffic)) else 1
         return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
+    @property
+    def flows(self) -> bool:
+        """Whether some of its points are run by the flow engine."""
+        engine = self._options().get("engine", "flow")
+        return KINDS[self.kind].plays and "flow" in (engine if isinstance(engine, list) else [engine])
+
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
         """Return the points, each as often as the lists say.
 
@@ -303,7 +309,7 @@ class Sweep(BaseModel):
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
-                routing=resolve_routing(role, family) if role else "",
+                routing=_resolved(role, family, kind, settings.get("options", {})) if role else "",
                 traffic=chosen["traffic"] if kind.sends else chosen["apps"] if kind.plays else "",
                 settings=settings,
                 origin=origin,
@@ -375,6 +381,12 @@ class Study(BaseModel):
             raise TopoloomError(told(error, values, found, name, known)) from None
         study._places, study._file, study._text = found, name, text
         return study
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be said before it runs, a sentence each: adaptive routings that the flow engine does not have."""
+        asked = (role for sweep in self.sweep if sweep.flows for role in sweep.routings if adapts_by_name(role))
+        return [instead_of(role) for role in dict.fromkeys(asked)]
 
     def points(self) -> list[StudyPoint]:
         """Return the points, each once, in the order of the sweeps.
@@ -467,6 +479,12 @@ def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str
 
 def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
+
+
+def _resolved(name: str, family: str, kind: Kind, options: Mapping[str, Any]) -> str:
+    """Return the routing that a point runs; the flow engine has no adaptive ones."""
+    flows = kind.plays and options.get("engine", "flow") == "flow"
+    return (named_flow_routing if flows else resolve_routing)(name, family)
 
 
 def replace_load(point: StudyPoint, load: float) -> StudyPoint:

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::keys;
 use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;
-use crate::workload::{Mapping, Progress, Ready, Workload};
+use crate::workload::{Mapping, Progress, Ready, Uncongested, Workload, ideal};
 
 /// Marks a terminal without a task.
 const IDLE: u32 = u32::MAX;
@@ -53,6 +53,20 @@ impl Units {
     /// Flits of so many bytes.
     fn flits(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.flit_bytes.into())
+    }
+
+    /// A lower bound of the makespan of a workload: terminals send and receive a flit a cycle, and routers take no time.
+    fn ideal_s(&self, workload: &Workload) -> f64 {
+        let cycles = |bytes: u64| self.flits(bytes) as f64;
+        ideal(
+            workload,
+            &Uncongested {
+                send: self.bytes_per_s,
+                receive: self.bytes_per_s,
+                bytes: &|message| cycles(message.bytes) * f64::from(self.flit_bytes),
+                alone_s: &|message| cycles(workload.messages()[message as usize].bytes) * self.cycle_s(),
+            },
+        )
     }
 
     /// Cycles of so many seconds.
@@ -288,6 +302,8 @@ pub struct Played {
     pub makespan_s: Option<f64>,
     /// The same in cycles.
     pub makespan_cycles: Option<u32>,
+    /// What the makespan cannot be less than on any network: see [`ideal`].
+    pub ideal_s: f64,
     /// Messages that arrived, but for those of tasks that begin again and again; so in all that follows.
     pub flows: u64,
     /// Packets that arrived.
@@ -353,6 +369,7 @@ impl Played {
         Self {
             makespan_s: point.makespan_cycles.map(seconds),
             makespan_cycles: point.makespan_cycles,
+            ideal_s: units.ideal_s(workload),
             flows: messages.len() as u64,
             packets: point.packets,
             events: point.cycles,

@@ -129,8 +129,13 @@ impl FlowConfig {
 }
 
 /// Whether terminals hang on routers by links: where no router has two, a terminal and its router are one board.
-pub(super) fn has_terminal_links(network: &Network) -> bool {
+fn has_terminal_links(network: &Network) -> bool {
     network.routers().any(|router| network.terminals_of(router).nth(1).is_some())
+}
+
+/// The links of terminals on every path between two of them.
+pub(super) fn terminal_links(network: &Network) -> u32 {
+    if has_terminal_links(network) { 2 } else { 0 }
 }
 
 /// Parts of a message that there can be.

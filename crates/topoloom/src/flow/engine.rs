@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::config::has_terminal_links;
+use super::config::terminal_links;
 use super::record::Record;
+use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::cycle::Control;
 use crate::error::{Error, Result};
@@ -13,7 +14,7 @@ use crate::memory::available_memory;
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
-use crate::workload::{Mapping, Message, Progress, Ready, Workload};
+use crate::workload::{Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
 
 /// What begins when.
 pub trait Script {
@@ -74,7 +75,7 @@ impl Script for AtOnce {
 ///
 /// # Errors
 /// [`Error::TooLarge`] if the flows under way would not fit in memory; [`Error::Workload`] if tasks wait for what never
-/// comes.
+/// comes, or send messages more than once.
 pub fn run(
     network: &Network,
     routing: &AnyRouting,
@@ -83,12 +84,29 @@ pub fn run(
     config: &FlowConfig,
     control: &dyn Control,
 ) -> Result<FlowResult> {
-    let mut script = Progress::new(workload);
+    check_workload(workload)?;
     let ends = |message: u32| {
         let Message { source, target, .. } = workload.messages()[message as usize];
         [mapping.terminal(source), mapping.terminal(target)]
     };
-    Engine::new(network, routing, workload.messages(), &ends, config).run(&mut script, control)
+    let alone = Alone::new(network, routing, workload.messages(), &ends, config);
+    let ideal_s = alone.bound(|network| ideal(workload, network));
+    let mut script = Progress::new(workload);
+    Engine::new(network, routing, workload.messages(), &ends, config, ideal_s).run(&mut script, control)
+}
+
+/// Rejects a workload that sends messages more than once: times and causes are kept by message.
+///
+/// # Errors
+/// [`Error::Workload`].
+pub fn check_workload(workload: &Workload) -> Result<()> {
+    if !workload.repeats() {
+        return Ok(());
+    }
+    Err(Error::Workload(format!(
+        "{} repeats messages until other tasks are done, which the flow engine does not model; give engine cycle",
+        workload.spec()
+    )))
 }
 
 /// Runs flows (source, target, bytes) that all begin at the start.
@@ -107,7 +125,10 @@ pub fn run_flows(
         let Message { source, target, .. } = flows[flow as usize];
         [TerminalId(source), TerminalId(target)]
     };
-    Engine::new(network, routing, flows, &ends, config).run(&mut AtOnce { left: flows.len() as u32 }, control)
+    let alone = Alone::new(network, routing, flows, &ends, config);
+    let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
+    let mut script = AtOnce { left: flows.len() as u32 };
+    Engine::new(network, routing, flows, &ends, config, ideal_s).run(&mut script, control)
 }
 
 /// The flows of a class that are under way. Each is complete once every flow of the class has got as many bytes as its
@@ -241,6 +262,7 @@ impl<'a> Engine<'a> {
         messages: &'a [Message],
         ends: &'a dyn Fn(u32) -> [TerminalId; 2],
         config: &'a FlowConfig,
+        ideal_s: f64,
     ) -> Self {
         let rates = Rates::new(Paths::capacities(network, config), config.model);
         let channels = Paths::capacities(network, config).count();
@@ -260,12 +282,12 @@ impl<'a> Engine<'a> {
             timers_set: 0,
             now: 0.0,
             active: 0,
-            record: Record::new(channels, messages.len(), config),
+            record: Record::new(channels, messages.len(), config, ideal_s),
             path: Vec::new(),
             ready: Vec::new(),
             causes: Vec::new(),
             hops: 0,
-            terminal_links: if has_terminal_links(network) { 2 } else { 0 },
+            terminal_links: terminal_links(network),
         }
     }
 
@@ -338,9 +360,12 @@ impl<'a> Engine<'a> {
         while let Some(timer) = self.timers.peek().filter(|timer| timer.time <= until).copied() {
             self.timers.pop();
             match timer.event {
-                Event::Deliver(message) => self.deliver(message, script)?,
+                Event::Deliver(message) => {
+                    self.record.served_late(message, now - timer.time.min(now));
+                    self.deliver(message, script)?;
+                }
                 Event::Computed(op) => {
-                    self.record.computation_ends(op);
+                    self.record.computation_ends(op, now);
                     script.computed(op, &mut self.ready);
                     self.begin_all(script, Record::by_computation(op))?;
                 }

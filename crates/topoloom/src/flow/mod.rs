@@ -10,9 +10,10 @@ mod paths;
 mod rates;
 mod record;
 mod turns;
+mod uncongested;
 
 pub use config::{FlowConfig, KEYS as FLOW_KEYS};
-pub use engine::{AtOnce, Script, run, run_flows};
+pub use engine::{AtOnce, Script, check_workload, run, run_flows};
 pub use paths::Paths;
 pub use rates::{Rates, Sharing};
 pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Timeline};

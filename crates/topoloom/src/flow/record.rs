@@ -24,6 +24,8 @@ const COMPUTED: u32 = 1 << 31;
 pub struct FlowResult {
     /// The time at which the last task was done.
     pub makespan_s: f64,
+    /// What it cannot be less than on any network: see [`ideal`](crate::workload::ideal).
+    pub ideal_s: f64,
     /// Messages that went through the network.
     pub flows: u64,
     /// Messages between tasks of one terminal, which take no time.
@@ -38,8 +40,8 @@ pub struct FlowResult {
     pub bytes: u64,
     /// False if the run was stopped before its end.
     pub completed: bool,
-    /// The seconds that completions of the critical path waited to be served together with others. What such messages hold
-    /// of their channels meanwhile, others lack: that comes on top.
+    /// The seconds that steps of the critical path waited to be served together with others, as a part of their times. What
+    /// such messages hold of their channels meanwhile, others lack: that comes on top.
     pub coalesced_s: f64,
     /// How long messages took.
     pub messages: Option<MessageTimes>,
@@ -56,8 +58,7 @@ pub struct FlowResult {
     /// The bytes of each channel; see [`Paths`](super::Paths) for their ids.
     #[serde(skip)]
     pub channel_bytes: Vec<f64>,
-    /// When each message began, and when it was complete; not a number for one that never was. Of messages that are sent
-    /// more than once the last time.
+    /// When each message began, and when it was complete; not a number for one that never was.
     #[serde(skip)]
     pub times: Vec<[f64; 2]>,
 }
@@ -122,7 +123,8 @@ pub struct Timeline {
     pub flows: Vec<f64>,
 }
 
-/// The chain of messages and computations that ends last: each began when the one before was complete.
+/// The chain of messages and computations that ends last: each began when the one before was complete, the first one at
+/// the start. The times of all of them add up to the makespan.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CriticalPath {
     /// Messages on it.
@@ -159,11 +161,15 @@ pub struct Step {
 struct Computing {
     cause: u32,
     start: f64,
+    /// When it is complete.
+    due: f64,
+    /// When that is served, which lets others begin: at an instant, so not to the last bit when it is due.
     end: f64,
 }
 
 /// What is written down during a run.
 pub(super) struct Record {
+    ideal_s: f64,
     pub flows: u64,
     pub bytes: u64,
     pub local_messages: u64,
@@ -184,9 +190,10 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub fn new(channels: usize, messages: usize, config: &FlowConfig) -> Self {
+    pub fn new(channels: usize, messages: usize, config: &FlowConfig, ideal_s: f64) -> Self {
         let late = if config.coalesce > 0.0 { messages } else { 0 };
         Self {
+            ideal_s,
             flows: 0,
             bytes: 0,
             local_messages: 0,
@@ -219,24 +226,27 @@ impl Record {
         self.causes[message as usize] = cause;
     }
 
-    /// A message is served at `now`, though its last flow was complete at `due`.
+    /// A message is served at `now`.
     pub fn message_ends(&mut self, message: u32, now: f64) {
         self.times[message as usize][1] = now;
         self.last = Self::by_message(message);
     }
 
-    /// The last flow of a message was complete earlier than it is served.
+    /// The last flow of a message, or its latency, was complete earlier than it is served.
     pub fn served_late(&mut self, message: u32, seconds: f64) {
         if let Some(late) = self.late.get_mut(message as usize) {
-            *late = seconds as f32;
+            *late += seconds as f32;
         }
     }
 
     pub fn computation_begins(&mut self, op: u32, now: f64, seconds: f64, cause: u32) {
-        self.computing.insert(op, Computing { cause, start: now, end: now + seconds });
+        let due = now + seconds;
+        self.computing.insert(op, Computing { cause, start: now, due, end: due });
     }
 
-    pub fn computation_ends(&mut self, op: u32) {
+    /// A computation is served at `now`.
+    pub fn computation_ends(&mut self, op: u32, now: f64) {
+        self.computing.get_mut(&op).expect("it has begun").end = now;
         self.last = Self::by_computation(op);
     }
 
@@ -295,6 +305,7 @@ impl Record {
         let (channels, busiest) = self.channels(network, makespan, config);
         FlowResult {
             makespan_s: makespan,
+            ideal_s: self.ideal_s,
             flows: self.flows,
             local_messages: self.local_messages,
             events: self.events,
@@ -345,7 +356,8 @@ impl Record {
         };
         let stretches = || done().filter(|(_, message)| message.bytes > 0).map(stretch);
         let mut nth = |place: usize| *took.select_nth_unstable_by(place, f64::total_cmp).1;
-        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count as f64 * 0.99) as usize), nth(last));
+        // The least that so many per cent of them do not exceed.
+        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count * 99).div_ceil(100) - 1), nth(last));
         Some(MessageTimes {
             mean_s: took.iter().sum::<f64>() / count as f64,
             p50_s,
@@ -411,38 +423,32 @@ impl Record {
         (uses, busiest.iter().map(described).collect())
     }
 
-    /// The critical path, and how long its messages waited to be served together with others.
+    /// The critical path, and how long its steps waited to be served together with others. Each step ends at the instant
+    /// that lets the next one begin, so that together they take the makespan.
     fn critical_path(&self, messages: &[Message], config: &FlowConfig) -> (CriticalPath, f64) {
         let (mut path, mut coalesced, mut cause) = (CriticalPath::default(), 0.0, self.last);
-        let mut later = f64::INFINITY;
         while cause != START {
-            let step = if cause & COMPUTED == 0 {
+            let (step, before) = if cause & COMPUTED == 0 {
                 let (message, [start_s, end_s]) = (messages[cause as usize], self.times[cause as usize]);
                 path.messages += 1;
                 path.message_s += end_s - start_s;
                 path.alone_s += message.bytes as f64 / config.link_rate();
                 coalesced += f64::from(self.late.get(cause as usize).copied().unwrap_or(0.0));
-                let step = Step {
-                    message: Some(cause),
-                    source: Some(message.source),
-                    target: Some(message.target),
-                    start_s,
-                    end_s,
-                };
-                cause = self.causes[cause as usize];
-                step
+                let ends = [message.source, message.target].map(Some);
+                (
+                    Step { message: Some(cause), source: ends[0], target: ends[1], start_s, end_s },
+                    self.causes[cause as usize],
+                )
             } else {
-                let computing = self.computing[&(cause & !COMPUTED)];
+                let Computing { cause, start, due, end } = self.computing[&(cause & !COMPUTED)];
                 path.computations += 1;
-                path.compute_s += computing.end - computing.start;
-                cause = computing.cause;
-                Step { message: None, source: None, target: None, start_s: computing.start, end_s: computing.end }
+                path.compute_s += end - start;
+                if config.coalesce > 0.0 {
+                    coalesced += end - due;
+                }
+                (Step { message: None, source: None, target: None, start_s: start, end_s: end }, cause)
             };
-            // What was sent again since has hidden what came before.
-            if step.end_s > later {
-                break;
-            }
-            later = step.start_s;
+            cause = before;
             if path.steps.len() < TOLD {
                 path.steps.push(step);
             }

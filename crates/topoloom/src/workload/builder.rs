@@ -162,6 +162,7 @@ impl Builder {
             rounds: self.rounds,
             grid: self.grid,
             notes: self.notes,
+            fills_room: false,
         }
     }
 }

@@ -95,6 +95,7 @@ impl GraphBuilder {
             rounds: 1,
             grid: None,
             notes: Vec::new(),
+            fills_room: false,
         };
         let circle: Vec<String> = circle(&workload).into_iter().map(|at| name(order[at as usize])).collect();
         match circle.first() {

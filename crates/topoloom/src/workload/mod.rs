@@ -17,6 +17,7 @@ mod gpcnet;
 mod graph;
 mod grid;
 mod halo;
+mod ideal;
 mod mapping;
 mod mapreduce;
 mod messages;
@@ -33,6 +34,7 @@ mod tests;
 mod training;
 mod unstructured;
 
+pub use ideal::{Uncongested, ideal, ideal_at_once};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, files};
@@ -138,6 +140,8 @@ pub struct Workload {
     rounds: u32,
     grid: Option<Grid>,
     notes: Vec<String>,
+    /// Whether it has as many tasks as there was room for.
+    fills_room: bool,
 }
 
 impl AsRef<Workload> for Workload {
@@ -189,6 +193,16 @@ impl Workload {
             Order::Sequence { endless } => endless,
             Order::Graph(_) => self.tasks,
         }
+    }
+
+    /// True if the number of its tasks follows from the room that it was built for, not from its text.
+    pub fn fills_room(&self) -> bool {
+        self.fills_room
+    }
+
+    /// True if some of its tasks begin again at their end.
+    pub fn repeats(&self) -> bool {
+        self.endless() < self.tasks
     }
 
     /// How often the tasks that do not begin again do the same: in each round as many messages, with ids that follow one

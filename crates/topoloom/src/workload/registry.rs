@@ -70,5 +70,7 @@ pub fn build(spec: &str, room: u32) -> Result<Workload> {
         .iter()
         .find(|app| app.name == name)
         .ok_or_else(|| Error::Workload(unknown("application", name, APPS.iter().map(|app| app.name))))?;
-    (info.build)(&Request::read(spec, info, rest, room)?)
+    let request = Request::read(spec, info, rest, room)?;
+    let workload = (info.build)(&request)?;
+    Ok(Workload { fills_room: request.fills_room(), ..workload })
 }

@@ -1,5 +1,6 @@
 //! An application that is asked for, with its keys.
 
+use std::cell::Cell;
 use std::ops::Deref;
 
 use super::registry::AppInfo;
@@ -17,6 +18,8 @@ pub(super) struct Request<'a> {
     keys: Keys<'a>,
     /// Tasks that there is room for.
     room: u32,
+    /// Whether the number of tasks was taken from that.
+    fills_room: Cell<bool>,
 }
 
 impl<'a> Deref for Request<'a> {
@@ -32,7 +35,7 @@ impl<'a> Request<'a> {
     pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: u32) -> Result<Self> {
         let &AppInfo { name, keys, argument, .. } = info;
         let named = Named { noun: "the application", name, keys, argument, wrong: Error::Workload };
-        Ok(Self { spec, keys: Keys::read(named, rest)?, room })
+        Ok(Self { spec, keys: Keys::read(named, rest)?, room, fills_room: Cell::new(false) })
     }
 
     /// The text that the user wrote.
@@ -40,14 +43,20 @@ impl<'a> Request<'a> {
         self.spec
     }
 
-    /// Tasks that there is room for.
+    /// Tasks that there is room for, of an application that has as many.
     pub fn room(&self) -> u32 {
+        self.fills_room.set(true);
         self.room
+    }
+
+    /// True if the number of tasks was taken from the room that there is.
+    pub fn fills_room(&self) -> bool {
+        self.fills_room.get()
     }
 
     /// The tasks: as many as are asked for, or as there is room for; two at least.
     pub fn tasks(&self) -> Result<u32> {
-        let tasks = self.positive("tasks")?.unwrap_or(self.room);
+        let tasks = self.positive("tasks")?.unwrap_or_else(|| self.room());
         self.check_tasks(tasks.into(), "tasks")?;
         Ok(tasks)
     }

@@ -165,3 +165,47 @@ fn mappings_put_every_task_on_a_terminal_of_its_own() {
     // Tasks 0, 1, 6, 7, 12, 13 are the first tile; task 2 begins the next one.
     assert_eq!([0, 1, 6, 7, 12, 13, 2].map(|task| tiles.terminal(task).0), [0, 1, 2, 3, 4, 5, 6]);
 }
+
+#[test]
+fn the_number_of_tasks_follows_from_the_room_unless_the_text_has_one() {
+    for (spec, fills) in [
+        ("reduce", true),
+        ("sweep3d", true),
+        ("training:tensor=2", true),
+        ("gpcnet", true),
+        ("reduce:tasks=9", false),
+        ("sweep3d:grid=2x2x2", false),
+        ("halo:grid=4x4", false),
+        ("training:tensor=2,data=3", false),
+    ] {
+        assert_eq!(build(spec, 64).expect(spec).fills_room(), fills, "{spec}");
+    }
+}
+
+#[test]
+fn the_flow_engine_rejects_what_is_sent_again_and_again() {
+    use crate::flow::check_workload;
+    let error = check_workload(&build("gpcnet:congestor=incast", 64).expect("it fits")).expect_err("it repeats");
+    assert!(error.to_string().contains("repeats messages"), "{error}");
+    assert!(KNOWN.iter().all(|(spec, _)| check_workload(&build(spec, 64).expect(spec)).is_ok()));
+}
+
+/// The ideal against single messages, whose ends can be told by hand.
+#[test]
+fn the_ideal_knows_what_a_task_waits_for() {
+    let alone = |rates: [f64; 2], spec: &str| {
+        let workload = build(spec, 64).expect(spec);
+        let bytes = |message: &Message| message.bytes as f64;
+        let seconds = |message: u32| bytes(&workload.messages()[message as usize]);
+        ideal(&workload, &Uncongested { send: rates[0], receive: rates[1], bytes: &bytes, alone_s: &seconds })
+    };
+    let open = [f64::INFINITY; 2];
+    assert_eq!(alone(open, "reduce:size=10"), 10.0);
+    assert_eq!(alone([f64::INFINITY, 1.0], "reduce:size=10"), 630.0);
+    assert_eq!(alone([f64::INFINITY, 2.0], "reduce:size=10"), 315.0);
+    assert_eq!(alone([1.0, f64::INFINITY], "broadcast:size=10,algorithm=linear,tasks=5"), 40.0);
+    // A sweep waits for three messages at each of nine diagonals; those at edges for fewer.
+    assert_eq!(alone(open, "sweep3d:size=10,grid=4x4x4"), 90.0);
+    assert_eq!(alone([f64::INFINITY, 1.0], "sweep3d:size=10,grid=2x2x2"), 10.0 + 20.0 + 30.0);
+    assert_eq!(alone(open, "gpcnet:congestor=incast,iterations=3,warmup=5s,size=10"), 35.0);
+}

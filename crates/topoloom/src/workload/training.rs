@@ -76,11 +76,10 @@ fn read(request: &Request) -> Result<Step> {
     let number = |key: &str, default: u32| request.rounds(key, default);
     let (tensor, pipeline, expert) = (number("tensor", 1)?, number("pipeline", 1)?, number("expert", 1)?);
     let shared = u128::from(tensor) * u128::from(pipeline);
-    let room = request.room();
     let data = match request.positive("data")? {
         Some(data) => data,
         // As many as fit, in whole groups of experts.
-        None => ((u128::from(room) / shared) as u32 / expert * expert).max(1),
+        None => ((u128::from(request.room()) / shared) as u32 / expert * expert).max(1),
     };
     request.check_tasks(shared * u128::from(data), "data x tensor x pipeline")?;
     if data % expert != 0 {
