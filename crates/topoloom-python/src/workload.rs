@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use topoloom::cycle::{Play, Units};
+use topoloom::cycle::{Units, WorkloadRun};
 use topoloom::workload::{self, Mapping, Op};
 
 use crate::compute::try_compute;
@@ -111,7 +111,7 @@ pub fn room(network: &Network) -> u32 {
 
 /// A workload on the cycle engine, checked but not started.
 #[pyclass(frozen, module = "topoloom._core")]
-pub struct CyclePlay(Play, Py<Network>);
+pub struct CyclePlay(WorkloadRun, Py<Network>);
 
 #[pymethods]
 impl CyclePlay {
@@ -133,7 +133,7 @@ impl CyclePlay {
         let play = try_compute(py, || {
             let units = Units::read(flit, rate)?;
             let placed = Mapping::new(mapping, &workload.0, on)?;
-            Play::new(on, routing, Arc::clone(&workload.0), placed, units, &config)
+            WorkloadRun::new(on, routing, Arc::clone(&workload.0), placed, units, &config)
         });
         Ok(Self(play?, network))
     }

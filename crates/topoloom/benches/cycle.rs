@@ -7,7 +7,7 @@
 
 use std::process::Command;
 
-use topoloom::cycle::{Config, Point, Uncontrolled, simulate};
+use topoloom::cycle::{Config, NoControl, Point, simulate};
 
 struct Case {
     name: &'static str,
@@ -41,7 +41,7 @@ impl Case {
     fn run(&self, cycles: u64, threads: u32) -> Point {
         let config = Config { warmup: Some(200), measure: Some(cycles), threads, ..Config::default() };
         let network = topoloom::topology::build(self.spec).expect("a spec that works");
-        simulate(&network, self.routing, self.traffic, self.load, &config, &Uncontrolled).expect("a run that works")
+        simulate(&network, self.routing, self.traffic, self.load, &config, &NoControl).expect("a run that works")
     }
 }
 

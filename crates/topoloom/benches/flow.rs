@@ -6,7 +6,7 @@
 
 use std::fs;
 
-use topoloom::cycle::Uncontrolled;
+use topoloom::cycle::NoControl;
 use topoloom::flow::{FlowConfig, FlowResult, run, run_flows};
 use topoloom::rng::Rng;
 use topoloom::routing::build;
@@ -69,7 +69,7 @@ fn main() {
         let config = FlowConfig::read(options).expect("options that work");
         let flows = flows(network.num_terminals() as u32, each);
         let began = cpu_s();
-        let result = run_flows(&network, &routing, &flows, &config, &Uncontrolled).expect("a run that works");
+        let result = run_flows(&network, &routing, &flows, &config, &NoControl).expect("a run that works");
         print(name, began, &result, peer);
     }
     for &(spec, routing, app, peer) in APPS {
@@ -81,7 +81,7 @@ fn main() {
         let workload = workload::build(&format!("{app}:tasks={tasks}"), tasks).expect("an application that works");
         let mapping = Mapping::new("linear", &workload, &network).expect("room for all tasks");
         let config = FlowConfig::default();
-        let result = run(&network, &routing, &workload, &mapping, &config, &Uncontrolled).expect("a run that works");
+        let result = run(&network, &routing, &workload, &mapping, &config, &NoControl).expect("a run that works");
         print(&format!("{app}, {spec}"), began, &result, peer);
     }
 }

@@ -1,6 +1,6 @@
 //! One point of a curve, for profilers: `point SPEC ROUTING TRAFFIC LOAD [JSON-CONFIG]`.
 
-use topoloom::cycle::{Config, Uncontrolled, simulate};
+use topoloom::cycle::{Config, NoControl, simulate};
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -15,7 +15,7 @@ fn main() {
         };
         let network = topoloom::topology::build(spec)?;
         let load = load.parse().map_err(|_| topoloom::Error::Config(format!("the load is '{load}'")))?;
-        simulate(&network, routing, traffic, load, &config, &Uncontrolled)
+        simulate(&network, routing, traffic, load, &config, &NoControl)
     };
     match run() {
         Ok(point) => {

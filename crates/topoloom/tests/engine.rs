@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Error;
 use topoloom::cycle::{
-    Allocator, Buffers, Config, Control, Flow, Injection, Latencies, Run, Sizes, Uncontrolled, simulate,
+    Allocator, Buffers, Config, Control, Flow, Injection, Latencies, NoControl, Run, Sizes, simulate,
 };
 use topoloom::network::{Network, Peer};
 use topoloom::routing::Routing;
@@ -32,7 +32,7 @@ fn channels(network: &Network, utilisation: &[f64]) -> Vec<(u32, u32, f64)> {
 fn every_link_of_a_mesh_carries_what_it_must() {
     let (k, load) = (5, 0.3);
     let network = topology::build("mesh:5x5").expect("a mesh");
-    let point = simulate(&network, "dor", "uniform", load, &fixed(500, 100_000), &Uncontrolled).expect("a run");
+    let point = simulate(&network, "dor", "uniform", load, &fixed(500, 100_000), &NoControl).expect("a run");
     let found = channels(&network, &point.link_utilisation);
     assert_eq!(found.len(), 2 * network.links().len());
     for (from, to, share) in found {
@@ -54,7 +54,7 @@ fn every_link_of_a_mesh_carries_what_it_must() {
 #[test]
 fn a_tornado_turns_one_way_round() {
     let network = topology::build("torus:8").expect("a ring");
-    let point = simulate(&network, "dor", "tornado", 0.2, &fixed(500, 50_000), &Uncontrolled).expect("a run");
+    let point = simulate(&network, "dor", "tornado", 0.2, &fixed(500, 50_000), &NoControl).expect("a run");
     for (from, to, share) in channels(&network, &point.link_utilisation) {
         let expected = if to == (from + 1) % 8 { 3.0 * 0.2 } else { 0.0 };
         assert!((share - expected).abs() < 0.02, "{from} to {to}: {share}, not {expected}");
@@ -68,7 +68,7 @@ fn links_carry_hops() {
         [("slimfly:q=5,p=2", "min"), ("dragonfly:a=4,h=2,p=2", "val"), ("fattree:k=3,levels=3", "nca")]
     {
         let network = topology::build(spec).expect(spec);
-        let point = simulate(&network, routing, "uniform", 0.2, &fixed(1_000, 20_000), &Uncontrolled).expect("a run");
+        let point = simulate(&network, routing, "uniform", 0.2, &fixed(1_000, 20_000), &NoControl).expect("a run");
         let crossed: f64 = point.link_utilisation.iter().sum();
         let visited = point.accepted * network.num_terminals() as f64 * point.hops.expect("packets arrived");
         assert!((crossed / visited - 1.0).abs() < 0.005, "{spec}: {crossed} flits a cycle for {visited} visits");
@@ -190,7 +190,7 @@ proptest! {
             Err(Error::Config(_) | Error::Traffic(_)) => return Ok(()),
             Err(other) => panic!("{other}"),
         };
-        let point = run.run(&network, &Uncontrolled).expect("a checked run");
+        let point = run.run(&network, &NoControl).expect("a checked run");
         prop_assert!(point.accepted >= 0.0);
         prop_assert!(!point.interrupted);
         prop_assert!(point.link_utilisation.iter().all(|share| (0.0..=1.0).contains(share)));

@@ -83,7 +83,7 @@ impl<T> Wheel<T> {
 
 /// Both directions of a link as seen from one port: flits out, credits back for flits that came in.
 #[derive(Debug, Clone, Copy)]
-pub struct Channel {
+pub struct ChannelEnd {
     /// VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with the terminal's VC 0.
     pub peer: u32,
     /// Cycles from sending to being at hand: the link's latency + 1.
@@ -109,9 +109,9 @@ pub struct Outbox {
 
 /// All channels that leave the routers of one domain.
 #[derive(Debug)]
-pub struct Wires {
+pub struct Channels {
     /// One for each local port.
-    pub channels: Table<Channel>,
+    pub ends: Table<ChannelEnd>,
     /// Flits that arrive in this domain.
     pub flits: Wheel<FlitEvent>,
     /// Credits that arrive at routers and terminals of this domain.
@@ -124,11 +124,11 @@ pub struct Wires {
     pub credit_delay: u32,
 }
 
-impl Wires {
+impl Channels {
     /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
     #[inline(always)]
     pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: Flit) {
-        let channel = &mut self.channels[port.index()];
+        let channel = &mut self.ends[port.index()];
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
         channel.sent += 1;
@@ -148,7 +148,7 @@ impl Wires {
     /// Returns a credit for VC `vc_in_port` of input `port` to whoever sends into it.
     #[inline(always)]
     pub fn send_credit(&mut self, port: PortId, vc_in_port: u32, now: u32) {
-        let channel = &mut self.channels[port.index()];
+        let channel = &mut self.ends[port.index()];
         let departure = now.max(channel.credit_free);
         channel.credit_free = departure + 1;
         let time = departure + channel.latency;

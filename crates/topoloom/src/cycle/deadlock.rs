@@ -68,7 +68,7 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
     /// The VC at the other end of the link; `None` for a terminal.
     fn peer(&self, vc: u32) -> Option<u32> {
         let (domain, local) = self.local(vc);
-        let channel = &self.engine.domains[domain].wires.channels[(local / self.stride) as usize];
+        let channel = &self.engine.domains[domain].channels.ends[(local / self.stride) as usize];
         let base = self.engine.domains[channel.domain as usize].first_port * self.stride;
         (channel.peer & TERMINAL == 0).then(|| base + channel.peer + local % self.stride)
     }

@@ -1,10 +1,10 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
-use super::channels::{Channel, FlitEvent, Outbox, TERMINAL, Wheel, Wires};
+use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
 use super::flit::{ENTERS, FRESH, Flit};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
-use super::terminals::{Sent, Terminals};
+use super::terminals::{Departure, Terminals};
 use super::{RouterModel, Setup};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
@@ -75,7 +75,7 @@ pub struct Domain<M> {
     /// The routers' buffers and arbitration.
     pub model: M,
     /// The channels.
-    pub wires: Wires,
+    pub channels: Channels,
     /// The sources.
     pub terminals: Terminals,
     /// The counts.
@@ -146,7 +146,7 @@ impl<M: RouterModel> Domain<M> {
         }
         let ports = first_ports[first_ports.len() - 1] as usize;
         let mut terminals: Vec<(TerminalId, u32)> = Vec::new();
-        let mut channels = Vec::with_capacity(ports);
+        let mut ends = Vec::with_capacity(ports);
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
             let (peer, domain) = match here.peer {
@@ -163,11 +163,11 @@ impl<M: RouterModel> Domain<M> {
                 }
             };
             let latency = setup.links.of(network, port) + 1;
-            channels.push(Channel { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0 });
+            ends.push(ChannelEnd { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0 });
         }
         let horizon = setup.horizon(network);
-        let wires = Wires {
-            channels: channels.into_iter().collect(),
+        let channels = Channels {
+            ends: ends.into_iter().collect(),
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
@@ -179,7 +179,7 @@ impl<M: RouterModel> Domain<M> {
             first_port,
             model: M::new(setup, &first_ports, ports),
             first_ports,
-            wires,
+            channels,
             terminals: Terminals::new(setup, &terminals, traffic, load),
             stats: Stats::default(),
             stride: setup.stride,
@@ -189,12 +189,12 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &Shared<'_, M>) {
-        let events = self.wires.flits.take(now);
+        let events = self.channels.flits.take(now);
         shared.routing.take_in(self, &events, now, shared);
-        self.wires.flits.recycle(events);
+        self.channels.flits.recycle(events);
         self.take_credits(now);
         self.inject(now, shared.traffic, &shared.targets);
-        self.model.step(now, &mut self.wires);
+        self.model.step(now, &mut self.channels);
     }
 
     /// Tells the whole network what the outputs of this domain hold at the beginning of cycle `now`.
@@ -208,9 +208,9 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn eject(&mut self, event: &FlitEvent, now: u32) {
         let vc = event.to & !TERMINAL;
-        let channel = &self.wires.channels[(vc / self.stride) as usize];
-        let time = now + channel.latency + self.wires.credit_delay;
-        self.wires.credits.push(time, vc);
+        let channel = &self.channels.ends[(vc / self.stride) as usize];
+        let time = now + channel.latency + self.channels.credit_delay;
+        self.channels.credits.push(time, vc);
         self.stats.ejected(self.terminals.creation(&event.flit), now);
         if event.flit.is_tail() {
             let created = self.terminals.arrived(&event.flit, now);
@@ -292,7 +292,7 @@ impl<M: RouterModel> Domain<M> {
 
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
-        let credits = self.wires.credits.take(now);
+        let credits = self.channels.credits.take(now);
         for (place, &credit) in credits.iter().enumerate() {
             if let Some(next) = credits.get(place + AHEAD).filter(|next| **next & TERMINAL == 0) {
                 self.model.expect_credit(*next);
@@ -303,7 +303,7 @@ impl<M: RouterModel> Domain<M> {
                 self.model.credit(credit);
             }
         }
-        self.wires.credits.recycle(credits);
+        self.channels.credits.recycle(credits);
     }
 
     #[inline(never)]
@@ -314,12 +314,12 @@ impl<M: RouterModel> Domain<M> {
             if let Some(next) = awake.get(i + AHEAD) {
                 self.terminals.expect(*next);
             }
-            if let Sent::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
+            if let Departure::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
                 self.stats.injected_flits += 1;
                 if flit.is_head() {
                     self.stats.injected(self.terminals.created(&flit, now));
                 }
-                self.wires.flits.push(now + self.terminals.latency(), FlitEvent { to, flit });
+                self.channels.flits.push(now + self.terminals.latency(), FlitEvent { to, flit });
             }
         }
         self.terminals.recycle(awake);
@@ -328,18 +328,18 @@ impl<M: RouterModel> Domain<M> {
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
         for (time, event) in outbox.flits.drain(..) {
-            self.wires.flits.push(time, event);
+            self.channels.flits.push(time, event);
         }
         for (time, vc) in outbox.credits.drain(..) {
-            self.wires.credits.push(time, vc);
+            self.channels.credits.push(time, vc);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::{self, Uncontrolled};
-    use super::super::router::input_queued::{GENERAL, Iq};
+    use super::super::measurement::{self, NoControl};
+    use super::super::router::input_queued::{GENERAL, InputQueued};
     use super::super::{Buffers, Config, Flow, Point, Setup, Sizes};
     use super::*;
     use crate::routing::Move;
@@ -377,7 +377,7 @@ mod tests {
             let config = Config { vcs: Some(2), threads, warmup: Some(0), measure: Some(1_500), ..config };
             let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
-            measurement::run::<Iq<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &Uncontrolled)
+            measurement::run::<InputQueued<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &NoControl)
                 .expect("a run")
         }
     }

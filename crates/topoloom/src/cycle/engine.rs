@@ -8,7 +8,7 @@ use super::channels::Outbox;
 use super::domain::{Arrivals, Domain, Shared};
 use super::snapshot::Snapshot;
 use super::stats::Stats;
-use super::workload_driver::{Feed, Times};
+use super::workload_driver::{Times, WorkloadDriver};
 use super::{RouterModel, Setup};
 use crate::network::{Network, TerminalId};
 use crate::threads;
@@ -161,20 +161,20 @@ impl<'a, M: RouterModel> Engine<'a, M> {
 
     /// True once the tasks of the workload that is played are done.
     pub fn finished(&self) -> bool {
-        self.domains.iter().filter_map(|domain| domain.terminals.feed()).all(Feed::finished)
+        self.domains.iter().filter_map(|domain| domain.terminals.driver()).all(WorkloadDriver::finished)
     }
 
     /// The cycle in which something last happened in the workload.
     pub fn last_event(&self) -> u32 {
-        self.domains.iter().filter_map(|domain| domain.terminals.feed()).map(|feed| feed.last).max().unwrap_or(0)
+        self.domains.iter().filter_map(|domain| domain.terminals.driver()).map(|driver| driver.last).max().unwrap_or(0)
     }
 
     /// When messages could be sent and had arrived; they are taken out.
     pub fn take_times(&mut self) -> Times {
         let mut all = Times::default();
-        for feed in self.domains.iter_mut().filter_map(|domain| domain.terminals.feed_mut()) {
-            all.ready.append(&mut feed.times.ready);
-            all.arrived.append(&mut feed.times.arrived);
+        for driver in self.domains.iter_mut().filter_map(|domain| domain.terminals.driver_mut()) {
+            all.ready.append(&mut driver.times.ready);
+            all.arrived.append(&mut driver.times.arrived);
         }
         all
     }
@@ -187,7 +187,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     /// Starts counting the flits that depart on channels from this cycle on.
     pub fn clear_channels(&mut self) {
         let now = self.now;
-        for channel in self.domains.iter_mut().flat_map(|domain| domain.wires.channels.iter_mut()) {
+        for channel in self.domains.iter_mut().flat_map(|domain| domain.channels.ends.iter_mut()) {
             channel.sent = channel.free.saturating_sub(now);
         }
     }
@@ -195,7 +195,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     /// Flits that have departed through each port of the network since the count was started. What still queues for
     /// its departure cycle is left out.
     pub fn sent(&self) -> Vec<u32> {
-        let channels = self.domains.iter().flat_map(|domain| domain.wires.channels.iter());
+        let channels = self.domains.iter().flat_map(|domain| domain.channels.ends.iter());
         channels.map(|channel| channel.sent - channel.free.saturating_sub(self.now).min(channel.sent)).collect()
     }
 }
@@ -255,15 +255,15 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
     }
 
     fn send(&self, domain: &mut Domain<M>) {
-        let (domains, own) = (domain.wires.outboxes.len(), domain.wires.domain as usize);
+        let (domains, own) = (domain.channels.outboxes.len(), domain.channels.domain as usize);
         for to in (0..domains).filter(|to| *to != own) {
             let mut slot = self.mail[own * domains + to].lock().expect("no thread panics with the lock");
-            std::mem::swap(&mut *slot, &mut domain.wires.outboxes[to]);
+            std::mem::swap(&mut *slot, &mut domain.channels.outboxes[to]);
         }
     }
 
     fn fetch(&self, domain: &mut Domain<M>) {
-        let (domains, own) = (domain.wires.outboxes.len(), domain.wires.domain as usize);
+        let (domains, own) = (domain.channels.outboxes.len(), domain.channels.domain as usize);
         for other in (0..domains).filter(|other| *other != own) {
             let mut slot = self.mail[other * domains + own].lock().expect("no thread panics with the lock");
             domain.receive(&mut slot);

@@ -31,9 +31,9 @@ pub trait Control: Sync {
 
 /// Nobody watches.
 #[derive(Debug, Clone, Copy)]
-pub struct Uncontrolled;
+pub struct NoControl;
 
-impl Control for Uncontrolled {
+impl Control for NoControl {
     fn cancelled(&self) -> bool {
         false
     }
@@ -128,7 +128,7 @@ pub fn run<M: RouterModel>(
     control: &dyn Control,
 ) -> crate::Result<Point> {
     let engine = Engine::<M>::new(network, routing, traffic, setup, load);
-    let mut run = Run {
+    let mut run = Measurement {
         engine,
         setup,
         load,
@@ -165,7 +165,7 @@ struct Verdict {
     saturated: bool,
 }
 
-struct Run<'a, 'c, M> {
+struct Measurement<'a, 'c, M> {
     engine: Engine<'a, M>,
     setup: &'a Setup,
     load: f64,
@@ -183,7 +183,7 @@ struct Run<'a, 'c, M> {
     sent: Vec<u32>,
 }
 
-impl<M: RouterModel> Run<'_, '_, M> {
+impl<M: RouterModel> Measurement<'_, '_, M> {
     /// Simulates up to cycle `until`, unless cancelled or deadlocked; returns false if so.
     fn advance(&mut self, until: u32) -> bool {
         while self.engine.now < until && !self.stopped {

@@ -22,10 +22,10 @@ pub use config::{
     Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse, check_vcs,
 };
 pub use deadlock::Deadlock;
-pub use measurement::{Control, Point, Uncontrolled};
+pub use measurement::{Control, NoControl, Point};
 pub use router::voq::MOST_PORTS;
 pub use sizes::Sizes;
-pub use workload_driver::{Job, Play, Played, Times, Units};
+pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};
 
 use std::ops::Range;
 
@@ -35,11 +35,11 @@ use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
-use channels::Wires;
+use channels::Channels;
 use domain::Arrivals;
 use flit::Flit;
-use router::input_queued::{ADAPTIVE, GENERAL, Iq, PLAIN};
-use router::voq::{Extoll, Lanes};
+use router::input_queued::{ADAPTIVE, GENERAL, InputQueued, PLAIN};
+use router::voq::{TrafficClasses, Voq};
 
 /// What an input VC that cannot move waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub trait RouterModel: Send {
     fn expect_credit(&self, _vc: u32) {}
 
     /// Runs the internal steps of cycle `now` of all routers that have work.
-    fn step(&mut self, now: u32, wires: &mut Wires);
+    fn step(&mut self, now: u32, channels: &mut Channels);
 
     /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
     /// those still to be sent of packets that have been given a VC.
@@ -153,7 +153,7 @@ pub struct Setup {
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
     /// How VCs belong to traffic classes, where routers have such.
-    pub lanes: Option<Lanes>,
+    pub traffic_classes: Option<TrafficClasses>,
 }
 
 impl Setup {
@@ -199,7 +199,7 @@ impl Setup {
             rates: Vec::new(),
             decides_again: false,
             bubble: 0,
-            lanes: None,
+            traffic_classes: None,
         };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
@@ -274,13 +274,15 @@ impl Setup {
         if self.config.model != Model::Extoll {
             return Ok(self);
         }
-        let lanes = Lanes::new(&self.config, name, network, routing)?;
-        Ok(Self { lanes: Some(lanes), ..self })
+        let classes = TrafficClasses::new(&self.config, name, network, routing)?;
+        Ok(Self { traffic_classes: Some(classes), ..self })
     }
 
     /// The VCs into which a terminal may send, a bit each.
     fn injection_vcs(&self, terminal: TerminalId) -> u64 {
-        self.lanes.as_ref().map_or(self.class_masks[self.classes as usize], |lanes| lanes.injection[terminal.index()])
+        self.traffic_classes
+            .as_ref()
+            .map_or(self.class_masks[self.classes as usize], |classes| classes.injection[terminal.index()])
     }
 
     /// The places of each VC's own, and those that the VCs of a port share.
@@ -385,7 +387,7 @@ impl Setup {
 macro_rules! compiled {
     ($(#[$doc:meta])* $name:ident, $kind:ident: $($log:literal)*) => {
         $(#[$doc])*
-        pub trait $name: DynRouting $(+ Arrivals<Iq<$log, $kind>>)* {}
+        pub trait $name: DynRouting $(+ Arrivals<InputQueued<$log, $kind>>)* {}
 
         impl<R: Routing> $name for R {}
     };
@@ -477,19 +479,19 @@ impl Run {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
                 match (self.setup.stride, self.setup.kind()) {
-                    $(($stride, PLAIN) => measurement::run::<Iq<$log, PLAIN>>(
+                    $(($stride, PLAIN) => measurement::run::<InputQueued<$log, PLAIN>>(
                         network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),
-                    ($stride, ADAPTIVE) => measurement::run::<Iq<$log, ADAPTIVE>>(
+                    ($stride, ADAPTIVE) => measurement::run::<InputQueued<$log, ADAPTIVE>>(
                         network, self.routing.compiled_adaptive(), &self.traffic, &self.setup, self.load, control),
                     // With options that few runs have, routings are called through a reference.
-                    ($stride, _) => measurement::run::<Iq<$log, GENERAL>>(
+                    ($stride, _) => measurement::run::<InputQueued<$log, GENERAL>>(
                         network, &self.routing, &self.traffic, &self.setup, self.load, control),)*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
         }
         if self.setup.config.model == Model::Extoll {
-            return measurement::run::<Extoll>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
+            return measurement::run::<Voq>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
         }
         with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
     }

@@ -68,8 +68,8 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::super::engine::Engine;
-    use super::super::measurement::{self, Uncontrolled};
-    use super::super::router::input_queued::{Iq, PLAIN};
+    use super::super::measurement::{self, NoControl};
+    use super::super::router::input_queued::{InputQueued, PLAIN};
     use super::super::{Config, RouterModel, Setup, Sizes};
     use super::*;
     use crate::network::RouterId;
@@ -90,7 +90,7 @@ mod tests {
             Self { network: topology::build("mesh:4x4").expect("a mesh"), period }
         }
 
-        fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, Iq<2, PLAIN>> {
+        fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueued<2, PLAIN>> {
             let setup = Setup::new(&self.network, "gossip", 2, &config(threads)).expect("options that are allowed");
             Engine::new(&self.network, self, traffic, &setup, 0.4)
         }
@@ -146,8 +146,8 @@ mod tests {
     }
 
     /// The occupancy of every output now.
-    fn now(engine: &Engine<'_, Iq<2, PLAIN>>) -> Vec<u32> {
-        let of = |domain: &super::super::domain::Domain<Iq<2, PLAIN>>, ports: u32| {
+    fn now(engine: &Engine<'_, InputQueued<2, PLAIN>>) -> Vec<u32> {
+        let of = |domain: &super::super::domain::Domain<InputQueued<2, PLAIN>>, ports: u32| {
             (0..ports).map(|port| domain.model.occupancy(port)).collect::<Vec<_>>()
         };
         let ends = engine.domains.iter().skip(1).map(|d| d.first_port).chain([engine.network.ports().len() as u32]);
@@ -182,8 +182,14 @@ mod tests {
             let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
             let point = |threads| {
                 let setup = Setup::new(&gossip.network, "gossip", 2, &config(threads)).expect("allowed options");
-                let run =
-                    measurement::run::<Iq<2, PLAIN>>(&gossip.network, &gossip, &traffic, &setup, 0.4, &Uncontrolled);
+                let run = measurement::run::<InputQueued<2, PLAIN>>(
+                    &gossip.network,
+                    &gossip,
+                    &traffic,
+                    &setup,
+                    0.4,
+                    &NoControl,
+                );
                 let point = run.expect("a checked run");
                 (point.latency_cycles, point.network_latency_cycles, point.flit_hops, point.packets)
             };

@@ -10,7 +10,7 @@ use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::sizes::Sizes;
 use super::table::Table;
-use super::workload_driver::Feed;
+use super::workload_driver::WorkloadDriver;
 use super::{Config, Flow, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;
@@ -21,7 +21,7 @@ pub const NEVER: u32 = u32::MAX;
 
 /// One source.
 #[derive(Debug, Clone, Copy)]
-struct Source {
+struct TrafficSource {
     rng: Rng,
     /// Creation time of the next packet.
     next: u32,
@@ -48,7 +48,7 @@ struct Source {
 }
 
 /// What a terminal does in a cycle in which it is awake.
-pub enum Sent {
+pub enum Departure {
     /// It sends this flit into that input VC.
     Flit(u32, Flit),
     /// It sends nothing.
@@ -58,7 +58,7 @@ pub enum Sent {
 /// The sources of one domain.
 #[derive(Debug)]
 pub struct Terminals {
-    sources: Table<Source>,
+    sources: Table<TrafficSource>,
     /// Flits in the router's injection buffers, `stride` to a terminal.
     occupancy: Table<u16>,
     /// Those of them in places that VCs share, by terminal; empty if none are shared.
@@ -75,29 +75,29 @@ pub struct Terminals {
     wheel: Wheel<u32>,
     /// One for all, or one for each source.
     processes: Table<Process>,
-    given: Given,
+    demand: Demand,
     /// Sources that have got something to send; empty between calls.
     woken: Vec<u32>,
 }
 
 /// What sources send, if it is not drawn.
 #[derive(Debug)]
-enum Given {
+enum Demand {
     /// Drawn from the pattern.
-    Not,
+    Drawn,
     /// The packets that each source still has to send of the trace that is replayed.
     Trace(Table<Range<u32>>),
     /// The messages of a workload.
-    Messages(Box<Feed>),
+    Messages(Box<WorkloadDriver>),
 }
 
-impl Given {
+impl Demand {
     fn new(traffic: &Traffic, terminals: &[(TerminalId, u32)]) -> Self {
         let ids = terminals.iter().map(|(terminal, _)| *terminal);
         match (traffic.trace(), traffic.workload()) {
             (Some(trace), _) => Self::Trace(ids.map(|terminal| trace.of(terminal)).collect()),
-            (_, Some(job)) => Self::Messages(Box::new(Feed::new(job, ids))),
-            _ => Self::Not,
+            (_, Some(job)) => Self::Messages(Box::new(WorkloadDriver::new(job, ids))),
+            _ => Self::Drawn,
         }
     }
 }
@@ -124,7 +124,7 @@ impl Terminals {
         let config = &setup.config;
         let own = if setup.rates.is_empty() { 1 } else { terminals.len() };
         let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
-        let source = |&(id, target): &(TerminalId, u32)| Source {
+        let source = |&(id, target): &(TerminalId, u32)| TrafficSource {
             rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
             next: NEVER,
             wake: NEVER,
@@ -152,11 +152,11 @@ impl Terminals {
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
             processes: rates.map(|load| Process::new(config, load)).collect(),
-            given: Given::new(traffic, terminals),
+            demand: Demand::new(traffic, terminals),
             woken: Vec::new(),
         };
-        if let Given::Messages(feed) = &mut this.given {
-            feed.start(&mut this.woken);
+        if let Demand::Messages(driver) = &mut this.demand {
+            driver.start(&mut this.woken);
             this.wake(0);
             return this;
         }
@@ -165,8 +165,8 @@ impl Terminals {
             if traffic.is_active(TerminalId(source.id)) {
                 let process = this.processes[if own > 1 { place } else { 0 }];
                 source.on = process.starts_on(&mut source.rng);
-                (source.next, source.size) = match (&this.given, traffic.trace()) {
-                    (Given::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
+                (source.next, source.size) = match (&this.demand, traffic.trace()) {
+                    (Demand::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
                     _ => process.next(source, 0, &this.sizes),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
@@ -219,36 +219,36 @@ impl Terminals {
 
     /// Lets the source at `place` send.
     #[inline(always)]
-    pub fn send(&mut self, place: u32, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Sent {
+    pub fn send(&mut self, place: u32, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Departure {
         let wake = self.sources[place as usize].wake;
         if wake > now {
             self.schedule(place, wake, now);
-            return Sent::Nothing;
+            return Departure::Nothing;
         }
         if self.sources[place as usize].is_undecided() && !self.decide(place, now) {
-            return Sent::Nothing;
+            return Departure::Nothing;
         }
         let Some(vc) = self.choose_vc(place) else {
             self.sources[place as usize].blocked = true;
-            return Sent::Nothing;
+            return Departure::Nothing;
         };
         let source = &mut self.sources[place as usize];
         if source.left == 0 {
             let mut created = source.next;
             source.left = source.size;
             let terminal;
-            (terminal, (source.next, source.size)) = match (&mut self.given, traffic.trace()) {
-                (Given::Trace(replayed), Some(trace)) => {
+            (terminal, (source.next, source.size)) = match (&mut self.demand, traffic.trace()) {
+                (Demand::Trace(replayed), Some(trace)) => {
                     let rest = &mut replayed[place as usize];
                     let packet = trace.packet(rest.start);
                     rest.start += 1;
                     (packet.destination, next_of(trace, rest))
                 }
-                (Given::Messages(feed), _) => {
-                    let packet = feed.take(place);
+                (Demand::Messages(driver), _) => {
+                    let packet = driver.take(place);
                     // Packets of a workload bear their message where others bear the cycle of their creation.
                     created = packet.message;
-                    (packet.destination, feed.next_size(place).map_or((NEVER, 0), |size| (now, size)))
+                    (packet.destination, driver.next_size(place).map_or((NEVER, 0), |size| (now, size)))
                 }
                 _ => {
                     let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
@@ -276,7 +276,7 @@ impl Terminals {
         }
         let wake = source_wake(&self.sources[place as usize], now + 1);
         self.schedule(place, wake, now);
-        Sent::Flit(target, flit)
+        Departure::Flit(target, flit)
     }
 
     /// Follows the injection process of a source up to `now`, and returns whether a packet waits there; if not, the
@@ -321,17 +321,17 @@ impl Terminals {
     }
 
     /// The messages of the workload that is played.
-    pub fn feed(&self) -> Option<&Feed> {
-        match &self.given {
-            Given::Messages(feed) => Some(feed),
+    pub fn driver(&self) -> Option<&WorkloadDriver> {
+        match &self.demand {
+            Demand::Messages(driver) => Some(driver),
             _ => None,
         }
     }
 
     /// The same, to be changed.
-    pub fn feed_mut(&mut self) -> Option<&mut Feed> {
-        match &mut self.given {
-            Given::Messages(feed) => Some(feed),
+    pub fn driver_mut(&mut self) -> Option<&mut WorkloadDriver> {
+        match &mut self.demand {
+            Demand::Messages(driver) => Some(driver),
             _ => None,
         }
     }
@@ -339,20 +339,20 @@ impl Terminals {
     /// The cycle in which the packet of a head that is sent now was created; for a workload, now.
     #[inline(always)]
     pub fn created(&self, flit: &Flit, now: u32) -> u32 {
-        if matches!(self.given, Given::Messages(_)) { now } else { flit.created }
+        if matches!(self.demand, Demand::Messages(_)) { now } else { flit.created }
     }
 
     /// When the packet of a flit was created, where every flit bears it: those of messages do not.
     #[inline(always)]
     pub fn creation(&self, flit: &Flit) -> Option<u32> {
-        if let Given::Messages(_) = self.given { None } else { Some(flit.created) }
+        if let Demand::Messages(_) = self.demand { None } else { Some(flit.created) }
     }
 
     /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] told it.
     #[inline(always)]
     pub fn arrived(&mut self, flit: &Flit, now: u32) -> u32 {
-        if let Given::Messages(feed) = &mut self.given {
-            feed.arrived(flit.created, now, &mut self.woken);
+        if let Demand::Messages(driver) = &mut self.demand {
+            driver.arrived(flit.created, now, &mut self.woken);
             self.wake(now);
             return flit.injected;
         }
@@ -362,8 +362,8 @@ impl Terminals {
     /// Lets the tasks of a workload go on that have computed until now.
     #[inline(always)]
     pub fn tick(&mut self, now: u32) {
-        if let Given::Messages(feed) = &mut self.given {
-            feed.tick(now, &mut self.woken);
+        if let Demand::Messages(driver) = &mut self.demand {
+            driver.tick(now, &mut self.woken);
             self.wake(now);
         }
     }
@@ -372,7 +372,7 @@ impl Terminals {
     fn wake(&mut self, now: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         for place in woken.drain(..) {
-            let size = self.feed().and_then(|feed| feed.next_size(place)).unwrap_or(0);
+            let size = self.driver().and_then(|driver| driver.next_size(place)).unwrap_or(0);
             let source = &mut self.sources[place as usize];
             (source.next, source.size) = (now, size);
             if source.left == 0 {
@@ -404,7 +404,7 @@ fn next_of(trace: &Trace, rest: &Range<u32>) -> (u32, u32) {
 
 /// When a source next has something to send, from `earliest` on.
 #[inline(always)]
-fn source_wake(source: &Source, earliest: u32) -> u32 {
+fn source_wake(source: &TrafficSource, earliest: u32) -> u32 {
     if source.left > 0 { earliest } else { source.next.max(earliest) }
 }
 
@@ -427,7 +427,7 @@ impl Process {
 
     /// The first packet from cycle `from` on: when it is created, and its flits; 0 flits if none is up to then.
     #[inline(always)]
-    fn next(&self, source: &mut Source, from: u32, sizes: &Sizes) -> (u32, u32) {
+    fn next(&self, source: &mut TrafficSource, from: u32, sizes: &Sizes) -> (u32, u32) {
         let created = match *self {
             Process::Never => NEVER,
             Process::Bernoulli(log) => later(from, source.rng.unit().ln() / log),
@@ -450,7 +450,7 @@ fn later(from: u32, failures: f64) -> u32 {
 /// most runs have.
 const STRETCH: u32 = 4096;
 
-impl Source {
+impl TrafficSource {
     /// True if the injection process was followed up to `next`, and has created no packet.
     #[inline(always)]
     fn is_undecided(&self) -> bool {

@@ -77,7 +77,7 @@ impl Units {
 
 /// A workload, where its tasks are, and how its messages are cut.
 #[derive(Debug)]
-pub struct Job {
+pub struct WorkloadPlan {
     workload: Arc<Workload>,
     mapping: Mapping,
     /// The task of each terminal, or [`IDLE`].
@@ -87,7 +87,7 @@ pub struct Job {
     packet: u32,
 }
 
-impl Job {
+impl WorkloadPlan {
     /// Puts `workload` on the terminals of `network`.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Job {
 
 /// A message that a terminal is sending.
 #[derive(Debug)]
-struct Sending {
+struct Transmission {
     message: u32,
     /// Flits that have not been sent.
     left: u32,
@@ -160,7 +160,7 @@ pub struct Times {
 }
 
 /// A packet to be sent.
-pub struct Cut {
+pub struct MessagePacket {
     /// Its message.
     pub message: u32,
     /// Where it goes.
@@ -169,13 +169,13 @@ pub struct Cut {
 
 /// What the terminals of one domain have to send.
 #[derive(Debug)]
-pub struct Feed {
-    job: Arc<Job>,
+pub struct WorkloadDriver {
+    job: Arc<WorkloadPlan>,
     progress: Progress<Arc<Workload>>,
     /// Of each task in the domain, its terminal's place there.
     places: Vec<u32>,
     /// Messages under way, by the terminal's place; the front one sends the next packet.
-    queues: Vec<VecDeque<Sending>>,
+    queues: Vec<VecDeque<Transmission>>,
     /// Packets of each message that have not arrived.
     missing: Vec<u32>,
     /// Computations by the cycle in which they end.
@@ -188,9 +188,9 @@ pub struct Feed {
     pub last: u32,
 }
 
-impl Feed {
+impl WorkloadDriver {
     /// For these terminals.
-    pub fn new(job: &Arc<Job>, terminals: impl Iterator<Item = TerminalId>) -> Self {
+    pub fn new(job: &Arc<WorkloadPlan>, terminals: impl Iterator<Item = TerminalId>) -> Self {
         let mut places = vec![IDLE; job.workload.tasks() as usize];
         let mut tasks = Vec::new();
         let mut count = 0;
@@ -233,15 +233,15 @@ impl Feed {
     }
 
     /// Takes the next packet of the terminal at `place`, which has one.
-    pub fn take(&mut self, place: u32) -> Cut {
+    pub fn take(&mut self, place: u32) -> MessagePacket {
         let queue = &mut self.queues[place as usize];
-        let Some(Sending { message, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
+        let Some(Transmission { message, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
         let left = left - left.min(self.job.packet);
         if left > 0 {
-            queue.push_back(Sending { message, left });
+            queue.push_back(Transmission { message, left });
         }
         let target = self.job.workload.messages()[message as usize].target;
-        Cut { message, destination: self.job.mapping.terminal(target) }
+        MessagePacket { message, destination: self.job.mapping.terminal(target) }
     }
 
     /// A packet's tail has arrived.
@@ -281,7 +281,7 @@ impl Feed {
                     if queue.is_empty() {
                         wake.push(place);
                     }
-                    queue.push_back(Sending { message, left: self.job.flits(message) });
+                    queue.push_back(Transmission { message, left: self.job.flits(message) });
                     if self.job.counts(message) {
                         self.times.ready.push((message, now));
                     }
@@ -297,7 +297,7 @@ impl Feed {
 
 /// What came out of a workload.
 #[derive(Debug, Clone, Serialize)]
-pub struct Played {
+pub struct WorkloadResult {
     /// Seconds from the start to the end of the last task; `None` if it did not come to its end.
     pub makespan_s: Option<f64>,
     /// The same in cycles.
@@ -341,7 +341,7 @@ pub struct Played {
     pub messages: Vec<(u32, f64, f64)>,
 }
 
-impl Played {
+impl WorkloadResult {
     fn new(point: Point, workload: &Workload, units: Units) -> Self {
         let seconds = |cycles: u32| f64::from(cycles) * units.cycle_s();
         // A message that is sent again has its times in the order in which it was sent.
@@ -414,17 +414,17 @@ impl Spread {
 
 /// A workload that has been checked but not started.
 #[derive(Debug)]
-pub struct Play {
+pub struct WorkloadRun {
     run: Run,
     workload: Arc<Workload>,
     units: Units,
 }
 
-impl Play {
+impl WorkloadRun {
     /// Checks everything that can be checked before running.
     ///
     /// # Errors
-    /// Those of [`Run::new`] and [`Job::new`].
+    /// Those of [`Run::new`] and [`WorkloadPlan::new`].
     pub fn new(
         network: &Network,
         routing: &str,
@@ -434,7 +434,7 @@ impl Play {
         config: &Config,
     ) -> Result<Self> {
         let name = workload.spec().to_owned();
-        let traffic = Traffic::job(Job::new(network, Arc::clone(&workload), mapping, units, config)?);
+        let traffic = Traffic::job(WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?);
         Ok(Self { run: Run::with(network, routing, traffic, &name, 0.0, config)?, workload, units })
     }
 
@@ -447,7 +447,7 @@ impl Play {
     ///
     /// # Errors
     /// Those of [`Run::run`].
-    pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Played> {
-        Ok(Played::new(self.run.run(network, control)?, &self.workload, self.units))
+    pub fn run(&self, network: &Network, control: &dyn Control) -> Result<WorkloadResult> {
+        Ok(WorkloadResult::new(self.run.run(network, control)?, &self.workload, self.units))
     }
 }

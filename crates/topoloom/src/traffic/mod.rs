@@ -26,7 +26,7 @@ pub use trace::{Packet, Trace};
 
 use std::sync::Arc;
 
-use crate::cycle::Job;
+use crate::cycle::WorkloadPlan;
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use draw::{Rows, ranges};
@@ -68,7 +68,7 @@ enum Pattern {
     /// Packets that are given one by one.
     Trace(Trace),
     /// Messages that are sent once others have arrived.
-    Workload(Arc<Job>),
+    Workload(Arc<WorkloadPlan>),
 }
 
 impl Traffic {
@@ -127,14 +127,14 @@ impl Traffic {
     }
 
     /// The messages of a workload.
-    pub(crate) fn job(job: Job) -> Self {
+    pub(crate) fn job(job: WorkloadPlan) -> Self {
         let terminals = job.terminals();
         Self::new(Pattern::Workload(Arc::new(job)), terminals)
     }
 
     /// The workload, if messages are sent as it says.
     #[inline(always)]
-    pub(crate) fn workload(&self) -> Option<&Arc<Job>> {
+    pub(crate) fn workload(&self) -> Option<&Arc<WorkloadPlan>> {
         match &self.pattern {
             Pattern::Workload(job) => Some(job),
             _ => None,

@@ -5,7 +5,7 @@ use crate::cycle::{Flow, Setup};
 
 /// How buffers are divided among the VCs of a port, and what flow control asks of them.
 #[derive(Debug, Clone, Copy)]
-pub struct Room {
+pub struct BufferPolicy {
     /// Places of each VC's own: all of them, unless VCs share some.
     pub reserve: u16,
     /// Places that the VCs of a port share.
@@ -19,7 +19,7 @@ pub struct Room {
     pub bubble: u32,
 }
 
-impl Room {
+impl BufferPolicy {
     /// The room that the options give.
     pub fn new(setup: &Setup) -> Self {
         let config = &setup.config;

@@ -1,16 +1,16 @@
 //! The `iq` router model: input-queued, virtual channels, credits, separable, iSLIP or wavefront allocation, BookSim2's
 //! timing.
 //!
-//! One [`Iq`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
+//! One [`InputQueued`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::cycle::channels::Wires;
+use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool};
-use crate::cycle::router::buffer_policy::Room;
+use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::table::Table;
 use crate::cycle::{Allocator, RouterModel, Setup, Wait};
 use crate::network::PortId;
@@ -209,7 +209,7 @@ pub const GENERAL: u8 = 2;
 
 /// All input-queued routers of a domain, of one of the kinds [`PLAIN`], [`ADAPTIVE`] and [`GENERAL`]; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
-pub struct Iq<const LOG: u32, const KIND: u8> {
+pub struct InputQueued<const LOG: u32, const KIND: u8> {
     routers: Table<Router>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
@@ -235,8 +235,8 @@ pub struct Iq<const LOG: u32, const KIND: u8> {
     diagonals: Table<Diagonals>,
     requests: Vec<Crossing>,
     vcs: u32,
-    room: Room,
-    /// For the VCs of `room.whole`, by output VC: the least size of the packets that wait for room in it.
+    policy: BufferPolicy,
+    /// For the VCs of `policy.whole`, by output VC: the least size of the packets that wait for room in it.
     wanted: Table<u16>,
     /// Where heads decide again, the state in which they decided: at the front of each input VC, and in the pool.
     before: Table<PacketState>,
@@ -258,7 +258,7 @@ pub struct Iq<const LOG: u32, const KIND: u8> {
     grants: u64,
 }
 
-impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     #[inline(always)]
     fn delayed(&self) -> bool {
         KIND == GENERAL && self.delayed
@@ -281,18 +281,18 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
 
     #[inline(always)]
     fn whole(&self) -> u64 {
-        if KIND == PLAIN { 0 } else { self.room.whole }
+        if KIND == PLAIN { 0 } else { self.policy.whole }
     }
 
     #[inline(always)]
     fn cut_through(&self) -> bool {
-        KIND == GENERAL && self.room.cut_through
+        KIND == GENERAL && self.policy.cut_through
     }
 
     /// The occupancy from which the owner of a VC waits for credits, if no shared place is left.
     #[inline(always)]
     fn limit(&self) -> u32 {
-        if self.cut_through() { u32::MAX } else { self.room.reserve.into() }
+        if self.cut_through() { u32::MAX } else { self.policy.reserve.into() }
     }
 
     /// The place of a VC among those of its port.
@@ -488,7 +488,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
                 let bit = bits & bits.wrapping_neg();
                 bits ^= bit;
                 let head = &self.inputs[index].front;
-                let (class, size) = (head.class, self.room.wanted(head));
+                let (class, size) = (head.class, self.policy.wanted(head));
                 if self.usable(port, class, size) == 0 {
                     continue;
                 }
@@ -518,7 +518,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
             let vc = left.trailing_zeros() as usize;
             left &= left - 1;
             let output = &mut self.outputs[(port << LOG) + vc];
-            if !self.room.fits(output.occupancy, self.ports[port].shared, size) {
+            if !self.policy.fits(output.occupancy, self.ports[port].shared, size) {
                 fitting &= !(1 << vc);
                 let wanted = &mut self.wanted[(port << LOG) + vc];
                 *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
@@ -531,13 +531,13 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
     /// The places that must be free for the packet at the front of the input VC that asks.
     #[inline(always)]
     fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
-        self.room.wanted(&self.inputs[vc_base + request.input as usize].front)
+        self.policy.wanted(&self.inputs[vc_base + request.input as usize].front)
     }
 
     /// True if packets that are given VCs of one output in one step may take the shared places from each other.
     #[inline(always)]
     fn crowded(&self) -> bool {
-        self.cut_through() && self.room.pool > 0
+        self.cut_through() && self.policy.pool > 0
     }
 
     /// Where that is so, VCs are given in the order of their numbers: true if the request at `place` comes too late.
@@ -550,7 +550,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         let vc_base = (state.first_port << LOG) as usize;
         let port = state.first_port as usize + Self::port(output) as usize;
         let size = self.size_of(vc_base, self.vc_requests[place]);
-        !self.room.fits(self.outputs[vc_base + output as usize].occupancy, self.ports[port].shared, size)
+        !self.policy.fits(self.outputs[vc_base + output as usize].occupancy, self.ports[port].shared, size)
     }
 
     /// Inputs choose, then output VCs. Returns the number of requests to be taken off the list.
@@ -710,7 +710,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         if KIND == GENERAL && self.delayed {
             vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
-        let (size, places) = (vc.front.size(), self.room.places(&vc.front));
+        let (size, places) = (vc.front.size(), self.policy.places(&vc.front));
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
         owned.starved = false;
@@ -720,10 +720,10 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         }
         let arbiters = &mut self.ports[port_base + Self::port(output) as usize];
         arbiters.free &= !(1 << Self::vc(output));
-        if KIND == GENERAL && self.room.cut_through {
+        if KIND == GENERAL && self.policy.cut_through {
             let before = u32::from(owned.occupancy);
             owned.occupancy += places as u16;
-            arbiters.shared += self.room.shared(before + places) - self.room.shared(before);
+            arbiters.shared += self.policy.shared(before + places) - self.policy.shared(before);
             if let Some(padded) = self.padded.get_mut(vc_base + output as usize) {
                 padded.push_back((size as u16, (places - size) as u16));
             }
@@ -740,7 +740,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         now: u32,
         departure: u32,
         step: u32,
-        wires: &mut Wires,
+        channels: &mut Channels,
     ) {
         if asking == 0 {
             return;
@@ -749,7 +749,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         let mut dropped = false;
         if asking == 1 && self.allocator() != Allocator::Wavefront {
             if self.eligible(router, base, step, &mut dropped).is_some() {
-                dropped |= self.grant_switch(router, base, true, now, departure, step, wires);
+                dropped |= self.grant_switch(router, base, true, now, departure, step, channels);
             }
         } else {
             for iteration in 0..self.iterations() {
@@ -761,7 +761,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
                 let move_pointers = iteration == 0 || self.allocator() == Allocator::SeparableInputFirst;
                 for i in 0..std::mem::take(&mut self.by_output.len) {
                     let (_, place) = self.by_output.take(i);
-                    dropped |= self.grant_switch(router, place, move_pointers, now, departure, step, wires);
+                    dropped |= self.grant_switch(router, place, move_pointers, now, departure, step, channels);
                 }
             }
         }
@@ -785,7 +785,8 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         let limit = self.limit();
         let output = &mut self.outputs[vc_base + request.output as usize];
         let out_port = self.routers[router].first_port as usize + Self::port(request.output) as usize;
-        if u32::from(output.occupancy) >= limit && (KIND != GENERAL || self.ports[out_port].shared >= self.room.pool) {
+        if u32::from(output.occupancy) >= limit && (KIND != GENERAL || self.ports[out_port].shared >= self.policy.pool)
+        {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             *parked = true;
@@ -827,7 +828,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         parked
     }
 
-    /// The general case of [`Iq::switch_input_first`].
+    /// The general case of [`InputQueued::switch_input_first`].
     fn inputs_choose(&mut self, router: usize, asking: Range<usize>, step: u32, parked: &mut bool) {
         let port_base = self.routers[router].first_port as usize;
         for place in asking {
@@ -849,7 +850,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         }
     }
 
-    /// Outputs grant, then inputs accept. As [`Iq::switch_input_first`]; the winners stand by input in `by_output`.
+    /// Outputs grant, then inputs accept. As [`InputQueued::switch_input_first`]; the winners stand by input in `by_output`.
     fn switch_islip(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let mut parked = false;
@@ -870,7 +871,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         parked
     }
 
-    /// Wavefront over inputs and outputs. As [`Iq::switch_input_first`].
+    /// Wavefront over inputs and outputs. As [`InputQueued::switch_input_first`].
     fn switch_wavefront(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let (square, first) = (self.radix(router), self.diagonals[router].switch);
@@ -906,7 +907,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         now: u32,
         departure: u32,
         step: u32,
-        wires: &mut Wires,
+        channels: &mut Channels,
     ) -> bool {
         let first_port = self.routers[router].first_port;
         let request = self.switch_requests[place];
@@ -929,12 +930,12 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
         if !self.cut_through() {
             let output = &mut self.outputs[out_index as usize];
             output.occupancy += 1;
-            if KIND == GENERAL && output.occupancy > self.room.reserve {
+            if KIND == GENERAL && output.occupancy > self.policy.reserve {
                 self.ports[out_port as usize].shared += 1;
             }
         }
-        wires.send_flit(PortId(out_port), out_index, Self::vc(request.output), departure, flit);
-        wires.send_credit(PortId(in_port), Self::vc(request.input), now);
+        channels.send_flit(PortId(out_port), out_index, Self::vc(request.output), departure, flit);
+        channels.send_credit(PortId(in_port), Self::vc(request.input), now);
         let empty = self.inputs[index].flits == 0;
         if flit.is_tail() {
             self.inputs[index].output = NONE;
@@ -990,7 +991,7 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
             output.starved = false;
             let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
             self.ask_switch(router as usize, input, output);
-        } else if self.room.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
+        } else if self.policy.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
             output.starved = false;
             self.freed(router as usize, port);
         }
@@ -998,11 +999,11 @@ impl<const LOG: u32, const KIND: u8> Iq<LOG, KIND> {
     }
 }
 
-impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
     fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
         let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
-        let room = Room::new(setup);
+        let policy = BufferPolicy::new(setup);
         let wavefront = setup.config.allocator == Allocator::Wavefront;
         let before = if setup.decides_again { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
@@ -1037,12 +1038,12 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
             diagonals: Table::filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
             requests: Vec::new(),
             vcs: setup.vcs,
-            room,
-            wanted: Table::filled(0, if room.whole == 0 { 0 } else { ports << LOG }),
+            policy,
+            wanted: Table::filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             decides_again: setup.decides_again,
             before: Table::filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
-            padded: vec![VecDeque::new(); if room.bubble > 1 { ports << LOG } else { 0 }],
+            padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
             allocator: config.allocator,
             iterations: config.iterations,
@@ -1110,7 +1111,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
         debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
-        let was_shared = KIND == GENERAL && output.occupancy > self.room.reserve;
+        let was_shared = KIND == GENERAL && output.occupancy > self.policy.reserve;
         output.occupancy -= 1;
         if KIND == GENERAL && !self.padded.is_empty() {
             self.give_padding_back(vc);
@@ -1131,7 +1132,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
 
     // Not inlined: compiled once for each stride, not again for each routing.
     #[inline(never)]
-    fn step(&mut self, now: u32, wires: &mut Wires) {
+    fn step(&mut self, now: u32, channels: &mut Channels) {
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
         let mut place = 0;
@@ -1142,7 +1143,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
                 let step = first + substep;
                 let asking = self.routers[router].asking_switch as usize;
                 self.allocate_vcs(router, step);
-                self.allocate_switch(router, asking, now, departure, step, wires);
+                self.allocate_switch(router, asking, now, departure, step, channels);
             }
             let state = &mut self.routers[router];
             if state.asking_vc == 0 && state.asking_switch == 0 {
@@ -1168,7 +1169,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         let mut count = free.count_ones();
         while whole != 0 {
             let occupancy = self.outputs[(port << LOG) + whole.trailing_zeros() as usize].occupancy;
-            count -= u32::from(!self.room.fits(occupancy, self.ports[port].shared, size));
+            count -= u32::from(!self.policy.fits(occupancy, self.ports[port].shared, size));
             whole &= whole - 1;
         }
         count
@@ -1177,8 +1178,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     #[inline(always)]
     fn buffer(&self, class: u8) -> u32 {
         // The last mask is that of all VCs.
-        let mask = if self.room.pool > 0 { self.class_masks.len() - 1 } else { class.into() };
-        self.class_masks[mask].count_ones() * u32::from(self.room.reserve) + self.room.pool
+        let mask = if self.policy.pool > 0 { self.class_masks.len() - 1 } else { class.into() };
+        self.class_masks[mask].count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
     #[inline(always)]
@@ -1215,7 +1216,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         self.inputs[vc as usize].front = flit;
         let router = self.router_of(vc);
         let first_port = self.routers[router as usize].first_port;
-        let wanted = self.room.wanted(&flit);
+        let wanted = self.policy.wanted(&flit);
         if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, wanted) == 0 {
             return;
         }
@@ -1255,7 +1256,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
         }
         let port = first_port + u32::from(state.front.out);
         let class = self.class_masks[state.front.class as usize];
-        if self.free_vcs(port, state.front.class, self.room.wanted(&state.front), vc) > 0 {
+        if self.free_vcs(port, state.front.class, self.policy.wanted(&state.front), vc) > 0 {
             return Wait::Nothing;
         }
         let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);
@@ -1281,8 +1282,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for Iq<LOG, KIND> {
     }
 
     fn takers(&self, vc: u32) -> Vec<u32> {
-        let others = self.room.pool > 0 && (self.cut_through() || self.outputs[vc as usize].owner != NONE);
-        let shares = |other: &u32| others && self.outputs[*other as usize].occupancy > self.room.reserve;
+        let others = self.policy.pool > 0 && (self.cut_through() || self.outputs[vc as usize].owner != NONE);
+        let shares = |other: &u32| others && self.outputs[*other as usize].occupancy > self.policy.reserve;
         let first = vc >> LOG << LOG;
         let own = (self.outputs[vc as usize].occupancy > 0).then_some(vc);
         own.into_iter().chain((first..first + (1 << LOG)).filter(|&other| other != vc).filter(shares)).collect()

@@ -1,7 +1,7 @@
 //! The `extoll` router model: cards with buffers at their inputs only, virtual output queues, iSLIP, virtual cut-through
 //! for packets of several cells, and credits in cells for whole packets. See docs/extoll-model.md.
 //!
-//! One [`Extoll`] holds all cards of a domain. A queue, one for each (input VC, output), holds packets, not cells: the
+//! One [`Voq`] holds all cards of a domain. A queue, one for each (input VC, output), holds packets, not cells: the
 //! cells of a packet come, and leave, in consecutive cycles, so that counting them is enough. A queue whose head may be
 //! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
 
@@ -9,22 +9,22 @@ mod traffic_classes;
 
 use std::collections::VecDeque;
 
-use crate::cycle::channels::Wires;
+use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool, TAIL};
-use crate::cycle::router::buffer_policy::Room;
+use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::table::Table;
 use crate::cycle::{RouterModel, Setup, Wait};
 use crate::network::PortId;
 use crate::routing::PacketState;
-pub use traffic_classes::Lanes;
 use traffic_classes::NO_VC;
+pub use traffic_classes::TrafficClasses;
 
 /// The most ports of a card: a bit each.
 pub const MOST_PORTS: u64 = 64;
 
 /// A packet in a buffer, or on its way through.
 #[derive(Debug, Clone, Copy)]
-struct Packet {
+struct PacketEntry {
     /// Its head, with the output decided.
     head: Flit,
     /// The state in which it decided.
@@ -44,7 +44,7 @@ struct Packet {
     adaptive: bool,
 }
 
-impl Packet {
+impl PacketEntry {
     /// The next cell to go on.
     fn cell(&self) -> Flit {
         if self.sent == 0 {
@@ -77,7 +77,7 @@ struct Card {
 
 /// A port, as input and as output.
 #[derive(Debug, Clone, Copy)]
-struct Port {
+struct PortState {
     /// Input: the packet that goes through, and its output.
     packet: u32,
     output: u16,
@@ -104,10 +104,10 @@ struct Pair {
 
 /// All cards of a domain.
 #[derive(Debug)]
-pub struct Extoll {
+pub struct Voq {
     cards: Table<Card>,
     card_of: Table<u32>,
-    ports: Table<Port>,
+    ports: Table<PortState>,
     /// By output, the inputs of its card: `output * radix + input`.
     pairs: Table<Pair>,
     /// By input VC, the outputs of its card: `vc * radix + output`.
@@ -118,7 +118,7 @@ pub struct Extoll {
     /// Places taken behind each output VC, and the least size of the packets that wait for room there (0: none does).
     taken: Table<u16>,
     least: Table<u16>,
-    packets: Pool<Packet>,
+    packets: Pool<PacketEntry>,
     /// Packets that become ready, in order: (cycle, queue).
     stages: VecDeque<(u32, u32)>,
     active: Vec<u32>,
@@ -128,8 +128,8 @@ pub struct Extoll {
     /// What the outputs of a card grant in an iteration: the input VC, by output; and the outputs, by input.
     grants: Vec<u8>,
     offers: Vec<u64>,
-    lanes: Lanes,
-    room: Room,
+    classes: TrafficClasses,
+    policy: BufferPolicy,
     log: u32,
     radix: usize,
     iterations: u32,
@@ -157,7 +157,7 @@ fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-impl Extoll {
+impl Voq {
     /// The place of an output VC, or input VC, among those of its port.
     #[inline(always)]
     fn lane(&self, vc: u32) -> u32 {
@@ -240,7 +240,7 @@ impl Extoll {
 
     /// True if the packet fits behind its output.
     fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
-        self.room.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
+        self.policy.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
     }
 
     /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.
@@ -254,7 +254,7 @@ impl Extoll {
             left &= !(1 << lane);
             let queue = (((first_port + input) << self.log) + lane) * self.radix as u32 + output;
             let first = self.queues[queue as usize].first;
-            let Packet { head, vc, adaptive, .. } = *self.packets.at(first);
+            let PacketEntry { head, vc, adaptive, .. } = *self.packets.at(first);
             if self.fits(port, vc, head.size()) {
                 return Some(lane as u8);
             }
@@ -328,12 +328,12 @@ impl Extoll {
         let packet = self.detach(queue);
         self.renew(queue, now);
         self.pair(card, input, output).turn = lane + 1;
-        let Packet { head, vc, .. } = *self.packets.at(packet);
+        let PacketEntry { head, vc, .. } = *self.packets.at(packet);
         let port = (first_port + output) as usize;
         let taken = &mut self.taken[(port << self.log) + usize::from(vc)];
         let before = u32::from(*taken);
         *taken += head.size() as u16;
-        self.ports[port].shared += self.room.shared(before + head.size()) - self.room.shared(before);
+        self.ports[port].shared += self.policy.shared(before + head.size()) - self.policy.shared(before);
         let own = &mut self.ports[(first_port + input) as usize];
         (own.packet, own.output) = (packet, output as u16);
         self.cards[card].free_inputs &= !(1 << input);
@@ -341,12 +341,12 @@ impl Extoll {
     }
 
     /// Every packet that goes through a card moves by a cell.
-    fn transfer(&mut self, card: usize, now: u32, wires: &mut Wires) {
+    fn transfer(&mut self, card: usize, now: u32, channels: &mut Channels) {
         let Card { first_port, ports, free_inputs, .. } = self.cards[card];
         let all = u64::MAX >> (MOST_PORTS as u32 - ports);
         for input in bits(all & !free_inputs) {
             let in_port = first_port + input;
-            let Port { packet, output, .. } = self.ports[in_port as usize];
+            let PortState { packet, output, .. } = self.ports[in_port as usize];
             let state = self.packets.at(packet);
             debug_assert!(state.sent < state.arrived, "cells come in consecutive cycles");
             let cell = state.cell();
@@ -354,8 +354,8 @@ impl Extoll {
             let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
             let out_port = first_port + u32::from(output);
             let out_vc = (out_port << self.log) + u32::from(lane);
-            wires.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, cell);
-            wires.send_credit(PortId(in_port), self.lane(vc), now);
+            channels.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, cell);
+            channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.cells[vc as usize] -= 1;
             self.moved += 1;
             if done {
@@ -367,7 +367,7 @@ impl Extoll {
     }
 }
 
-impl RouterModel for Extoll {
+impl RouterModel for Voq {
     fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
         let config = &setup.config;
         let log = setup.stride.trailing_zeros();
@@ -377,7 +377,7 @@ impl RouterModel for Extoll {
             let ports = w[1] - w[0];
             Card { first_port: w[0], ports, free_inputs: all, free_outputs: all, wanted: 0, active: false }
         };
-        let port = Port { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
+        let port = PortState { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
         let card_of = first_ports.windows(2).enumerate();
         let filled = |delay: Option<u32>| delay.expect("the options are filled in");
         Self {
@@ -397,8 +397,8 @@ impl RouterModel for Extoll {
             falling: VecDeque::new(),
             grants: vec![0; radix],
             offers: vec![0; radix],
-            lanes: setup.lanes.clone().expect("cards have traffic classes"),
-            room: Room::new(setup),
+            classes: setup.traffic_classes.clone().expect("cards have traffic classes"),
+            policy: BufferPolicy::new(setup),
             log,
             radix,
             iterations: config.iterations,
@@ -424,10 +424,10 @@ impl RouterModel for Extoll {
             return;
         }
         let ready = now + self.stages_delay;
-        let lane = self.lanes.next(self.lane(vc), flit.class);
+        let lane = self.classes.next(self.lane(vc), flit.class);
         debug_assert!(lane != NO_VC, "a class that the packet's traffic class does not have");
-        let adaptive = self.lanes.is_adaptive(flit.class);
-        let packet = self.packets.insert(Packet {
+        let adaptive = self.classes.is_adaptive(flit.class);
+        let packet = self.packets.insert(PacketEntry {
             head: flit,
             before: flit.state,
             injected: flit.injected,
@@ -451,7 +451,7 @@ impl RouterModel for Extoll {
         debug_assert!(*taken > 0, "a credit that nobody has spent");
         let before = u32::from(*taken);
         *taken -= 1;
-        self.ports[port].shared -= self.room.shared(before) - self.room.shared(before - 1);
+        self.ports[port].shared -= self.policy.shared(before) - self.policy.shared(before - 1);
         if self.ports[port].waiting == 0 {
             return;
         }
@@ -461,14 +461,14 @@ impl RouterModel for Extoll {
         };
         // A place that VCs share serves any of them.
         let first = vc >> self.log << self.log;
-        if enough(vc) || (self.room.pool > 0 && (first..first + (1 << self.log)).any(enough)) {
+        if enough(vc) || (self.policy.pool > 0 && (first..first + (1 << self.log)).any(enough)) {
             self.relieve(port);
         }
     }
 
     // Not inlined: compiled once.
     #[inline(never)]
-    fn step(&mut self, now: u32, wires: &mut Wires) {
+    fn step(&mut self, now: u32, channels: &mut Channels) {
         self.now = now;
         while let Some(&(_, queue)) = self.stages.front().filter(|(ready, _)| *ready <= now) {
             self.stages.pop_front();
@@ -482,7 +482,7 @@ impl RouterModel for Extoll {
         while place < self.active.len() {
             let card = self.active[place] as usize;
             self.arbitrate(card, now);
-            self.transfer(card, now, wires);
+            self.transfer(card, now, channels);
             let Card { free_inputs, ports, wanted, .. } = self.cards[card];
             if wanted == 0 && free_inputs.count_ones() == ports {
                 self.cards[card].active = false;
@@ -502,12 +502,12 @@ impl RouterModel for Extoll {
     /// None while heads fall back: what is adaptive is out of their reach then.
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32 {
-        let lane = self.lanes.next(self.lane(from), class);
+        let lane = self.classes.next(self.lane(from), class);
         u32::from(lane != NO_VC && self.falling.is_empty() && self.fits(port as usize, lane, size))
     }
 
     fn buffer(&self, class: u8) -> u32 {
-        self.lanes.vcs_of(class) * u32::from(self.room.reserve) + self.room.pool
+        self.classes.vcs_of(class) * u32::from(self.policy.reserve) + self.policy.pool
     }
 
     #[inline(always)]
@@ -521,7 +521,7 @@ impl RouterModel for Extoll {
             let lane = self.lane(vc);
             if self.pair(card, input, output).waiting >> lane & 1 == 1 {
                 let first = self.queues[queue as usize].first;
-                let Packet { head, before, .. } = *self.packets.at(first);
+                let PacketEntry { head, before, .. } = *self.packets.at(first);
                 heads.push((vc, Flit { state: before, ..head }));
                 self.falling.push_back(queue);
             }
@@ -538,7 +538,7 @@ impl RouterModel for Extoll {
             self.ports[(self.cards[card].first_port + output) as usize].waiting &= !(1 << input);
         }
         let packet = self.detach(queue);
-        let escape = self.lanes.next(lane, flit.class);
+        let escape = self.classes.next(lane, flit.class);
         let state = self.packets.at(packet);
         (state.head, state.vc, state.adaptive) = (flit, escape, false);
         // What follows may have become ready up to the last step.
@@ -581,7 +581,7 @@ impl RouterModel for Extoll {
             if self.pairs[port as usize * self.radix + input as usize].waiting >> lane & 1 == 0 {
                 return Wait::Nothing;
             }
-            let Packet { vc, adaptive, .. } = *self.packets.get(first);
+            let PacketEntry { vc, adaptive, .. } = *self.packets.get(first);
             if adaptive {
                 // It is about to fall back.
                 return Wait::Nothing;
@@ -600,7 +600,7 @@ impl RouterModel for Extoll {
     }
 
     fn takers(&self, vc: u32) -> Vec<u32> {
-        let shares = |other: &u32| self.room.pool > 0 && self.taken[*other as usize] > self.room.reserve;
+        let shares = |other: &u32| self.policy.pool > 0 && self.taken[*other as usize] > self.policy.reserve;
         let first = vc >> self.log << self.log;
         let own = (self.taken[vc as usize] > 0).then_some(vc);
         own.into_iter().chain((first..first + (1 << self.log)).filter(|&other| other != vc).filter(shares)).collect()

@@ -13,7 +13,7 @@ pub const NO_VC: u8 = u8::MAX;
 
 /// The VCs of a port: traffic class by traffic class the deterministic ones, then the adaptive ones.
 #[derive(Debug, Clone)]
-pub struct Lanes {
+pub struct TrafficClasses {
     /// VC classes of the routing; the index behind them stands for the ejection channel.
     classes: usize,
     /// The VC that a packet in a VC takes in a class, `classes + 1` to a VC.
@@ -55,7 +55,7 @@ impl Division {
     }
 }
 
-impl Lanes {
+impl TrafficClasses {
     /// The traffic classes that `config` asks for, on which `routing`, which users call `name`, runs.
     ///
     /// # Errors
