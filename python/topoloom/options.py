@@ -1,19 +1,22 @@
 """The options of a simulation: types, defaults, and what users type for them.
 
 :class:`EngineOptions` is the one list of options that the command line, the Python API and the engine share. Their
-types are checked here, ranges by the engine itself, in :func:`topoloom._core.check`.
+types are checked here, ranges by the engine itself, in :func:`topoloom._core.check`. Those of router models, their
+defaults and what goes with a model are the engine's own: nothing here names one.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from numbers import Integral
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, field_validator, model_validator
 
+from topoloom import _core
 from topoloom._core import CancelToken, TopoloomError, files_of, unknown
 from topoloom.workers import cpu_count
 
@@ -121,52 +124,67 @@ class LinkLatencies(Options):
         return str(cabinet) if isinstance(cabinet, int) and not isinstance(cabinet, bool) else cabinet
 
 
-VCT: Mapping[str, Any] = MappingProxyType(
-    {
-        "vcs": 4,
-        "buffer": 66,
-        "flow": "vct",
-        "speedup": 1.0,
-        "routing_delay": 36,
-        "links": {"terminal": 7, "local": 7, "global": 7, "up": 7, "internal": 7},
-        "packet": 33,
-    }
+_ROUTERS: dict[str, Any] = json.loads(_core.routers_json())
+
+CYCLE_NS: Mapping[str, float] = MappingProxyType(
+    {model["name"]: model["cycle_ns"] for model in _ROUTERS["models"] if model["cycle_ns"] is not None}
 )
-"""What ``model=vct`` stands for: switches of 100 ns, links of 20 ns, packets of 33 flits of 256 bits at 96 Gb/s.
+"""Nanoseconds of a cycle, of router models whose cycles stand for some."""
 
-A cycle is a flit, 8/3 ns; 100 ns are 37.5 cycles and 20 ns are 7.5, rounded up to 38 and 8. A router of one step a
-cycle takes ``routing_delay`` + 2 cycles, a link of latency L takes L + 1. Buffers hold two packets a VC, more than a
-link's round trip.
-"""
+ROUTER_KEYS: tuple[str, ...] = tuple(key["name"] for key in _ROUTERS["keys"])
+"""The options that ``--router`` sets: those of all router models, which the engine lists."""
 
-CYCLE_NS: Mapping[str, float] = MappingProxyType({"vct": 256 / 96})
-"""Nanoseconds of a cycle, of router models whose cycles stand for some: 256 bits at 96 Gb/s."""
+_PRESETS: dict[str, dict[str, Any]] = {model["name"]: model["preset"] for model in _ROUTERS["models"]}
 
 
-class EngineOptions(Options):
-    """How the cycle engine runs. Times are in cycles, sizes in flits.
+def _field(key: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return the type and the default of a router's option."""
+    kinds: dict[str, Any] = {"int": U32, "real": float, "text": str}
+    kind = Literal[tuple(key["words"])] if key["kind"] == "choice" else kinds[key["kind"]]
+    return (kind | None, None) if key["default"] is None else (kind, key["default"])
+
+
+def _about(key: Mapping[str, Any]) -> str:
+    """Return a line of documentation on a router's option, as docstrings have it."""
+    everywhere = len(key["models"]) > 1
+    what = key["doc"][0].upper() + key["doc"][1:] if everywhere else f"Of ``{key['models'][0]}``: {key['doc']}"
+    unless = f"; {key['unless']} unless given" if key["unless"] else ""
+    return f"    {key['name']}: {what}{unless}."
+
+
+if TYPE_CHECKING:
+
+    class RouterOptions(Options):
+        """A router model and its options; see below."""
+
+        model: str
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    RouterOptions = create_model(
+        "RouterOptions",
+        __base__=Options,
+        __doc__="\n".join(
+            [
+                "A router model and its options, as the engine lists them. Times are in cycles, sizes in flits.",
+                "",
+                "Attributes:",
+                "    model: The router model: " + ", or ".join(_PRESETS) + "; what goes with it stands wherever an "
+                "option is not given.",
+                *map(_about, _ROUTERS["keys"]),
+            ]
+        ),
+        __module__=__name__,
+        model=(Literal[tuple(_PRESETS)], next(iter(_PRESETS))),
+        **{key["name"]: _field(key) for key in _ROUTERS["keys"]},
+    )
+
+
+class EngineOptions(RouterOptions):
+    """How the cycle engine runs: a router, and what it runs in. Times are in cycles, sizes in flits.
 
     Attributes:
-        model: The router model: iq, or vct, the same with the times of :data:`VCT` wherever an option is not given.
-        vcs: Virtual channels a port; None for the larger of 4 and what the routing needs.
-        buffer: Flits that the buffer of one VC holds.
-        buffers: How the buffers of a port are divided among its VCs: private, or shared:R, of which R flits are private
-            to each VC (as many as the largest packet has, at least, where packets need room for all of it).
-        flow: The flow control: wormhole, or vct for virtual cut-through.
-        speedup: Internal steps of a router per cycle.
-        routing_delay: Cycles of route computation; 0, which ``iq`` has unless given, is lookahead.
-        vc_alloc_delay: Cycles of VC allocation.
-        sw_alloc_delay: Cycles of switch allocation.
-        credit_delay: Cycles that a router takes to process a credit.
-        buffer_delay: Of ``extoll`` cards: cycles to store a packet; 1 unless given.
-        crossbar_delay: Of ``extoll`` cards: cycles through the crossbar; 1 unless given.
-        tcs: Of ``extoll`` cards: traffic classes; 4 unless given.
-        tc_vcs: Of ``extoll`` cards: deterministic VCs of a traffic class; 2 unless given.
-        adaptive_tcs: Of ``extoll`` cards: traffic classes that have an adaptive VC as well; 2 unless given.
-        tc_use: Of ``extoll`` cards: the traffic classes that are used; None for all, or with an adaptive routing for
-            those with an adaptive VC.
-        allocator: The allocator of VCs and of the switch.
-        iterations: Iterations of the allocator.
         links: Latency of a link by class, or by cabinets.
         packet: Flits of a packet: one size such as 4, any of a range such as 1-32, or sizes with weights such as
             4:0.8,16:0.2.
@@ -184,24 +202,6 @@ class EngineOptions(Options):
         fail: Links and routers that fail at random before the run, such as ``links=5%,seed=1``; None for none.
     """
 
-    model: Literal["iq", "vct", "extoll"] = "iq"
-    vcs: U32 | None = None
-    buffer: U32 = 64
-    buffers: str = "private"
-    flow: Literal["wormhole", "vct"] = "wormhole"
-    speedup: float = 2.0
-    routing_delay: U32 | None = None
-    vc_alloc_delay: U32 = 1
-    sw_alloc_delay: U32 = 1
-    credit_delay: U32 = 2
-    buffer_delay: U32 | None = None
-    crossbar_delay: U32 | None = None
-    tcs: U32 | None = None
-    tc_vcs: U32 | None = None
-    adaptive_tcs: U32 | None = None
-    tc_use: Literal["all", "deterministic", "adaptive"] | None = None
-    allocator: Literal["separable-input-first", "islip", "wavefront"] = "separable-input-first"
-    iterations: U32 = 1
     links: LinkLatencies = LinkLatencies()
     packet: U32 | str = 1
     injection: str = "bernoulli"
@@ -218,9 +218,8 @@ class EngineOptions(Options):
     @model_validator(mode="before")
     @classmethod
     def _take_times(cls, values: Any) -> Any:
-        if isinstance(values, Mapping) and values.get("model") == "vct":
-            return {**VCT, **values}
-        return values
+        model = values.get("model") if isinstance(values, Mapping) else None
+        return {**_PRESETS.get(model, {}), **values} if isinstance(model, str) else values
 
     @field_validator("packet", mode="before")
     @classmethod
@@ -249,28 +248,6 @@ class EngineOptions(Options):
     def engine_json(self) -> str:
         """Return the JSON that the engine reads."""
         return self.model_dump_json(by_alias=True, exclude={"fail"})
-
-
-ROUTER_KEYS = (
-    "vcs",
-    "buffer",
-    "buffers",
-    "flow",
-    "speedup",
-    "routing_delay",
-    "vc_alloc_delay",
-    "sw_alloc_delay",
-    "credit_delay",
-    "buffer_delay",
-    "crossbar_delay",
-    "tcs",
-    "tc_vcs",
-    "adaptive_tcs",
-    "tc_use",
-    "allocator",
-    "iterations",
-)
-"""The options that ``--router`` sets."""
 
 
 def threads_given(cancel: CancelToken, asked: int) -> int:

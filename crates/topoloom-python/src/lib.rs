@@ -59,6 +59,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::routers_json, module)?)?;
+    module.add_function(wrap_pyfunction!(run::router_settings, module)?)?;
     module.add_function(wrap_pyfunction!(lists::apps_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::mappings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
+use topoloom::cycle::{self, Config, Kind, ROUTERS, RouterInfo, Unless};
 use topoloom::formats::FORMATS;
 use topoloom::layout::{LAYOUT_KEYS, PriceList};
 use topoloom::routing::ROUTINGS;
@@ -74,6 +75,64 @@ pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
 #[pyfunction]
 pub fn files_of(what: &str, name: &str) -> PyResult<Vec<String>> {
     raise(topoloom::inputs::files_of(what, name))
+}
+
+/// The router models, a list of {name, summary, source, cycle_ns, preset}, and the options of all of them, a list of
+/// {name, kind, words, default, unless, doc, models}.
+#[pyfunction]
+pub fn routers_json() -> PyResult<String> {
+    let models = ROUTERS.iter().map(|model| {
+        Ok(json!({
+            "name": model.name,
+            "summary": model.summary,
+            "source": model.source,
+            "cycle_ns": model.cycle_ns,
+            "preset": raise(preset(model))?,
+        }))
+    });
+    let models = models.collect::<PyResult<Value>>()?;
+    let keys = cycle::keys().into_iter().map(|key| {
+        let has = |model: &&&RouterInfo| model.key(key.name).is_some_and(|own| own.unless.why_not().is_none());
+        let kind = match key.kind {
+            Kind::Int(..) => "int",
+            Kind::Real(..) => "real",
+            Kind::Choice(_) => "choice",
+            Kind::Text(_) => "text",
+        };
+        let default = if let Unless::Is(value) = &key.unless { Some(value) } else { None };
+        json!({
+            "name": key.name,
+            "kind": kind,
+            "words": words(key.name),
+            "default": default,
+            "unless": key.unless.words(),
+            "doc": key.doc,
+            "models": ROUTERS.iter().filter(has).map(|model| model.name).collect::<Value>(),
+        })
+    });
+    Ok(json!({"models": models, "keys": keys.collect::<Value>()}).to_string())
+}
+
+/// What the options are, where that model is asked for, unless they are given: those that are not as usual.
+fn preset(model: &RouterInfo) -> topoloom::Result<Value> {
+    let usual = json!(Config::default());
+    let own = json!(Config::of(model.name)?);
+    let own = own
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(name, value)| *name != "model" && usual.get(name.as_str()) != Some(value));
+    Ok(own.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// The words that some model takes for a key.
+fn words(key: &str) -> Vec<&'static str> {
+    let mut words = Vec::new();
+    for own in ROUTERS.iter().filter_map(|model| model.key(key)) {
+        let Kind::Choice(choice) = own.kind else { continue };
+        words.extend(choice.iter().filter(|word| !words.contains(*word)).copied().collect::<Vec<_>>());
+    }
+    words
 }
 
 /// A list of {name, summary, networks, classes, keys}.

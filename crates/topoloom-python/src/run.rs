@@ -129,6 +129,13 @@ pub fn check(
     run.map(|run| json(run.config()))
 }
 
+/// How the router of a configuration is set up, in words: (what, value with its unit).
+#[pyfunction]
+pub fn router_settings(config_json: &str) -> PyResult<Vec<(&'static str, String)>> {
+    let config = raise(read(config_json))?;
+    Ok((config.router.model().describe)(&config.router))
+}
+
 /// The load that a trace has by itself; None for traffic that takes any load.
 #[pyfunction]
 pub fn trace_load(py: Python<'_>, network: &Network, traffic: &str) -> PyResult<Option<f64>> {

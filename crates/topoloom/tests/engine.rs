@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Error;
-use topoloom::cycle::{
-    Allocator, Buffers, Config, Control, Flow, Injection, Latencies, NoControl, Run, Sizes, simulate,
-};
+use topoloom::cycle::{Config, Control, Injection, Latencies, NoControl, RouterOptions, Run, Sizes, simulate};
 use topoloom::network::{Network, Peer};
 use topoloom::routing::Routing;
 use topoloom::topology;
@@ -110,8 +108,8 @@ fn configs() -> impl Strategy<Value = Config> {
     let delays = (0u32..4, 1u32..4, 1u32..4, 0u32..6);
     let links = (1u32..6, 1u32..12, 1u32..30, 1u32..6);
     let room = (
-        select(vec![Flow::Wormhole, Flow::Vct]),
-        prop_oneof![Just(Buffers::Private), (1u32..6).prop_map(Buffers::Shared)],
+        select(vec!["wormhole", "vct"]),
+        prop_oneof![Just("private".to_owned()), (1u32..6).prop_map(|own| format!("shared:{own}"))],
     );
     let sizes = prop_oneof![
         (1u32..9).prop_map(Sizes::One),
@@ -124,18 +122,21 @@ fn configs() -> impl Strategy<Value = Config> {
         let (routing_delay, vc_alloc_delay, sw_alloc_delay, credit_delay) = delays;
         let (terminal, local, global, up) = links;
         let (packet, warmup, measure, seed, threads, bursts) = run;
+        let given = [
+            ("vcs", vcs.into()),
+            ("buffer", buffer.into()),
+            ("speedup", speedup.into()),
+            ("routing_delay", routing_delay.into()),
+            ("vc_alloc_delay", vc_alloc_delay.into()),
+            ("sw_alloc_delay", sw_alloc_delay.into()),
+            ("credit_delay", credit_delay.into()),
+            ("allocator", ["separable-input-first", "islip", "wavefront"][allocator].into()),
+            ("iterations", if allocator == 2 { 1 } else { iterations }.into()),
+            ("flow", flow.into()),
+            ("buffers", buffers.into()),
+        ];
         Config {
-            vcs: Some(vcs),
-            buffer,
-            speedup,
-            routing_delay: Some(routing_delay),
-            vc_alloc_delay,
-            sw_alloc_delay,
-            credit_delay,
-            allocator: [Allocator::SeparableInputFirst, Allocator::Islip, Allocator::Wavefront][allocator],
-            iterations: if allocator == 2 { 1 } else { iterations },
-            flow,
-            buffers,
+            router: RouterOptions::new("iq", given).expect("options of a router"),
             links: Latencies { terminal, local, global, up, internal: local, ..Latencies::default() },
             packet,
             injection: if bursts { Injection::OnOff { alpha: 0.5, beta: 0.4 } } else { Injection::Bernoulli },
@@ -211,7 +212,7 @@ proptest! {
         }
         // Only a routing with a class too few can be stuck for ever.
         let classes = topoloom::routing::build(&network, routing).expect(routing).classes();
-        if config.vcs.is_some_and(|vcs| vcs >= classes) {
+        if config.router.int("vcs") >= classes {
             prop_assert!(!point.deadlocked, "{:?}", point.deadlock);
         }
     }

@@ -20,8 +20,7 @@ def settings(sets: Sequence[EngineOptions]) -> list[tuple[str, str]]:
 def _settings(options: EngineOptions) -> list[tuple[str, str]]:
     fixed = options.warmup is not None
     return [
-        *(_card(options) if options.model == "extoll" else _router(options)),
-        ("Credit processing", _count(options.credit_delay, "cycle")),
+        *_core.router_settings(options.engine_json()),
         ("Link latency", _links(options)),
         ("Packet", _packet(options.packet)),
         ("Injection", options.injection + (f", rates of {options.rates}" if options.rates else "")),
@@ -32,50 +31,6 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
         ),
         ("Seed", str(options.seed)),
         *([("Random failures", options.fail)] if options.fail is not None else []),
-    ]
-
-
-def _card(options: EngineOptions) -> list[tuple[str, str]]:
-    """Return the parameters of a card, whose defaults are those of its model."""
-
-    def given(value: int | None, usual: int) -> int:
-        return usual if value is None else value
-
-    tcs = given(options.tcs, 4)
-    stages = [
-        given(options.routing_delay, 1),
-        given(options.buffer_delay, 1),
-        options.sw_alloc_delay,
-        given(options.crossbar_delay, 1),
-    ]
-    return [
-        ("Router model", f"extoll: virtual output queues, whole packets, {options.buffers} buffers"),
-        ("Buffer of a VC", _count(options.buffer, "cell")),
-        ("Allocator", f"iSLIP, {_count(options.iterations, 'iteration')}"),
-        ("Routing, storing, arbitration, crossbar", ", ".join(map(str, stages)) + " cycles"),
-        (
-            "Traffic classes",
-            f"{tcs} of {given(options.tc_vcs, 2)} VCs, {given(options.adaptive_tcs, min(2, tcs))} with an adaptive VC; "
-            f"used: {options.tc_use or 'all, or with adaptive routings those with an adaptive VC'}",
-        ),
-    ]
-
-
-def _router(options: EngineOptions) -> list[tuple[str, str]]:
-    return [
-        (
-            "Router model",
-            f"{options.model}: input-queued, {options.flow} flow control, {options.buffers} buffers",
-        ),
-        ("Buffer of a VC", _count(options.buffer, "flit")),
-        ("Internal speedup", f"{options.speedup:g} steps per cycle"),
-        ("Allocator", f"{options.allocator}, {_count(options.iterations, 'iteration')}"),
-        (
-            "Route computation",
-            _count(options.routing_delay or 0, "cycle") + ("" if options.routing_delay else " (lookahead)"),
-        ),
-        ("VC allocation", _count(options.vc_alloc_delay, "cycle")),
-        ("Switch allocation", _count(options.sw_alloc_delay, "cycle")),
     ]
 
 

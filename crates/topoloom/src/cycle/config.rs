@@ -1,115 +1,13 @@
 //! Options of the cycle engine. All have defaults; all are checked before a run.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::router::RouterOptions;
 use super::sizes::Sizes;
 use crate::error::{Error, Result, unknown};
 use crate::layout::Packing;
 use crate::network::{LinkClass, Network, Peer, PortId};
-
-/// The router model: who owns buffers and arbitration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum Model {
-    /// Input-queued with virtual channels, timed like BookSim2's router.
-    #[default]
-    Iq,
-    /// The same router under virtual cut-through; its options are given the times of a paper where users choose it.
-    Vct,
-    /// Cards with virtual output queues, iSLIP, whole packets and traffic classes.
-    Extoll,
-}
-
-/// The traffic classes of cards that packets are sent in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TcUse {
-    /// All of them.
-    All,
-    /// Those without an adaptive VC.
-    Deterministic,
-    /// Those with one.
-    Adaptive,
-}
-
-/// How virtual channels and the switch are allocated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum Allocator {
-    /// Inputs choose an output each, then outputs choose an input each, both round robin.
-    #[default]
-    SeparableInputFirst,
-    /// Outputs grant, then inputs accept (McKeown, 1999); pointers move only when a first-iteration grant is accepted.
-    Islip,
-    /// Diagonal by diagonal over the matrix of requests, as many as fit (Tamir and Chi, 1993).
-    Wavefront,
-}
-
-/// Flow control: what a packet needs to advance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(rename_all = "kebab-case")]
-pub enum Flow {
-    /// A credit for each flit.
-    #[default]
-    Wormhole,
-    /// Virtual cut-through: room for all of it before its head is given a VC.
-    Vct,
-}
-
-/// How the buffer of a port is divided among its VCs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
-#[serde(try_from = "String", into = "String")]
-pub enum Buffers {
-    /// Each VC has its own places.
-    #[default]
-    Private,
-    /// Each VC has so many places of its own, or those of the largest packet where that must fit whole; the rest of the
-    /// port's belong to whoever comes first.
-    Shared(u32),
-}
-
-impl Buffers {
-    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC and packets of up to
-    /// `whole` flits must fit whole.
-    ///
-    /// A VC that is empty must always have room for any packet. Else packets of early classes could take all that is
-    /// shared, and wait, from router to router, for a packet of a later class that waits for one of these places.
-    pub fn divide(self, buffer: u32, vcs: u32, whole: u32) -> (u32, u32) {
-        match self {
-            Self::Private => (buffer, 0),
-            Self::Shared(reserve) => {
-                let own = reserve.max(whole);
-                (own, vcs * (buffer - own))
-            }
-        }
-    }
-}
-
-impl TryFrom<String> for Buffers {
-    type Error = Error;
-
-    fn try_from(text: String) -> Result<Self> {
-        let (name, rest) = text.split_once(':').unwrap_or((&text, ""));
-        match (name, rest.parse::<u32>()) {
-            ("private", _) if rest.is_empty() => Ok(Self::Private),
-            ("private", _) => Err(Error::Config(format!("buffers=private takes no number, but '{rest}' is given"))),
-            ("shared", Ok(reserve)) => Ok(Self::Shared(reserve)),
-            ("shared", Err(_)) => Err(Error::Config(format!(
-                "buffers is '{text}'; shared buffers need the flits that are each VC's own: buffers=shared:5"
-            ))),
-            _ => Err(Error::Config(unknown("kind of buffers", name, ["private", "shared"]))),
-        }
-    }
-}
-
-impl From<Buffers> for String {
-    fn from(buffers: Buffers) -> Self {
-        match buffers {
-            Buffers::Private => "private".to_owned(),
-            Buffers::Shared(reserve) => format!("shared:{reserve}"),
-        }
-    }
-}
 
 /// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand in
 /// s + L + 1.
@@ -284,51 +182,15 @@ impl From<Injection> for String {
 }
 
 /// Everything that a run depends on but network, routing, traffic and load.
+///
+/// In JSON the model and its options stand beside the rest. Where a model is asked for, options that are not given are
+/// what goes with it, as in [`Config::of`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(remote = "Self", deny_unknown_fields, default)]
 pub struct Config {
-    /// The router model.
-    pub model: Model,
-    /// Virtual channels a port; unless given, the larger of 4 and what the routing needs.
-    pub vcs: Option<u32>,
-    /// Flits a virtual channel.
-    pub buffer: u32,
-    /// How they are divided among the VCs of a port.
-    pub buffers: Buffers,
-    /// Flow control.
-    pub flow: Flow,
-    /// Internal steps a cycle, at least 1; 1.5 alternates one and two.
-    pub speedup: f64,
-    /// Stages before VC allocation; 0, which `iq` has unless given, looks ahead. Cards have 1 unless given.
-    pub routing_delay: Option<u32>,
-    /// Cycles of VC allocation.
-    pub vc_alloc_delay: u32,
-    /// Cycles of switch allocation.
-    pub sw_alloc_delay: u32,
-    /// Cycles before a router uses a credit that has arrived.
-    pub credit_delay: u32,
-    /// Of cards: cycles to store a packet; 1 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub buffer_delay: Option<u32>,
-    /// Of cards: cycles through the crossbar; 1 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub crossbar_delay: Option<u32>,
-    /// Of cards: traffic classes; 4 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tcs: Option<u32>,
-    /// Of cards: deterministic VCs of a traffic class; 2 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tc_vcs: Option<u32>,
-    /// Of cards: traffic classes with an adaptive VC as well; 2 unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub adaptive_tcs: Option<u32>,
-    /// Of cards: the traffic classes used; unless given all, or with an adaptive routing those with an adaptive VC.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tc_use: Option<TcUse>,
-    /// The allocator of VCs and switch.
-    pub allocator: Allocator,
-    /// Iterations of the allocator.
-    pub iterations: u32,
+    /// The router model, with its options.
+    #[serde(flatten, skip_deserializing)]
+    pub router: RouterOptions,
     /// Link latencies.
     pub links: Latencies,
     /// Flits a packet.
@@ -357,24 +219,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            model: Model::Iq,
-            vcs: None,
-            buffer: 64,
-            buffers: Buffers::Private,
-            flow: Flow::Wormhole,
-            speedup: 2.0,
-            routing_delay: None,
-            vc_alloc_delay: 1,
-            sw_alloc_delay: 1,
-            credit_delay: 2,
-            buffer_delay: None,
-            crossbar_delay: None,
-            tcs: None,
-            tc_vcs: None,
-            adaptive_tcs: None,
-            tc_use: None,
-            allocator: Allocator::SeparableInputFirst,
-            iterations: 1,
+            router: RouterOptions::default(),
             links: Latencies::default(),
             packet: Sizes::One(1),
             injection: Injection::Bernoulli,
@@ -395,36 +240,47 @@ pub const MAX_VCS: u32 = 64;
 /// The longest fixed-length run, in cycles.
 pub const MAX_CYCLES: u64 = 50_000_000;
 
+impl Serialize for Config {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Config {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let mut object = serde_json::Map::deserialize(deserializer)?;
+        let router = RouterOptions::take(&mut object).map_err(D::Error::custom)?;
+        let mut config = Self { router: router.clone(), ..Self::default() };
+        (router.model().preset_engine)(&mut config);
+        let usual = serde_json::to_value(&config).map_err(D::Error::custom)?;
+        for (name, value) in usual.as_object().into_iter().flatten().filter(|(name, _)| !router.names(name)) {
+            object.entry(name).or_insert_with(|| value.clone());
+        }
+        let given = Self::deserialize(serde_json::Value::Object(object)).map_err(D::Error::custom)?;
+        Ok(Self { router, ..given })
+    }
+}
+
 impl Config {
+    /// The options that go with the router model `model`, where no others are given.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for a model that does not exist.
+    pub fn of(model: &str) -> Result<Self> {
+        let mut config = Self { router: RouterOptions::new(model, [])?, ..Self::default() };
+        (config.router.model().preset_engine)(&mut config);
+        Ok(config)
+    }
+
     /// Checks every option by itself.
     ///
     /// # Errors
     /// [`Error::Config`] names the option and what is allowed.
     pub fn check(&self) -> Result<()> {
-        if self.model == Model::Vct && self.flow != Flow::Vct {
-            return Err(Error::Config("model=vct is virtual cut-through: leave flow out, or flow=vct".to_owned()));
-        }
-        self.vcs.map_or(Ok(()), check_vcs)?;
-        within("buffer", self.buffer.into(), 1, 65_535)?;
-        self.check_model()?;
-        within("routing-delay", self.routing_delay.unwrap_or(0).into(), 0, 1000)?;
-        within("vc-alloc-delay", self.vc_alloc_delay.into(), 1, 1000)?;
-        within("sw-alloc-delay", self.sw_alloc_delay.into(), 1, 1000)?;
-        within("credit-delay", self.credit_delay.into(), 0, 1000)?;
-        within("iterations", self.iterations.into(), 1, 64)?;
-        if self.allocator == Allocator::Wavefront && self.iterations != 1 {
-            return Err(Error::Config(format!(
-                "iterations is {}; the wavefront allocator leaves nothing to a second iteration: it must be 1",
-                self.iterations
-            )));
-        }
         self.links.check()?;
         self.packet.check()?;
-        self.check_room()?;
+        self.router.check(self.packet.largest())?;
         within("threads", self.threads.into(), 1, 1024)?;
-        if !(1.0..=16.0).contains(&self.speedup) {
-            return Err(Error::Config(format!("speedup is {}; it must be from 1 to 16", self.speedup)));
-        }
         if self.latency_limit.is_some_and(|limit| limit.is_nan() || limit <= 0.0) {
             return Err(Error::Config("latency-limit must be a number of cycles above 0".to_owned()));
         }
@@ -469,116 +325,6 @@ impl Config {
             None => Ok(()),
             Some((name, _, own)) => Err(Error::Config(format!("{what} has {own} of its own; leave {name} out"))),
         }
-    }
-
-    /// Checks that nothing is set that the router model does not have.
-    fn check_model(&self) -> Result<()> {
-        let card = [
-            ("buffer-delay", self.buffer_delay),
-            ("crossbar-delay", self.crossbar_delay),
-            ("tcs", self.tcs),
-            ("tc-vcs", self.tc_vcs),
-            ("adaptive-tcs", self.adaptive_tcs),
-            ("tc-use", self.tc_use.map(|_| 0)),
-        ];
-        if self.model != Model::Extoll {
-            return match card.iter().find(|(_, given)| given.is_some()) {
-                None => Ok(()),
-                Some((name, _)) => Err(Error::Config(format!("{name} is for model=extoll, which alone has it"))),
-            };
-        }
-        let usual = Self::default();
-        let other = [
-            ("vcs", self.vcs.is_some(), "tcs, tc-vcs and adaptive-tcs say how many there are"),
-            ("speedup", self.speedup != usual.speedup && self.speedup != 1.0, "its crossbar is as fast as its links"),
-            ("allocator", self.allocator != usual.allocator && self.allocator != Allocator::Islip, "it has iSLIP"),
-            ("vc-alloc-delay", self.vc_alloc_delay != usual.vc_alloc_delay, "routing has decided on the VC"),
-        ];
-        if let Some((name, _, why)) = other.into_iter().find(|(_, given, _)| *given) {
-            return Err(Error::Config(format!("model=extoll has no {name}: {why}")));
-        }
-        let [tcs, tc_vcs, adaptive] = self.traffic_classes();
-        within("tcs", tcs.into(), 1, 16)?;
-        within("tc-vcs", tc_vcs.into(), 1, 16)?;
-        within("adaptive-tcs", adaptive.into(), 0, tcs.into())?;
-        within("tcs times tc-vcs", (tcs * tc_vcs).into(), 1, u64::from(MAX_VCS - tcs))?;
-        within("buffer-delay", self.buffer_delay.unwrap_or(1).into(), 0, 1000)?;
-        within("crossbar-delay", self.crossbar_delay.unwrap_or(1).into(), 0, 1000)
-    }
-
-    /// Of cards: traffic classes, deterministic VCs of each, and how many have an adaptive VC as well.
-    fn traffic_classes(&self) -> [u32; 3] {
-        let tcs = self.tcs.unwrap_or(4);
-        [tcs, self.tc_vcs.unwrap_or(2), self.adaptive_tcs.unwrap_or(tcs.min(2))]
-    }
-
-    /// The options with everything filled in that depends on the model, and on the VC classes of the routing.
-    pub fn filled(&self, classes: u32) -> Self {
-        match self.model {
-            Model::Iq | Model::Vct => Self {
-                vcs: Some(self.vcs.unwrap_or(classes.max(4))),
-                routing_delay: Some(self.routing_delay.unwrap_or(0)),
-                ..self.clone()
-            },
-            Model::Extoll => {
-                let [tcs, tc_vcs, adaptive_tcs] = self.traffic_classes();
-                Self {
-                    vcs: Some(tcs * tc_vcs + adaptive_tcs),
-                    flow: Flow::Vct,
-                    speedup: 1.0,
-                    allocator: Allocator::Islip,
-                    routing_delay: Some(self.routing_delay.unwrap_or(1)),
-                    buffer_delay: Some(self.buffer_delay.unwrap_or(1)),
-                    crossbar_delay: Some(self.crossbar_delay.unwrap_or(1)),
-                    tcs: Some(tcs),
-                    tc_vcs: Some(tc_vcs),
-                    adaptive_tcs: Some(adaptive_tcs),
-                    ..self.clone()
-                }
-            }
-        }
-    }
-
-    /// Checks that packets go through where they must have room.
-    fn check_room(&self) -> Result<()> {
-        if let Buffers::Shared(reserve) = self.buffers {
-            if reserve == 0 {
-                return Err(Error::Config(
-                    "buffers=shared:0 leaves VCs without a place of their own, and packets could wait for each other \
-                     for ever; give each VC at least 1 flit"
-                        .to_owned(),
-                ));
-            }
-            if reserve > self.buffer {
-                return Err(Error::Config(format!(
-                    "buffers=shared:{reserve} reserves more flits for a VC than its buffer of {}; at most {} are \
-                     possible",
-                    self.buffer, self.buffer
-                )));
-            }
-        }
-        self.check_packet(self.packet.largest())
-    }
-
-    /// Checks that a packet of `size` flits goes through.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if it never can, under virtual cut-through.
-    pub fn check_packet(&self, size: u32) -> Result<()> {
-        if self.cuts_through() && size > self.buffer {
-            let asked = if self.model == Model::Extoll { "model=extoll" } else { "flow=vct" };
-            return Err(Error::Config(format!(
-                "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into \
-                 buffers of {} flits",
-                self.buffer
-            )));
-        }
-        Ok(())
-    }
-
-    /// True if packets are sent only where all of them fits.
-    pub fn cuts_through(&self) -> bool {
-        self.flow == Flow::Vct || self.model == Model::Extoll
     }
 
     /// The packets a cycle that a terminal creates while it may, if its load is `load`: their probability.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::channels::TERMINAL;
 use super::engine::Engine;
-use super::{RouterModel, Wait};
+use super::router::{RouterModel, Wait};
 
 /// Packets that wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,11 +1,12 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
+use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
 use super::flit::{ENTERS, FRESH, Flit};
+use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::terminals::{Departure, Terminals};
-use super::{RouterModel, Setup};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::routing::{PacketState, Routing, View};
@@ -136,7 +137,15 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
 impl<M: RouterModel> Domain<M> {
     /// Builds domain `index` of those that begin at the routers `bounds` (the last bound is the number of routers).
-    pub fn new(network: &Network, setup: &Setup, traffic: &Traffic, load: f64, bounds: &[u32], index: usize) -> Self {
+    pub fn new(
+        network: &Network,
+        setup: &Setup,
+        plan: &M::Plan,
+        traffic: &Traffic,
+        load: f64,
+        bounds: &[u32],
+        index: usize,
+    ) -> Self {
         let (first, end) = (bounds[index], bounds[index + 1]);
         let first_port = network.port_base(RouterId(first));
         let routers = (first..end).map(RouterId);
@@ -172,12 +181,12 @@ impl<M: RouterModel> Domain<M> {
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
             domain: index as u32,
-            credit_delay: setup.config.credit_delay,
+            credit_delay: setup.interface.credit_delay,
         };
         Self {
             first_router: first,
             first_port,
-            model: M::new(setup, &first_ports, ports),
+            model: M::new(setup, plan, &first_ports, ports),
             first_ports,
             channels,
             terminals: Terminals::new(setup, &terminals, traffic, load),
@@ -339,8 +348,9 @@ impl<M: RouterModel> Domain<M> {
 #[cfg(test)]
 mod tests {
     use super::super::measurement::{self, NoControl};
+    use super::super::router::input_queued::Options;
     use super::super::router::input_queued::{GENERAL, InputQueued};
-    use super::super::{Buffers, Config, Flow, Point, Setup, Sizes};
+    use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
     use crate::routing::Move;
     use crate::{topology, traffic};
@@ -373,11 +383,13 @@ mod tests {
             outputs.into_iter().map(|(_, port)| port).collect()
         }
 
-        fn run(&self, config: Config, threads: u32) -> Point {
-            let config = Config { vcs: Some(2), threads, warmup: Some(0), measure: Some(1_500), ..config };
+        fn run(&self, mut config: Config, threads: u32) -> Point {
+            config.router.set("vcs", 2).expect("a key");
+            let config = Config { threads, warmup: Some(0), measure: Some(1_500), ..config };
             let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
-            measurement::run::<InputQueued<1, GENERAL>>(&self.network, self, &traffic, &setup, 1.0, &NoControl)
+            let plan = Options::read(&setup.config.router);
+            measurement::run::<InputQueued<1, GENERAL>>(&self.network, self, &traffic, &setup, &plan, 1.0, &NoControl)
                 .expect("a run")
         }
     }
@@ -423,16 +435,22 @@ mod tests {
         }
     }
 
+    /// Packets of so many flits in small buffers.
+    fn crowded<'a>(packet: u32, given: impl IntoIterator<Item = (&'a str, Value)>) -> Config {
+        let router = RouterOptions::new("iq", given).expect("options of a router");
+        Config { router, packet: Sizes::One(packet), ..Config::default() }
+    }
+
     fn small() -> Vec<Config> {
-        let base = Config { buffer: 4, packet: Sizes::One(3), ..Config::default() };
+        let buffer = |flits: u32| ("buffer", Value::from(flits));
         vec![
-            Config { buffer: 1, packet: Sizes::One(1), ..base.clone() },
-            base.clone(),
-            Config { buffer: 1, packet: Sizes::One(4), speedup: 1.0, ..base.clone() },
-            Config { buffer: 3, packet: Sizes::One(5), ..base.clone() },
-            Config { buffers: Buffers::Shared(1), ..base.clone() },
-            Config { flow: Flow::Vct, ..base.clone() },
-            Config { flow: Flow::Vct, buffers: Buffers::Shared(3), ..base },
+            crowded(1, [buffer(1)]),
+            crowded(3, [buffer(4)]),
+            crowded(4, [buffer(1), ("speedup", 1.0.into())]),
+            crowded(5, [buffer(3)]),
+            crowded(3, [buffer(4), ("buffers", "shared:1".into())]),
+            crowded(3, [buffer(4), ("flow", "vct".into())]),
+            crowded(3, [buffer(4), ("flow", "vct".into()), ("buffers", "shared:3".into())]),
         ]
     }
 
@@ -450,7 +468,7 @@ mod tests {
     fn decisions_made_again_do_not_depend_on_threads() {
         let adaptive = Adaptive::new("mesh:4x4,p=2", true, true);
         let [one, two] = [1, 2].map(|threads| {
-            let point = adaptive.run(Config { buffer: 4, packet: Sizes::One(3), ..Config::default() }, threads);
+            let point = adaptive.run(crowded(3, [("buffer", 4.into())]), threads);
             (point.flit_hops, point.latency_cycles, point.packets)
         });
         assert_eq!(one, two);

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
+use super::Setup;
 use super::channels::Outbox;
 use super::domain::{Arrivals, Domain, Shared};
+use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::workload_driver::{Times, WorkloadDriver};
-use super::{RouterModel, Setup};
 use crate::network::{Network, TerminalId};
 use crate::threads;
 use crate::traffic::Traffic;
@@ -41,10 +42,11 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         routing: &'a dyn Arrivals<M>,
         traffic: &'a Traffic,
         setup: &Setup,
+        plan: &M::Plan,
         load: f64,
     ) -> Self {
         let bounds = bounds(network, setup.config.threads);
-        let domain = |index| Domain::new(network, setup, traffic, load, &bounds, index);
+        let domain = |index| Domain::new(network, setup, plan, traffic, load, &bounds, index);
         let targets = (0..network.num_terminals() as u32)
             .map(|terminal| {
                 let port = network.terminal_port(TerminalId(terminal));

@@ -7,12 +7,13 @@
 
 use serde::Serialize;
 
+use super::Setup;
 use super::deadlock::{self, Deadlock};
 use super::domain::Arrivals;
 use super::engine::Engine;
+use super::router::RouterModel;
 use super::stats::{SLOT, Slot, Stats};
 use super::workload_driver::Times;
-use super::{Flow, RouterModel, Setup};
 use crate::network::{Network, Peer};
 use crate::statistics::student_t;
 use crate::traffic::{Trace, Traffic};
@@ -124,10 +125,11 @@ pub fn run<M: RouterModel>(
     routing: &dyn Arrivals<M>,
     traffic: &Traffic,
     setup: &Setup,
+    plan: &M::Plan,
     load: f64,
     control: &dyn Control,
 ) -> crate::Result<Point> {
-    let engine = Engine::<M>::new(network, routing, traffic, setup, load);
+    let engine = Engine::<M>::new(network, routing, traffic, setup, plan, load);
     let mut run = Measurement {
         engine,
         setup,
@@ -213,7 +215,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
 
     fn watch(&mut self) {
         self.watched = self.engine.now;
-        self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.config.flow == Flow::Vct);
+        self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.interface.cut_through);
         self.stopped |= self.deadlock.is_some();
     }
 

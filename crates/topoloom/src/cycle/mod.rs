@@ -18,12 +18,13 @@ mod table;
 mod terminals;
 mod workload_driver;
 
-pub use config::{
-    Allocator, Buffers, Config, Flow, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, Model, TcUse, check_vcs,
-};
+pub use config::{Config, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, check_vcs};
 pub use deadlock::Deadlock;
 pub use measurement::{Control, NoControl, Point};
+pub use router::buffer_policy::Buffers;
+pub use router::input_queued::{Compiled, CompiledAdaptive};
 pub use router::voq::MOST_PORTS;
+pub use router::{Key, Kind, ROUTERS, RouterInfo, RouterOptions, Unless, Value, keys};
 pub use sizes::Sizes;
 pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};
 
@@ -32,93 +33,11 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
-use crate::routing::{AnyRouting, DynRouting, PacketState, Routing};
+use crate::routing::{AnyRouting, Routing};
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
-use channels::Channels;
 use domain::Arrivals;
-use flit::Flit;
-use router::input_queued::{ADAPTIVE, GENERAL, InputQueued, PLAIN};
-use router::voq::{TrafficClasses, Voq};
-
-/// What an input VC that cannot move waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wait {
-    /// A credit for the output VC that it holds.
-    Credit(u32),
-    /// Any of these output VCs, all held by others.
-    Vcs(Vec<u32>),
-    /// The next flit of the packet whose output VC it holds.
-    Flit,
-    /// Nothing: it can move.
-    Nothing,
-}
-
-/// Buffers and arbitration of all routers of a domain. VCs are numbered `port * stride + vc`.
-pub trait RouterModel: Send {
-    /// Empty routers: the first port of each, and behind them the number of ports.
-    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self;
-
-    /// The router of an input VC.
-    fn router_of(&self, vc: u32) -> u32;
-
-    /// A flit has arrived at input VC `vc`, its output decided.
-    fn accept(&mut self, vc: u32, flit: Flit, now: u32);
-
-    /// A credit has come back for output VC `vc`.
-    fn credit(&mut self, vc: u32);
-
-    /// A flit will arrive at input VC `vc` soon: its memory may be asked for.
-    fn expect_flit(&self, _vc: u32) {}
-
-    /// A credit will come back for output VC `vc` soon: its memory may be asked for.
-    fn expect_credit(&self, _vc: u32) {}
-
-    /// Runs the internal steps of cycle `now` of all routers that have work.
-    fn step(&mut self, now: u32, channels: &mut Channels);
-
-    /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
-    /// those still to be sent of packets that have been given a VC.
-    fn occupancy(&self, port: u32) -> u32;
-
-    /// VCs of `class` at output `port` that a packet of `size` flits in input VC `from` could be given.
-    fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32;
-
-    /// Places of the buffer behind an output that packets of `class` may wait in: see
-    /// [`View::buffer`](crate::routing::View::buffer).
-    fn buffer(&self, class: u8) -> u32;
-
-    /// The head that was accepted last at input VC `vc` decided in state `before`. Only where heads decide again.
-    fn remember(&mut self, vc: u32, before: PacketState);
-
-    /// The heads that shall decide again, with the state in which they decided before, by input VC.
-    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>);
-
-    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided: here it is.
-    fn redirect(&mut self, vc: u32, flit: Flit);
-
-    /// Flits that have crossed a switch so far.
-    fn grants(&self) -> u64;
-
-    /// Flits in input buffers.
-    fn buffered(&self) -> u64;
-
-    /// Flits in one input VC.
-    fn flits(&self, vc: u32) -> u32;
-
-    /// What input VC `vc` waits for.
-    fn waits_for(&self, vc: u32) -> Wait;
-
-    /// The input VC that holds output VC `vc`, if any.
-    fn owner(&self, vc: u32) -> Option<u32>;
-
-    /// Places taken behind output VC `vc`: see [`RouterModel::occupancy`].
-    fn taken(&self, vc: u32) -> u32;
-
-    /// The output VCs of its port, itself among them, that would make room in output VC `vc` if places behind them
-    /// were given back.
-    fn takers(&self, vc: u32) -> Vec<u32>;
-}
+use router::{Case, Interface, Router, Simulation};
 
 /// The VCs of a class, of `classes` that share `vcs`. Where there are fewer VCs than classes (only if asked for), some
 /// have the same.
@@ -130,8 +49,10 @@ pub fn class_vcs(class: u32, classes: u32, vcs: u32) -> Range<u32> {
 /// A checked configuration for one network and routing.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The options.
+    /// The options, filled in.
     pub config: Config,
+    /// What the router model says of its ports.
+    pub interface: Interface,
     /// Virtual channels a port.
     pub vcs: u32,
     /// VC classes of the routing.
@@ -152,8 +73,8 @@ pub struct Setup {
     pub decides_again: bool,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
-    /// How VCs belong to traffic classes, where routers have such.
-    pub traffic_classes: Option<TrafficClasses>,
+    /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
+    pub injection: Vec<u64>,
 }
 
 impl Setup {
@@ -164,15 +85,9 @@ impl Setup {
     /// that does not fit in memory.
     pub fn new(network: &Network, routing: &str, classes: u32, config: &Config) -> Result<Self> {
         config.check()?;
-        let config = &config.filled(classes);
-        let vcs = config.vcs.unwrap_or(classes);
-        if vcs < classes && config.model != Model::Extoll && !config.run_unsafe {
-            return Err(Error::Routing(format!(
-                "{routing} on {} needs {classes} VCs to be free of deadlock, but vcs is {vcs}; give vcs={classes} or \
-                 more, or --unsafe to run it all the same",
-                network.spec()
-            )));
-        }
+        let router = config.router.filled(classes);
+        let interface = (router.model().interface)(&router);
+        let vcs = interface.vcs;
         if vcs > MAX_VCS {
             return Err(Error::Routing(format!(
                 "{routing} on {} needs {classes} VCs; at most {MAX_VCS} are possible",
@@ -188,18 +103,19 @@ impl Setup {
         };
         let class_masks = (0..classes).map(mask).chain([all]).collect();
         let setup = Self {
-            config: config.clone(),
+            config: Config { router, ..config.clone() },
+            interface,
             vcs,
             classes,
             links: LinkTimes::new(network, &config.links)?,
             stride,
             class_masks,
-            largest: if config.cuts_through() { config.packet.largest() } else { 0 },
+            largest: if interface.cut_through { config.packet.largest() } else { 0 },
             whole: 0,
             rates: Vec::new(),
             decides_again: false,
             bubble: 0,
-            traffic_classes: None,
+            injection: Vec::new(),
         };
         setup.check_latencies(network)?;
         setup.check_size(network)?;
@@ -269,42 +185,31 @@ impl Setup {
         self
     }
 
-    /// Divides the VCs into the traffic classes of the cards, if routers are such.
-    fn divide(self, name: &str, network: &Network, routing: &AnyRouting) -> Result<Self> {
-        if self.config.model != Model::Extoll {
-            return Ok(self);
-        }
-        let classes = TrafficClasses::new(&self.config, name, network, routing)?;
-        Ok(Self { traffic_classes: Some(classes), ..self })
-    }
-
     /// The VCs into which a terminal may send, a bit each.
     fn injection_vcs(&self, terminal: TerminalId) -> u64 {
-        self.traffic_classes
-            .as_ref()
-            .map_or(self.class_masks[self.classes as usize], |classes| classes.injection[terminal.index()])
+        self.injection.get(terminal.index()).copied().unwrap_or(self.class_masks[self.classes as usize])
     }
 
     /// The places of each VC's own, and those that the VCs of a port share.
     pub fn places(&self) -> (u32, u32) {
-        self.config.buffers.divide(self.config.buffer, self.vcs, self.largest)
+        self.interface.buffers.divide(self.interface.buffer, self.vcs, self.largest)
     }
 
     /// Keeps bubbles for packets of up to `largest` flits, if the routing asks for it.
     fn keep_bubbles(self, name: &str, routing: &AnyRouting, largest: u32) -> Result<Self> {
-        let config = &self.config;
+        let Interface { buffer, buffers, cut_through, .. } = self.interface;
         let mistake = |what: String| Err(Error::Config(format!("{name} keeps bubbles in its rings: {what}")));
         if !routing.keeps_bubbles() {
             return Ok(self);
         }
-        if config.flow != Flow::Vct {
+        if !cut_through {
             return mistake("it needs virtual cut-through, flow=vct".to_owned());
         }
-        if config.buffers != Buffers::Private {
+        if buffers != Buffers::Private {
             return mistake("each VC needs a buffer of its own, buffers=private".to_owned());
         }
-        if config.buffer < 2 * largest {
-            let (buffer, least) = (config.buffer, 2 * largest);
+        if buffer < 2 * largest {
+            let least = 2 * largest;
             return mistake(format!(
                 "two packets of {largest} flits must fit into a buffer, but buffer is {buffer}; give {least} or more"
             ));
@@ -312,35 +217,18 @@ impl Setup {
         Ok(Self { bubble: largest, ..self })
     }
 
-    /// The simplest router that can do what is asked: [`PLAIN`], [`ADAPTIVE`] or [`GENERAL`].
-    fn kind(&self) -> u8 {
-        let config = &self.config;
-        let simple = config.allocator == Allocator::SeparableInputFirst
-            && config.iterations == 1
-            && (config.routing_delay.unwrap_or(0), config.vc_alloc_delay, config.sw_alloc_delay) == (0, 1, 1)
-            && config.flow == Flow::Wormhole
-            && config.buffers == Buffers::Private;
-        match (simple, self.decides_again, self.whole) {
-            (true, true, _) => ADAPTIVE,
-            (true, false, 0) => PLAIN,
-            _ => GENERAL,
-        }
-    }
-
     fn check_size(&self, network: &Network) -> Result<()> {
-        let per_port = u64::from(self.vcs) * u64::from(self.config.buffer);
+        let Interface { vcs, buffer, buffers, .. } = self.interface;
+        let per_port = u64::from(vcs) * u64::from(buffer);
         if per_port > 1 << 20 {
             return Err(Error::Config(format!(
-                "{} VCs of {} flits are {per_port} flits a port; at most {} are possible",
-                self.vcs,
-                self.config.buffer,
+                "{vcs} VCs of {buffer} flits are {per_port} flits a port; at most {} are possible",
                 1 << 20
             )));
         }
-        if self.config.buffers != Buffers::Private && per_port > 65_535 {
+        if buffers != Buffers::Private && per_port > 65_535 {
             return Err(Error::Config(format!(
-                "{} VCs of {} flits share {per_port} flits a port; at most 65535 can be shared",
-                self.vcs, self.config.buffer
+                "{vcs} VCs of {buffer} flits share {per_port} flits a port; at most 65535 can be shared"
             )));
         }
         let radix = network.radix() as u64;
@@ -352,16 +240,17 @@ impl Setup {
                 u64::from(u16::MAX) / u64::from(self.stride)
             )));
         }
-        if self.config.model == Model::Extoll && radix > MOST_PORTS {
+        let model = self.config.router.model();
+        if let Some(most) = model.most_ports.filter(|most| radix > *most) {
             return Err(Error::TooLarge(format!(
-                "{}: routers of {radix} ports; model=extoll has at most {}",
+                "{}: routers of {radix} ports; model={} has at most {most}",
                 network.spec(),
-                MOST_PORTS
+                model.name
             )));
         }
         let ports = network.ports().len() as u128;
-        let queues = if self.config.model == Model::Extoll { u128::from(radix) * 8 } else { 0 };
-        let bytes = ports * (u128::from(self.stride) * (80 + queues) + 64) + network.num_terminals() as u128 * 256;
+        let of_port = (model.memory)(self.stride.into(), radix);
+        let bytes = ports * u128::from(of_port) + network.num_terminals() as u128 * 256;
         let available = available_memory();
         if bytes > available {
             return Err(Error::TooLarge(format!(
@@ -377,29 +266,11 @@ impl Setup {
     /// The farthest that a flit or credit can be ahead of its sending: the link, and the queue for it, which credits
     /// bound.
     fn horizon(&self, network: &Network) -> u32 {
-        let config = &self.config;
+        let Interface { vcs, buffer, credit_delay, output_delay, .. } = self.interface;
         let ports = (0..network.ports().len() as u32).map(PortId);
         let longest = ports.map(|port| self.links.of(network, port)).max().unwrap_or(1);
-        longest + config.credit_delay + config.crossbar_delay.unwrap_or(0) + self.vcs * config.buffer + 4
+        longest + credit_delay + output_delay + vcs * buffer + 4
     }
-}
-
-macro_rules! compiled {
-    ($(#[$doc:meta])* $name:ident, $kind:ident: $($log:literal)*) => {
-        $(#[$doc])*
-        pub trait $name: DynRouting $(+ Arrivals<InputQueued<$log, $kind>>)* {}
-
-        impl<R: Routing> $name for R {}
-    };
-}
-
-compiled! {
-    /// A routing that is compiled with the plain model of a router, once for each stride of VCs.
-    Compiled, PLAIN: 0 1 2 3 4 6
-}
-compiled! {
-    /// The same for routings that decide again: they need more of a router than the plain one has.
-    CompiledAdaptive, ADAPTIVE: 0 1 2 3 4 6
 }
 
 /// A run that has been checked but not started.
@@ -407,6 +278,7 @@ pub struct Run {
     routing: AnyRouting,
     traffic: Traffic,
     setup: Setup,
+    router: Box<dyn Router>,
     load: f64,
     names: (String, String),
 }
@@ -445,15 +317,17 @@ impl Run {
         if pattern.trace().is_some() {
             config.check_trace()?;
         }
-        pattern.trace().map_or(Ok(()), |trace| config.check_packet(trace.largest()))?;
+        pattern.trace().map_or(Ok(()), |trace| config.router.check(trace.largest()))?;
         let algorithm = routing::build(network, routing)?;
         if algorithm.unproved() && !config.run_unsafe {
             routing::verify::require_safe(network, routing, &algorithm)?;
         }
         let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
-        let setup = setup.divide(routing, network, &algorithm)?;
+        let case = Case { setup: &setup, network, routing: &algorithm, name: routing };
+        let router = (config.router.model().prepare)(&case)?;
+        let setup = Setup { injection: router.injection(), ..setup };
         let largest = pattern.trace().map_or(config.packet.largest(), Trace::largest);
-        let setup = Setup { largest: if config.cuts_through() { largest } else { 0 }, ..setup };
+        let setup = Setup { largest: if setup.interface.cut_through { largest } else { 0 }, ..setup };
         let setup = setup.keep_bubbles(routing, &algorithm, largest)?;
         let setup = match &config.rates {
             None => setup,
@@ -463,7 +337,7 @@ impl Run {
             setup.check_rates(load)?;
         }
         let names = (routing.to_owned(), traffic.to_owned());
-        Ok(Self { routing: algorithm, traffic: pattern, setup, load, names })
+        Ok(Self { routing: algorithm, traffic: pattern, setup, router, load, names })
     }
 
     /// The options with everything filled in.
@@ -476,24 +350,8 @@ impl Run {
     /// # Errors
     /// [`Error::Config`] if a fixed-length run would last longer than time does.
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
-        macro_rules! with_stride {
-            ($($stride:literal => $log:literal),*) => {
-                match (self.setup.stride, self.setup.kind()) {
-                    $(($stride, PLAIN) => measurement::run::<InputQueued<$log, PLAIN>>(
-                        network, self.routing.compiled(), &self.traffic, &self.setup, self.load, control),
-                    ($stride, ADAPTIVE) => measurement::run::<InputQueued<$log, ADAPTIVE>>(
-                        network, self.routing.compiled_adaptive(), &self.traffic, &self.setup, self.load, control),
-                    // With options that few runs have, routings are called through a reference.
-                    ($stride, _) => measurement::run::<InputQueued<$log, GENERAL>>(
-                        network, &self.routing, &self.traffic, &self.setup, self.load, control),)*
-                    (other, _) => unreachable!("no engine for a stride of {other}"),
-                }
-            };
-        }
-        if self.setup.config.model == Model::Extoll {
-            return measurement::run::<Voq>(network, &self.routing, &self.traffic, &self.setup, self.load, control);
-        }
-        with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
+        let Self { routing, traffic, setup, load, .. } = self;
+        self.router.run(&Simulation { network, routing, traffic, setup, load: *load, control })
     }
 }
 

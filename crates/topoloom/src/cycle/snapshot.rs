@@ -69,8 +69,9 @@ impl Snapshot {
 mod tests {
     use super::super::engine::Engine;
     use super::super::measurement::{self, NoControl};
-    use super::super::router::input_queued::{InputQueued, PLAIN};
-    use super::super::{Config, RouterModel, Setup, Sizes};
+    use super::super::router::RouterModel;
+    use super::super::router::input_queued::{InputQueued, Options, PLAIN};
+    use super::super::{Config, Setup, Sizes};
     use super::*;
     use crate::network::RouterId;
     use crate::rng::{Rng, mix};
@@ -92,7 +93,7 @@ mod tests {
 
         fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueued<2, PLAIN>> {
             let setup = Setup::new(&self.network, "gossip", 2, &config(threads)).expect("options that are allowed");
-            Engine::new(&self.network, self, traffic, &setup, 0.4)
+            Engine::new(&self.network, self, traffic, &setup, &Options::read(&setup.config.router), 0.4)
         }
     }
 
@@ -182,11 +183,13 @@ mod tests {
             let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
             let point = |threads| {
                 let setup = Setup::new(&gossip.network, "gossip", 2, &config(threads)).expect("allowed options");
+                let plan = Options::read(&setup.config.router);
                 let run = measurement::run::<InputQueued<2, PLAIN>>(
                     &gossip.network,
                     &gossip,
                     &traffic,
                     &setup,
+                    &plan,
                     0.4,
                     &NoControl,
                 );

@@ -11,7 +11,7 @@ use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::sizes::Sizes;
 use super::table::Table;
 use super::workload_driver::WorkloadDriver;
-use super::{Config, Flow, Setup};
+use super::{Config, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use crate::traffic::{Trace, Traffic};
@@ -145,7 +145,7 @@ impl Terminals {
             shared: Table::filled(0, if pool > 0 { terminals.len() } else { 0 }),
             reserve,
             pool,
-            cut_through: config.flow == Flow::Vct,
+            cut_through: setup.interface.cut_through,
             stride: setup.stride as usize,
             vcs: setup.vcs,
             sizes: config.packet.clone(),

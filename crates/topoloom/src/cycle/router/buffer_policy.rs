@@ -1,7 +1,110 @@
 //! Places in buffers: how the VCs of a port share them, and what a packet needs to be sent.
 
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+
+use super::RouterOptions;
+use crate::cycle::Setup;
 use crate::cycle::flit::{ENTERS, Flit};
-use crate::cycle::{Flow, Setup};
+use crate::error::{Error, Result, unknown};
+
+/// How the buffer of a port is divided among its VCs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Buffers {
+    /// Each VC has its own places.
+    #[default]
+    Private,
+    /// Each VC has so many places of its own, or those of the largest packet where that must fit whole; the rest of the
+    /// port's belong to whoever comes first.
+    Shared(u32),
+}
+
+impl Buffers {
+    /// The places of each VC's own, and those that a port's VCs share, if there are `buffer` a VC and packets of up to
+    /// `whole` flits must fit whole.
+    ///
+    /// A VC that is empty must always have room for any packet. Else packets of early classes could take all that is
+    /// shared, and wait, from router to router, for a packet of a later class that waits for one of these places.
+    pub fn divide(self, buffer: u32, vcs: u32, whole: u32) -> (u32, u32) {
+        match self {
+            Self::Private => (buffer, 0),
+            Self::Shared(reserve) => {
+                let own = reserve.max(whole);
+                (own, vcs * (buffer - own))
+            }
+        }
+    }
+
+    /// Checks that buffers of `buffer` flits a VC can be divided so.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for VCs without a place, or with more than there are.
+    pub fn check(self, buffer: u32) -> Result<()> {
+        let Self::Shared(reserve) = self else { return Ok(()) };
+        if reserve == 0 {
+            return Err(Error::Config(
+                "buffers=shared:0 leaves VCs without a place of their own, and packets could wait for each other \
+                 for ever; give each VC at least 1 flit"
+                    .to_owned(),
+            ));
+        }
+        if reserve > buffer {
+            return Err(Error::Config(format!(
+                "buffers=shared:{reserve} reserves more flits for a VC than its buffer of {buffer}; at most {buffer} are \
+                 possible"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The value of the key `buffers` of options that have been checked.
+///
+/// # Panics
+/// If they have not.
+pub fn of(options: &RouterOptions) -> Buffers {
+    options.text("buffers").parse().expect("the options are checked")
+}
+
+/// Checks that a packet of `size` flits goes through buffers of `buffer` flits if all of it must fit, as `asked` says.
+///
+/// # Errors
+/// [`Error::Config`] if it never can.
+pub fn check_packet(asked: &str, size: u32, buffer: u32) -> Result<()> {
+    if size <= buffer {
+        return Ok(());
+    }
+    Err(Error::Config(format!(
+        "{asked} sends packets only where all of them fits, but packets of {size} flits do not fit into buffers of \
+         {buffer} flits"
+    )))
+}
+
+impl FromStr for Buffers {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        match (name, rest.parse::<u32>()) {
+            ("private", _) if rest.is_empty() => Ok(Self::Private),
+            ("private", _) => Err(Error::Config(format!("buffers=private takes no number, but '{rest}' is given"))),
+            ("shared", Ok(reserve)) => Ok(Self::Shared(reserve)),
+            ("shared", Err(_)) => Err(Error::Config(format!(
+                "buffers is '{text}'; shared buffers need the flits that are each VC's own: buffers=shared:5"
+            ))),
+            _ => Err(Error::Config(unknown("kind of buffers", name, ["private", "shared"]))),
+        }
+    }
+}
+
+impl Display for Buffers {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Private => write!(f, "private"),
+            Self::Shared(reserve) => write!(f, "shared:{reserve}"),
+        }
+    }
+}
 
 /// How buffers are divided among the VCs of a port, and what flow control asks of them.
 #[derive(Debug, Clone, Copy)]
@@ -20,10 +123,9 @@ pub struct BufferPolicy {
 }
 
 impl BufferPolicy {
-    /// The room that the options give.
+    /// The policy that the options ask for.
     pub fn new(setup: &Setup) -> Self {
-        let config = &setup.config;
-        let cut_through = config.flow == Flow::Vct;
+        let cut_through = setup.interface.cut_through;
         let whole = if cut_through { u64::MAX } else { setup.whole };
         let (reserve, pool) = setup.places();
         Self { reserve: reserve as u16, pool, whole, cut_through, bubble: setup.bubble }

@@ -1,5 +1,227 @@
-//! The router models.
+//! Router models, a folder each: buffers and arbitration, and the options that are theirs alone.
+//!
+//! A model is a [`RouterInfo`] in [`ROUTERS`], and a [`RouterModel`] that the engine is compiled with. Nothing outside a
+//! model's folder knows its options: the engine asks for its [`Interface`]. See docs/adding-a-router-model.md.
 
 pub mod buffer_policy;
 pub mod input_queued;
+mod key;
+mod options;
 pub mod voq;
+mod words;
+
+pub use key::{Key, Kind, Unless, Value};
+pub use options::{RouterOptions, keys};
+
+use super::channels::Channels;
+use super::flit::Flit;
+use super::measurement::{self, Control, Point};
+use super::{Arrivals, Config, Setup};
+use crate::error::{Error, Result, unknown};
+use crate::network::Network;
+use crate::routing::{AnyRouting, PacketState};
+use crate::traffic::Traffic;
+use buffer_policy::Buffers;
+
+/// What users read about a router model, and what the engine asks of it.
+#[derive(Debug)]
+pub struct RouterInfo {
+    /// The name that users type.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// Nanoseconds of a cycle, where its times are those of a machine.
+    pub cycle_ns: Option<f64>,
+    /// Its options, in the order of results. First among them those that every model has.
+    pub keys: &'static [Key],
+    /// Options that are given these values by whoever asks for the model and does not give them.
+    pub preset: &'static [(&'static str, Value)],
+    /// The same for options of the engine, such as the latency of links.
+    pub preset_engine: fn(&mut Config),
+    /// Checks options against each other, each by itself being in its range, and packets of so many flits at the most.
+    pub check: fn(&RouterOptions, u32) -> Result<()>,
+    /// Fills in what depends on other options, and on the number of the routing's VC classes.
+    pub fill: fn(&mut RouterOptions, u32),
+    /// What the engine must know of a router with these options, which are filled in.
+    pub interface: fn(&RouterOptions) -> Interface,
+    /// The most ports of a router, if the model bounds them.
+    pub most_ports: Option<u64>,
+    /// Bytes of a port, of a router of `radix` ports with `stride` places for VCs each: (stride, radix).
+    pub memory: fn(u64, u64) -> u64,
+    /// What a run is set up like, in words: (what, value with its unit). The options need not be filled in.
+    pub describe: fn(&RouterOptions) -> Vec<(&'static str, String)>,
+    /// Meets a network and a routing.
+    pub prepare: fn(&Case<'_>) -> Result<Box<dyn Router>>,
+}
+
+impl RouterInfo {
+    /// The key of this name.
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+}
+
+/// Every router model, in the order in which users see them; the first is the one unless another is asked for.
+pub static ROUTERS: &[&RouterInfo] = &[&input_queued::INFO, &input_queued::VCT, &voq::INFO];
+
+/// The model that users call `name`.
+///
+/// # Errors
+/// [`Error::Config`] if there is none.
+pub fn named(name: &str) -> Result<&'static RouterInfo> {
+    let found = ROUTERS.iter().find(|model| model.name == name);
+    found.copied().ok_or_else(|| Error::Config(unknown("router model", name, ROUTERS.iter().map(|model| model.name))))
+}
+
+/// What the engine must know of a router, whatever its model: its ports, as those see them who send into them.
+#[derive(Debug, Clone, Copy)]
+pub struct Interface {
+    /// Virtual channels a port.
+    pub vcs: u32,
+    /// Flits of a virtual channel's buffer.
+    pub buffer: u32,
+    /// How they are divided among the VCs of a port.
+    pub buffers: Buffers,
+    /// Packets are sent only where all of them fits.
+    pub cut_through: bool,
+    /// Cycles before a router uses a credit that has arrived.
+    pub credit_delay: u32,
+    /// Cycles that a flit may take from winning an output to departing, the queue for the channel aside.
+    pub output_delay: u32,
+}
+
+/// What a model's options meet.
+pub struct Case<'a> {
+    /// The options, filled in, and what the engine makes of them.
+    pub setup: &'a Setup,
+    /// The network.
+    pub network: &'a Network,
+    /// The routing.
+    pub routing: &'a AnyRouting,
+    /// What users call the routing.
+    pub name: &'a str,
+}
+
+/// A router model that has met a network and a routing.
+pub trait Router: std::fmt::Debug + Send + Sync {
+    /// The VCs into which each terminal may send, a bit each; none if all of them send into any.
+    fn injection(&self) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// Runs a point: [`Simulation::run`] with the model.
+    ///
+    /// # Errors
+    /// Those of [`Run::run`](super::Run::run).
+    fn run(&self, simulation: &Simulation<'_>) -> Result<Point>;
+}
+
+/// A point that is about to be simulated.
+pub struct Simulation<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// The routing.
+    pub routing: &'a AnyRouting,
+    /// The traffic.
+    pub traffic: &'a Traffic,
+    /// The options.
+    pub setup: &'a Setup,
+    /// Flits a cycle of a terminal that sends.
+    pub load: f64,
+    /// Who watches.
+    pub control: &'a dyn Control,
+}
+
+impl Simulation<'_> {
+    /// Runs it with the engine that is compiled for the model `M`; `routing` is the point's, compiled for it or not.
+    ///
+    /// # Errors
+    /// Those of [`Run::run`](super::Run::run).
+    pub fn run<M: RouterModel>(&self, routing: &dyn Arrivals<M>, plan: &M::Plan) -> Result<Point> {
+        measurement::run::<M>(self.network, routing, self.traffic, self.setup, plan, self.load, self.control)
+    }
+}
+
+/// What an input VC that cannot move waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// A credit for the output VC that it holds.
+    Credit(u32),
+    /// Any of these output VCs, all held by others.
+    Vcs(Vec<u32>),
+    /// The next flit of the packet whose output VC it holds.
+    Flit,
+    /// Nothing: it can move.
+    Nothing,
+}
+
+/// Buffers and arbitration of all routers of a domain. VCs are numbered `port * stride + vc`.
+pub trait RouterModel: Send {
+    /// What it is built from, besides what the engine knows of every model.
+    type Plan: Sync;
+
+    /// Empty routers: the first port of each, and behind them the number of ports.
+    fn new(setup: &Setup, plan: &Self::Plan, first_ports: &[u32], ports: usize) -> Self;
+
+    /// The router of an input VC.
+    fn router_of(&self, vc: u32) -> u32;
+
+    /// A flit has arrived at input VC `vc`, its output decided.
+    fn accept(&mut self, vc: u32, flit: Flit, now: u32);
+
+    /// A credit has come back for output VC `vc`.
+    fn credit(&mut self, vc: u32);
+
+    /// A flit will arrive at input VC `vc` soon: its memory may be asked for.
+    fn expect_flit(&self, _vc: u32) {}
+
+    /// A credit will come back for output VC `vc` soon: its memory may be asked for.
+    fn expect_credit(&self, _vc: u32) {}
+
+    /// Runs the internal steps of cycle `now` of all routers that have work.
+    fn step(&mut self, now: u32, channels: &mut Channels);
+
+    /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
+    /// those still to be sent of packets that have been given a VC.
+    fn occupancy(&self, port: u32) -> u32;
+
+    /// VCs of `class` at output `port` that a packet of `size` flits in input VC `from` could be given.
+    fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32;
+
+    /// Places of the buffer behind an output that packets of `class` may wait in: see
+    /// [`View::buffer`](crate::routing::View::buffer).
+    fn buffer(&self, class: u8) -> u32;
+
+    /// The head that was accepted last at input VC `vc` decided in state `before`. Only where heads decide again.
+    fn remember(&mut self, vc: u32, before: PacketState);
+
+    /// The heads that shall decide again, with the state in which they decided before, by input VC.
+    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>);
+
+    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided: here it is.
+    fn redirect(&mut self, vc: u32, flit: Flit);
+
+    /// Flits that have crossed a switch so far.
+    fn grants(&self) -> u64;
+
+    /// Flits in input buffers.
+    fn buffered(&self) -> u64;
+
+    /// Flits in one input VC.
+    fn flits(&self, vc: u32) -> u32;
+
+    /// What input VC `vc` waits for.
+    fn waits_for(&self, vc: u32) -> Wait;
+
+    /// The input VC that holds output VC `vc`, if any.
+    fn owner(&self, vc: u32) -> Option<u32>;
+
+    /// Places taken behind output VC `vc`: see [`RouterModel::occupancy`].
+    fn taken(&self, vc: u32) -> u32;
+
+    /// The output VCs of its port, itself among them, that would make room in output VC `vc` if places behind them
+    /// were given back.
+    fn takers(&self, vc: u32) -> Vec<u32>;
+}

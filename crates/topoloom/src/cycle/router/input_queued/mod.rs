@@ -5,16 +5,22 @@
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
+mod options;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool};
-use crate::cycle::router::buffer_policy::BufferPolicy;
+use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
+use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::Table;
-use crate::cycle::{Allocator, RouterModel, Setup, Wait};
+use crate::cycle::{Arrivals, Point, Setup};
+use crate::error::{Error, Result};
 use crate::network::PortId;
-use crate::routing::PacketState;
+use crate::routing::{DynRouting, PacketState, Routing};
+use options::Allocator;
+pub use options::{INFO, Options, VCT};
 
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
@@ -91,7 +97,7 @@ struct SwitchRequest {
 
 /// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
 #[derive(Debug, Clone, Copy)]
-struct Router {
+struct RouterState {
     first_port: u32,
     /// Input VCs that ask for an output VC.
     asking_vc: u16,
@@ -207,10 +213,76 @@ pub const ADAPTIVE: u8 = 1;
 /// Every option that there is.
 pub const GENERAL: u8 = 2;
 
+/// The simplest router that can do what is asked: [`PLAIN`], [`ADAPTIVE`] or [`GENERAL`].
+fn kind(setup: &Setup, options: &Options) -> u8 {
+    let simple = options.allocator == Allocator::SeparableInputFirst
+        && options.iterations == 1
+        && !options.delayed()
+        && !setup.interface.cut_through
+        && setup.interface.buffers == Buffers::Private;
+    match (simple, setup.decides_again, setup.whole) {
+        (true, true, _) => ADAPTIVE,
+        (true, false, 0) => PLAIN,
+        _ => GENERAL,
+    }
+}
+
+macro_rules! compiled {
+    ($(#[$doc:meta])* $name:ident, $kind:ident: $($log:literal)*) => {
+        $(#[$doc])*
+        pub trait $name: DynRouting $(+ Arrivals<InputQueued<$log, $kind>>)* {}
+
+        impl<R: Routing> $name for R {}
+    };
+}
+
+compiled! {
+    /// A routing that is compiled with the plain model of a router, once for each stride of VCs.
+    Compiled, PLAIN: 0 1 2 3 4 6
+}
+compiled! {
+    /// The same for routings that decide again: they need more of a router than the plain one has.
+    CompiledAdaptive, ADAPTIVE: 0 1 2 3 4 6
+}
+
+/// Checks that the VCs are enough for the routing.
+fn prepare(case: &Case<'_>) -> Result<Box<dyn Router>> {
+    let Setup { config, vcs, classes, .. } = case.setup;
+    if vcs < classes && !config.run_unsafe {
+        return Err(Error::Routing(format!(
+            "{} on {} needs {classes} VCs to be free of deadlock, but vcs is {vcs}; give vcs={classes} or more, or \
+             --unsafe to run it all the same",
+            case.name,
+            case.network.spec()
+        )));
+    }
+    Ok(Box::new(Options::read(&config.router)))
+}
+
+impl Router for Options {
+    fn run(&self, simulation: &Simulation<'_>) -> Result<Point> {
+        let (setup, routing) = (simulation.setup, simulation.routing);
+        macro_rules! with_stride {
+            ($($stride:literal => $log:literal),*) => {
+                match (setup.stride, kind(setup, self)) {
+                    $(($stride, PLAIN) => simulation.run::<InputQueued<$log, PLAIN>>(routing.compiled(), self),
+                    ($stride, ADAPTIVE) => {
+                        simulation.run::<InputQueued<$log, ADAPTIVE>>(routing.compiled_adaptive(), self)
+                    }
+                    // With options that few runs have, routings are called through a reference.
+                    ($stride, _) => simulation.run::<InputQueued<$log, GENERAL>>(routing, self),)*
+                    (other, _) => unreachable!("no engine for a stride of {other}"),
+                }
+            };
+        }
+        with_stride!(1 => 0, 2 => 1, 4 => 2, 8 => 3, 16 => 4, 64 => 6)
+    }
+}
+
 /// All input-queued routers of a domain, of one of the kinds [`PLAIN`], [`ADAPTIVE`] and [`GENERAL`]; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
 pub struct InputQueued<const LOG: u32, const KIND: u8> {
-    routers: Table<Router>,
+    routers: Table<RouterState>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
     ports: Table<PortArbiters>,
@@ -1000,17 +1072,18 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
 }
 
 impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
-    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
+    type Plan = Options;
+
+    fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
         let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let policy = BufferPolicy::new(setup);
-        let wavefront = setup.config.allocator == Allocator::Wavefront;
+        let wavefront = options.allocator == Allocator::Wavefront;
         let before = if setup.decides_again { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router =
-            |w: &[u32]| Router { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false, look: false };
-        let config = &setup.config;
+            |w: &[u32]| RouterState { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false, look: false };
         Self {
             routers: first_ports.windows(2).map(router).collect(),
             inputs: Table::filled(input, ports << LOG),
@@ -1045,17 +1118,15 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             before_in_pool: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
-            allocator: config.allocator,
-            iterations: config.iterations,
-            speedup: config.speedup,
+            allocator: options.allocator,
+            iterations: options.iterations,
+            speedup: options.speedup,
             delays: Delays {
-                routing: config.routing_delay.unwrap_or(0).checked_sub(1),
-                vc_alloc: config.vc_alloc_delay - 1,
-                sw_alloc: config.sw_alloc_delay - 1,
+                routing: options.routing_delay.checked_sub(1),
+                vc_alloc: options.vc_alloc_delay - 1,
+                sw_alloc: options.sw_alloc_delay - 1,
             },
-            delayed: config.routing_delay.is_some_and(|delay| delay > 0)
-                || config.vc_alloc_delay > 1
-                || config.sw_alloc_delay > 1,
+            delayed: options.delayed(),
             grants: 0,
         }
     }

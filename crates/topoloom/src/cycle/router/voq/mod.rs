@@ -5,6 +5,7 @@
 //! cells of a packet come, and leave, in consecutive cycles, so that counting them is enough. A queue whose head may be
 //! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
 
+mod options;
 mod traffic_classes;
 
 use std::collections::VecDeque;
@@ -12,12 +13,16 @@ use std::collections::VecDeque;
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool, TAIL};
 use crate::cycle::router::buffer_policy::BufferPolicy;
+use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::Table;
-use crate::cycle::{RouterModel, Setup, Wait};
+use crate::cycle::{Point, Setup};
+use crate::error::Result;
 use crate::network::PortId;
 use crate::routing::PacketState;
+pub use options::INFO;
+use options::Options;
 use traffic_classes::NO_VC;
-pub use traffic_classes::TrafficClasses;
+use traffic_classes::TrafficClasses;
 
 /// The most ports of a card: a bit each.
 pub const MOST_PORTS: u64 = 64;
@@ -367,9 +372,35 @@ impl Voq {
     }
 }
 
+/// What cards are built from: their options, and the traffic classes that these make for a routing.
+#[derive(Debug)]
+pub struct Plan {
+    options: Options,
+    classes: TrafficClasses,
+}
+
+/// Divides the VCs into traffic classes.
+fn prepare(case: &Case<'_>) -> Result<Box<dyn Router>> {
+    let options = Options::read(&case.setup.config.router);
+    let classes = TrafficClasses::new(&options, case)?;
+    Ok(Box::new(Plan { options, classes }))
+}
+
+impl Router for Plan {
+    fn injection(&self) -> Vec<u64> {
+        self.classes.injection.clone()
+    }
+
+    fn run(&self, simulation: &Simulation<'_>) -> Result<Point> {
+        simulation.run::<Voq>(simulation.routing, self)
+    }
+}
+
 impl RouterModel for Voq {
-    fn new(setup: &Setup, first_ports: &[u32], ports: usize) -> Self {
-        let config = &setup.config;
+    type Plan = Plan;
+
+    fn new(setup: &Setup, plan: &Plan, first_ports: &[u32], ports: usize) -> Self {
+        let options = &plan.options;
         let log = setup.stride.trailing_zeros();
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let card = |w: &[u32]| {
@@ -379,7 +410,6 @@ impl RouterModel for Voq {
         };
         let port = PortState { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
         let card_of = first_ports.windows(2).enumerate();
-        let filled = |delay: Option<u32>| delay.expect("the options are filled in");
         Self {
             cards: first_ports.windows(2).map(card).collect(),
             card_of: card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize)).collect(),
@@ -397,13 +427,13 @@ impl RouterModel for Voq {
             falling: VecDeque::new(),
             grants: vec![0; radix],
             offers: vec![0; radix],
-            classes: setup.traffic_classes.clone().expect("cards have traffic classes"),
+            classes: plan.classes.clone(),
             policy: BufferPolicy::new(setup),
             log,
             radix,
-            iterations: config.iterations,
-            stages_delay: filled(config.routing_delay) + filled(config.buffer_delay) + config.sw_alloc_delay - 1,
-            crossbar_delay: filled(config.crossbar_delay),
+            iterations: options.iterations,
+            stages_delay: options.stages_delay,
+            crossbar_delay: options.crossbar_delay,
             moved: 0,
             now: 0,
         }

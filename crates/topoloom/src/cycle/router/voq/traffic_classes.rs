@@ -3,10 +3,12 @@
 //! A packet never leaves its traffic class. Each has deterministic VCs, and some have an adaptive one; the VC classes of
 //! a routing, or those of a group of packets that it keeps apart, are mapped onto the VCs of each of its traffic classes.
 
-use crate::cycle::{Config, TcUse, class_vcs};
+use super::options::{Options, TcUse};
+use crate::cycle::class_vcs;
+use crate::cycle::router::Case;
 use crate::error::{Error, Result};
-use crate::network::{Network, TerminalId};
-use crate::routing::{AnyRouting, Routing};
+use crate::network::TerminalId;
+use crate::routing::Routing;
 
 /// No VC: a class that the packets of a traffic class cannot take.
 pub const NO_VC: u8 = u8::MAX;
@@ -56,16 +58,17 @@ impl Division {
 }
 
 impl TrafficClasses {
-    /// The traffic classes that `config` asks for, on which `routing`, which users call `name`, runs.
+    /// The traffic classes that the options ask for, on which the routing runs.
     ///
     /// # Errors
     /// [`Error::Routing`] if they are too few for it, [`Error::Config`] if none is left to use.
-    pub fn new(config: &Config, name: &str, network: &Network, routing: &AnyRouting) -> Result<Self> {
-        let filled = |value: Option<u32>| value.expect("the options are filled in");
+    pub fn new(options: &Options, case: &Case<'_>) -> Result<Self> {
+        let Case { network, routing, name, .. } = *case;
+        let run_unsafe = case.setup.config.run_unsafe;
         let division = Division {
-            tcs: filled(config.tcs),
-            tc_vcs: filled(config.tc_vcs),
-            adaptive_tcs: filled(config.adaptive_tcs),
+            tcs: options.tcs,
+            tc_vcs: options.tc_vcs,
+            adaptive_tcs: options.adaptive_tcs,
             groups: routing.traffic_groups(),
         };
         let Division { tcs, tc_vcs, groups, .. } = division;
@@ -78,13 +81,13 @@ impl TrafficClasses {
                 "{name} on {spec} keeps bubbles in its rings, which model=extoll does not"
             )));
         }
-        if groups > tcs && !config.run_unsafe {
+        if groups > tcs && !run_unsafe {
             return Err(Error::Routing(format!(
                 "{name} on {spec} keeps {groups} groups of packets apart in traffic classes of their own, but tcs is \
                  {tcs}; give tcs={groups} or more"
             )));
         }
-        if of_group > tc_vcs && !config.run_unsafe {
+        if of_group > tc_vcs && !run_unsafe {
             return Err(Error::Routing(format!(
                 "{name} on {spec} needs {of_group} deterministic VCs in a traffic class, but tc-vcs is {tc_vcs}; give \
                  tc-vcs={of_group}, which such cards do not have, or another routing"
@@ -103,8 +106,8 @@ impl TrafficClasses {
             let of_class = class_vcs(class % of_group, of_group, tc_vcs);
             (tc * tc_vcs + of_class.start + own % of_class.len() as u32) as u8
         };
-        let next = (0..filled(config.vcs)).flat_map(|vc| (0..=classes).map(move |class| vc_in(vc, class))).collect();
-        let uses = config.tc_use.unwrap_or(if safe < classes { TcUse::Adaptive } else { TcUse::All });
+        let next = (0..options.vcs).flat_map(|vc| (0..=classes).map(move |class| vc_in(vc, class))).collect();
+        let uses = options.tc_use.unwrap_or(if safe < classes { TcUse::Adaptive } else { TcUse::All });
         let injection: Vec<u64> = (0..groups).map(|group| injected(&division, uses, group)).collect();
         if injection.contains(&0) {
             let missing = if uses == TcUse::Adaptive { "with" } else { "without" };
