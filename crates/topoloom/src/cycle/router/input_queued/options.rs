@@ -95,7 +95,7 @@ const KEYS: &[Key] = &[
         name: "routing_delay",
         kind: Kind::Int(0, 1000),
         unless: Unless::Own(Value::Int(0)),
-        doc: "cycles of route computation; 0 is lookahead",
+        doc: "cycles of route computation; 0 looks ahead",
     },
     Key { name: "vc_alloc_delay", kind: Kind::Int(1, 1000), unless: Unless::int(1), doc: "cycles of VC allocation" },
     Key {

@@ -5,13 +5,15 @@
 //! cells of a packet come, and leave, in consecutive cycles, so that counting them is enough. A queue whose head may be
 //! sent stands as a bit of its output; one whose head waits for room stands off, until credits make it.
 
+mod allocator;
 mod options;
+mod queues;
 mod traffic_classes;
 
 use std::collections::VecDeque;
 
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Flit, NIL, Pool, TAIL};
+use crate::cycle::flit::{Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::Table;
@@ -19,53 +21,15 @@ use crate::cycle::{Point, Setup};
 use crate::error::Result;
 use crate::network::PortId;
 use crate::routing::PacketState;
+use allocator::bits;
 pub use options::INFO;
 use options::Options;
+use queues::{PacketEntry, Pair, Queue};
 use traffic_classes::NO_VC;
 use traffic_classes::TrafficClasses;
 
 /// The most ports of a card: a bit each.
 pub const MOST_PORTS: u64 = 64;
-
-/// A packet in a buffer, or on its way through.
-#[derive(Debug, Clone, Copy)]
-struct PacketEntry {
-    /// Its head, with the output decided.
-    head: Flit,
-    /// The state in which it decided.
-    before: PacketState,
-    /// When its head left the terminal.
-    injected: u32,
-    /// The first cycle in which it may be sent.
-    ready: u32,
-    /// The input VC that it came by.
-    from: u32,
-    /// Cells that have come, and that have gone on.
-    arrived: u16,
-    sent: u16,
-    /// Its VC behind the output.
-    vc: u8,
-    /// It waits for an adaptive VC, and may fall back on another output.
-    adaptive: bool,
-}
-
-impl PacketEntry {
-    /// The next cell to go on.
-    fn cell(&self) -> Flit {
-        if self.sent == 0 {
-            return self.head;
-        }
-        let last = u32::from(self.sent) + 1 == self.head.size();
-        Flit { kind: if last { TAIL } else { 0 }, injected: self.injected, ..self.head }
-    }
-}
-
-/// A virtual output queue: packets of an input VC for one output.
-#[derive(Debug, Clone, Copy)]
-struct Queue {
-    first: u32,
-    last: u32,
-}
 
 /// A card: its ports, and which of them are free and wanted, a bit each.
 #[derive(Debug, Clone, Copy)]
@@ -94,17 +58,6 @@ struct PortState {
     waiting: u64,
     /// Output: places taken of those that the VCs behind it share.
     shared: u32,
-}
-
-/// The queues of an input for an output, a bit for each VC of the input.
-#[derive(Debug, Clone, Copy)]
-struct Pair {
-    /// Those whose head may be sent.
-    asking: u64,
-    /// Those whose head waits for room.
-    waiting: u64,
-    /// The VC that is preferred next.
-    turn: u8,
 }
 
 /// All cards of a domain.
@@ -146,22 +99,6 @@ pub struct Voq {
     now: u32,
 }
 
-/// The first bit of `bits` from `from` on, round the end.
-#[inline(always)]
-fn first_from(bits: u64, from: u16) -> u32 {
-    let later = bits & u64::MAX.checked_shl(from.into()).unwrap_or(0);
-    if later != 0 { later.trailing_zeros() } else { bits.trailing_zeros() }
-}
-
-/// The bits of a word, in order.
-fn bits(mut word: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros());
-        word &= word.wrapping_sub(1);
-        bit
-    })
-}
-
 impl Voq {
     /// The place of an output VC, or input VC, among those of its port.
     #[inline(always)]
@@ -184,165 +121,6 @@ impl Voq {
             state.active = true;
             self.active.push(card as u32);
         }
-    }
-
-    fn pair(&mut self, card: usize, input: u32, output: u32) -> &mut Pair {
-        let port = (self.cards[card].first_port + output) as usize;
-        &mut self.pairs[port * self.radix + input as usize]
-    }
-
-    /// The head of a queue may be sent from now on.
-    fn ask(&mut self, queue: u32) {
-        let (vc, card, input, output) = self.place(queue);
-        let lane = self.lane(vc);
-        self.pair(card, input, output).asking |= 1 << lane;
-        let port = self.cards[card].first_port + output;
-        self.ports[port as usize].asking |= 1 << input;
-        self.cards[card].wanted |= 1 << output;
-        self.activate(card);
-    }
-
-    /// The head of a queue may not be sent any more: it is being sent, has gone elsewhere, or waits for room.
-    fn withdraw(&mut self, queue: u32) {
-        let (vc, card, input, output) = self.place(queue);
-        let lane = self.lane(vc);
-        let pair = self.pair(card, input, output);
-        pair.asking &= !(1 << lane);
-        if pair.asking == 0 {
-            let port = &mut self.ports[(self.cards[card].first_port + output) as usize];
-            port.asking &= !(1 << input);
-            if port.asking == 0 {
-                self.cards[card].wanted &= !(1 << output);
-            }
-        }
-    }
-
-    /// Looks at the head of a queue that has changed: it asks if its stages are behind it.
-    fn renew(&mut self, queue: u32, now: u32) {
-        let first = self.queues[queue as usize].first;
-        if first != NIL && self.packets.at(first).ready <= now {
-            self.ask(queue);
-        }
-    }
-
-    fn append(&mut self, queue: u32, packet: u32) {
-        let last = std::mem::replace(&mut self.queues[queue as usize].last, packet);
-        if self.queues[queue as usize].first == NIL {
-            self.queues[queue as usize].first = packet;
-        } else {
-            self.packets.link(last, packet);
-        }
-    }
-
-    /// Takes the head of a queue out of it; what follows is looked at by whoever does so.
-    fn detach(&mut self, queue: u32) -> u32 {
-        let Queue { first, last } = self.queues[queue as usize];
-        let next = if first == last { NIL } else { self.packets.behind(first) };
-        self.queues[queue as usize].first = next;
-        self.packets.link(first, NIL);
-        first
-    }
-
-    /// True if the packet fits behind its output.
-    fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
-        self.policy.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
-    }
-
-    /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.
-    fn eligible(&mut self, card: usize, input: u32, output: u32) -> Option<u8> {
-        let first_port = self.cards[card].first_port;
-        let port = (first_port + output) as usize;
-        let Pair { asking, turn, .. } = *self.pair(card, input, output);
-        let mut left = asking;
-        while left != 0 {
-            let lane = first_from(left, turn.into());
-            left &= !(1 << lane);
-            let queue = (((first_port + input) << self.log) + lane) * self.radix as u32 + output;
-            let first = self.queues[queue as usize].first;
-            let PacketEntry { head, vc, adaptive, .. } = *self.packets.at(first);
-            if self.fits(port, vc, head.size()) {
-                return Some(lane as u8);
-            }
-            let least = &mut self.least[(port << self.log) + usize::from(vc)];
-            *least = if *least == 0 { head.size() as u16 } else { (*least).min(head.size() as u16) };
-            self.withdraw(queue);
-            self.pair(card, input, output).waiting |= 1 << lane;
-            self.ports[port].waiting |= 1 << input;
-            if adaptive {
-                self.blocked.push(queue);
-            }
-        }
-        None
-    }
-
-    /// Room has been made behind an output: the heads that wait for it ask again.
-    fn relieve(&mut self, port: usize) {
-        let card = self.card_of[port] as usize;
-        let (first_port, log) = (self.cards[card].first_port, self.log);
-        let output = port as u32 - first_port;
-        (port << log..(port + 1) << log).for_each(|vc| self.least[vc] = 0);
-        for input in bits(std::mem::take(&mut self.ports[port].waiting)) {
-            let waiting = std::mem::take(&mut self.pair(card, input, output).waiting);
-            for lane in bits(waiting) {
-                self.ask((((first_port + input) << log) + lane) * self.radix as u32 + output);
-            }
-        }
-    }
-
-    /// iSLIP (McKeown, 1999): free outputs grant, free inputs accept, both round robin from their pointers on, which move
-    /// past what was accepted in the first iteration only.
-    fn arbitrate(&mut self, card: usize, now: u32) {
-        for iteration in 0..self.iterations {
-            let Card { first_port, free_inputs, free_outputs, wanted, .. } = self.cards[card];
-            let mut granted = 0u64;
-            for output in bits(wanted & free_outputs) {
-                let port = self.ports[(first_port + output) as usize];
-                let mut inputs = port.asking & free_inputs;
-                while inputs != 0 {
-                    let input = first_from(inputs, port.grant);
-                    inputs &= !(1 << input);
-                    if let Some(lane) = self.eligible(card, input, output) {
-                        self.grants[output as usize] = lane;
-                        self.offers[input as usize] |= 1 << output;
-                        granted |= 1 << input;
-                        break;
-                    }
-                }
-            }
-            if granted == 0 {
-                return;
-            }
-            for input in bits(granted) {
-                let offers = std::mem::take(&mut self.offers[input as usize]);
-                let output = first_from(offers, self.ports[(first_port + input) as usize].accept);
-                if iteration == 0 {
-                    self.ports[(first_port + input) as usize].accept = output as u16 + 1;
-                    self.ports[(first_port + output) as usize].grant = input as u16 + 1;
-                }
-                self.connect(card, input, output, now);
-            }
-        }
-    }
-
-    /// The packet that `output` granted to `input` goes through: its places behind the output are taken.
-    fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
-        let lane = self.grants[output as usize];
-        let first_port = self.cards[card].first_port;
-        let queue = (((first_port + input) << self.log) + u32::from(lane)) * self.radix as u32 + output;
-        self.withdraw(queue);
-        let packet = self.detach(queue);
-        self.renew(queue, now);
-        self.pair(card, input, output).turn = lane + 1;
-        let PacketEntry { head, vc, .. } = *self.packets.at(packet);
-        let port = (first_port + output) as usize;
-        let taken = &mut self.taken[(port << self.log) + usize::from(vc)];
-        let before = u32::from(*taken);
-        *taken += head.size() as u16;
-        self.ports[port].shared += self.policy.shared(before + head.size()) - self.policy.shared(before);
-        let own = &mut self.ports[(first_port + input) as usize];
-        (own.packet, own.output) = (packet, output as u16);
-        self.cards[card].free_inputs &= !(1 << input);
-        self.cards[card].free_outputs &= !(1 << output);
     }
 
     /// Every packet that goes through a card moves by a cell.

@@ -101,7 +101,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "adaptive_tcs",
         kind: Kind::Int(0, 16),
-        unless: Unless::Depends("2, or 1 of one"),
+        unless: Unless::Depends("2, or 1 if that is all"),
         doc: "traffic classes that have an adaptive VC as well, spread evenly among all",
     },
     Key {

@@ -1,0 +1,184 @@
+//! Buffers at inputs, what is known of those behind outputs, and the heads that wait for room or for a VC there.
+
+use super::options::Allocator;
+use super::vc_allocator::VcRequest;
+use super::{InputQueued, NONE};
+use crate::cycle::flit::Flit;
+
+/// A virtual channel at an input. One cache line: the flit at the front is inline.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct InputVc {
+    pub(super) front: Flit,
+    /// The flits behind the front, in the pool.
+    pub(super) next: u32,
+    pub(super) last: u32,
+    pub(super) flits: u32,
+    /// The internal step from which the front may be allocated, where stages take more than one.
+    pub(super) ready: u32,
+    /// The output VC (router numbering) that the packet at the front holds, or [`NONE`].
+    pub(super) output: u16,
+    /// Round-robin pointer over the router's output VCs.
+    pub(super) pointer: u16,
+}
+
+/// A virtual channel at an output.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OutputVc {
+    /// Places taken behind it: flits sent whose credits have not come back, or, under virtual cut-through, whole
+    /// packets from the moment at which they are given the VC.
+    pub(super) occupancy: u16,
+    /// Round-robin pointer over the router's input VCs.
+    pub(super) pointer: u16,
+    /// The input VC that holds it, or [`NONE`].
+    pub(super) owner: u16,
+    /// True if the owner waits, off all lists, for a credit; without an owner, if a head waits for room.
+    pub(super) starved: bool,
+}
+
+impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+    /// Takes the request at `place` off the list until a VC of its output is freed. A head that decides again waits for
+    /// any VC of the router, among those of its first port: it looks at once whether another will do.
+    #[inline(always)]
+    pub(super) fn park(&mut self, router: usize, place: usize) {
+        let first_port = self.routers[router].first_port as usize;
+        let VcRequest { input, port, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let (input, port) = (input as usize, first_port + if self.decides_again() { 0 } else { port as usize });
+        self.ports[port].waiting += 1;
+        self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+        if self.decides_again() {
+            self.look(router);
+        }
+    }
+
+    /// A VC has been freed at output `port` (domain numbering), or room has been made in one.
+    #[inline(always)]
+    pub(super) fn freed(&mut self, router: usize, port: usize) {
+        if self.decides_again() {
+            self.look(router);
+        } else if self.ports[port].waiting > 0 {
+            self.wake(router, port);
+        }
+    }
+
+    /// The heads of a router that wait for a VC shall decide again.
+    #[inline(always)]
+    pub(super) fn look(&mut self, router: usize) {
+        let state = &mut self.routers[router];
+        if !state.look && self.ports[state.first_port as usize].waiting > 0 {
+            state.look = true;
+            self.looking.push(router as u32);
+        }
+    }
+
+    /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
+    ///
+    /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
+    /// win: the others need not be looked at.
+    pub(super) fn wake(&mut self, router: usize, port: usize) {
+        let free = self.ports[port].free;
+        let simple = !self.delayed() && self.whole() == 0 && self.allocator() != Allocator::Wavefront;
+        let pointer = match free.count_ones() {
+            1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
+            _ => 0,
+        };
+        let only_first = free.is_power_of_two() && simple;
+        let vc_base = (self.routers[router].first_port << LOG) as usize;
+        let (first, from) = ((pointer / 64) as usize, u64::MAX << (pointer % 64));
+        // From the pointer to the end, then from the start to the pointer.
+        for turn in 0..=self.words {
+            let word = (first + turn) % self.words;
+            let part = match turn {
+                0 => from,
+                _ if turn == self.words => !from,
+                _ => u64::MAX,
+            };
+            let mut bits = self.waiting[port * self.words + word] & part;
+            while bits != 0 {
+                let index = vc_base + word * 64 + bits.trailing_zeros() as usize;
+                let bit = bits & bits.wrapping_neg();
+                bits ^= bit;
+                let head = &self.inputs[index].front;
+                let (class, size) = (head.class, self.policy.wanted(head));
+                if self.usable(port, class, size) == 0 {
+                    continue;
+                }
+                self.waiting[port * self.words + word] ^= bit;
+                self.ports[port].waiting -= 1;
+                self.list_vc_request(router as u32, index);
+                if only_first {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now.
+    #[inline(always)]
+    pub(super) fn usable(&mut self, port: usize, class: u8, size: u32) -> u64 {
+        let free = self.ports[port].free & self.class_masks[class as usize];
+        if self.whole() & free == 0 { free } else { self.with_room(port, free, size) }
+    }
+
+    /// Those of the `free` VCs of output `port` that have room for a packet of `size` flits where it must fit whole.
+    /// The others are marked, so that the credit that makes room is noticed.
+    #[inline(never)]
+    pub(super) fn with_room(&mut self, port: usize, free: u64, size: u32) -> u64 {
+        let (mut fitting, mut left) = (free, free & self.whole());
+        while left != 0 {
+            let vc = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let output = &mut self.outputs[(port << LOG) + vc];
+            if !self.policy.fits(output.occupancy, self.ports[port].shared, size) {
+                fitting &= !(1 << vc);
+                let wanted = &mut self.wanted[(port << LOG) + vc];
+                *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
+                output.starved = true;
+            }
+        }
+        fitting
+    }
+
+    /// Takes the front flit of an input VC.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, index: usize) -> Flit {
+        let vc = &mut self.inputs[index];
+        let flit = vc.front;
+        vc.flits -= 1;
+        if vc.flits > 0 {
+            let place = vc.next as usize;
+            (vc.front, vc.next) = self.pool.remove(vc.next);
+            if self.decides_again() && self.inputs[index].front.is_head() {
+                self.before[index] = self.before_in_pool[place];
+            }
+        }
+        flit
+    }
+
+    /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.
+    pub(super) fn give_padding_back(&mut self, vc: u32) {
+        let sent = &mut self.padded[vc as usize];
+        let oldest = sent.front_mut().expect("a packet has been sent");
+        oldest.0 -= 1;
+        if let (0, places) = *oldest {
+            sent.pop_front();
+            self.outputs[vc as usize].occupancy -= places;
+        }
+    }
+
+    /// Room has been made in output VC `vc`, for which its owner or heads without a VC wait: enough for some?
+    pub(super) fn relieve(&mut self, vc: u32) {
+        let router = self.router_of[(vc >> LOG) as usize];
+        let (port, output) = ((vc >> LOG) as usize, &mut self.outputs[vc as usize]);
+        let input = output.owner;
+        if input != NONE {
+            output.starved = false;
+            let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
+            self.ask_switch(router as usize, input, output);
+        } else if self.policy.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
+            output.starved = false;
+            self.freed(router as usize, port);
+        }
+        self.activate(router);
+    }
+}

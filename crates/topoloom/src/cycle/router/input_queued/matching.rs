@@ -1,0 +1,78 @@
+//! Matchings of inputs and outputs: round robin, and along diagonals.
+
+use crate::cycle::table::Table;
+
+/// An empty place in a table of round-robin keys.
+const UNSET: u64 = u64::MAX;
+
+/// Round-robin choices in the making: the best (key, request) for each place, and the places that have one.
+#[derive(Debug)]
+pub(super) struct Choices {
+    best: Table<u64>,
+    touched: Table<u16>,
+    pub(super) len: usize,
+}
+
+impl Choices {
+    pub(super) fn new(places: usize) -> Self {
+        Self { best: Table::filled(UNSET, places), touched: Table::filled(0, places), len: 0 }
+    }
+
+    /// Offers a request with a round-robin key to a place; the lowest key wins.
+    #[inline(always)]
+    pub(super) fn offer(&mut self, place: u16, key: u32, request: usize) {
+        let best = &mut self.best[place as usize];
+        if *best == UNSET {
+            self.touched[self.len] = place;
+            self.len += 1;
+        }
+        *best = (*best).min(u64::from(key) << 32 | request as u64);
+    }
+
+    /// Puts the first `len` places with requests in order.
+    pub(super) fn sort(&mut self, len: usize) {
+        self.touched.sort(len);
+    }
+
+    /// The i-th place with a request, and its winner; the place is cleared.
+    #[inline(always)]
+    pub(super) fn take(&mut self, i: usize) -> (u16, usize) {
+        let place = self.touched[i];
+        let best = std::mem::replace(&mut self.best[place as usize], UNSET);
+        (place, best as u32 as usize)
+    }
+}
+
+/// A request of an input (VC) for an output (VC), to a wavefront allocator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pairing {
+    /// How many diagonals come before its own.
+    pub(super) diagonal: u32,
+    pub(super) output: u16,
+    pub(super) input: u16,
+    /// Whose turn it is, of several VCs of one input that ask for one output.
+    pub(super) turn: u32,
+    pub(super) place: usize,
+}
+
+/// Leaves the requests that a wavefront allocator serves: along the diagonals, whatever takes no input nor output that
+/// is taken already.
+pub(super) fn wavefront(requests: &mut Vec<Pairing>) {
+    requests.sort_unstable();
+    let mut served = 0;
+    for i in 0..requests.len() {
+        let request = requests[i];
+        if requests[..served].iter().all(|other| other.input != request.input && other.output != request.output) {
+            requests[served] = request;
+            served += 1;
+        }
+    }
+    requests.truncate(served);
+}
+
+/// The diagonals that a router's wavefront allocators begin with next.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Diagonals {
+    pub(super) vcs: u32,
+    pub(super) switch: u32,
+}

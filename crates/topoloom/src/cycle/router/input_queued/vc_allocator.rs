@@ -1,0 +1,305 @@
+//! VC allocation: which heads are given which output VCs.
+
+use super::matching::{Pairing, wavefront};
+use super::options::Allocator;
+use super::timing::after;
+use super::{GENERAL, InputQueued, NONE};
+
+/// An input VC that asks for an output VC of a class.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VcRequest {
+    pub(super) input: u16,
+    pub(super) port: u16,
+    pub(super) class: u8,
+}
+
+impl VcRequest {
+    /// An empty place, or a request that has been served.
+    pub(super) const NONE: Self = Self { input: NONE, port: 0, class: 0 };
+}
+
+impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+    /// A head has come to the front of input VC `index` (domain numbering): it asks for an output VC.
+    #[inline(always)]
+    pub(super) fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
+        if self.delayed() {
+            let vc = &mut self.inputs[index];
+            let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
+            vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
+        }
+        self.list_vc_request(router, index);
+    }
+
+    /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
+    #[inline(always)]
+    pub(super) fn list_vc_request(&mut self, router: u32, index: usize) {
+        let vc = &self.inputs[index];
+        let state = &mut self.routers[router as usize];
+        let vc_base = state.first_port << LOG;
+        let place = vc_base as usize + state.asking_vc as usize;
+        state.asking_vc += 1;
+        let input = (index as u32 - vc_base) as u16;
+        self.vc_requests[place] = VcRequest { input, port: vc.front.out, class: vc.front.class };
+    }
+
+    /// VC allocation of one router in internal step `step`.
+    #[inline(always)]
+    pub(super) fn allocate_vcs(&mut self, router: usize, step: u32) {
+        for iteration in 0..self.iterations() {
+            if self.routers[router].asking_vc == 0 {
+                return;
+            }
+            let dropped = match self.allocator() {
+                Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
+                Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
+                Allocator::Wavefront => self.vcs_wavefront(router, step),
+            };
+            if dropped == 0 {
+                break;
+            }
+            self.drop_vc_requests(router, dropped);
+        }
+        if self.delayed() {
+            self.delay_losers(router, step);
+        }
+    }
+
+    /// Takes the `dropped` requests that are marked off the list.
+    #[inline(always)]
+    pub(super) fn drop_vc_requests(&mut self, router: usize, dropped: usize) {
+        let state = &mut self.routers[router];
+        let base = (state.first_port << LOG) as usize;
+        let asking = state.asking_vc as usize;
+        state.asking_vc = (asking - dropped) as u16;
+        if dropped == asking {
+            return;
+        }
+        let mut kept = base;
+        for place in base..base + asking {
+            let request = self.vc_requests[place];
+            self.vc_requests[kept] = request;
+            kept += usize::from(request.input != NONE);
+        }
+    }
+
+    /// Where VC allocation takes more than a cycle, a request that lost goes through all of it again.
+    pub(super) fn delay_losers(&mut self, router: usize, step: u32) {
+        let state = self.routers[router];
+        let vc_base = (state.first_port << LOG) as usize;
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let vc = &mut self.inputs[vc_base + self.vc_requests[place].input as usize];
+            if vc.ready <= step {
+                vc.ready = after(self.speedup, step + 1, self.delays.vc_alloc);
+            }
+        }
+    }
+
+    /// The VC that an input VC's round-robin pointer picks among `free` ones of `port`: the first from the pointer on,
+    /// the lowest if the pointer is elsewhere.
+    #[inline(always)]
+    pub(super) fn pick(free: u64, port: u16, pointer: u16) -> u32 {
+        if Self::port(pointer) == port {
+            let from = free & (u64::MAX << Self::vc(pointer));
+            if from != 0 {
+                return from.trailing_zeros();
+            }
+        }
+        free.trailing_zeros()
+    }
+
+    /// The places that must be free for the packet at the front of the input VC that asks.
+    #[inline(always)]
+    pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
+        self.policy.wanted(&self.inputs[vc_base + request.input as usize].front)
+    }
+
+    /// True if packets that are given VCs of one output in one step may take the shared places from each other.
+    #[inline(always)]
+    pub(super) fn crowded(&self) -> bool {
+        self.cut_through() && self.policy.pool > 0
+    }
+
+    /// Where that is so, VCs are given in the order of their numbers: true if the request at `place` comes too late.
+    #[inline(always)]
+    pub(super) fn comes_too_late(&self, router: usize, place: usize, output: u16) -> bool {
+        if !self.crowded() {
+            return false;
+        }
+        let state = self.routers[router];
+        let vc_base = (state.first_port << LOG) as usize;
+        let port = state.first_port as usize + Self::port(output) as usize;
+        let size = self.size_of(vc_base, self.vc_requests[place]);
+        !self.policy.fits(self.outputs[vc_base + output as usize].occupancy, self.ports[port].shared, size)
+    }
+
+    /// Inputs choose, then output VCs. Returns the number of requests to be taken off the list.
+    #[inline(always)]
+    pub(super) fn vcs_input_first(&mut self, router: usize, step: u32) -> usize {
+        let state = self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let mut dropped = 0;
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            let port = port_base + request.port as usize;
+            let mut free = self.ports[port].free & self.class_masks[request.class as usize];
+            if self.whole() & free != 0 {
+                free = self.with_room(port, free, self.size_of(vc_base, request));
+            }
+            if free == 0 {
+                self.park(router, place);
+                dropped += 1;
+                continue;
+            }
+            let vc = &self.inputs[vc_base + request.input as usize];
+            let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
+            if state.asking_vc == 1 {
+                self.grant_vc(router, place, output, true, step);
+                return 1;
+            }
+            let pointer = self.outputs[vc_base + output as usize].pointer;
+            self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+        }
+        let winners = std::mem::take(&mut self.by_vc.len);
+        if self.crowded() {
+            self.by_vc.sort(winners);
+        }
+        for i in 0..winners {
+            let (output, place) = self.by_vc.take(i);
+            if self.comes_too_late(router, place, output) {
+                continue;
+            }
+            self.grant_vc(router, place, output, true, step);
+            dropped += 1;
+        }
+        dropped
+    }
+
+    /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
+    pub(super) fn vcs_islip(&mut self, router: usize, step: u32, first: bool) -> usize {
+        let state = self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let mut dropped = 0;
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            let size = self.size_of(vc_base, request);
+            let mut free = self.usable(port_base + request.port as usize, request.class, size);
+            if free == 0 {
+                self.park(router, place);
+                dropped += 1;
+                continue;
+            }
+            while free != 0 {
+                let output = request.port << LOG | free.trailing_zeros() as u16;
+                free &= free - 1;
+                let pointer = self.outputs[vc_base + output as usize].pointer;
+                self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+            }
+        }
+        // The grants of an input VC compete by its own pointer.
+        let mut accepted: Vec<(usize, u16, u16)> = Vec::new();
+        for i in 0..std::mem::take(&mut self.by_vc.len) {
+            let (output, place) = self.by_vc.take(i);
+            let request = self.vc_requests[place];
+            let key = output.wrapping_sub(self.inputs[vc_base + request.input as usize].pointer);
+            match accepted.iter_mut().find(|(p, _, _)| *p == place) {
+                Some(best) if key < best.1 => *best = (place, key, output),
+                Some(_) => {}
+                None => accepted.push((place, key, output)),
+            }
+        }
+        if self.crowded() {
+            accepted.sort_unstable_by_key(|&(_, _, output)| output);
+        }
+        for &(place, _, output) in &accepted {
+            if self.comes_too_late(router, place, output) {
+                continue;
+            }
+            self.grant_vc(router, place, output, first, step);
+            dropped += 1;
+        }
+        dropped
+    }
+
+    /// Wavefront over VCs: every head asks for all free VCs of its class; who stands on an earlier diagonal of the
+    /// square of input VCs and output VCs comes first.
+    pub(super) fn vcs_wavefront(&mut self, router: usize, step: u32) -> usize {
+        let state = self.routers[router];
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let (square, first) = (self.radix(router) * self.vcs, self.diagonals[router].vcs);
+        let vcs = self.vcs;
+        let number = |index: u16| u32::from(Self::port(index)) * vcs + Self::vc(index);
+        let mut requests = std::mem::take(&mut self.requests);
+        let mut dropped = 0;
+        for place in vc_base..vc_base + state.asking_vc as usize {
+            let request = self.vc_requests[place];
+            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+                continue;
+            }
+            let port = port_base + request.port as usize;
+            let mut free = self.usable(port, request.class, self.size_of(vc_base, request));
+            if free == 0 {
+                self.park(router, place);
+                dropped += 1;
+            }
+            while free != 0 {
+                let output = request.port << LOG | free.trailing_zeros() as u16;
+                free &= free - 1;
+                let diagonal = (number(request.input) + number(output) + square - first) % square;
+                requests.push(Pairing { diagonal, output, input: request.input, turn: 0, place });
+            }
+        }
+        if !requests.is_empty() {
+            self.diagonals[router].vcs = (first + 1) % square;
+        }
+        wavefront(&mut requests);
+        if self.crowded() {
+            requests.sort_unstable_by_key(|request| request.output);
+        }
+        for request in requests.drain(..) {
+            if !self.comes_too_late(router, request.place, request.output) {
+                self.grant_vc(router, request.place, request.output, true, step);
+                dropped += 1;
+            }
+        }
+        self.requests = requests;
+        dropped
+    }
+
+    /// Gives output VC `output` to the request at `place`, which is marked for removal.
+    #[inline(always)]
+    pub(super) fn grant_vc(&mut self, router: usize, place: usize, output: u16, move_pointers: bool, step: u32) {
+        let state = self.routers[router];
+        let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
+        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+        let vc = &mut self.inputs[vc_base + input as usize];
+        vc.output = output;
+        if KIND == GENERAL && self.delayed {
+            vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+        }
+        let (size, places) = (vc.front.size(), self.policy.places(&vc.front));
+        let owned = &mut self.outputs[vc_base + output as usize];
+        owned.owner = input;
+        owned.starved = false;
+        if move_pointers {
+            vc.pointer = output + 1;
+            owned.pointer = input + 1;
+        }
+        let arbiters = &mut self.ports[port_base + Self::port(output) as usize];
+        arbiters.free &= !(1 << Self::vc(output));
+        if KIND == GENERAL && self.policy.cut_through {
+            let before = u32::from(owned.occupancy);
+            owned.occupancy += places as u16;
+            arbiters.shared += self.policy.shared(before + places) - self.policy.shared(before);
+            if let Some(padded) = self.padded.get_mut(vc_base + output as usize) {
+                padded.push_back((size as u16, (places - size) as u16));
+            }
+        }
+        self.ask_switch(router, input, output);
+    }
+}
