@@ -54,6 +54,10 @@ fuzz: setup ## Give random input of every kind to the commands: make fuzz SECOND
 			--seconds $$(($(SECONDS) / 4)) || { failed=1; echo "the last case is in target/fuzz/case.json"; }; \
 	done; exit $${failed:-0}
 
+.PHONY: test-pages
+test-pages: setup ## Compile and test the Rust that pages of docs add to the crate: minutes
+	$(BIN)/python -m pytest tests/pages -m pages
+
 .PHONY: test-slurm
 test-slurm: setup ## Run studies on a real Slurm on this machine; as root, installs Debian's packages
 	tests/external/install.sh slurm

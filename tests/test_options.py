@@ -5,9 +5,9 @@ import json
 import pytest
 
 import topoloom
-from topoloom import TopoloomError
+from topoloom import TopoloomError, _core
 from topoloom.cli.parameters import split_names
-from topoloom.options import ROUTER_KEYS, EngineOptions, make_options, parse_pairs
+from topoloom.options import CYCLE_NS, ROUTER_KEYS, EngineOptions, make_options, parse_pairs
 
 
 def test_the_defaults_are_the_documented_ones():
@@ -16,6 +16,23 @@ def test_the_defaults_are_the_documented_ones():
         "allocator=separable-input-first,iterations=1,buffers=private,flow=wormhole"
     )
     assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4, routing_delay=0)
+
+
+def test_the_engine_says_what_goes_with_a_model():
+    options = make_options({"model": "vct", "buffer": 9})
+    assert (options.vcs, options.buffer, options.flow, options.speedup, options.routing_delay) == (4, 9, "vct", 1.0, 36)
+    assert (options.links.local, options.packet) == (7, 33)
+    assert CYCLE_NS == {"vct": 256 / 96}
+    models = json.loads(_core.routers_json())["models"]
+    assert [model["name"] for model in models] == ["iq", "vct", "extoll"]
+    assert all(EngineOptions(model=model["name"]) != EngineOptions() for model in models[1:])
+
+
+def test_reports_say_what_a_router_is_set_up_like():
+    rows = dict(_core.router_settings(make_options({"speedup": 1.5, "buffer": 2000}).engine_json()))
+    assert (rows["Internal speedup"], rows["Buffer of a VC"]) == ("1.5 steps per cycle", "2,000 flits")
+    cards = dict(_core.router_settings(make_options({"model": "extoll", "tcs": 1}).engine_json()))
+    assert cards["Traffic classes"].startswith("1 of 2 VCs, 1 with an adaptive VC; used: all, or")
 
 
 def test_an_integer_will_do_for_a_real_and_an_integral_real_for_an_integer():

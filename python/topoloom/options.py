@@ -148,8 +148,8 @@ def _about(key: Mapping[str, Any]) -> str:
     """Return a line of documentation on a router's option, as docstrings have it."""
     everywhere = len(key["models"]) > 1
     what = key["doc"][0].upper() + key["doc"][1:] if everywhere else f"Of ``{key['models'][0]}``: {key['doc']}"
-    unless = f"; {key['unless']} unless given" if key["unless"] else ""
-    return f"    {key['name']}: {what}{unless}."
+    unless = f"; unless given, {key['unless']}" if key["unless"] else ""
+    return f"        {key['name']}: {what}{unless}."
 
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ if TYPE_CHECKING:
     class RouterOptions(Options):
         """A router model and its options; see below."""
 
-        model: str
+        model: str = ""
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -169,9 +169,9 @@ else:
             [
                 "A router model and its options, as the engine lists them. Times are in cycles, sizes in flits.",
                 "",
-                "Attributes:",
-                "    model: The router model: " + ", or ".join(_PRESETS) + "; what goes with it stands wherever an "
-                "option is not given.",
+                "    Attributes:",
+                f"        model: The router model: {', '.join(_PRESETS)}; what goes with it stands wherever an option is "
+                "not given.",
                 *map(_about, _ROUTERS["keys"]),
             ]
         ),

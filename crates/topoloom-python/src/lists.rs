@@ -105,7 +105,7 @@ pub fn routers_json() -> PyResult<String> {
             "kind": kind,
             "words": words(key.name),
             "default": default,
-            "unless": key.unless.words(),
+            "unless": unless(key.name),
             "doc": key.doc,
             "models": ROUTERS.iter().filter(has).map(|model| model.name).collect::<Value>(),
         })
@@ -123,6 +123,15 @@ fn preset(model: &RouterInfo) -> topoloom::Result<Value> {
         .flatten()
         .filter(|(name, value)| *name != "model" && usual.get(name.as_str()) != Some(value));
     Ok(own.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// What an option is unless given, in words, where users see no default; by models where they differ.
+fn unless(key: &str) -> Option<String> {
+    let own = |model: &&'static RouterInfo| Some((model.name, model.key(key)?.unless.words()?));
+    let said: Vec<(&str, String)> = ROUTERS.iter().filter_map(own).collect();
+    let (_, first) = said.first()?;
+    let others = said.iter().filter(|(_, words)| words != first);
+    Some(others.fold(first.clone(), |text, (model, words)| format!("{text}, or {words} with model={model}")))
 }
 
 /// The words that some model takes for a key.

@@ -34,7 +34,7 @@ pub struct RouterInfo {
     pub source: &'static str,
     /// Nanoseconds of a cycle, where its times are those of a machine.
     pub cycle_ns: Option<f64>,
-    /// Its options, in the order of results. First among them those that every model has.
+    /// Its options, in the order of results.
     pub keys: &'static [Key],
     /// Options that are given these values by whoever asks for the model and does not give them.
     pub preset: &'static [(&'static str, Value)],
@@ -194,14 +194,15 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The head that was accepted last at input VC `vc` decided in state `before`. Only where heads decide again.
-    fn remember(&mut self, vc: u32, before: PacketState);
+    /// The head that was accepted last at input VC `vc` decided in state `before`. This and the next two only where heads
+    /// decide again: a model on which they do not refuses such routings.
+    fn remember(&mut self, _vc: u32, _before: PacketState) {}
 
     /// The heads that shall decide again, with the state in which they decided before, by input VC.
-    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>);
+    fn undecided(&mut self, _heads: &mut Vec<(u32, Flit)>) {}
 
     /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided: here it is.
-    fn redirect(&mut self, vc: u32, flit: Flit);
+    fn redirect(&mut self, _vc: u32, _flit: Flit) {}
 
     /// Flits that have crossed a switch so far.
     fn grants(&self) -> u64;

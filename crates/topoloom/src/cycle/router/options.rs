@@ -228,3 +228,82 @@ impl Serialize for RouterOptions {
         serializer.collect_map(std::iter::once(("model", &model)).chain(self.model.keys.iter().filter_map(seen)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::Config;
+
+    fn read(text: &str) -> Result<Config> {
+        serde_json::from_str(text).map_err(|error| Error::Config(error.to_string()))
+    }
+
+    fn mistake(text: &str) -> String {
+        read(text).and_then(|config| config.check()).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn every_model_runs_as_it_is_and_says_what_it_does() {
+        for model in ROUTERS {
+            let config = Config::of(model.name).expect("a model");
+            config.check().expect(model.name);
+            assert!(!model.summary.is_empty() && !model.source.is_empty(), "{}", model.name);
+            for key in model.keys {
+                assert!(!key.doc.is_empty() && !key.doc.ends_with('.'), "{}", key.name);
+                key.unless.value().map_or(Ok(()), |value| key.check(value)).expect(key.name);
+            }
+            let told = (model.describe)(&config.router);
+            assert!(told[0].0 == "Router model" && told[0].1.starts_with(model.name), "{told:?}");
+            // Filled in, every option stands in results, but for what the routing decides later.
+            let filled = serde_json::to_value(config.router.filled(1)).expect("JSON");
+            let missing = model.keys.iter().filter(|key| filled.get(key.name).is_none());
+            assert!(missing.into_iter().all(|key| matches!(key.unless, Unless::Depends(_))), "{filled}");
+        }
+    }
+
+    #[test]
+    fn a_model_brings_what_goes_with_it_unless_other_things_are_given() {
+        let vct = read(r#"{"model": "vct", "buffer": 9, "links": {"local": 3}}"#).expect("options");
+        let by_name = |key| vct.router.int(key);
+        assert_eq!((by_name("vcs"), by_name("buffer"), by_name("routing_delay")), (4, 9, 36));
+        assert_eq!((vct.router.text("flow"), vct.packet.largest()), ("vct", 33));
+        assert_eq!((vct.links.local, vct.links.global), (3, 1));
+        assert_eq!(read(r#"{"model": "vct"}"#).expect("options"), Config::of("vct").expect("a model"));
+        let nulls = read(r#"{"model": "vct", "vcs": null}"#).expect("options");
+        assert_eq!(nulls.router.int_given("vcs"), None, "null is not given, and nothing stands for it");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for text in ["{}", r#"{"model": "vct"}"#, r#"{"model": "extoll", "tcs": 2, "tc_use": "all", "seed": 7}"#] {
+            let config = read(text).expect("options");
+            let written = serde_json::to_string(&config).expect("JSON");
+            assert_eq!(read(&written).expect("options"), config, "{written}");
+        }
+    }
+
+    #[test]
+    fn mistakes_name_the_option() {
+        assert!(mistake(r#"{"model": "iqq"}"#).contains("did you mean 'iq'"));
+        assert!(mistake(r#"{"model": 3}"#).contains("it must be the name of a model"));
+        assert!(mistake(r#"{"vcz": 3}"#).contains("unknown field `vcz`"));
+        assert!(mistake(r#"{"vcs": 65}"#).contains("vcs is 65; it must be from 1 to 64"));
+        assert!(mistake(r#"{"vcs": "four"}"#).contains("vcs is \"four\"; it must be from 1 to 64"));
+        assert!(mistake(r#"{"speedup": 0.5}"#).contains("speedup is 0.5; it must be from 1 to 16"));
+        assert!(mistake(r#"{"flow": "cut"}"#).contains("flow is 'cut'; it must be 'wormhole' or 'vct'"));
+        assert!(mistake(r#"{"tcs": 2}"#).contains("tcs is for model=extoll, which alone has it"));
+        assert!(mistake(r#"{"model": "extoll", "vcs": 4}"#).contains("model=extoll has no vcs: tcs, tc-vcs"));
+        assert!(mistake(r#"{"model": "extoll", "speedup": 3}"#).contains("model=extoll has no speedup"));
+        read(r#"{"model": "extoll", "speedup": 2.0}"#).expect("options").check().expect("the usual does no harm");
+        assert!(RouterOptions::new("iq", [("vcz", 3.into())]).expect_err("a typo").to_string().contains("'vcs'"));
+    }
+
+    #[test]
+    fn keys_stand_where_their_model_has_them() {
+        let names: Vec<&str> = keys().iter().map(|key| key.name).collect();
+        let place = |name| names.iter().position(|other| *other == name).expect(name);
+        assert_eq!(place("buffer_delay"), place("credit_delay") + 1);
+        assert_eq!(place("iterations") + 1, names.len());
+        assert!(ROUTERS.iter().all(|model| model.keys.iter().map(|key| place(key.name)).is_sorted()));
+    }
+}

@@ -1,0 +1,32 @@
+"""The Rust of the pages: it compiles as it stands, and its own tests pass."""
+
+from pathlib import Path
+
+import pytest
+
+from harness import pages
+
+PAGES = {"adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::ideal")}
+"""The command of cargo that checks each page."""
+
+
+@pytest.mark.pages
+@pytest.mark.parametrize("name", PAGES)
+def test_the_rust_of(name: str, tmp_path: Path) -> None:
+    folder = pages.sources(pages.ROOT / "docs" / f"{name}.md", tmp_path)
+    done = pages.cargo(folder, *PAGES[name])
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert "0 passed" not in done.stdout, "the page's tests have run"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_is_changed_stands_in_the_sources(name: str, tmp_path: Path) -> None:
+    page = pages.ROOT / "docs" / f"{name}.md"
+    assert {block.language for block in pages.blocks(page)} == {"rust", "diff"}
+    pages.sources(page, tmp_path)
+
+
+def test_a_change_of_what_is_not_there_is_told() -> None:
+    assert pages.changed("a\nb\n", " a\n-b\n+c\n+d\n") == "a\nc\nd\n"
+    with pytest.raises(ValueError, match="stands 0 times"):
+        pages.changed("a\nb\n", " c\n+d\n")
