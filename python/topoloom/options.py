@@ -170,8 +170,8 @@ else:
                 "A router model and its options, as the engine lists them. Times are in cycles, sizes in flits.",
                 "",
                 "    Attributes:",
-                f"        model: The router model: {', '.join(_PRESETS)}; what goes with it stands wherever an option is "
-                "not given.",
+                f"        model: The router model: {', '.join(_PRESETS)}; what goes with it stands wherever an option "
+                "is not given.",
                 *map(_about, _ROUTERS["keys"]),
             ]
         ),

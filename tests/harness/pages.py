@@ -1,8 +1,8 @@
 """Compiles the Rust of a page: its blocks become files of a copy of the crate, and changes to files that are there.
 
-A block ` ```rust file=PATH ` is a new file. A block ` ```diff file=PATH ` is a change: its lines that begin with a blank
-or `-` stand in the file, once and one after the other; those that begin with a blank or `+` take their place. All pages
-share one directory of what is compiled, `target/pages`, so that only the crate itself is compiled again for each.
+A block ` ```rust file=PATH ` is a new file. A block ` ```diff file=PATH ` is a change: its lines that begin with a
+blank or `-` stand in the file, once and one after the other; those that begin with a blank or `+` take their place. All
+pages share one directory of what is compiled, `target/pages`, so that only the crate itself is compiled again for each.
 """
 
 import os

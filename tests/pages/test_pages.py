@@ -1,5 +1,6 @@
 """The Rust of the pages: it compiles as it stands, and its own tests pass."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,14 @@ def test_a_change_of_what_is_not_there_is_told() -> None:
     assert pages.changed("a\nb\n", " a\n-b\n+c\n+d\n") == "a\nc\nd\n"
     with pytest.raises(ValueError, match="stands 0 times"):
         pages.changed("a\nb\n", " c\n+d\n")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_new_files_are_formatted(name: str, tmp_path: Path) -> None:
+    for number, block in enumerate(pages.blocks(pages.ROOT / "docs" / f"{name}.md")):
+        if block.language == "rust":
+            file = tmp_path / f"block{number}.rs"
+            file.write_text(block.text)
+            style = ("--check", "--edition", "2024", "--config-path", str(pages.ROOT / "rustfmt.toml"))
+            done = subprocess.run(["rustfmt", *style, file], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout

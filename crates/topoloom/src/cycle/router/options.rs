@@ -101,8 +101,8 @@ impl RouterOptions {
         self.given.get(key).or_else(|| self.model.key(key).and_then(|key| key.unless.value()))
     }
 
-    /// A whole number, as [`RouterOptions::get`]; `None` too for what is none.
-    pub fn int_given(&self, key: &str) -> Option<u32> {
+    /// A whole number, as [`RouterOptions::get`]; `None` also for what is not one.
+    pub fn find_int(&self, key: &str) -> Option<u32> {
         match self.get(key) {
             Some(Value::Int(value)) => Some(*value),
             _ => None,
@@ -114,7 +114,7 @@ impl RouterOptions {
     /// # Panics
     /// If the model has no such key: a mistake in the model.
     pub fn int(&self, key: &str) -> u32 {
-        self.int_given(key).unwrap_or_else(|| panic!("{}: {key} is no whole number that is known", self.model.name))
+        self.find_int(key).unwrap_or_else(|| panic!("{}: {key} is no whole number that is known", self.model.name))
     }
 
     /// A number, likewise.
@@ -134,11 +134,11 @@ impl RouterOptions {
     /// # Panics
     /// As [`RouterOptions::int`].
     pub fn text(&self, key: &str) -> &str {
-        self.text_given(key).unwrap_or_else(|| panic!("{}: {key} is no text that is known", self.model.name))
+        self.find_text(key).unwrap_or_else(|| panic!("{}: {key} is no text that is known", self.model.name))
     }
 
-    /// A text, as [`RouterOptions::get`]; `None` too for what is none.
-    pub fn text_given(&self, key: &str) -> Option<&str> {
+    /// A text, as [`RouterOptions::get`]; `None` also for what is not one.
+    pub fn find_text(&self, key: &str) -> Option<&str> {
         match self.get(key) {
             Some(Value::Text(value)) => Some(value),
             _ => None,
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!((vct.links.local, vct.links.global), (3, 1));
         assert_eq!(read(r#"{"model": "vct"}"#).expect("options"), Config::of("vct").expect("a model"));
         let nulls = read(r#"{"model": "vct", "vcs": null}"#).expect("options");
-        assert_eq!(nulls.router.int_given("vcs"), None, "null is not given, and nothing stands for it");
+        assert_eq!(nulls.router.find_int("vcs"), None, "null is not given, and nothing stands for it");
     }
 
     #[test]

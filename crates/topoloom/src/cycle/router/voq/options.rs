@@ -160,7 +160,7 @@ impl Options {
             tcs: options.int("tcs"),
             tc_vcs: options.int("tc_vcs"),
             adaptive_tcs: options.int("adaptive_tcs"),
-            tc_use: options.text_given("tc_use").map(|classes| match classes {
+            tc_use: options.find_text("tc_use").map(|classes| match classes {
                 "deterministic" => TcUse::Deterministic,
                 "adaptive" => TcUse::Adaptive,
                 _ => TcUse::All,
@@ -175,7 +175,7 @@ impl Options {
 /// Traffic classes, deterministic VCs of each, and how many have an adaptive VC as well.
 fn traffic_classes(options: &RouterOptions) -> [u32; 3] {
     let tcs = options.int("tcs");
-    [tcs, options.int("tc_vcs"), options.int_given("adaptive_tcs").unwrap_or(tcs.min(2))]
+    [tcs, options.int("tc_vcs"), options.find_int("adaptive_tcs").unwrap_or(tcs.min(2))]
 }
 
 fn check(options: &RouterOptions, largest: u32) -> Result<()> {
@@ -214,7 +214,7 @@ fn describe(options: &RouterOptions) -> Vec<(&'static str, String)> {
     let [tcs, tc_vcs, adaptive] = traffic_classes(options);
     let stages = ["routing_delay", "buffer_delay", "sw_alloc_delay", "crossbar_delay"];
     let stages: Vec<String> = stages.iter().map(|stage| options.int(stage).to_string()).collect();
-    let used = options.text_given("tc_use").unwrap_or("all, or with adaptive routings those with an adaptive VC");
+    let used = options.find_text("tc_use").unwrap_or("all, or with adaptive routings those with an adaptive VC");
     let buffers = options.text("buffers");
     vec![
         ("Router model", format!("extoll: virtual output queues, whole packets, {buffers} buffers")),
