@@ -75,6 +75,8 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     ///
     /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
     /// win: the others need not be looked at.
+    // Not inlined, like what else is seldom: the loops of a step need the registers.
+    #[inline(never)]
     pub(super) fn wake(&mut self, router: usize, port: usize) {
         let free = self.ports[port].free;
         let simple = !self.delayed() && self.whole() == 0 && self.allocator() != Allocator::Wavefront;

@@ -144,6 +144,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     }
 
     /// The general case of [`InputQueued::switch_input_first`].
+    #[inline(never)]
     pub(super) fn inputs_choose(&mut self, router: usize, asking: Range<usize>, step: u32, parked: &mut bool) {
         let port_base = self.routers[router].first_port as usize;
         for place in asking {
