@@ -24,7 +24,6 @@ use crate::traffic::Traffic;
 use buffer_policy::Buffers;
 
 /// What users read about a router model, and what the engine asks of it.
-#[derive(Debug)]
 pub struct RouterInfo {
     /// The name that users type.
     pub name: &'static str,
@@ -54,6 +53,12 @@ pub struct RouterInfo {
     pub describe: fn(&RouterOptions) -> Vec<(&'static str, String)>,
     /// Meets a network and a routing.
     pub prepare: fn(&Case<'_>) -> Result<Box<dyn Router>>,
+}
+
+impl std::fmt::Debug for RouterInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RouterInfo({})", self.name)
+    }
 }
 
 impl RouterInfo {

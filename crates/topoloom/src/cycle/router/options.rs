@@ -21,9 +21,10 @@ impl Default for RouterOptions {
     }
 }
 
+/// Alike if they run alike: a default that is given is the default.
 impl PartialEq for RouterOptions {
     fn eq(&self, other: &Self) -> bool {
-        self.model.name == other.model.name && self.given == other.given
+        self.model.name == other.model.name && keys().iter().all(|key| self.get(key.name) == other.get(key.name))
     }
 }
 

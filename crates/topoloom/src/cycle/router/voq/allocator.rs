@@ -11,6 +11,7 @@ pub(super) fn first_from(bits: u64, from: u16) -> u32 {
 }
 
 /// The bits of a word, in order.
+#[inline]
 pub(super) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let bit = (word != 0).then(|| word.trailing_zeros());
@@ -21,11 +22,13 @@ pub(super) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
 
 impl Voq {
     /// True if the packet fits behind its output.
+    #[inline]
     pub(super) fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
         self.policy.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
     }
 
     /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.
+    #[inline]
     pub(super) fn eligible(&mut self, card: usize, input: u32, output: u32) -> Option<u8> {
         let first_port = self.cards[card].first_port;
         let port = (first_port + output) as usize;
@@ -53,6 +56,7 @@ impl Voq {
     }
 
     /// Room has been made behind an output: the heads that wait for it ask again.
+    #[inline]
     pub(super) fn relieve(&mut self, port: usize) {
         let card = self.card_of[port] as usize;
         let (first_port, log) = (self.cards[card].first_port, self.log);
@@ -102,6 +106,7 @@ impl Voq {
     }
 
     /// The packet that `output` granted to `input` goes through: its places behind the output are taken.
+    #[inline]
     pub(super) fn connect(&mut self, card: usize, input: u32, output: u32, now: u32) {
         let lane = self.grants[output as usize];
         let first_port = self.cards[card].first_port;

@@ -28,6 +28,7 @@ pub(super) struct PacketEntry {
 
 impl PacketEntry {
     /// The next cell to go on.
+    #[inline]
     pub(super) fn cell(&self) -> Flit {
         if self.sent == 0 {
             return self.head;
@@ -56,12 +57,14 @@ pub(super) struct Pair {
 }
 
 impl Voq {
+    #[inline]
     pub(super) fn pair(&mut self, card: usize, input: u32, output: u32) -> &mut Pair {
         let port = (self.cards[card].first_port + output) as usize;
         &mut self.pairs[port * self.radix + input as usize]
     }
 
     /// The head of a queue may be sent from now on.
+    #[inline]
     pub(super) fn ask(&mut self, queue: u32) {
         let (vc, card, input, output) = self.place(queue);
         let lane = self.lane(vc);
@@ -73,6 +76,7 @@ impl Voq {
     }
 
     /// The head of a queue may not be sent any more: it is being sent, has gone elsewhere, or waits for room.
+    #[inline]
     pub(super) fn withdraw(&mut self, queue: u32) {
         let (vc, card, input, output) = self.place(queue);
         let lane = self.lane(vc);
@@ -88,6 +92,7 @@ impl Voq {
     }
 
     /// Looks at the head of a queue that has changed: it asks if its stages are behind it.
+    #[inline]
     pub(super) fn renew(&mut self, queue: u32, now: u32) {
         let first = self.queues[queue as usize].first;
         if first != NIL && self.packets.at(first).ready <= now {
@@ -95,6 +100,7 @@ impl Voq {
         }
     }
 
+    #[inline]
     pub(super) fn append(&mut self, queue: u32, packet: u32) {
         let last = std::mem::replace(&mut self.queues[queue as usize].last, packet);
         if self.queues[queue as usize].first == NIL {
@@ -105,6 +111,7 @@ impl Voq {
     }
 
     /// Takes the head of a queue out of it; what follows is looked at by whoever does so.
+    #[inline]
     pub(super) fn detach(&mut self, queue: u32) -> u32 {
         let Queue { first, last } = self.queues[queue as usize];
         let next = if first == last { NIL } else { self.packets.behind(first) };
