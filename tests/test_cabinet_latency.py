@@ -37,7 +37,7 @@ def latencies(spec, links, folder):
 )
 def test_links_within_and_between_the_cabinets_of_the_layout(spec, cabinet, tmp_path):
     links = {"inside": 50, "between": 100} | ({} if cabinet is None else {"cabinet": cabinet})
-    layout = layouts.Layout(network(spec), "" if cabinet is None else f"cabinet={cabinet}")
+    layout = layouts.Layout(network(spec), "family" if cabinet is None else f"cabinet={cabinet}")
     ends = {(c.near.router, c.far.router): (c.near.cabinet, c.far.cabinet) for c in layout.cables() if c.far}
     found = latencies(spec, links, tmp_path)
     assert found == {pair: 50 if here == there else 100 for pair, (here, there) in ends.items()}

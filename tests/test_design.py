@@ -61,6 +61,35 @@ def test_estimates_of_bisections_are_as_near_as_the_docs_say(family):
     assert ratios[len(ratios) * 9 // 10] <= usual
 
 
+@pytest.mark.parametrize("family", SHAPES)
+def test_estimates_of_cable_are_as_near_as_the_docs_say(family):
+    for layout in ("rack", "rack:units=24,kw=9,node-units=0.5,columns=5"):
+        for found in drawn(candidates(terminals=(150, 900), radix=20, families=family), 6):
+            measured = found.network().layout(layout).cost()["cable_per_terminal_m"]
+            assert 0.8 * measured <= found.cable_per_terminal_m(layout) <= 1.4 * measured, (found.spec, layout)
+
+
+def test_cable_follows_the_layout_that_is_named(topoloom):
+    asked = ["candidates", "--terminals", "300", "--radix", "12", "--each", "1", "--families", "hyperx", "--json"]
+    told = topoloom(*asked).json()
+    small, family = (topoloom(*asked, "--layout", layout).json() for layout in ("rack:units=8", "family"))
+    (row,), (less,), (none,) = told["shown"], small["shown"], family["shown"]
+    assert (row["layout"], less["layout"], none["layout"]) == ("rack", "rack:units=8", "family")
+    assert "racks of 42 U" in told["layout_assumptions"]
+    assert "racks of 8 U" in small["layout_assumptions"]
+    assert row["cable_is"] == "estimate"
+    assert row["cable_per_terminal_m"] < less["cable_per_terminal_m"], "smaller racks, longer cables"
+    assert (none["cable_per_terminal_m"], none["cable_is"]) == (None, None)
+    assert "--exact measures it in family" in topoloom(*asked[:-1], "--layout", "family").err
+    for layout in ("rack", "family"):
+        (exact,) = topoloom(*asked, "--exact", "--layout", layout).json()["shown"]
+        cost = network(exact["spec"]).layout(layout).cost()
+        assert {key: exact[key] for key in ("cost_usd", "cable_per_terminal_m", "layout", "layout_assumptions")} == {
+            key: cost[key] for key in ("cost_usd", "cable_per_terminal_m", "layout", "layout_assumptions")
+        }
+    assert "unknown preset 'rak'" in topoloom(*asked, "--layout", "rak").err
+
+
 def test_estimates_of_the_diameters_of_random_graphs():
     found = candidates(terminals=(100, 400), radix=30, families="random-regular")
     some = drawn([each for each in found if each.routers >= 20], 50)

@@ -73,14 +73,15 @@ def test_places_of_256_cabinets_beat_the_order_and_scipy():
     [
         ("torus:6x4,p=2", "cabinet=4"),
         ("myriclos:256", "nodes=128,place=anneal"),
-        ("dragonfly:a=4,h=2,p=2", ""),
+        ("dragonfly:a=4,h=2,p=2", "own"),
+        ("slimfly:q=5,p=50", "rack"),
         ("permuted:two-cab(hypercube:5,p=3),cabinet=8", "cabinet=8,terminal=none"),
         ("xgft:down=3x2x4,up=2x3", "cabinet=metis:5"),
     ],
 )
 def test_a_cabling_list_reads_back_to_the_same_network(topoloom, tmp_path, spec, rules):
     path = tmp_path / "cabling.csv"
-    assert topoloom("layout", spec, "--layout", rules or "own", "--cables", str(path)).status == 0
+    assert topoloom("layout", spec, "--layout", rules, "--cables", str(path)).status == 0
     network, again = (topoloom_network(text) for text in (spec, f"file:{path}"))
     assert sorted(again.edges()) == sorted(network.edges())
     assert again.core.terminals_by_router() == network.core.terminals_by_router()
@@ -157,7 +158,10 @@ def boxes_of(svg, name):
         ("torus:16x16", "permutation"),
         ("torus:64x64", "permutation"),
         ("myriclos:256", "nodes=128"),
-        ("mesh:5x3", ""),
+        ("mesh:5x3", "family"),
+        ("hyperx:10x10,p=10", ""),
+        ("fattree:k=8,levels=3", ""),
+        ("slimfly:q=5,p=50", "rack:units=48,aisle=0.9:1.5,rows=4"),
     ],
 )
 def test_floors_are_drawn_to_scale(spec, rules):
@@ -219,6 +223,22 @@ def test_the_kinds_of_cable_are_told_apart():
         ("cabinet=4,aisle=1:x", "aisle is x"),
         ("cabinet=metis:0", "cabinet is metis:0"),
         ("cabinet=4,cabinet=8", "cabinet is given twice"),
+        ("rak:units=48", "did you mean 'rack'?"),
+        ("rack:unit=48", "did you mean 'units'?"),
+        ("rack:units=48,kw=0", "kw is 0; it must be a number above 0"),
+        ("rack:kw=1e9", "kw is 1e9; it must be a number above 0, up to 1000"),
+        ("rack:router-kw=x", "router-kw is x; it must be a number from 0 to 1000"),
+        ("rack:node-units=2000", "node-units is 2000; it must be a number from 0 to 1000"),
+        ("rack:max-routers=0", "max-routers is 0; it must be a whole number from 1"),
+        ("rack:order=best", "unknown order 'best'; there are: cabinets, groups, ids, growth"),
+        ("rack:order=groups", "torus:4x4 has nothing to keep together for order=groups"),
+        ("rack:cabinet=4", "cabinet does not go with rack"),
+        ("rack:nodes=4", "nodes does not go with rack"),
+        ("kw=20", "kw goes with rack, as rack:kw=…"),
+        ("family:max-nodes=4", "max-nodes goes with rack"),
+        ("rack:units=2,node-units=3", "a rack of 2 units and 30 kW has no room for a node of 3 units and 0.5 kW"),
+        ("rack:kw=0.2", "a rack of 42 units and 0.2 kW has no room for a router of 1 units and 0.25 kW"),
+        ("rack:rows=1,columns=1,units=2", "16 cabinets do not fit on a floor of 1 rows of 1"),
     ],
 )
 def test_mistakes_in_rules(topoloom, rules, words):

@@ -44,7 +44,7 @@ def edges_of(topoloom, path, spec):
     ],
 )
 def test_cost_is_the_sum_over_edges_and_coordinates(topoloom, tmp_path, spec, family, numbers):
-    facts = topoloom("show", spec, "--json").json()[0]
+    facts = topoloom("show", spec, "--layout", "family", "--json").json()[0]
     edges = edges_of(topoloom, tmp_path / "edges.csv", spec)
     places, inside = floor.places(family, numbers, facts["routers"])
     lengths = [floor.length(places[a], places[b], inside) for a, b in edges]
@@ -62,8 +62,8 @@ def test_cost_is_the_sum_over_edges_and_coordinates(topoloom, tmp_path, spec, fa
 
 def test_the_list_of_cables_adds_up(topoloom, tmp_path):
     spec = "dragonfly:a=4,h=2,p=2"
-    layout = topoloom("layout", spec, "--json").json()[0]
-    rows = cables_of(topoloom, tmp_path / "cables.csv", spec)
+    layout = topoloom("layout", spec, "--layout", "family", "--json").json()[0]
+    rows = cables_of(topoloom, tmp_path / "cables.csv", spec, "--layout", "family")
     assert len(rows) == layout["cables"] == 72 + 90
     assert sum(float(row["price_usd"]) for row in rows) == pytest.approx(layout["cable_cost_usd"], abs=0.01 * len(rows))
     assert sum(float(row["length_m"]) for row in rows) == pytest.approx(layout["cable_m"])
@@ -104,7 +104,7 @@ def test_parts_sum_to_the_whole(topoloom):
 def test_the_prices_of_the_slim_fly_paper(topoloom, tmp_path):
     """Electric cables within cabinets, optical ones between them, a router 350.4 k - 892.3 $, all at 40 Gb/s."""
     spec = "slimfly:q=5,p=4"
-    facts = topoloom("show", spec, "--prices", "fdr10-slimfly", "--json").json()[0]
+    facts = topoloom("show", spec, "--prices", "fdr10-slimfly", "--layout", "family", "--json").json()[0]
     edges = edges_of(topoloom, tmp_path / "edges.csv", spec)
     cabinet = [router // 5 % 5 for router in range(50)]
     places = floor.on_floor(cabinet)
@@ -293,6 +293,8 @@ def test_terminal_cables_can_be_left_out():
     ("spec", "rules"),
     [
         ("torus:4x3x2,p=2", "own"),
+        ("random-regular:12,degree=5,p=50", "rack"),
+        ("fattree:k=4,levels=3", "rack:units=9,kw=3,width=0.8"),
         ("dragonfly:a=4,h=2,p=2", "nodes=10,width=0.6,depth=1.2"),
         ("fattree:k=4,levels=3", "cabinet=fit,units=6,inside=1.5"),
         ("twin-torus:3x3x2", "terminal=none"),

@@ -187,7 +187,7 @@ def test_sizes_of_myriclos_are_those_of_table_1(terminals, routers, tiers, cabin
     ends = {router for router, links in enumerate(ports(network.core)) if min(links) == 8}
     levels = nx.multi_source_dijkstra_path_length(nx.Graph(network.to_networkx()), ends, weight=None)
     assert Counter(levels.values()) == Counter(dict(enumerate(tiers)))
-    assert len(network.layout().floor()["cabinets"]) == cabinets
+    assert len(network.layout("family").floor()["cabinets"]) == cabinets
 
 
 def simple(spec: str) -> nx.Graph:

@@ -9,7 +9,7 @@ from typing import Any
 
 from topoloom import _core
 from topoloom.curves import Curve, Keeper, OnPoint, Simulator, Waiting, knee_plan, run_plans
-from topoloom.layouts import price_list
+from topoloom.layouts import DEFAULT_LAYOUT, price_list
 from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
@@ -46,7 +46,7 @@ class Comparison:
     traffics: list[str]
     command: Sequence[str]
     finished: bool
-    layout: str = "own"
+    layout: str = DEFAULT_LAYOUT
     prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
     title: str = ""
     description: str = ""
@@ -180,7 +180,7 @@ class CompareJob:
             traffics=self._traffics,
             command=command,
             finished=finished,
-            layout=self._layout or "own",
+            layout=self._layout or DEFAULT_LAYOUT,
             prices=self._price_list,
             networks=self._networks,
             store=keeper.store if keeper is not None else "",

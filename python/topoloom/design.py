@@ -5,7 +5,7 @@ closed forms, which `beta_is` and `diameter_is` qualify. Nothing is built until 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from math import floor, isfinite, isqrt, log, prod
 from numbers import Integral, Real
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from topoloom import bisections
 from topoloom._core import TopoloomError
 from topoloom.bisections import generator_degree
+from topoloom.layouts import DEFAULT_LAYOUT
 from topoloom.networks import Network
 from topoloom.options import check_whole
+from topoloom.rack_estimates import Packing, RackRule, Spread
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +48,7 @@ class Shape:
         cut: Links between two halves, about.
         cut_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
         diameter: Links between two routers at the most.
+        packing: What stands together in racks, and how links spread over them.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         p: Terminals a router, where the family fixes them; 0 where they are free.
     """
@@ -58,6 +61,7 @@ class Shape:
     cut: float
     cut_is: str
     diameter: int
+    packing: Packing
     diameter_is: str = "exact"
     p: int = 0
 
@@ -77,6 +81,7 @@ class Candidate:
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         beta: Links between two halves over half the terminals.
         beta_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
+        shape: The network without its terminals.
     """
 
     spec: str
@@ -89,26 +94,49 @@ class Candidate:
     diameter_is: str
     beta: float
     beta_is: str
+    shape: Shape = field(repr=False, compare=False)
 
     @property
     def ports(self) -> int:
         """Ports in use, of all routers: what routers cost and draw, about."""
         return 2 * self.links + self.terminals
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all that is known of it."""
-        return asdict(self) | {"ports": self.ports}
+    def cable_per_terminal_m(self, layout: str = "") -> float | None:
+        """Return the metres of cable per terminal, those of terminals included, about; None unless by ``rack``.
+
+        Args:
+            layout: As in :meth:`Network.layout`.
+
+        Raises:
+            TopoloomError: A layout that does not read.
+        """
+        rule = RackRule.read(layout)
+        if rule is None:
+            return None
+        ends = self.shape.ends
+        return rule.cable_m(self.shape.packing, self.terminals // ends, ends) / self.terminals
+
+    def to_dict(self, layout: str = "") -> dict[str, Any]:
+        """Return all that is known of it; cable by a layout, as :meth:`cable_per_terminal_m`."""
+        known = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "shape"}
+        cable_m = self.cable_per_terminal_m(layout)
+        cable_is = None if cable_m is None else "estimate"
+        told = {"ports": self.ports, "cable_per_terminal_m": cable_m, "cable_is": cable_is}
+        return known | told | {"layout": layout or DEFAULT_LAYOUT}
 
     def network(self) -> Network:
         """Build it."""
         return Network(self.spec)
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self, layout: str = "") -> dict[str, Any]:
         """Build it and return its facts, by the keys of ``topoloom show --json``.
 
         The diameter is then exact, the cut the best that is found.
+
+        Args:
+            layout: What cost and cable follow, as in :meth:`Network.layout`.
         """
-        return self.network().facts()
+        return self.network().facts(layout)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +276,7 @@ def _populated(shape: Shape, wanted: Wanted) -> Iterator[Candidate]:
             diameter_is=shape.diameter_is,
             beta=2 * shape.cut / total,
             beta_is=shape.cut_is,
+            shape=shape,
         )
 
 
@@ -283,7 +312,13 @@ def _galaxyfly(n: int, q: int, a: int) -> Shape:
     spec = f"galaxyfly:n={n},q={q},a={a}"
     h = -(-degree // a)
     cut, told = bisections.galaxyfly(n, q, a, h), "exact" if degree == 0 or (q == 1 and a == 1) else "estimate"
-    return Shape(spec, supernodes * a, supernodes * a, a - 1 + h, links, cut, told, diameter, known)
+    spreads = (
+        Spread(supernodes * a * (a - 1) / 2, a),
+        Spread(supernodes * generator_degree(q) / 2, q, a),
+        Spread(supernodes * (n - 1) / 2, n, q * a),
+    )
+    packing = Packing(spreads, q * a, q * a)
+    return Shape(spec, supernodes * a, supernodes * a, a - 1 + h, links, cut, told, diameter, packing, known)
 
 
 def _dragonflies(wanted: Wanted) -> Iterator[Shape]:
@@ -300,7 +335,8 @@ def _dragonfly(a: int, h: int, g: int) -> Shape:
     spec = f"dragonfly:a={a},h={h}" + (f",g={g}" if g <= a * h else "")
     diameter = 1 if a == 1 else 3
     cut = bisections.dragonfly(a, h, g)
-    return Shape(spec, a * g, a * g, a - 1 + h, links, cut, "estimate", diameter, "upper-bound")
+    packing = Packing((Spread(g * a * (a - 1) / 2, a), Spread(g * a * h // 2, g, a)), a, a)
+    return Shape(spec, a * g, a * g, a - 1 + h, links, cut, "estimate", diameter, packing, "upper-bound")
 
 
 def _dragonfly_pluses(wanted: Wanted) -> Iterator[Shape]:
@@ -311,7 +347,11 @@ def _dragonfly_pluses(wanted: Wanted) -> Iterator[Shape]:
         cut = float((groups // 2) ** 2 + (groups % 2) * half * half // 2)
         spec = f"dragonfly-plus:leaf={half},spine={half},h={half}"
         # Leaf, spine, spine, leaf; two spines of one group are two links apart, and so on through both groups.
-        yield Shape(spec, 2 * half * groups, half * groups, half, links, cut, "upper-bound", 5, "upper-bound", half)
+        spreads = (Spread(groups * half * half, 2 * half), Spread(groups * half * half // 2, groups, 2 * half))
+        packing = Packing(spreads, 2 * half, half)
+        yield Shape(
+            spec, 2 * half * groups, half * groups, half, links, cut, "upper-bound", 5, packing, "upper-bound", half
+        )
 
 
 def _slimflies(wanted: Wanted) -> Iterator[Shape]:
@@ -320,7 +360,10 @@ def _slimflies(wanted: Wanted) -> Iterator[Shape]:
         routers = 2 * q * q
         if degree < wanted.radix:
             links = routers * degree // 2
-            yield Shape(f"slimfly:q={q}", routers, routers, degree, links, q**3 / 2, "lower-bound", 2)
+            # Columns of both subgraphs that share a cabinet: of the links between subgraphs, one in q stays within.
+            spreads = (Spread(links - q**3 + q * q, 2 * q), Spread(q**3 - q * q, q, 2 * q))
+            packing = Packing(spreads, 2 * q, 2 * q)
+            yield Shape(f"slimfly:q={q}", routers, routers, degree, links, q**3 / 2, "lower-bound", 2, packing)
 
 
 def _hyperxes(wanted: Wanted, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
@@ -329,7 +372,9 @@ def _hyperxes(wanted: Wanted, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
     if sides and wanted.terminals(routers, degree):
         spec = "hyperx:" + "x".join(map(str, sides))
         cut = float(bisections.hyperx(sides))
-        yield Shape(spec, routers, routers, degree, routers * degree // 2, cut, "exact", len(sides))
+        spreads = tuple(Spread(routers * (side - 1) / 2, side, prod(sides[:d])) for d, side in enumerate(sides))
+        links = routers * degree // 2
+        yield Shape(spec, routers, routers, degree, links, cut, "exact", len(sides), Packing(spreads))
     most = min(sides[-1] if sides else wanted.radix, wanted.high // routers, wanted.radix - degree)
     for side in range(2, most + 1 if len(sides) < MOST_DIMENSIONS else 0):
         yield from _hyperxes(wanted, (*sides, side))
@@ -342,9 +387,10 @@ def _fattrees(wanted: Wanted) -> Iterator[Shape]:
             if k**levels > wanted.high:
                 break
             width = k ** (levels - 1)
+            packing = _tree(k * width, levels, k, k, (levels - 2) * width)
             yield Shape(
                 f"fattree:k={k},levels={levels}", levels * width, width, k, (levels - 1) * k * width,
-                float(k * (width // 2)), "exact", 2 * (levels - 1), p=k,
+                float(k * (width // 2)), "exact", 2 * (levels - 1), packing, p=k,
             )  # fmt: skip
 
 
@@ -356,10 +402,19 @@ def _clos(wanted: Wanted) -> Iterator[Shape]:
                 break
             leaves = 2 * half ** (levels - 1)
             routers = (2 * levels - 1) * half ** (levels - 1)
+            pod = half if levels > 2 else 2 * half  # noqa: PLR2004 - two levels are one pod
+            packing = _tree(total, levels, pod, half, routers - leaves - leaves * half // pod)
             yield Shape(
                 f"clos:radix={2 * half},levels={levels}", routers, leaves, half, (levels - 1) * total, total / 2,
-                "exact", 2 * (levels - 1), p=half,
+                "exact", 2 * (levels - 1), packing, p=half,
             )  # fmt: skip
+
+
+def _tree(links: int, levels: int, leaves: int, above: int, hubs: int) -> Packing:
+    """Return how a tree is packed: pods of leaves and the routers above these, then hubs; so many links a level."""
+    # Every level but the lowest joins routers that stand amid the pods, to pods or to each other.
+    upper = (Spread((levels - 2) * links, 0),) if hubs else ()
+    return Packing((Spread(links, leaves + above), *upper), leaves + above, leaves, hubs)
 
 
 def _flexes(wanted: Wanted) -> Iterator[Shape]:
@@ -370,7 +425,9 @@ def _flexes(wanted: Wanted) -> Iterator[Shape]:
             if routers > wanted.high or degree >= wanted.radix:
                 break
             spec = f"flex:{x}x{y}x3"
-            yield Shape(spec, routers, routers, degree, routers * degree // 2, routers * y / 2, "lower-bound", 2)
+            links = routers * degree // 2
+            packing = Packing((Spread(links, routers),), x * y, x * y)
+            yield Shape(spec, routers, routers, degree, links, routers * y / 2, "lower-bound", 2, packing)
 
 
 def _random_regulars(wanted: Wanted) -> Iterator[Shape]:
@@ -384,7 +441,8 @@ def _random_regulars(wanted: Wanted) -> Iterator[Shape]:
                 diameter = _random_diameter(routers, degree)
                 links = routers * degree // 2
                 spec = f"random-regular:{routers},degree={degree}"
-                yield Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, "estimate", p)
+                packing = Packing((Spread(links, routers),))
+                yield Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, packing, "estimate", p)
 
 
 def _random_diameter(routers: int, degree: int) -> int:

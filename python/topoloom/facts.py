@@ -1,6 +1,6 @@
 """What is told of a network, in which order and unit: one list for the terminal, the report and the comparison."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -55,6 +55,16 @@ def _diameter(facts: Facts) -> float | None:
 def per_terminal(key: str) -> Callable[[Facts], float | None]:
     """Return what takes `key` per terminal from a network's facts."""
     return lambda facts: None if facts.get(key) is None else float(facts[key]) / int(facts["terminals"])
+
+
+def assumptions(told: Iterable[Facts]) -> list[str]:
+    """Return what cost, power and cable of networks rest on, a sentence for each layout and price list among them."""
+    return list(
+        dict.fromkeys(
+            f"Cost, power and cable: prices {facts['prices']}; layout {facts['layout']}: {facts['layout_assumptions']}."
+            for facts in told
+        )
+    )
 
 
 COST_PER_TERMINAL = Fact(
@@ -131,6 +141,7 @@ FACTS: tuple[Fact, ...] = (
     COST_PER_TERMINAL,
     Fact("Power", "W", _of("power_w"), better="low", note="of routers, and of what else the price list knows"),
     POWER_PER_TERMINAL,
+    Fact("Cabinets", "", _of("cabinet_count"), note="or racks, by the layout"),
     CABLE_PER_TERMINAL,
     LONGEST_CABLE,
 )
@@ -139,6 +150,7 @@ PARTS: tuple[Fact, ...] = (
     Fact("Terminals", "", _of("terminals")),
     Fact("Routers", "", _of("routers")),
     Fact("Cabinets", "", lambda told: len(told["cabinets"])),
+    Fact("Terminals of a cabinet", "at most", lambda told: max(cabinet["terminals"] for cabinet in told["cabinets"])),
     Fact("Rows", "", _of("rows")),
     Fact("Cabinets of a row", "", _of("columns")),
     Fact("Routers of a cabinet", "at most", lambda told: max(cabinet["routers"] for cabinet in told["cabinets"])),

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from topoloom.networks import Network
 
 
+DEFAULT_LAYOUT = "rack"
+"""The layout that cost and cable follow unless another one is named."""
+
+
 class End(NamedTuple):
     """One end of a cable, at a router.
 
@@ -96,8 +100,8 @@ class Layout:
 
     Args:
         network: The network.
-        layout: Rules such as ``cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2``; nothing for the family's own
-            packaging.
+        layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
+            ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
         prices: The name of a price list, or the path of one's own (``*.json``); nothing for the default list.
 
     Raises:
@@ -105,8 +109,8 @@ class Layout:
             than all that the list has.
 
     >>> from topoloom import network
-    >>> Layout(network("dragonfly:a=8,h=4,p=4")).floor()["columns"]
-    6
+    >>> Layout(network("dragonfly:a=8,h=4,p=4")).cost()["cabinet_count"]
+    33
     """
 
     def __init__(self, network: "Network", layout: str = "", prices: str = "") -> None:
@@ -144,7 +148,7 @@ class Layout:
 
         >>> from topoloom import network
         >>> [(item["item"], item["count"]) for item in Layout(network("mesh:2")).bill()][:2]
-        [('router with 2 ports in use', 2), ('optical cable of 1 m, terminal', 2)]
+        [('router with 2 ports in use', 2), ('optical cable of 1.5 m, terminal', 2)]
         """
         return [dict(item) for item in self._bill]
 
@@ -292,9 +296,14 @@ def price_list(prices: str) -> dict[str, Any]:
     return found
 
 
-def layout_keys() -> list[str]:
-    """Return the keys of a layout's rules."""
-    return _core.layout_keys()
+def layouts() -> list[dict[str, Any]]:
+    """Return the layouts that have a name, the default one first: ``name summary stands_for source keys``.
+
+    >>> [layout["name"] for layout in layouts()][:2]
+    ['rack', 'family']
+    """
+    found: list[dict[str, Any]] = json.loads(_core.layouts_json())
+    return found
 
 
 def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[str, dict[str, int]]], list[str]]:

@@ -240,13 +240,14 @@ class Network:
         """Return the network laid out on the machine floor, with its cables and what they cost.
 
         Args:
-            layout: Rules such as ``cabinet=16,width=0.6``; nothing for the family's own packaging.
+            layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
+                ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
             prices: A price list's name, or the path of one (``*.json``); nothing for the default list.
 
         Raises:
             TopoloomError: A mistake in an argument.
 
-        >>> Network("hyperx:10x10,p=10").layout().cost()["longest_cable_m"]
+        >>> Network("hyperx:10x10,p=10").layout("family").cost()["longest_cable_m"]
         11.0
         """
         return Layout(self, layout, prices)

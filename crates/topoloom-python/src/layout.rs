@@ -3,7 +3,7 @@
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
-use topoloom::layout::{self, Bill, End, PriceList, Rules};
+use topoloom::layout::{self, Bill, End, PriceList, Racking, Rules};
 
 use crate::compute::{compute, try_compute};
 use crate::error::raise;
@@ -127,6 +127,28 @@ pub fn place_qap(
         let cost = qap.cost(&found);
         (found, cost)
     })
+}
+
+/// The numbers of the rule `rack` with the keys of `rules`, as a JSON object; nothing if they are another layout's.
+#[pyfunction]
+pub fn rack_json(rules: &str) -> PyResult<Option<String>> {
+    let rules = raise(Rules::parse(rules))?;
+    let numbers = |racks: &Racking| {
+        json!({
+            "units": rules.units, "kw": racks.kw, "router_units": rules.router_units, "node_units": rules.node_units,
+            "router_kw": racks.router_kw, "node_kw": racks.node_kw, "max_routers": racks.most_routers,
+            "max_nodes": racks.most_nodes, "width_m": rules.width_m, "depth_m": rules.depth_m, "aisles_m": rules.aisles_m,
+            "overhead_m": rules.overhead_m, "inside_m": rules.inside_m, "terminal_m": rules.terminal_m,
+            "rows": rules.rows, "columns": rules.columns,
+        })
+    };
+    Ok(rules.racks.as_ref().map(numbers).map(|found| found.to_string()))
+}
+
+/// What a layout assumes, in a sentence.
+#[pyfunction]
+pub fn layout_assumptions(rules: &str) -> PyResult<String> {
+    raise(Rules::parse(rules)).map(|rules| rules.assumptions())
 }
 
 /// What a layout without `cabinet=metis:N` has no need of: N, if the rules say that.

@@ -24,6 +24,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<run::CancelToken>()?;
     module.add_function(wrap_pyfunction!(layout::place_qap, module)?)?;
     module.add_function(wrap_pyfunction!(layout::metis_cabinet, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::rack_json, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::layout_assumptions, module)?)?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
     module.add_class::<workload::Workload>()?;
@@ -52,7 +54,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::concise, module)?)?;
     module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::layout_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::layouts_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;

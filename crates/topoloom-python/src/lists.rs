@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use topoloom::cycle::{self, Config, Kind, ROUTERS, RouterInfo, Unless};
 use topoloom::formats::FORMATS;
-use topoloom::layout::{LAYOUT_KEYS, PriceList};
+use topoloom::layout::{LAYOUT_KEYS, LAYOUT_PRESETS, LayoutKey, PriceList};
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
@@ -203,10 +203,18 @@ pub fn price_list_json(prices: &str) -> PyResult<String> {
     raise(PriceList::read(prices)).map(|list| json!(list).to_string())
 }
 
-/// The keys of a layout's rules.
+/// A list of {name, summary, stands_for, source, keys} of layouts, the default one first; a key is {name, doc}.
 #[pyfunction]
-pub fn layout_keys() -> Vec<&'static str> {
-    LAYOUT_KEYS.iter().map(|&(name, _)| name).collect()
+pub fn layouts_json() -> String {
+    let key = |key: &LayoutKey| json!({"name": key.name, "doc": key.doc});
+    let layouts = LAYOUT_PRESETS.iter().map(|preset| {
+        let keys: Vec<Value> = LAYOUT_KEYS.iter().filter(|key| preset.takes(key)).map(key).collect();
+        json!({
+            "name": preset.name, "summary": preset.summary, "stands_for": preset.stands_for, "source": preset.source,
+            "keys": keys,
+        })
+    });
+    layouts.collect::<Value>().to_string()
 }
 
 fn keys(keys: &[(&str, &str)]) -> Value {

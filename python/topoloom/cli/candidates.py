@@ -1,15 +1,18 @@
 """``topoloom candidates``: every configuration that fits so many terminals and ports."""
 
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 
-from topoloom._core import TopoloomError
-from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.parameters import Json
+from topoloom._core import TopoloomError, layout_assumptions
+from topoloom.cli.console import print_json, print_sentence, print_table, say
+from topoloom.cli.parameters import Json, LayoutRules
 from topoloom.cli.watching import watched
 from topoloom.design import SHAPES, Candidate
 from topoloom.design import candidates as search
+from topoloom.layouts import DEFAULT_LAYOUT
+from topoloom.rack_estimates import RackRule
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
 
@@ -34,6 +37,7 @@ def candidates(
             "--exact", help="Build what is shown, tell diameter and bisection as found, drop what falls short."
         ),
     ] = False,
+    layout: LayoutRules = "",
     json: Json = False,
 ) -> None:
     """Search the families for configurations of so many terminals on routers of so many ports, fewest ports first."""
@@ -41,19 +45,23 @@ def candidates(
     found = search(
         terminals=_range(terminals), radix=radix, families=names, min_beta=min_beta, max_diameter=max_diameter
     )
-    rows = [_told(candidate, exact=exact) for candidate in found.best(each)]
+    rule, assumed = RackRule.read(layout), layout_assumptions(layout)
+    rows = [_told(candidate, layout, exact=exact) for candidate in found.best(each)]
     built = len(rows)
     if exact:
         rows = [row for row in rows if _holds(row, min_beta, max_diameter)]
         if len(rows) < built:
             say(f"{built - len(rows)} of the {built} that were built fall short of what is asked; --each builds more")
     if json:
-        print_json({"candidates": len(found), "shown": rows})
+        print_json({"candidates": len(found), "layout_assumptions": assumed, "shown": rows})
         return
     print_table(
-        ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta"],
+        ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta", "cable m/terminal"],
         [[row["spec"], *_cells(row)] for row in rows],
     )
+    print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {assumed}.")
+    if rule is None and not exact:
+        say(f"cable is estimated in the layout rack only; --exact measures it in {layout}")
     say(f"{len(found):,} candidates" + (f"; the {each} of fewest ports of each family" if len(found) > built else ""))
 
 
@@ -65,12 +73,14 @@ def _range(text: str) -> int | tuple[int, int]:
         raise TopoloomError(f"--terminals is '{text}'; it must be a number or a range, such as 3000:3300") from None
 
 
-def _told(candidate: Candidate, *, exact: bool) -> dict[str, Any]:
-    told = candidate.to_dict()
+def _told(candidate: Candidate, layout: str, *, exact: bool) -> dict[str, Any]:
+    told = candidate.to_dict(layout)
     if exact:
-        facts = watched(candidate.facts, f"{candidate.spec}: facts")
+        facts = watched(partial(candidate.facts, layout), f"{candidate.spec}: facts")
         told |= {"diameter": facts["diameter"], "diameter_is": "exact", "beta": facts["beta"]}
         told |= {"beta_is": facts["bisection_is"], "cost_usd": facts["cost_usd"], "power_w": facts["power_w"]}
+        told |= {"cable_per_terminal_m": facts["cable_per_terminal_m"], "cable_is": "exact"}
+        told |= {key: facts[key] for key in ("prices", "layout", "layout_assumptions")}
     return told
 
 
@@ -83,4 +93,8 @@ def _holds(row: dict[str, Any], min_beta: float, max_diameter: int | None) -> bo
 
 def _cells(row: dict[str, Any]) -> list[str]:
     counts = [f"{row[key]:,}" for key in ("terminals", "routers", "radix", "links", "ports")]
-    return [*counts, f"{SIGNS[row['diameter_is']]}{row['diameter']}", f"{SIGNS[row['beta_is']]}{row['beta']:.2f}"]
+    cable = "–" if row["cable_is"] is None else f"{SIGNS[row['cable_is']]}{row['cable_per_terminal_m']:.2f}"
+    diameter, beta = (
+        f"{SIGNS[row[f'{key}_is']]}{row[key]:{form}}" for key, form in (("diameter", "d"), ("beta", ".2f"))
+    )
+    return [*counts, diameter, beta, cable]

@@ -3,7 +3,8 @@
 import codecs
 import json
 import sys
-from collections.abc import Iterator, Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topoloom._core import concise
+from topoloom.facts import Facts, assumptions
 
 WIDE = 10_000
 """Columns of an output that is no terminal: nothing is ever folded or cut there."""
@@ -52,6 +54,22 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: 
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console().print(table)
+
+
+FOLDED = 110
+"""Columns of sentences beneath a table, where the terminal has so many."""
+
+
+def print_assumptions(told: Iterable[Facts]) -> None:
+    """Print to stdout what the cost, power and cable of networks rest on."""
+    for sentence in assumptions(told):
+        print_sentence(sentence)
+
+
+def print_sentence(sentence: str) -> None:
+    """Print to stdout a sentence that belongs to the table above it."""
+    output = console()
+    output.print(Text(textwrap.fill(sentence, min(output.width, FOLDED)), style="dim"))
 
 
 def progress() -> Progress:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import TopoloomError
-from topoloom.cli.console import print_json, print_table
+from topoloom.cli.console import print_assumptions, print_json, print_table
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
 from topoloom.cli.watching import watched
@@ -70,6 +70,7 @@ def print_parts(told: list[dict[str, Any]]) -> None:
         found = [next((k for k in floor["cable_kinds"] if k["kind"] == kind), None) for floor in told]
         rows.append([f"Cables, {kind}", "", *("–" if k is None else f"{k['cables']:,}" for k in found)])
     print_table(["", "", *(floor["spec"] for floor in told)], rows, left=2)
+    print_assumptions(told)
 
 
 def print_lengths(floor: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""``topoloom list``: what topologies, routings, traffic patterns, applications, price lists and formats there are."""
+"""``topoloom list``: topologies, routings, traffic patterns, applications, layouts, price lists, formats."""
 
 import json as json_module
 import textwrap
@@ -19,11 +19,17 @@ KINDS: dict[str, Callable[[], str]] = {
     "traffic": _core.traffic_json,
     "apps": _core.apps_json,
     "mappings": _core.mappings_json,
+    "layouts": _core.layouts_json,
     "prices": _core.prices_json,
     "formats": _core.formats_json,
 }
 
-HEADS = {"topologies": ("example", "source"), "routings": ("networks", "classes"), "prices": ("source",)}
+HEADS = {
+    "topologies": ("example", "source"),
+    "routings": ("networks", "classes"),
+    "layouts": ("stands_for", "source"),
+    "prices": ("source",),
+}
 """The keys whose values are told of an item besides its summary."""
 
 INDENT = 20
@@ -33,11 +39,13 @@ INDENT = 20
 def list_(
     what: Annotated[
         str,
-        typer.Argument(metavar="topologies|routings|traffic|apps|mappings|prices|formats", help="What to list."),
+        typer.Argument(
+            metavar="topologies|routings|traffic|apps|mappings|layouts|prices|formats", help="What to list."
+        ),
     ],
     json: Json = False,
 ) -> None:
-    """List the topologies, routings, traffic patterns, applications, mappings of tasks, price lists or file formats."""
+    """List topologies, routings, traffic patterns, applications, mappings of tasks, layouts, price lists or formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items: list[dict[str, Any]] = json_module.loads(KINDS[what]())
@@ -70,4 +78,6 @@ def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
         uses = " and ".join(use for use in ("read", "write") if item[use])
         return [("endings", " ".join(f".{ending}" for ending in item["endings"])), ("use", uses)]
     heads = HEADS.get(what, ())
-    return [(head, item[head]) for head in heads] + [(f"{key['name']}=", key["doc"]) for key in item.get("keys", ())]
+    return [(head.replace("_", " "), item[head]) for head in heads if item[head]] + [
+        (f"{key['name']}=", key["doc"]) for key in item.get("keys", ())
+    ]

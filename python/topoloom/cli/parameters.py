@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import TopoloomError
-from topoloom.layouts import layout_keys
 from topoloom.loads import DEFAULT_LOADS
 from topoloom.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
 
@@ -25,10 +24,9 @@ LayoutRules = Annotated[
     str,
     typer.Option(
         "--layout",
-        metavar="KEY=VALUE,…",
-        help="How routers are packed and placed: "
-        + ", ".join(layout_keys())
-        + ". Otherwise the family's own packaging.",
+        metavar="NAME[:KEY=VALUE,…]",
+        help="Racks and their places: rack, the same for every family (the default); family, each one's own "
+        "packaging; or others, see: topoloom list layouts.",
     ),
 ]
 Plot = Annotated[

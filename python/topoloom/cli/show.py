@@ -7,7 +7,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli import status
-from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.console import print_assumptions, print_json, print_table, say
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
@@ -87,6 +87,7 @@ def print_facts(facts: list[dict[str, Any]]) -> None:
         [fact.label, fact.unit, *(bound(fact, network) + fact.text(network) for network in facts)] for fact in FACTS
     ]
     print_table(["", "", *(network["spec"] for network in facts)], rows, left=2)
+    print_assumptions(facts)
 
 
 def _components(sizes: list[int]) -> str:

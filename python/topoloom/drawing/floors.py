@@ -110,9 +110,8 @@ def _title(axes: Axes, layout: Layout) -> None:
         f"{cost['cost_usd']:,.0f} $",
         f"{cost['power_w']:,.0f} W",
         f"prices {cost['prices']}",
+        f"layout {cost['layout']}",
     ]
-    if cost["layout"] != "own":
-        told.append(f"layout {cost['layout']}")
     axes.text(0.5, 0.5, layout.network.spec, ha="center", va="center", fontsize=14, weight="bold", color=INK)
     size = min(9.0, 1400 / len(" · ".join(told)))
     axes.text(0.5, -0.25, " · ".join(told), ha="center", va="center", fontsize=size, color=GREY)

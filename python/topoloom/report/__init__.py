@@ -15,7 +15,7 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.comparison import PROVED_ROUTERS, Comparison
 from topoloom.curves import ZERO_LOAD
-from topoloom.facts import FACTS, bound
+from topoloom.facts import FACTS, assumptions, bound
 from topoloom.report.charts import chart_data
 from topoloom.report.maps import drawings, heat_maps
 from topoloom.report.overview import contests, headline, verdict
@@ -62,6 +62,7 @@ def render_report(comparison: Comparison) -> str:
             contests=contests(comparison),
             fact_rows=FACTS,
             bound=bound,
+            assumptions=assumptions(comparison.facts),
             data=chart_data(comparison) | {"drawings": drawings(comparison), "heat": heat_maps(comparison)},
             floors=floors(comparison),
             settings=settings(comparison.options),
@@ -93,10 +94,10 @@ def floors(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the drawing of each network's floor as a data URL, with notes and bill of materials, of some networks."""
     from topoloom.drawing.floors import floor_svg  # noqa: PLC0415 - matplotlib loads slowly
 
-    layout, prices = ("" if comparison.layout == "own" else comparison.layout), json.dumps(comparison.prices)
+    prices = json.dumps(comparison.prices)
     drawn = []
     for network in comparison.networks[:MOST_FLOORS]:
-        floor = network.layout(layout, prices)
+        floor = network.layout(comparison.layout, prices)
         picture = b64encode(floor_svg(floor)).decode()
         told = {"spec": network.spec, "url": f"data:image/svg+xml;base64,{picture}"}
         drawn.append(told | {"notes": floor.cost()["layout_notes"], "bill": floor.bill()})

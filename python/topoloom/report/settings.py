@@ -76,7 +76,7 @@ def _links(options: EngineOptions) -> str:
     cabinet = latencies.pop("cabinet", None)
     told = [f"{name} {_count(n, 'cycle')}" for name, n in latencies.items()]
     if options.links.inside is not None or options.links.between is not None:
-        told.append(f"cabinets: {cabinet or 'own'}")
+        told.append(f"cabinets: {cabinet or 'of the family'}")
     return ", ".join(told)
 
 

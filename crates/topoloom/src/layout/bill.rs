@@ -78,8 +78,14 @@ pub struct Bundle {
 pub struct Cost {
     /// The name of the price list.
     pub prices: String,
-    /// The layout, as it was asked for.
+    /// The layout, as it was asked for; `rack` unless that was something else.
     pub layout: String,
+    /// What the layout assumes, in a sentence.
+    pub layout_assumptions: String,
+    /// In which order routers filled racks; none without the rule `rack`.
+    pub layout_order: Option<&'static str>,
+    /// Cabinets that hold anything.
+    pub cabinet_count: usize,
     /// Routers, cables and network interfaces, as far as the list has prices.
     pub cost_usd: f64,
     /// Routers.
@@ -244,6 +250,9 @@ impl Bill<'_> {
         Ok(Cost {
             prices: prices.name.clone(),
             layout: layout.rules().text.clone(),
+            layout_assumptions: layout.rules().assumptions(),
+            layout_order: layout.order(),
+            cabinet_count: layout.cabinets(network).len(),
             cost_usd,
             router_cost_usd,
             cable_cost_usd: priced.then_some(cable_usd),
@@ -336,7 +345,7 @@ mod tests {
     }
 
     fn of(spec: &str) -> Cost {
-        under(spec, "", Default::default())
+        under(spec, "family", Default::default())
     }
 
     /// Table 6 of the FleX paper, as recomputed to the dollar.
@@ -379,7 +388,7 @@ mod tests {
             ("hyperx:13x13x13,p=13", 1050.0, 21.0),
             ("slimfly:q=27,p=20", 844.0, 19.0),
         ] {
-            let found = under(spec, "", prices);
+            let found = under(spec, "family", prices);
             assert_eq!(found.router_cost_per_terminal_usd.map(f64::round), Some(usd), "{spec}");
             assert_eq!(found.power_per_terminal_w.map(f64::round), Some(watts), "{spec}");
             assert_eq!((found.cable_cost_usd, found.cost_usd), (None, found.router_cost_usd), "{spec}");

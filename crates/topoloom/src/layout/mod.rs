@@ -6,6 +6,7 @@ mod packing;
 mod placement;
 mod prices;
 mod qap;
+mod racks;
 mod rules;
 
 pub use bill::{Bill, Bundle, Cable, Cost, End, KindTotal, LengthCount, cost};
@@ -14,4 +15,5 @@ pub use packing::{Packing, note_on_nodes};
 pub use placement::{Aisle, Cabinet, Layout};
 pub use prices::{Bought, CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
 pub use qap::Qap;
-pub use rules::{KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Rules};
+pub use racks::{Order, Racking};
+pub use rules::{KEYS as LAYOUT_KEYS, Key as LayoutKey, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules};

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::Qap;
 use super::packing::{Packing, note_on_nodes};
+use super::racks::{Order, Racking, Racks};
 use super::rules::{Rules, mistake};
 use crate::error::{Error, Result};
 use crate::network::{Grid, Network, RouterId, TerminalId};
@@ -20,6 +21,10 @@ pub struct Layout {
     places: Vec<u32>,
     /// The first node-only cabinet, if terminals stand in such.
     first_of_nodes: u32,
+    /// The cabinet of each terminal; empty if they stand with their routers, or in node-only cabinets.
+    homes: Vec<u32>,
+    /// In which order routers filled racks, if they did.
+    order: Option<Order>,
     /// The lowest rack unit of each router in its cabinet, from 1.
     units: Vec<u32>,
     /// The height of each router in its cabinet, in metres; empty if heights do not count.
@@ -61,7 +66,7 @@ pub struct Aisle {
 impl Layout {
     /// The layout that the family itself packages by.
     pub fn of_family(network: &Network) -> Self {
-        Self::new(network, &Rules::default()).expect("a family fits on its own floor")
+        Self::new(network, &Rules::family()).expect("a family fits on its own floor")
     }
 
     /// The layout of a network where nobody asks for another: the one that its file has, else the family's own.
@@ -83,7 +88,8 @@ impl Layout {
 
     /// The layout that follows `rules`.
     ///
-    /// Without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step apart along each
+    /// With `rack`, every family's routers fill the same racks, with their nodes, in the order that takes the least cable.
+    /// Otherwise, without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step apart along each
     /// dimension, without folding (see `on_grid`). A family with cabinets (dragonfly groups, …; see
     /// [`Structure::cabinet`]) puts these, and any other family its routers, row by row on the floor, which is as near
     /// to a square as can be unless rows or columns are given. With `cabinet=N`, N routers by their ids share a cabinet.
@@ -94,6 +100,9 @@ impl Layout {
     ///
     /// [`Structure::cabinet`]: crate::network::Structure::cabinet
     pub fn new(network: &Network, rules: &Rules) -> Result<Self> {
+        if let Some(racking) = &rules.racks {
+            return Self::in_racks(network, rules, racking);
+        }
         let structure = network.any_structure();
         let routers = network.routers();
         let (cabinets, inside_m): (Vec<u32>, f64) = match (&rules.cabinet, structure.grid()) {
@@ -111,8 +120,11 @@ impl Layout {
     /// The layout of routers in given cabinets, by what else `rules` say.
     ///
     /// # Errors
-    /// As [`Layout::new`].
+    /// As [`Layout::new`], and if `rules` fill racks themselves.
     pub fn with_cabinets(network: &Network, rules: &Rules, cabinets: Vec<u32>) -> Result<Self> {
+        if rules.racks.is_some() {
+            return Err(mistake("rack does not go with cabinets that are given; it says itself what a rack holds"));
+        }
         Self::of_cabinets(network, rules, cabinets, 2.0)
     }
 
@@ -123,12 +135,61 @@ impl Layout {
         let [rows, columns] = floor(count, rules)?;
         let inside_m = Some(rules.inside_m.unwrap_or(inside_m));
         let units = units(network, &cabinets, rules)?;
-        let (rules, places, heights) = (rules.clone(), (0..count).collect(), Vec::new());
-        let mut layout = Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m };
-        if let Some(seed) = layout.rules.anneal {
-            layout.places = layout.annealed(network, seed);
+        let (rules, places, heights, homes) = (rules.clone(), (0..count).collect(), Vec::new(), Vec::new());
+        let order = None;
+        let layout =
+            Self { rules, rows, columns, cabinets, places, first_of_nodes, homes, order, units, heights, inside_m };
+        Ok(layout.placed(network))
+    }
+
+    /// Routers in racks, in the order that is asked for, or that of all with the least cable; the first one among equals.
+    fn in_racks(network: &Network, rules: &Rules, racking: &Racking) -> Result<Self> {
+        let mut best: Option<(f64, Self)> = None;
+        for &(_, order) in Order::ALL.iter().filter(|(_, order)| racking.order.is_none_or(|only| only == *order)) {
+            let Some(racks) = Racks::fill(network, rules, racking, order)? else { continue };
+            let layout = Self::of_racks(network, rules, racks, order)?;
+            let metres = layout.total_m(network);
+            if best.as_ref().is_none_or(|(least, _)| metres < least - LEAST_GAIN_M) {
+                best = Some((metres, layout));
+            }
         }
-        Ok(layout)
+        let none = || {
+            let order = racking.order.map_or("", Order::name);
+            mistake(format!("{} has nothing to keep together for order={order}; leave order out", network.spec()))
+        };
+        best.map(|(_, layout)| layout.placed(network)).ok_or_else(none)
+    }
+
+    /// Racks in rows that are run through to and fro, so that one that follows another stands near it.
+    fn of_racks(network: &Network, rules: &Rules, racks: Racks, order: Order) -> Result<Self> {
+        let [rows, columns] = floor(racks.count, rules)?;
+        let place = |place: u32| match [place / columns, place % columns] {
+            [row, column] if row % 2 == 1 => row * columns + (columns - 1 - column),
+            _ => place,
+        };
+        let places = racks.sequence().into_iter().map(place).collect();
+        let (cabinets, homes, first_of_nodes) = (racks.routers, racks.terminals, racks.count);
+        let units = stacked(network, &cabinets, rules);
+        let (rules, heights, inside_m, order) = (rules.clone(), Vec::new(), rules.inside_m, Some(order));
+        Ok(Self { rules, rows, columns, cabinets, places, first_of_nodes, homes, order, units, heights, inside_m })
+    }
+
+    /// Metres of all cables.
+    fn total_m(&self, network: &Network) -> f64 {
+        let links = network.links().iter().map(|link| {
+            let [a, b] = network.routers_of(link);
+            self.cable_m(a, b)
+        });
+        let terminals = (0..network.num_terminals() as u32).map(TerminalId);
+        links.sum::<f64>() + terminals.filter_map(|terminal| self.terminal_cable_m(network, terminal)).sum::<f64>()
+    }
+
+    /// The same, with cabinets where cables are short if the rules ask for that.
+    fn placed(mut self, network: &Network) -> Self {
+        if let Some(seed) = self.rules.anneal {
+            self.places = self.annealed(network, seed);
+        }
+        self
     }
 
     /// Places for the cabinets at which the cables between them are short.
@@ -139,7 +200,7 @@ impl Layout {
             let [a, b] = network.routers_of(link).map(|router| self.cabinet(router));
             count(a, b);
         }
-        if self.rules.nodes.is_some() && self.rules.terminal_m.is_some() {
+        if (self.rules.nodes.is_some() || !self.homes.is_empty()) && self.rules.terminal_m.is_some() {
             for terminal in (0..network.num_terminals() as u32).map(TerminalId) {
                 count(self.cabinet(network.router_of(terminal)), self.terminal_cabinet(network, terminal));
             }
@@ -187,8 +248,9 @@ impl Layout {
             heights.push(coordinates.get(upright).copied().unwrap_or(0));
         }
         let (places, units) = ((0..rows * columns).collect(), units(network, &cabinets, rules)?);
-        let (rules, inside_m, first_of_nodes) = (rules.clone(), rules.inside_m, rows * columns);
-        Ok(Self { rules, rows, columns, cabinets, places, first_of_nodes, units, heights, inside_m })
+        let (rules, inside_m, first_of_nodes, homes) = (rules.clone(), rules.inside_m, rows * columns, Vec::new());
+        let order = None;
+        Ok(Self { rules, rows, columns, cabinets, places, first_of_nodes, homes, order, units, heights, inside_m })
     }
 
     /// The rules that it follows.
@@ -217,9 +279,15 @@ impl Layout {
         self.units[router.index()]
     }
 
-    /// The cabinet of a terminal: its router's, unless terminals have cabinets of their own.
+    /// In which order routers filled racks: `cabinets`, `groups`, `ids` or `growth`; nothing without the rule `rack`.
+    pub fn order(&self) -> Option<&'static str> {
+        self.order.map(Order::name)
+    }
+
+    /// The cabinet of a terminal: its router's, unless its rack has no room or terminals have cabinets of their own.
     pub fn terminal_cabinet(&self, network: &Network, terminal: TerminalId) -> u32 {
         match self.rules.nodes {
+            _ if !self.homes.is_empty() => self.homes[terminal.0 as usize],
             Some(size) => self.first_of_nodes + terminal.0 / size,
             None => self.cabinet(network.router_of(terminal)),
         }
@@ -268,15 +336,15 @@ impl Layout {
             .collect()
     }
 
-    /// The length of the cable of a terminal, in metres; `None` if these cables are left out. To a node-only cabinet it is
-    /// as long as to any other cabinet.
+    /// The length of the cable of a terminal, in metres; `None` if these cables are left out. To another cabinet it is as
+    /// long as any other cable.
     pub fn terminal_cable_m(&self, network: &Network, terminal: TerminalId) -> Option<f64> {
         let length = self.rules.terminal_m?;
-        if self.rules.nodes.is_none() {
+        let [at, home] = [self.cabinet(network.router_of(terminal)), self.terminal_cabinet(network, terminal)];
+        if at == home {
             return Some(length);
         }
-        let at = self.cabinet(network.router_of(terminal));
-        let [[ax, ay], [bx, by]] = [at, self.terminal_cabinet(network, terminal)].map(|cabinet| self.place_m(cabinet));
+        let [[ax, ay], [bx, by]] = [at, home].map(|cabinet| self.place_m(cabinet));
         Some((ax - bx).abs() + (ay - by).abs() + self.rules.overhead_m)
     }
 
@@ -333,17 +401,29 @@ fn too_full(what: &str, routers: u32, terminals: u32, rules: &Rules) -> Error {
     ))
 }
 
+/// A difference of less is none: sums of the same steps may differ in their last digit.
+const LEAST_GAIN_M: f64 = 1e-6;
+
 /// The lowest rack unit of each router: they stand in their cabinet from below, by their ids. Terminals, if they take
 /// units, stand above them.
-fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>> {
-    let mut held = vec![[0; 2]; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
-    let place = |(router, &cabinet): (RouterId, &u32)| {
-        let [routers, terminals] = &mut held[cabinet as usize];
+fn stacked(network: &Network, cabinets: &[u32], rules: &Rules) -> Vec<u32> {
+    let mut held = vec![0; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
+    let place = |router: RouterId| {
+        let routers: &mut u32 = &mut held[cabinets[router.index()] as usize];
         *routers += 1;
-        *terminals += if rules.nodes.is_none() { network.terminals_of(router).count() as u32 } else { 0 };
         (*routers - 1) * rules.router_units + 1
     };
-    let units = network.routers().zip(cabinets).map(place).collect();
+    network.routers().map(place).collect()
+}
+
+/// As [`stacked`], if no cabinet holds more than it can.
+fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>> {
+    let mut held = vec![[0; 2]; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];
+    for router in network.routers() {
+        let [routers, terminals] = &mut held[cabinets[router.index()] as usize];
+        *routers += 1;
+        *terminals += if rules.nodes.is_none() { network.terminals_of(router).count() as u32 } else { 0 };
+    }
     let full =
         (0u32..).zip(held).find(|(_, [routers, terminals])| !rules.has_room(rules.units_of(*routers, *terminals)));
     if let Some((cabinet, [routers, terminals])) = full {
@@ -353,13 +433,15 @@ fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>>
     if !rules.has_room(rules.units_of(0, nodes)) {
         return Err(too_full("a node-only cabinet", 0, nodes, rules));
     }
-    Ok(units)
+    Ok(stacked(network, cabinets, rules))
 }
 
-/// Rows and columns for `count` cabinets.
+/// Rows and columns for `count` cabinets: by default as many columns as rows, or, of racks, a floor as wide as deep.
 fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
     let count = count.max(1);
-    let square = f64::from(count).sqrt().ceil() as u32;
+    let row_m = rules.depth_m + (rules.aisles_m[0] + rules.aisles_m[1]) / 2.0;
+    let shape = if rules.racks.is_some() && rules.width_m > 0.0 { row_m / rules.width_m } else { 1.0 };
+    let square = (f64::from(count) * shape).sqrt().ceil().clamp(1.0, f64::from(count)) as u32;
     let [rows, columns] = match (rules.rows, rules.columns) {
         (Some(rows), Some(columns)) => [rows, columns],
         (Some(rows), None) => [rows, count.div_ceil(rows)],

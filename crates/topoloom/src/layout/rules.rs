@@ -1,45 +1,142 @@
-//! How a user asks for a layout: `cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2`.
+//! How a user asks for a layout: `rack:units=48,kw=20`, or `cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2`.
 
 use super::Packing;
+use super::racks::{Order, Racking};
 use crate::error::{Error, Result, unknown};
 
-/// The keys of a layout, with their meaning.
-pub const KEYS: &[(&str, &str)] = &[
-    ("cabinet", Packing::DOC),
-    ("width", "metres from a cabinet to the next one in its row (default 1)"),
-    ("depth", "metres from a row of cabinets to the next one (default 1)"),
-    ("rows", "rows of cabinets (default: as the columns need)"),
-    ("columns", "cabinets of a row (default: a floor as near to a square as can be)"),
-    ("overhead", "metres that a cable between cabinets needs beside the way, both ends together (default 2)"),
-    ("inside", "metres of a cable within a cabinet (default: the family's own, or 2)"),
-    ("terminal", "metres of a cable to a terminal, or none to leave these cables out (default 1)"),
-    ("aisle", "metres of the aisle behind a row, or two that take turns, as 1.2:0.6 (default 0: depth has it)"),
-    ("place", "order: cabinets in order of their numbers (default); anneal: where cables are short"),
-    ("seed", "of place=anneal (default 1)"),
-    ("nodes", "terminals a node-only cabinet (default: terminals stand with their routers)"),
-    ("units", "rack units of a cabinet (default: as many as its routers need)"),
-    ("router-units", "rack units of a router (default 1)"),
-    ("node-units", "rack units of a terminal, in cabinets of so many units (default 0: they take none)"),
-    (
+/// Which layouts a key belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// All.
+    Any,
+    /// `rack`.
+    Rack,
+    /// All others.
+    Others,
+}
+
+/// A key of a layout.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Which layouts have it.
+    pub of: Use,
+    /// What it means.
+    pub doc: &'static str,
+}
+
+const fn key(name: &'static str, of: Use, doc: &'static str) -> Key {
+    Key { name, of, doc }
+}
+
+/// The keys of a layout. The values that they have unless given are those of [`PRESETS`].
+pub const KEYS: &[Key] = &[
+    key("units", Use::Any, "rack units of a rack; without rack as many as its routers need"),
+    key("kw", Use::Rack, "kW that a rack can power and cool"),
+    key("router-units", Use::Any, "rack units of a router"),
+    key("node-units", Use::Any, "rack units of a node, a terminal: 0.5 where four nodes share two units"),
+    key("router-kw", Use::Rack, "kW of a router, for the limit kw only: the price list says what it draws"),
+    key("node-kw", Use::Rack, "kW of a node, for the limit kw only"),
+    key("max-routers", Use::Rack, "routers of a rack at most, or none"),
+    key("max-nodes", Use::Rack, "nodes of a rack at most, or none"),
+    key("order", Use::Rack, Order::DOC),
+    key("cabinet", Use::Others, Packing::DOC),
+    key("nodes", Use::Others, "terminals a node-only cabinet (default: terminals stand with their routers)"),
+    key("width", Use::Any, "metres from a rack to the next one in its row"),
+    key("depth", Use::Any, "metres from the front of a rack to its back; without aisle, from a row to the next one"),
+    key("aisle", Use::Any, "metres of the aisle behind a row, or two that alternate, hot and cold, as 1:1.2"),
+    key("rows", Use::Any, "rows of racks (default: as the columns need)"),
+    key("columns", Use::Any, "racks of a row (default: a floor as near to a square as possible)"),
+    key(
+        "overhead",
+        Use::Any,
+        "metres that a cable between racks needs beside its way on the floor, both ends together",
+    ),
+    key(
+        "inside",
+        Use::Any,
+        "metres of a cable between two routers of a rack (default: of rack 1.5, else the family's, or 2)",
+    ),
+    key(
+        "terminal",
+        Use::Any,
+        "metres of a cable to a terminal in the rack of its router, or none to leave all cables of terminals out",
+    ),
+    key("place", Use::Any, "order: racks in order of their numbers (default); anneal: where cables are short"),
+    key("seed", Use::Any, "of place=anneal (default 1)"),
+    key(
         "copper",
+        Use::Any,
         "metres up to which cables are copper, and optical beyond, by a price list with both (default: as the list lays them)",
     ),
 ];
 
-/// Rules with a name, which may stand first: `permutation,place=anneal`.
-pub const PRESETS: &[(&str, &str)] = &[
-    // Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize, section 7.
-    ("permutation", "cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none"),
-    // Kim, Dally and Abts, Flattened butterfly, ISCA 2007: cabinets of 0.57 x 1.44 m, 2 m of overhead.
-    ("flattened-butterfly", "width=0.57,depth=1.44,overhead=2,inside=2"),
+/// Rules with a name, which stands first: `rack:units=48`, `permutation,place=anneal`.
+#[derive(Debug, Clone, Copy)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about, in a line.
+    pub summary: &'static str,
+    /// The keys that it stands for.
+    pub stands_for: &'static str,
+    /// Where its numbers are from.
+    pub source: &'static str,
+}
+
+impl Preset {
+    /// True if it has such a key.
+    pub fn takes(&self, key: &Key) -> bool {
+        match key.of {
+            Use::Any => true,
+            Use::Rack => self.name == RACK,
+            Use::Others => self.name != RACK,
+        }
+    }
+}
+
+/// The layouts that have a name; the first is the default.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: RACK,
+        summary: "the same racks for every family: routers with their nodes, as many as units and kW allow",
+        stands_for: "units=42,kw=30,router-units=1,node-units=1,router-kw=0.25,node-kw=0.5,max-routers=none,max-nodes=none,\
+                     width=0.6,depth=1.2,aisle=1:1.2,overhead=4,inside=1.5,terminal=1.5",
+        source: "EIA-310 racks; cold aisles of TIA-942; overhead as Fujiwara et al., Swap-and-randomize; the rest assumed",
+    },
+    Preset {
+        name: "family",
+        summary: "each family's own packaging, by which its paper was priced; not comparable between families",
+        stands_for: "cabinet=own,width=1,depth=1,aisle=0,overhead=2,terminal=1,router-units=1,node-units=0",
+        source: "overhead: Kim, Dally and Abts, Flattened butterfly, ISCA 2007; terminals: FleX paper, section IV-A",
+    },
+    Preset { name: "own", summary: "the former name of family", stands_for: "", source: "as family" },
+    Preset {
+        name: "permutation",
+        summary: "sixteen routers a cabinet, by their ids",
+        stands_for: "cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none",
+        source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize, section 7",
+    },
+    Preset {
+        name: "flattened-butterfly",
+        summary: "the family's own packaging in cabinets of 0.57 m x 1.44 m",
+        stands_for: "width=0.57,depth=1.44,overhead=2,inside=2",
+        source: "Kim, Dally and Abts, Flattened butterfly, ISCA 2007",
+    },
 ];
+
+/// The name of the rule that is the same for every family.
+const RACK: &str = "rack";
 
 /// What a layout follows. Lengths are in metres; `None` where the family decides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rules {
     /// The text that asked for it.
     pub text: String,
-    /// Which routers share a cabinet.
+    /// What racks hold, if they are filled by the rule that is the same for every family.
+    pub racks: Option<Racking>,
+    /// Which routers share a cabinet, without such racks.
     pub cabinet: Packing,
     /// From a cabinet to the next one in its row.
     pub width_m: f64,
@@ -72,11 +169,19 @@ pub struct Rules {
 }
 
 impl Default for Rules {
+    /// `rack`, as it stands in [`PRESETS`].
+    fn default() -> Self {
+        Self::parse("").expect("the default reads")
+    }
+}
+
+impl Rules {
     /// The family's own packaging, a metre from place to place. The overhead of two metres is that of Kim, Dally and
     /// Abts, ISCA 2007; terminals stand in the rack of their router (FleX paper, section IV-A).
-    fn default() -> Self {
+    pub fn family() -> Self {
         Self {
-            text: "own".to_owned(),
+            text: "family".to_owned(),
+            racks: None,
             cabinet: Packing::Own,
             width_m: 1.0,
             depth_m: 1.0,
@@ -94,27 +199,26 @@ impl Default for Rules {
             copper_m: None,
         }
     }
-}
 
-impl Rules {
-    /// Reads `key=value,key=value`; nothing, or `own`, is the family's own packaging.
+    /// Reads `name`, `name:key=value,key=value`, or `key=value,key=value`, which begins with the family's own packaging;
+    /// nothing is `rack`.
     ///
     /// # Errors
-    /// [`Error::Config`] for a key that is unknown or repeated, and for a value that is none.
+    /// [`Error::Config`] for a name or key that is unknown, a key that is repeated or goes with another layout, and for a
+    /// value that is none.
     pub fn parse(text: &str) -> Result<Self> {
-        let mut rules = Self::default();
-        let text = text.trim();
-        if text.is_empty() || text == "own" {
-            return Ok(rules);
-        }
-        text.clone_into(&mut rules.text);
-        let (name, rest) = text.split_once(',').map_or((text, None), |(name, rest)| (name, Some(rest)));
-        match preset(name.trim())? {
-            Some(preset) => {
-                rules.set_all(preset)?;
-                rest.map_or(Ok(()), |rest| rules.set_all(rest))?;
+        let text = Some(text.trim()).filter(|text| !text.is_empty()).unwrap_or(RACK);
+        let (name, keys) = named(text);
+        let mut rules = Self { text: text.to_owned(), ..Self::family() };
+        if let Some(name) = name {
+            let preset = preset(name)?;
+            rules.racks = (preset.name == RACK).then(Racking::default);
+            if !preset.stands_for.is_empty() {
+                rules.set_all(preset.stands_for)?;
             }
-            None => rules.set_all(text)?,
+        }
+        if let Some(keys) = keys {
+            rules.set_all(keys)?;
         }
         rules.check()?;
         Ok(rules)
@@ -127,6 +231,27 @@ impl Rules {
             None if self.node_units > 0.0 => Err(mistake("node-units goes with units=N")),
             _ => Ok(()),
         }
+    }
+
+    /// What the layout assumes, in a sentence that can stand beside its numbers.
+    pub fn assumptions(&self) -> String {
+        let aisles = match self.aisles_m {
+            [even, odd] if even == odd => format!("{even} m"),
+            [even, odd] => format!("{even} and {odd} m in turn"),
+        };
+        let floor = format!("{} m x {} m on the floor, aisles of {aisles}", self.width_m, self.depth_m);
+        let terminal = match self.terminal_m {
+            Some(metres) => format!("{metres} m to a terminal"),
+            None => "none to terminals".to_owned(),
+        };
+        let inside = self.inside_m.map_or_else(String::new, |metres| format!("{metres} m within a rack, "));
+        let cables = format!("cables: {inside}{terminal}, {} m more than the distance between two", self.overhead_m);
+        let holds = match &self.racks {
+            Some(racks) => racks.words(self),
+            None if self.cabinet == Packing::Own => "cabinets: each family's own packaging".to_owned(),
+            None => format!("cabinets: {}", self.cabinet),
+        };
+        format!("{holds}; {floor}; {cables}")
     }
 
     /// Rack units of so many routers and terminals.
@@ -151,6 +276,7 @@ impl Rules {
                 return Err(mistake(format!("{key} is given twice")));
             }
             seen.push(key);
+            self.check_key(key)?;
             if key == "seed" {
                 seed = Some(value.parse().map_err(|_| mistake(format!("seed is {value}; it must be a whole number")))?);
             } else {
@@ -167,6 +293,20 @@ impl Rules {
         }
     }
 
+    /// Whether there is such a key, and it goes with the layout.
+    fn check_key(&self, name: &str) -> Result<()> {
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            return Err(mistake(unknown("key", name, KEYS.iter().map(|key| key.name))));
+        };
+        match (key.of, &self.racks) {
+            (Use::Rack, None) => Err(mistake(format!("{name} goes with rack, as rack:{name}=…"))),
+            (Use::Others, Some(_)) => {
+                Err(mistake(format!("{name} does not go with rack, whose racks hold what their units and kW allow")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn set(&mut self, key: &str, value: &str) -> Result<()> {
         match key {
             "cabinet" => self.cabinet = Packing::parse(value).map_err(mistake)?,
@@ -176,7 +316,7 @@ impl Rules {
             "depth" => self.depth_m = metres(key, value)?,
             "overhead" => self.overhead_m = metres(key, value)?,
             "inside" => self.inside_m = Some(metres(key, value)?),
-            "terminal" => self.terminal_m = if value == "none" { None } else { Some(metres(key, value)?) },
+            "terminal" => self.terminal_m = unless_none(key, value, metres)?,
             "aisle" => {
                 let (even, odd) = value.split_once(':').unwrap_or((value, value));
                 self.aisles_m = [metres(key, even)?, metres(key, odd)?];
@@ -191,27 +331,25 @@ impl Rules {
             "nodes" => self.nodes = Some(count(key, value)?),
             "units" => self.units = Some(count(key, value)?),
             "router-units" => self.router_units = count(key, value)?,
-            "node-units" => {
-                let units = value.parse().ok().filter(|units| (0.0..=1000.0).contains(units));
-                let wrong = || mistake(format!("node-units is {value}; it must be a number from 0 to 1000, as 0.5"));
-                self.node_units = units.ok_or_else(wrong)?;
-            }
+            "node-units" => self.node_units = amount(key, value, MOST_UNITS)?,
             "copper" => self.copper_m = Some(metres(key, value)?),
-            _ => return Err(mistake(unknown("key", key, KEYS.iter().map(|(name, _)| name)))),
+            _ => self.racks.iter_mut().try_for_each(|racks| racks.set(key, value))?,
         }
         Ok(())
     }
 }
 
-/// The rules called `name`; none if it is no name.
-fn preset(name: &str) -> Result<Option<&'static str>> {
-    if name.contains('=') {
-        return Ok(None);
-    }
-    let found = PRESETS.iter().find(|(known, _)| *known == name);
-    let names = PRESETS.iter().map(|(known, _)| *known).chain(["own"]);
-    let refused = || mistake(format!("'{name}' is not key=value, and {}", unknown("preset", name, names)));
-    found.map(|&(_, text)| Some(text)).ok_or_else(refused)
+/// The name at the head of a layout, if there is one, and its keys, if there are any.
+fn named(text: &str) -> (Option<&str>, Option<&str>) {
+    let (head, rest) = text.split_once([':', ',']).map_or((text, None), |(head, rest)| (head, Some(rest)));
+    if head.contains('=') { (None, Some(text)) } else { (Some(head.trim()), rest) }
+}
+
+/// The rules called `name`.
+fn preset(name: &str) -> Result<&'static Preset> {
+    let found = PRESETS.iter().find(|preset| preset.name == name);
+    let names = || PRESETS.iter().map(|preset| preset.name);
+    found.ok_or_else(|| mistake(format!("'{name}' is not key=value, and {}", unknown("preset", name, names()))))
 }
 
 /// A mistake in a layout.
@@ -219,9 +357,23 @@ pub(super) fn mistake(what: impl std::fmt::Display) -> Error {
     Error::Config(format!("layout: {what}"))
 }
 
-fn count(key: &str, value: &str) -> Result<u32> {
+pub(super) fn count(key: &str, value: &str) -> Result<u32> {
     let number = value.parse().ok().filter(|&number| number > 0);
     number.ok_or_else(|| mistake(format!("{key} is {value}; it must be a whole number from 1")))
+}
+
+/// What `read` makes of the value; nothing of `none`.
+pub(super) fn unless_none<T>(key: &str, value: &str, read: fn(&str, &str) -> Result<T>) -> Result<Option<T>> {
+    if value == "none" { Ok(None) } else { read(key, value).map(Some) }
+}
+
+/// More rack units than this are a slip of the keyboard, as are more kW.
+pub(super) const MOST_UNITS: f64 = 1000.0;
+
+/// A number from 0 to `most`.
+pub(super) fn amount(key: &str, value: &str, most: f64) -> Result<f64> {
+    let number = value.parse().ok().filter(|number| (0.0..=most).contains(number));
+    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be a number from 0 to {most}, as 0.5")))
 }
 
 /// Longer cables than this are a slip of the keyboard.
@@ -239,7 +391,13 @@ mod tests {
     #[test]
     fn rules_are_read() {
         assert_eq!(Rules::parse("").expect("default"), Rules::default());
-        assert_eq!(Rules::parse(" own ").expect("default"), Rules::default());
+        assert_eq!(Rules::parse(" rack ").expect("default"), Rules::default());
+        assert_eq!(Rules::parse("family").expect("reads"), Rules::family());
+        assert_eq!(Rules::parse("own").expect("reads"), Rules { text: "own".to_owned(), ..Rules::family() });
+        let rack = Rules::parse("rack:units=48,kw=20,max-nodes=9").expect("reads");
+        let racks = rack.racks.clone().expect("racks");
+        assert_eq!((rack.units, racks.kw, racks.most_nodes, racks.most_routers), (Some(48), 20.0, Some(9), None));
+        assert_eq!(rack.racks, Rules::parse("rack,units=48,kw=20,max-nodes=9").expect("reads").racks);
         let rules = Rules::parse("cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9");
         let expected = Rules {
             text: "cabinet=16, width=0.6,depth=2.1,overhead=4,inside=2,terminal=none,rows=3,columns=9".to_owned(),
@@ -251,7 +409,7 @@ mod tests {
             overhead_m: 4.0,
             inside_m: Some(2.0),
             terminal_m: None,
-            ..Rules::default()
+            ..Rules::family()
         };
         assert_eq!(rules.expect("reads"), expected);
     }
@@ -271,6 +429,16 @@ mod tests {
             ("cabinet=fit", "cabinet=fit goes with units=N"),
             ("copper=short", "copper is short; it must be metres"),
             ("rows=2.5", "rows is 2.5; it must be a whole number"),
+            ("kw=20", "kw goes with rack, as rack:kw=…"),
+            ("family:order=ids", "order goes with rack"),
+            ("rack:cabinet=4", "cabinet does not go with rack"),
+            ("rack:kw=0", "kw is 0; it must be a number above 0"),
+            ("rack:kw=many", "kw is many; it must be a number above 0"),
+            ("rack:node-kw=-1", "node-kw is -1; it must be a number from 0"),
+            ("rack:max-nodes=0", "max-nodes is 0; it must be a whole number from 1"),
+            ("rack:order=best", "unknown order 'best'"),
+            ("racks", "(did you mean 'rack'?)"),
+            ("rack:", "'' is not key=value"),
         ] {
             let sentence = Rules::parse(text).expect_err(text).to_string();
             assert!(sentence.starts_with("layout: ") && sentence.contains(words), "{text}: {sentence}");

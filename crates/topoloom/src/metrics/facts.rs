@@ -65,7 +65,7 @@ pub struct Facts {
     pub cost: Cost,
 }
 
-/// Computes the facts of a network, in the layout of its family and at the default prices.
+/// Computes the facts of a network, in the default layout and at the default prices.
 pub fn facts(network: &Network) -> Facts {
     facts_with(network, Distances::new(network))
 }
