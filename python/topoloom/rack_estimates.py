@@ -5,9 +5,9 @@ apart their ends are in that order (:class:`Spread`); what the racks hold and wh
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import ceil, inf, sqrt
+from math import ceil, floor, inf, sqrt
 
 from topoloom import _core
 
@@ -101,17 +101,27 @@ class RackRule:
             p: Terminals of a router that has any.
             ends: Routers that have terminals.
         """
-        each = self._racks_a_router(packing, p)
-        count = ends / packing.group_ends * packing.group * each + packing.hubs / max(1.0, self.most(1, 0) // 1)
-        floor = _Floor.of(self, max(1, ceil(count - 1e-9)))
+        # The rule takes the order with the least cable: groups that are not divided, or routers one after the other.
         undivided = self.most(packing.group, packing.group_ends * p) >= 1
-        links = sum(
+        ways = [self._links_m(packing, ends, self._racks_a_router(packing, p), undivided=undivided)]
+        if undivided:
+            streamed = replace(packing, group=1, group_ends=1) if packing.group == packing.group_ends else packing
+            ways.append(self._links_m(packing, ends, self._racks_a_router(streamed, p), undivided=False))
+        return min(ways) + ends * self._terminals_m(p)
+
+    def _links_m(self, packing: Packing, ends: int, each: float, *, undivided: bool) -> float:
+        """Return the metres of cable between routers that take `each` racks."""
+        count = ends / packing.group_ends * packing.group * each + packing.hubs / max(1.0, self.most(1, 0) // 1)
+        room = _Floor.of(self, max(1, ceil(count - 1e-9)))
+        return sum(
             spread.links
-            * (self.inside_m if undivided and spread.values * spread.stride <= packing.group and spread.values
-               else floor.mean_m(spread, each))
+            * (
+                self.inside_m
+                if undivided and 0 < spread.values * spread.stride <= packing.group
+                else room.mean_m(spread, each)
+            )
             for spread in packing.spreads
-        )  # fmt: skip
-        return links + ends * self._terminals_m(p)
+        )
 
     def _racks_a_router(self, packing: Packing, p: int) -> float:
         """Return the part of a rack that a router of a group takes with its nodes, on average."""
@@ -145,8 +155,8 @@ class _Floor:
     @classmethod
     def of(cls, rule: RackRule, count: int) -> "_Floor":
         row_m = rule.depth_m + sum(rule.aisles_m) / 2
-        square = ceil(sqrt(count * row_m / rule.width_m)) if rule.width_m else count
-        columns = rule.columns or (ceil(count / rule.rows) if rule.rows else square)
+        rows = rule.rows or max(1, floor(sqrt(count * rule.width_m / max(row_m, 1e-9)) + 0.5))
+        columns = rule.columns or ceil(count / rows)
         return cls(rule, max(1, min(columns, count)), count)
 
     def mean_m(self, spread: Spread, each: float) -> float:

@@ -101,7 +101,8 @@ def by_growth(rule, nodes, edges):
 def positions(rule, count, first_hub):
     """The place of each rack in metres: in rows to and fro, racks of hubs amid the others."""
     pitch = rule.depth + sum(rule.aisles) / 2
-    columns = min(count, math.ceil(math.sqrt(count * pitch / rule.width)))
+    rows = max(1, math.floor(math.sqrt(count * rule.width / pitch) + 0.5))
+    columns = math.ceil(count / rows)
     hubs = [] if first_hub is None else list(range(first_hub, count))
     others = [rack for rack in range(count) if rack not in hubs]
     half = math.ceil(len(others) / 2)

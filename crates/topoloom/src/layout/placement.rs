@@ -436,12 +436,17 @@ fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>>
     Ok(stacked(network, cabinets, rules))
 }
 
-/// Rows and columns for `count` cabinets: by default as many columns as rows, or, of racks, a floor as wide as deep.
+/// Rows and columns for `count` cabinets: by default as many columns as rows, or, of racks, even rows on a floor that is
+/// as wide as it is deep, nearly.
 fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
     let count = count.max(1);
-    let row_m = rules.depth_m + (rules.aisles_m[0] + rules.aisles_m[1]) / 2.0;
-    let shape = if rules.racks.is_some() && rules.width_m > 0.0 { row_m / rules.width_m } else { 1.0 };
-    let square = (f64::from(count) * shape).sqrt().ceil().clamp(1.0, f64::from(count)) as u32;
+    let square = if rules.racks.is_some() {
+        let row_m = rules.depth_m + (rules.aisles_m[0] + rules.aisles_m[1]) / 2.0;
+        let rows = (f64::from(count) * rules.width_m / row_m).sqrt().round().max(1.0) as u32;
+        count.div_ceil(rows)
+    } else {
+        f64::from(count).sqrt().ceil() as u32
+    };
     let [rows, columns] = match (rules.rows, rules.columns) {
         (Some(rows), Some(columns)) => [rows, columns],
         (Some(rows), None) => [rows, count.div_ceil(rows)],
