@@ -9,7 +9,7 @@ from typing import Any
 
 from topoloom import _core
 from topoloom.curves import Curve, Keeper, OnPoint, Simulator, Waiting, knee_plan, run_plans
-from topoloom.layouts import DEFAULT_LAYOUT, price_list
+from topoloom.layouts import price_list
 from topoloom.loads import Loads, parse_loads
 from topoloom.networks import Network, as_networks
 from topoloom.options import EngineOptions, make_options
@@ -31,7 +31,7 @@ class Comparison:
         traffics: The traffic patterns, in the order in which they were named.
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.
-        layout: How routers are packed and placed, as it was asked for.
+        layout: The layout, as it was asked for; nothing for the default.
         prices: The price list that cost and power follow, as in its file.
         title: What the report is called; the number of networks unless given.
         description: What it is for.
@@ -46,7 +46,7 @@ class Comparison:
     traffics: list[str]
     command: Sequence[str]
     finished: bool
-    layout: str = DEFAULT_LAYOUT
+    layout: str = ""
     prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
     title: str = ""
     description: str = ""
@@ -180,7 +180,7 @@ class CompareJob:
             traffics=self._traffics,
             command=command,
             finished=finished,
-            layout=self._layout or DEFAULT_LAYOUT,
+            layout=self._layout,
             prices=self._price_list,
             networks=self._networks,
             store=keeper.store if keeper is not None else "",

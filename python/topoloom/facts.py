@@ -63,6 +63,7 @@ def assumptions(told: Iterable[Facts]) -> list[str]:
         dict.fromkeys(
             f"Cost, power and cable: prices {facts['prices']}; layout {facts['layout']}: {facts['layout_assumptions']}."
             for facts in told
+            if "layout_assumptions" in facts
         )
     )
 

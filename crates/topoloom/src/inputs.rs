@@ -162,7 +162,7 @@ mod tests {
             walk("mapping", mapping.name, shapes, &|name| drop(Mapping::new(name, &played, &network)));
         }
         let rules = |text: &str| drop(Rules::parse(text).and_then(|rules| Layout::new(&network, &rules)));
-        walk("layout", "layout", shapes("", LAYOUT_KEYS.iter().map(|key| key.0)), &rules);
+        walk("layout", "layout", shapes("", LAYOUT_KEYS.iter().map(|key| key.name)), &rules);
         let packing = |text: &str| drop(Packing::parse(text).and_then(|packing| packing.cabinets(&network)));
         walk("cabinet", "cabinet", shapes("", []), &packing);
         fs::remove_dir_all(&folder).expect("ours");

@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import Field
 
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
 from topoloom.faults import FaultOptions, make_fault_options, try_faults
-from topoloom.layouts import DEFAULT_LAYOUT, price_files
+from topoloom.layouts import price_files
 from topoloom.networks import Network
 from topoloom.options import U32, EngineOptions, Options, Reads, checked, make_options
 from topoloom.replicas import REPLICA_PRECISION, replicate
@@ -41,14 +41,8 @@ class FloorOptions(Options):
         prices: The price list.
     """
 
-    layout: Annotated[str, Reads(partial(_core.files_of, "layout"))] = DEFAULT_LAYOUT
+    layout: Annotated[str, Reads(partial(_core.files_of, "layout"))] = ""
     prices: Annotated[str, Reads(price_files)] = ""
-
-    @model_serializer(mode="wrap")
-    def _with_layout(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Name the layout even where it is the default, which was another one once: keys of points hold it."""
-        shown: dict[str, Any] = handler(self)
-        return {"layout": self.layout} | shown
 
 
 class FactsOptions(FloorOptions):

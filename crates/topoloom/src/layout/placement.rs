@@ -69,9 +69,12 @@ impl Layout {
         Self::new(network, &Rules::family()).expect("a family fits on its own floor")
     }
 
-    /// The layout of a network where nobody asks for another: the one that its file has, else the family's own.
+    /// The layout of a network where nobody asks for another: the one that its file has, else the racks that are the same
+    /// for every family.
     pub fn usual(network: &Network) -> Self {
-        Self::of_file(network).unwrap_or_else(|| Self::of_family(network))
+        let racks =
+            || Self::new(network, &Rules::default()).expect("every network fits into racks of the default rule");
+        Self::of_file(network).unwrap_or_else(racks)
     }
 
     /// The layout that was written into the file that a network comes from, or at least the cabinets that stand there;
@@ -79,11 +82,16 @@ impl Layout {
     pub fn of_file(network: &Network) -> Option<Self> {
         let floor = network.source()?.floor.as_ref()?;
         let (of, cabinets) = (floor.of.as_ref().unwrap_or(network), &floor.cabinets);
-        let rules = Rules::parse(floor.rules.as_deref().unwrap_or("")).ok()?;
-        // What a family packages itself has heights as well, which cabinets do not tell.
+        let Some(rules) = &floor.rules else {
+            let rules = Rules { cabinet: Packing::File(network.spec().to_owned()), ..Rules::family() };
+            return Self::with_cabinets(of, &rules, cabinets.clone()).ok();
+        };
+        let rules = Rules::parse(rules).ok()?;
+        // What a family packages itself has heights as well, and racks have nodes of other racks' routers, which the
+        // cabinets of routers do not tell.
         let own = || Self::new(of, &rules).ok().filter(|layout| layout.cabinets == *cabinets);
         let own = if rules.cabinet == Packing::Own && floor.of.is_some() { own() } else { None };
-        own.or_else(|| Self::with_cabinets(of, &rules, cabinets.clone()).ok())
+        own.or_else(|| Self::with_cabinets(of, &Rules { racks: None, ..rules }, cabinets.clone()).ok())
     }
 
     /// The layout that follows `rules`.
