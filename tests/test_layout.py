@@ -248,7 +248,7 @@ def test_files_that_hold_no_list(topoloom, tmp_path):
     path = tmp_path / "list.json"
     for content, told in [
         (b"[1, 2]", "no JSON object"),
-        (b"\xff\xfe", "not UTF-8"),
+        (b"\xff\xfe", "no text in UTF-8"),
         (b"{", "does not read"),
         (b"", "no JSON"),
     ]:

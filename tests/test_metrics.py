@@ -332,5 +332,5 @@ def test_sampled_distances_say_so():
     assert some["average_distance"] == pytest.approx(exact["average_distance"], abs=2 * width + 1e-9)
     assert network.facts(sample=20, seed=3) == some
     assert network.facts(sample=10**6) == exact
-    with pytest.raises(topoloom.TopoloomError, match="the sample is of 0 routers"):
+    with pytest.raises(topoloom.TopoloomError, match="sample is 0; it must be a whole number from 1"):
         network.facts(sample=0)

@@ -69,18 +69,18 @@ class StudyPoint:
         """
         return self.key_of(self.contents.get)
 
-    def key_of(self, content: Callable[[str], str | None], model_version: int = _core.MODEL_VERSION) -> str:
+    def key_of(self, content: Callable[[str], str | None], model_version: int | None = None) -> str:
         """Return the key that the point has where its files hold something else, or of another version of the models.
 
         Args:
             content: Returns the SHA-256 of what stands in a file; None where it is not there.
-            model_version: The version of the models.
+            model_version: The version of the models; that of this program unless given.
         """
         settings = dict(self.settings)
         if "options" in settings:
             settings["options"] = {k: v for k, v in settings["options"].items() if k not in IRRELEVANT}
         identity = [
-            model_version,
+            _core.MODEL_VERSION if model_version is None else model_version,
             self.kind,
             self.spec,
             self.routing,
