@@ -7,7 +7,7 @@ import pytest
 
 from harness import pages
 
-PAGES = {"adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::ideal")}
+PAGES = {"adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::fifo")}
 """The command of cargo that checks each page."""
 
 
