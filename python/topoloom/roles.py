@@ -1,23 +1,9 @@
-"""Routings by their role: ``minimal`` and ``adaptive`` name, on each network, the routing that plays it there."""
+"""Routings by their role: ``minimal`` and ``adaptive`` name, on each network, the routing that plays it there.
 
-from collections.abc import Callable
+Each family names its own, in its file in the engine.
+"""
 
 from topoloom import _core
-
-MINIMAL = {
-    **dict.fromkeys(("mesh", "torus", "hypercube", "nesttree", "nestghc"), "dor"),
-    **dict.fromkeys(("fattree", "clos", "xgft"), "nca"),
-    "twin-torus": "ts-dor",
-}
-"""The minimal routing of each family that does not use ``min``."""
-
-ADAPTIVE = {"twin-torus": "duato", "fattree": "anca", "clos": "anca", "xgft": "anca", "galaxyfly": "nag"}
-"""The adaptive routing of each family that does not use ``ugal-l``."""
-
-ROLES: dict[str, Callable[[str], str]] = {
-    "minimal": lambda family: MINIMAL.get(family, "min"),
-    "adaptive": lambda family: ADAPTIVE.get(family, "ugal-l"),
-}
 
 
 def resolve_routing(name: str, family: str) -> str:
@@ -26,8 +12,7 @@ def resolve_routing(name: str, family: str) -> str:
     >>> resolve_routing("minimal", "fattree"), resolve_routing("adaptive", "flex"), resolve_routing("val", "flex")
     ('nca', 'ugal-l', 'val')
     """
-    role = ROLES.get(name)
-    return role(family) if role else name
+    return _core.routing_in_role(name, family) or name
 
 
 ADAPTING = frozenset(("ugal-l", "ugal-g", "par", "nar", "nal", "nag", "lbr", "anca", "duato"))

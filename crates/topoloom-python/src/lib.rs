@@ -55,6 +55,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::layouts_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::routing_in_role, module)?)?;
     module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;

@@ -47,6 +47,12 @@ pub fn families_json() -> String {
     families.collect::<Value>().to_string()
 }
 
+/// The routing that plays a role, `minimal` or `adaptive`, on networks of a family; nothing if there is no such role.
+#[pyfunction]
+pub fn routing_in_role(role: &str, family: &str) -> Option<&'static str> {
+    topoloom::topology::Roles::of(family).routing(role)
+}
+
 /// A list of {name, summary, endings, read, write, beside}.
 #[pyfunction]
 pub fn formats_json() -> String {

@@ -7,13 +7,13 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
 use topoloom::cycle::{Latencies, LinkTimes};
+use topoloom::distances::Distances;
 use topoloom::faults::{Failures, Kind};
-use topoloom::formats;
-use topoloom::metrics::distances::Distances;
 use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
 use topoloom::metrics::{bisection, facts, facts_with};
 use topoloom::routing::{self, CardTables, Columns, Tables};
+use topoloom::{formats, graph};
 
 use crate::compute::{compute, try_compute};
 use crate::error::{TopoloomError, raise};
@@ -247,7 +247,7 @@ impl Network {
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
     fn metis_graph<'py>(&self, py: Python<'py>) -> [MetisArray<'py>; 4] {
-        let graph = bisection::metis_graph(&self.0);
+        let graph = graph::metis_graph(&self.0);
         [graph.xadj, graph.adjncy, graph.vwgt, graph.adjwgt].map(|values| {
             let values: Vec<i32> = values.into_iter().map(|value| value as i32).collect();
             values.into_pyarray(py)

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use topoloom::Network;
-use topoloom::metrics::distances::Distances;
+use topoloom::distances::Distances;
 use topoloom::network::{LinkClass, NetworkBuilder, Structure};
 use topoloom::rng::Rng;
 

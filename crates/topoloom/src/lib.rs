@@ -4,12 +4,15 @@
 //! traffic, workloads, and the cycle engine.
 #![warn(missing_docs)]
 
+pub mod catalogue;
 pub mod cycle;
+pub mod distances;
 pub mod error;
 pub mod faults;
 mod fill;
 pub mod flow;
 pub mod formats;
+pub mod graph;
 pub mod inputs;
 mod keys;
 pub mod layout;

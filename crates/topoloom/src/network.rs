@@ -122,6 +122,18 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// How the routers of each line of [`Structure::grid`] are linked, where links join routers that differ in one
+    /// coordinate: dimension-order routing follows.
+    fn lattice(&self) -> Option<Lattice> {
+        None
+    }
+
+    /// True if the patterns `neighbor` and `tornado` move the coordinates of [`Structure::grid`]; else they move
+    /// terminals on the ring of their ids.
+    fn moves_by_coordinates(&self) -> bool {
+        false
+    }
+
     /// The number of routers in a group, where routers come in groups of consecutive ids (dragonfly groups, FleX layers).
     fn group_size(&self) -> Option<u32> {
         None
@@ -198,6 +210,17 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
 pub(crate) struct GraphAlone;
 
 impl Structure for GraphAlone {}
+
+/// How the routers of a line of a grid are linked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lattice {
+    /// Each to the next one and to the one before.
+    Mesh,
+    /// The same, the last one also to the first.
+    Torus,
+    /// Each to every other.
+    Complete,
+}
 
 /// Traffic that is hard on a network, whatever the routing.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use std::fmt::Write;
 
 use super::{Format, Holds, Timing};
+use crate::distances::Distances;
 use crate::error::{Error, Result};
-use crate::metrics::distances::Distances;
 use crate::network::{LinkClass, Network};
 
 pub(super) const FORMAT: Format = Format {

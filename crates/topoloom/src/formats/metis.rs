@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, number, text};
-use crate::metrics::bisection::metis_graph;
+use crate::graph::metis_graph;
 use crate::network::Network;
 
 pub(super) const FORMAT: Format = Format {

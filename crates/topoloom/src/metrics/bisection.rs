@@ -8,8 +8,8 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::graph::{Graph, terminals_by_router};
 use super::spectrum::{connectivity_bound, fiedler};
+use crate::graph::{Graph, terminals_by_router};
 use crate::network::Network;
 use crate::watch::{self, Stage};
 
@@ -48,25 +48,6 @@ pub struct Bisection {
     /// The side of each router.
     #[serde(skip)]
     pub partition: Vec<u8>,
-}
-
-/// A graph in METIS's form: the neighbours of router r, and the number of links to each, stand at `xadj[r]..xadj[r+1]`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MetisGraph {
-    /// Where the neighbours of each router begin.
-    pub xadj: Vec<u32>,
-    /// Neighbours.
-    pub adjncy: Vec<u32>,
-    /// Parallel links to each neighbour.
-    pub adjwgt: Vec<u32>,
-    /// Terminals of each router.
-    pub vwgt: Vec<u32>,
-}
-
-/// The graph for METIS: parallel links merged into weights, a router weighted with its terminals.
-pub fn metis_graph(network: &Network) -> MetisGraph {
-    let (xadj, adjncy, adjwgt) = Graph::new(network).into_parts();
-    MetisGraph { xadj, adjncy, adjwgt, vwgt: terminals_by_router(network) }
 }
 
 /// Balances a partition (0 or 1 for each router) exactly, and improves it.
@@ -388,6 +369,7 @@ impl Buckets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::metis_graph;
     use crate::topology::build;
 
     fn network(spec: &str) -> Network {

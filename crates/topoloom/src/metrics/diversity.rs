@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::graph::Graph;
+use crate::graph::Graph;
 use crate::network::{Network, RouterId};
 use crate::watch;
 

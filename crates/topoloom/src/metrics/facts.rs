@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::distances::{Distances, Sample};
-use super::graph::terminals_by_router;
+use crate::distances::{Distances, Sample};
+use crate::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
 use crate::topology::{Permutation, Permuted};

@@ -7,10 +7,10 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::distances::histogram_from;
-use super::graph::{Graph, terminals_by_router};
+use crate::distances::histogram_from;
 use crate::error::{Error, Result};
 use crate::faults::{Kind, failures};
+use crate::graph::{Graph, terminals_by_router};
 use crate::network::{Network, Peer};
 use crate::statistics;
 use crate::watch::{self, Stage};

@@ -11,9 +11,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::distances::distances_from;
-use super::graph::Graph;
+use crate::distances::distances_from;
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::memory::available_memory;
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};

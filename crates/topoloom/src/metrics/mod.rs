@@ -1,11 +1,9 @@
 //! What can be said of a network without simulating it.
 
 pub mod bisection;
-pub mod distances;
 pub mod diversity;
 mod facts;
 pub mod faults;
-pub(crate) mod graph;
 pub mod load;
 pub mod routes;
 mod spectrum;

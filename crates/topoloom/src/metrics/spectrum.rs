@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use super::graph::Graph;
+use crate::graph::Graph;
 use crate::rng::Rng;
 use crate::watch;
 

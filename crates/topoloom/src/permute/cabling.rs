@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::Serialize;
 
+use crate::distances;
 use crate::error::{Error, Result};
-use crate::metrics::distances;
 
 /// One end of a cable before it has a port of this module: a vertex, and any number by which its plugs are told apart.
 pub type End = (u32, u32);

@@ -9,7 +9,7 @@
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
 use super::nest::Nested;
-use super::{AnyRouting, Minimal, Move, Options, PacketState, Routing, RoutingInfo, Step, View};
+use super::{AnyRouting, Minimal, Move, Offered, Options, PacketState, Routing, RoutingInfo, Step, View};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -18,7 +18,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     name: "dor",
     summary: "dimensions in order; on a torus the shorter way round, ties by coin; in subtori to the uplink, over the \
               upper network, and on in the other subtorus",
-    families: &["mesh", "torus", "hypercube", "hyperx", "nesttree", "nestghc"],
+    offered: Offered::ByFamily,
     classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
     keys: &[
         ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),

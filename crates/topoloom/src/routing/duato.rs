@@ -12,7 +12,7 @@ use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
 use super::twin;
 use super::updown::{self, UpDown};
-use super::{AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
+use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -20,7 +20,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
     name: "duato",
     summary: "minimal adaptive, the least occupied output; escape channels in dimension order on mesh, torus, hypercube \
               and HyperX, by ts-dor on the twin torus, by up*/down* elsewhere",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "escape (torus 2, else 1) + 1 adaptive; twin torus 4 + 2",
     keys: &[updown::ROOT, ("escape", "on (default); off: no escape channels, which can deadlock")],
     build: |network, options| {

@@ -3,18 +3,15 @@
 //! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie);
 //! `updown` the one that the source terminal is given.
 
-use super::{AnyRouting, Move, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::Tree;
 
-/// The families of trees whose terminals hang on the leaves.
-pub(super) const TREES: &[&str] = &["fattree", "clos", "xgft"];
-
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
     summary: "up to a nearest common ancestor by random outputs, then down",
-    families: TREES,
+    offered: Offered::ByFamily,
     classes: "1",
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::hot)),
@@ -23,7 +20,7 @@ pub(super) const NCA: RoutingInfo = RoutingInfo {
 pub(super) const ANCA: RoutingInfo = RoutingInfo {
     name: "anca",
     summary: "as nca, by the less occupied of two random outputs",
-    families: TREES,
+    offered: Offered::ByFamily,
     classes: "1",
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::hot)),

@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, View};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
@@ -44,7 +44,7 @@ const THRESHOLDS: [(&str, &str); 3] = [
 pub(super) const NAR: RoutingInfo = RoutingInfo {
     name: "nar",
     summary: "Galaxyfly's non-minimal random link: between neighbours of a cluster, perhaps over a common neighbour",
-    families: &["galaxyfly"],
+    offered: Offered::ByFamily,
     classes: "as min: 3 (3 local, 2 global)",
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Link),
@@ -53,7 +53,7 @@ pub(super) const NAR: RoutingInfo = RoutingInfo {
 pub(super) const NAL: RoutingInfo = RoutingInfo {
     name: "nal",
     summary: "Galaxyfly's non-minimal local link: minimal, perhaps after one more local hop in the source's supernode",
-    families: &["galaxyfly"],
+    offered: Offered::ByFamily,
     classes: "4 (4 local, 2 global)",
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Local),
@@ -62,7 +62,7 @@ pub(super) const NAL: RoutingInfo = RoutingInfo {
 pub(super) const NAG: RoutingInfo = RoutingInfo {
     name: "nag",
     summary: "Galaxyfly's non-minimal global link: minimal, perhaps after a hop to any neighbouring supernode",
-    families: &["galaxyfly"],
+    offered: Offered::ByFamily,
     classes: "4 (4 local, 3 global)",
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Global),

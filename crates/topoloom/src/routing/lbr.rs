@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::minimal::{self, with_minimal};
 use super::twophase::TwoPhase;
 use super::wires::Wires;
-use super::{AnyRouting, Minimal, Move, NO_VIA, Options, PacketState, Routing, RoutingInfo, Step, View, twophase};
+use super::{
+    AnyRouting, Minimal, Move, NO_VIA, Offered, Options, PacketState, Routing, RoutingInfo, Step, View, twophase,
+};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::{Rng, mix};
@@ -26,7 +28,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
     name: "lbr",
     summary: "stochastic load-balanced routing: splits packets among minimal and Valiant paths so that their queues \
               become equally long",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "as val",
     keys: &[
         ("n", "minimal candidates of a pair (default 1); all: as many as there are first hops on minimal paths"),

@@ -1,7 +1,9 @@
 //! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
-use super::{AnyRouting, Minimal, Move, NO_VIA, Options, PacketState, Routing, RoutingInfo, Step, View, galaxyfly};
+use super::{
+    AnyRouting, Minimal, Move, NO_VIA, Offered, Options, PacketState, Routing, RoutingInfo, Step, View, galaxyfly,
+};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -10,7 +12,7 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
     name: "min",
     summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, from supernode to supernode on a \
               Galaxyfly, a random order of dimensions on a HyperX, Algorithm 1 of the paper on a 3-layer FleX",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "diameter (by hop); dragonfly, HyperX, FleX 2; Galaxyfly 3",
     keys: &[galaxyfly::COMMON],
     build,
@@ -30,7 +32,7 @@ fn build(network: &Network, options: &Options) -> Result<Option<AnyRouting>> {
 pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     name: "min-spread",
     summary: "uniformly over all minimal paths",
-    families: &["flex"],
+    offered: Offered::ByFamily,
     classes: "diameter (by hop)",
     keys: &[],
     build: |network, _| minimal::table(network).map(|minimal| Some(alone(minimal))),

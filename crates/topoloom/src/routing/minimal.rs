@@ -6,7 +6,8 @@ use super::flex::FlexMinimal;
 use super::hyperx::HyperXMinimal;
 use super::table::TableMinimal;
 use crate::error::Result;
-use crate::network::Network;
+use crate::network::{Lattice, Network, Structure};
+use crate::topology::{Dragonfly, Flex};
 
 macro_rules! any_minimal {
     ($($variant:ident($type:ty)),* $(,)?) => {
@@ -42,13 +43,13 @@ any_minimal! {
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn phase(network: &Network) -> Result<AnyMinimal> {
-    let closed = match network.family() {
-        "mesh" | "hypercube" => DimensionOrder::new(network).map(AnyMinimal::Mesh),
-        "torus" => DimensionOrder::new(network).map(AnyMinimal::Torus),
-        "hyperx" => HyperXMinimal::new(network).map(AnyMinimal::HyperX),
-        "dragonfly" => DragonflyMinimal::new(network).map(AnyMinimal::Dragonfly),
-        "flex" => FlexMinimal::new(network).map(AnyMinimal::Flex),
-        _ => None,
+    let closed = match network.any_structure().lattice() {
+        Some(Lattice::Mesh) => DimensionOrder::new(network).map(AnyMinimal::Mesh),
+        Some(Lattice::Torus) => DimensionOrder::new(network).map(AnyMinimal::Torus),
+        Some(Lattice::Complete) => HyperXMinimal::new(network).map(AnyMinimal::HyperX),
+        None if is::<Dragonfly>(network) => DragonflyMinimal::new(network).map(AnyMinimal::Dragonfly),
+        None if is::<Flex>(network) => FlexMinimal::new(network).map(AnyMinimal::Flex),
+        None => None,
     };
     closed.map_or_else(|| table(network), Ok)
 }
@@ -58,11 +59,18 @@ pub fn phase(network: &Network) -> Result<AnyMinimal> {
 /// # Errors
 /// Those of [`TableMinimal::new`].
 pub fn direct(network: &Network) -> Result<AnyMinimal> {
-    match network.family() {
-        "hyperx" => HyperXMinimal::new(network).map_or_else(|| table(network), |m| Ok(AnyMinimal::HyperXTwoOrders(m))),
-        "dragonfly" | "flex" => phase(network),
+    match network.any_structure().lattice() {
+        Some(Lattice::Complete) => {
+            HyperXMinimal::new(network).map_or_else(|| table(network), |m| Ok(AnyMinimal::HyperXTwoOrders(m)))
+        }
+        None if is::<Dragonfly>(network) || is::<Flex>(network) => phase(network),
         _ => table(network),
     }
+}
+
+/// True if the network has this structure.
+fn is<T: Structure>(network: &Network) -> bool {
+    network.structure::<T>().is_some()
 }
 
 /// The way that works on any graph.

@@ -42,7 +42,7 @@ pub use forwarding::{forwarding, write_csv};
 pub use layers::{dfsssp, lash};
 pub use lft::write as write_lft;
 pub use options::Options;
-pub use registry::{ROUTINGS, RoutingInfo, build, files, offered};
+pub use registry::{Offered, ROUTINGS, RoutingInfo, build, files, offered};
 pub use tables::{Columns, NO_PORT, Tables, hold};
 
 use crate::network::{PortId, RouterId};

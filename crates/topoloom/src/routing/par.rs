@@ -6,14 +6,16 @@
 
 use super::dragonfly::DragonflyMinimal;
 use super::twophase::BIAS;
-use super::{ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View};
+use super::{
+    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
+};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
 pub(super) const PAR: RoutingInfo = RoutingInfo {
     name: "par",
     summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group",
-    families: &["dragonfly"],
+    offered: Offered::ByFamily,
     classes: "5 (5 local, 2 of them global)",
     keys: &[BIAS],
     build: |network, options| {

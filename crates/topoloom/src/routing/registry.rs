@@ -7,6 +7,7 @@ use super::{
 };
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
+use crate::topology::{FAMILIES, Family};
 
 /// Every routing, in the order in which users see them.
 pub static ROUTINGS: &[&RoutingInfo] = &[
@@ -38,8 +39,8 @@ pub struct RoutingInfo {
     pub name: &'static str,
     /// What it does.
     pub summary: &'static str,
-    /// The families of networks that offer it; empty if any network does.
-    pub families: &'static [&'static str],
+    /// The networks that offer it.
+    pub offered: Offered,
     /// The VC classes it needs.
     pub classes: &'static str,
     /// The keys it takes, written `name:key=value`, with their meaning.
@@ -48,10 +49,30 @@ pub struct RoutingInfo {
     pub build: fn(&Network, &Options) -> Result<Option<AnyRouting>>,
 }
 
+/// Which networks offer a routing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered {
+    /// Every network.
+    Anywhere,
+    /// Those of the families that name it among their `routings`.
+    ByFamily,
+    /// Those of these families: for a routing that comes after them.
+    On(&'static [&'static str]),
+}
+
 impl RoutingInfo {
     /// The networks that offer it, for users.
     pub fn networks(&self) -> String {
-        if self.families.is_empty() { "any".to_owned() } else { self.families.join(", ") }
+        let families = || FAMILIES.iter().copied().filter(|family| self.offered_on(family)).map(|family| family.name);
+        if self.offered == Offered::Anywhere { "any".to_owned() } else { families().collect::<Vec<_>>().join(", ") }
+    }
+
+    fn offered_on(&self, family: &Family) -> bool {
+        match self.offered {
+            Offered::Anywhere => true,
+            Offered::ByFamily => family.routings.contains(&self.name),
+            Offered::On(families) => families.contains(&family.name),
+        }
     }
 
     /// True if it is the user's own, read from a file.
@@ -60,7 +81,8 @@ impl RoutingInfo {
     }
 
     fn offered_by(&self, network: &Network) -> bool {
-        self.families.is_empty() || self.families.contains(&network.family())
+        let family = FAMILIES.iter().find(|family| family.name == network.family());
+        family.map_or(self.offered == Offered::Anywhere, |family| self.offered_on(family))
     }
 }
 

@@ -3,9 +3,9 @@
 use rayon::prelude::*;
 
 use super::{Minimal, Step};
+use crate::distances::require_connected;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
-use crate::metrics::distances::require_connected;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::watch;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use super::cards::ByCards;
 use super::options::FILE;
-use super::{AnyRouting, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
+use super::{AnyRouting, CardTables, Move, Offered, PacketState, Routing, RoutingInfo, View, cardfile, lft};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::memory::available_memory;
@@ -18,7 +18,7 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
     name: "table",
     summary: "tables of one's own: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), tables of cards (export \
               --format extoll), or from Python",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "those in the table",
     keys: &[(FILE, "the table, written table:FILE; destinations are terminals, or routers in destination_router")],
     build: |network, options| {

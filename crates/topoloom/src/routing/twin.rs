@@ -11,7 +11,7 @@
 //!   the other card, two (upper, lower) while the split dimension is routed. Its first internal hop takes one of the last
 //!   two as well: in the second there would be a circle as soon as the split dimension has more than two nodes.
 
-use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, View};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -29,7 +29,7 @@ const TIE_RULES: [&str; 6] = ["source", "middle", "plus", "wrong", "coin", "none
 pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     name: "ts-dor",
     summary: "packets of card 0 ascend through the dimensions, those of card 1 descend, in traffic classes of their own",
-    families: &["twin-torus"],
+    offered: Offered::ByFamily,
     classes: "4 (2 for each card)",
     keys: &[TIES, ("tc", "own (default); shared: both orders in the same VCs, which can deadlock")],
     build: |network, options| {
@@ -42,7 +42,7 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
 pub(super) const DORT: RoutingInfo = RoutingInfo {
     name: "dort",
     summary: "dimensions in ascending order; four VCs on the internal link",
-    families: &["twin-torus"],
+    offered: Offered::ByFamily,
     classes: "4 (2 of them on outer links)",
     keys: &[
         TIES,

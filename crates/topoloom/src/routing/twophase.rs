@@ -8,7 +8,8 @@ use super::booksim::BookSimUgal;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::{
-    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule, View, evenly,
+    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
+    evenly,
 };
 use crate::error::Result;
 use crate::network::{Network, RouterId};
@@ -17,7 +18,7 @@ use crate::rng::Rng;
 pub(super) const VAL: RoutingInfo = RoutingInfo {
     name: "val",
     summary: "Valiant: minimally to a random intermediate router, then minimally",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "twice those of one phase; HyperX 2",
     keys: &[("via", "other: neither source nor destination (default); any: any router, as in BookSim")],
     build: |network, given| {
@@ -33,7 +34,7 @@ pub(super) const BIAS: (&str, &str) =
 pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     name: "ugal-l",
     summary: "minimal if H_min q_min <= H_non q_non + bias at the source router, else the Valiant path",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "as val",
     keys: &[BIAS, ("vcs", "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock")],
     build: |network, given| {

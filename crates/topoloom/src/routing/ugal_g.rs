@@ -5,14 +5,14 @@
 use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
 use super::wires::Wires;
-use super::{AnyRouting, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
 pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
     name: "ugal-g",
     summary: "as ugal-l, but q of the whole path, as last published",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "as val",
     keys: &[BIAS, ("period", "cycles from one publication of all queues to the next (default: 1)")],
     build: |network, given| {

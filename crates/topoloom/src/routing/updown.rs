@@ -7,8 +7,8 @@
 
 use rayon::prelude::*;
 
-use super::fattree::{FixedUp, TREES};
-use super::{AnyRouting, Move, Options, PacketState, Routing, RoutingInfo, Step, View};
+use super::fattree::FixedUp;
+use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, Step, View};
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, RouterId};
@@ -19,13 +19,13 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
     summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest ways up a tree of all \
               links and down again, around a root chosen for short ways",
-    families: &[],
+    offered: Offered::Anywhere,
     classes: "1",
     keys: &[ROOT],
     build: |network, options| {
         let root = root(network, options)?;
-        if TREES.contains(&network.family()) && root.is_none() {
-            return Ok(FixedUp::new(network).map(AnyRouting::dynamic));
+        if let (None, Some(up)) = (root, FixedUp::new(network)) {
+            return Ok(Some(AnyRouting::dynamic(up)));
         }
         let ways = UpDown::new(network, root)?;
         Ok(Some(AnyRouting::dynamic(UpDownRouting(ways))))

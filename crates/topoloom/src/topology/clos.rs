@@ -11,9 +11,9 @@
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above; `taper=2x1.5` tapers the
 //! next level as well, and so on. Terminals stay, ports are left unused.
 
-use super::Family;
 use super::params::{Key, Params};
 use super::tree::{self, Copies};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -28,6 +28,8 @@ pub(super) const FAMILY: Family = Family {
     ],
     example: "clos:radix=16,levels=3",
     source: "Al-Fares, Loukissas and Vahdat, A scalable, commodity data center network architecture, SIGCOMM 2008",
+    routings: &["nca", "anca"],
+    roles: Roles { minimal: "nca", adaptive: "anca" },
     build,
 };
 

@@ -18,9 +18,9 @@
 //! and an odd number of ports left over in each, one port of the network stays unused. One group alone
 //! (`g=1`) has no global links.
 
-use super::Family;
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -39,6 +39,8 @@ pub(super) const FAMILY: Family = Family {
     example: "dragonfly:a=8,h=4,p=4",
     source: "Kim, Dally, Scott and Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
              Camarero, Vallejo and Beivide, TACO 2014, and Hastings et al., CLUSTER 2015",
+    routings: &["par"],
+    roles: Roles::ANY,
     build,
 };
 

@@ -8,9 +8,9 @@
 //! and in the same arrangements. Terminal t hangs on leaf t / p, leaves counted over all groups. Classes: `local`
 //! within a group, `global` between groups.
 
-use super::Family;
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
 use super::params::{Key, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -30,6 +30,8 @@ pub(super) const FAMILY: Family = Family {
     example: "dragonfly-plus:leaf=4,spine=4,p=4,h=4",
     source: "Shpiner, Haramaty, Eliad, Zdornov, Gafni and Zahavi, Dragonfly+: low cost topology for scaling \
              datacenters, HiPINEB 2017; Flajslik, Borch and Parker, Megafly: a topology for exascale systems, ISC 2018",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

@@ -10,9 +10,9 @@
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above (digit 0 of their words
 //! then is in base k/2); `taper=2x1.5` tapers the next level as well, and so on.
 
-use super::Family;
 use super::params::{Key, Params};
 use super::tree::{self, Copies};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -28,6 +28,8 @@ pub(super) const FAMILY: Family = Family {
     example: "fattree:k=10,levels=3",
     source: "Petrini and Vanneschi, k-ary n-trees: high performance networks for massively parallel architectures, \
              IPPS 1997",
+    routings: &["nca", "anca"],
+    roles: Roles { minimal: "nca", adaptive: "anca" },
     build,
 };
 

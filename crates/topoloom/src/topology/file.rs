@@ -5,8 +5,8 @@
 //! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that says
 //! of which network it was written is that network, as long as the graph is the same (see [`crate::formats::of_file`]).
 
-use super::Family;
 use super::params::{AS, Key, P, PATH, Params};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::formats::{self, Origin};
 use crate::inputs;
@@ -28,6 +28,8 @@ pub(super) const FAMILY: Family = Family {
     ],
     example: "file:cluster.graphml,p=1",
     source: "the file",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

@@ -6,8 +6,8 @@
 //! The properties that FleX is published with need three layers or more and both sides of three or more. Link class:
 //! `local`.
 
-use super::Family;
 use super::params::{P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{Grid, LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -19,6 +19,8 @@ pub(super) const FAMILY: Family = Family {
     example: "flex:6x6x3,p=10",
     source: "Jeon, Joo, Kim, Kim and Youn, FleX: a flex interconnected HPC system with stochastic load balancing scheme, \
              IEEE Access",
+    routings: &["min-spread"],
+    roles: Roles::ANY,
     build,
 };
 

@@ -20,10 +20,10 @@
 
 use std::sync::Arc;
 
-use super::Family;
 use super::field::Field;
 use super::params::{Key, P, Params, product};
 use super::slimfly::{GeneratorSets, check_order, generators};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, RouterId, Structure, WorstCase};
 use crate::rng::Rng;
@@ -48,6 +48,8 @@ pub(super) const FAMILY: Family = Family {
     example: "galaxyfly:n=5,q=5,a=2,p=2",
     source: "Lei, Dong and Liao, Exploring the Galaxyfly family to build flexible-scale interconnection networks, IEEE \
              TPDS 2022",
+    routings: &["nar", "nal", "nag"],
+    roles: Roles { adaptive: "nag", ..Roles::ANY },
     build,
 };
 

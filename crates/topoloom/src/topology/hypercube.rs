@@ -5,10 +5,10 @@
 //! router whose id differs in that bit; the folded hypercube's last port leads to the router whose id differs in all
 //! bits. Link class: `local`.
 
-use super::Family;
 use super::params::{P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
+use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "hypercube",
@@ -17,6 +17,8 @@ pub(super) const FAMILY: Family = Family {
     keys: &[P],
     example: "hypercube:8,p=1",
     source: "Seitz, The cosmic cube, Communications of the ACM 28, 1985",
+    routings: &["dor"],
+    roles: Roles { minimal: "dor", ..Roles::ANY },
     build: |params| build(params, false),
 };
 
@@ -28,6 +30,8 @@ pub(super) const FOLDED: Family = Family {
     example: "folded-hypercube:8,p=1",
     source: "El-Amawy and Latifi, Properties and performance of folded hypercubes, IEEE Transactions on Parallel and \
              Distributed Systems 2, 1991",
+    routings: &[],
+    roles: Roles::ANY,
     build: |params| build(params, true),
 };
 
@@ -42,6 +46,10 @@ pub struct Hypercube {
 impl Structure for Hypercube {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    fn lattice(&self) -> Option<Lattice> {
+        (!self.folded).then_some(Lattice::Mesh)
     }
 
     fn vertex_transitive(&self) -> bool {

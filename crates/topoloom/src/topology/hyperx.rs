@@ -8,10 +8,10 @@
 //! 2x2 tile of the grid of all terminals and numbers them over that whole grid, the first dimension fastest. With
 //! sides S and tile t, terminal (X, Y) stands on router (X / tx, Y / ty) and has the id Y * Sx * tx + X.
 
-use super::Family;
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid, WorstCase};
+use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "hyperx",
@@ -25,6 +25,8 @@ pub(super) const FAMILY: Family = Family {
     example: "hyperx:10x10,p=10",
     source: "Ahn, Binkert, Davis, McLaren and Schreiber, HyperX: topology, routing, and packaging of efficient \
              large-scale networks, SC 2009",
+    routings: &["dor"],
+    roles: Roles::ANY,
     build,
 };
 
@@ -41,6 +43,14 @@ pub struct HyperX {
 impl Structure for HyperX {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    fn lattice(&self) -> Option<Lattice> {
+        Some(Lattice::Complete)
+    }
+
+    fn moves_by_coordinates(&self) -> bool {
+        true
     }
 
     /// The p terminals of a router share the one link to another in each dimension: p / trunk flits a cycle (Kim, Dally

@@ -3,10 +3,10 @@
 //! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -,
 //! where they exist. Link class: `local`.
 
-use super::Family;
 use super::params::{P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
+use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "mesh",
@@ -15,6 +15,8 @@ pub(super) const FAMILY: Family = Family {
     keys: &[P],
     example: "mesh:8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
+    routings: &["dor"],
+    roles: Roles { minimal: "dor", ..Roles::ANY },
     build,
 };
 
@@ -27,6 +29,14 @@ pub struct Mesh {
 impl Structure for Mesh {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    fn lattice(&self) -> Option<Lattice> {
+        Some(Lattice::Mesh)
+    }
+
+    fn moves_by_coordinates(&self) -> bool {
+        true
     }
 
     /// All packets cross the middle of every dimension: floor(k / 2) p flits a cycle on the busiest channels in dimension

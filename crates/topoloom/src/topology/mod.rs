@@ -69,8 +69,40 @@ pub struct Family {
     pub example: &'static str,
     /// Where the family was published.
     pub source: &'static str,
+    /// The routings that rely on what is special about the family, beside those that every network offers.
+    pub routings: &'static [&'static str],
+    /// Which routings play the roles that users ask for.
+    pub roles: Roles,
     /// Reads the parameters, checks them, and builds.
     pub build: fn(&Params) -> Result<Network>,
+}
+
+/// The routings that `minimal` and `adaptive` stand for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Roles {
+    /// The minimal routing.
+    pub minimal: &'static str,
+    /// The adaptive routing.
+    pub adaptive: &'static str,
+}
+
+impl Roles {
+    /// Those of a network of which nothing else is known.
+    pub const ANY: Self = Self { minimal: "min", adaptive: "ugal-l" };
+
+    /// Those of the family called `family`; networks of no family, such as those with failures, have [`Roles::ANY`].
+    pub fn of(family: &str) -> Self {
+        FAMILIES.iter().find(|known| known.name == family).map_or(Self::ANY, |known| known.roles)
+    }
+
+    /// The routing that plays `role`; `None` if there is no such role.
+    pub fn routing(self, role: &str) -> Option<&'static str> {
+        match role {
+            "minimal" => Some(self.minimal),
+            "adaptive" => Some(self.adaptive),
+            _ => None,
+        }
+    }
 }
 
 /// Every family, in the order in which users see them.

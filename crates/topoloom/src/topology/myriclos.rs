@@ -14,8 +14,8 @@
 //! links up, in the order of the routers above (of uplinks: of q). Terminal t hangs on router t / 8 of the first tier. Link
 //! class: `up`.
 
-use super::Family;
 use super::params::Params;
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -28,6 +28,8 @@ pub(super) const FAMILY: Family = Family {
     source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize: a method for building low-latency HPC \
              interconnects, table 1; Boden et al., Myrinet: a gigabit-per-second \
              local area network, IEEE Micro 15, 1995",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

@@ -24,9 +24,9 @@
 //! Ports of an endpoint: its terminal; by dimension + before -; its links up, by dimension. Classes: `local` in a
 //! subtorus, `up` in the tree, `global` in the generalised hypercube.
 
-use super::Family;
 use super::params::{Key, Params, product};
 use super::tree::{Copies, Tree};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
 
@@ -48,6 +48,8 @@ pub(super) const TREE: Family = Family {
     keys: KEYS,
     example: "nesttree:t=2,u=4,endpoints=4096",
     source: SOURCE,
+    routings: &["dor"],
+    roles: Roles { minimal: "dor", ..Roles::ANY },
     build: |params| build(params, false),
 };
 
@@ -58,6 +60,8 @@ pub(super) const GHC: Family = Family {
     keys: KEYS,
     example: "nestghc:t=2,u=4,endpoints=4096",
     source: SOURCE,
+    routings: &["dor"],
+    roles: Roles { minimal: "dor", ..Roles::ANY },
     build: |params| build(params, true),
 };
 

@@ -7,12 +7,12 @@
 
 use serde::Serialize;
 
-use super::Family;
 use super::params::{BASE, CABINET, Key, Params};
+use super::{Family, Roles};
+use crate::distances::{require_connected, rows};
 use crate::error::{Error, Result, unknown};
 use crate::layout::{Layout, Packing, Rules, note_on_nodes};
-use crate::metrics::distances::{require_connected, rows};
-use crate::metrics::graph::terminals_by_router;
+use crate::graph::terminals_by_router;
 use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
 use crate::permute::bandwidth::side_by_side;
 use crate::permute::load::Limit;
@@ -50,6 +50,8 @@ pub(super) const FAMILY: Family = Family {
     example: "permuted:two-cab(torus:16x16),cabinet=16",
     source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize: a method for building low-latency HPC \
              interconnects",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

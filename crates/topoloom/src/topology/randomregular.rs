@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use super::Family;
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
 use crate::rng::Rng;
@@ -24,6 +24,8 @@ pub(super) const FAMILY: Family = Family {
     ],
     example: "random-regular:64,degree=6,seed=1",
     source: "Singla, Hong, Popa and Godfrey, Jellyfish: networking data centers randomly, NSDI 2012",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

@@ -7,8 +7,8 @@
 
 use std::collections::HashSet;
 
-use super::Family;
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
 use crate::rng::Rng;
@@ -25,6 +25,8 @@ pub(super) const FAMILY: Family = Family {
     example: "ring:64,degree=4,seed=1",
     source: "Koibuchi, Matsutani, Amano, Hsu and Casanova, A case for random shortcut topologies for HPC interconnects, \
              ISCA 2012",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

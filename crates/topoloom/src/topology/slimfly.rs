@@ -5,9 +5,9 @@
 //! X and X' are the sets of [`GeneratorSets`]. Network ports of a router: one for each generator g, to y + g (or c + g),
 //! in order of the set; then one for each m (or x), ascending.
 
-use super::Family;
 use super::field::{Field, prime_power};
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -18,6 +18,8 @@ pub(super) const FAMILY: Family = Family {
     keys: &[Key { name: "q", doc: "a prime power but 2: 2 q^2 routers" }, P],
     example: "slimfly:q=9,p=6",
     source: "Besta and Hoefler, Slim Fly: a cost effective low-diameter network topology, SC 2014",
+    routings: &[],
+    roles: Roles::ANY,
     build,
 };
 

@@ -4,10 +4,10 @@
 //! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
 //! `double=true`; a dimension of size 1 has none. Link class: `local`.
 
-use super::Family;
 use super::params::{Key, P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
-use crate::network::{Grid, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
+use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "torus",
@@ -16,6 +16,8 @@ pub(super) const FAMILY: Family = Family {
     keys: &[P, Key { name: "double", doc: "true: two links in dimensions of size 2 (default false)" }],
     example: "torus:16x8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
+    routings: &["dor"],
+    roles: Roles { minimal: "dor", ..Roles::ANY },
     build,
 };
 
@@ -30,6 +32,14 @@ pub struct Torus {
 impl Structure for Torus {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    fn lattice(&self) -> Option<Lattice> {
+        Some(Lattice::Torus)
+    }
+
+    fn moves_by_coordinates(&self) -> bool {
+        true
     }
 
     /// All packets go the same way round: (ceil(k / 2) - 1) p flits a cycle on every channel of that direction in

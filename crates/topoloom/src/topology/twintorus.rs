@@ -9,8 +9,8 @@
 //! Router ids: 2 node + card; the first dimension varies fastest in node ids. Network ports of a router: by dimension,
 //! + before -, then the internal link. A dimension of size 2 has both its links. Link classes: `local`, `internal`.
 
-use super::Family;
 use super::params::{P, Params, product};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::{Grid, LinkClass, Network, NetworkBuilder, RouterId, Structure};
 
@@ -21,6 +21,8 @@ pub(super) const FAMILY: Family = Family {
     keys: &[P],
     example: "twin-torus:4x4x2x2x2",
     source: "Andújar, Villar, Sánchez, Alfaro and Duato, IEEE Transactions on Computers, 2015",
+    routings: &["ts-dor", "dort"],
+    roles: Roles { minimal: "ts-dor", adaptive: "duato" },
     build,
 };
 
@@ -54,6 +56,10 @@ impl TwinTorus {
 impl Structure for TwinTorus {
     fn grid(&self) -> Option<&Grid> {
         Some(&self.grid)
+    }
+
+    fn moves_by_coordinates(&self) -> bool {
+        true
     }
 
     fn node_dimension(&self) -> Option<usize> {

@@ -5,9 +5,9 @@
 //! down=m1x…xmh,up=w2x…xwh, terminals having one link each (w1 = 1). Ids, wiring, ports and class: see
 //! [`tree`](super::tree), whose copies are spread here. `up` smaller than `down` tapers the tree.
 
-use super::Family;
 use super::params::{Key, Params};
 use super::tree::{self, Copies};
+use super::{Family, Roles};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -21,6 +21,8 @@ pub(super) const FAMILY: Family = Family {
     ],
     example: "xgft:down=4x4x8,up=4x4",
     source: "Öhring, Ibel, Das and Kumar, On generalized fat trees, IPPS 1995",
+    routings: &["nca", "anca"],
+    roles: Roles { minimal: "nca", adaptive: "anca" },
     build,
 };
 

@@ -42,7 +42,7 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
         return Ok(on_terminals(&Grid { sides }));
     }
     Ok(match structure.grid() {
-        Some(grid) if ["mesh", "torus", "twin-torus", "hyperx"].contains(&network.family()) => {
+        Some(grid) if structure.moves_by_coordinates() => {
             let node = structure.node_dimension();
             Pattern::Fixed(by_routers(network, |router| RouterId(moved(grid, node, router.0, by))))
         }

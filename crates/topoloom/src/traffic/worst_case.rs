@@ -6,8 +6,8 @@ use super::keys::Request;
 use super::registry::PatternInfo;
 use super::shift::{by_routers, moved, tornado};
 use super::{Pattern, next_group};
+use crate::distances;
 use crate::error::{Error, Result};
-use crate::metrics::distances;
 use crate::network::{Grid, Network, RouterId, WorstCase};
 
 pub(super) const INFO: PatternInfo = PatternInfo {

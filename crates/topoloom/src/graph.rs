@@ -3,7 +3,7 @@
 use crate::network::{Network, RouterId};
 
 /// Adjacency lists of the routers in one array; the neighbours of a router ascend.
-pub(super) struct Graph {
+pub(crate) struct Graph {
     offsets: Vec<u32>,
     neighbors: Vec<u32>,
     weights: Vec<u32>,
@@ -62,6 +62,25 @@ impl Graph {
     pub fn into_parts(self) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
         (self.offsets, self.neighbors, self.weights)
     }
+}
+
+/// A graph in METIS's form: the neighbours of router r, and the number of links to each, stand at `xadj[r]..xadj[r+1]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetisGraph {
+    /// Where the neighbours of each router begin.
+    pub xadj: Vec<u32>,
+    /// Neighbours.
+    pub adjncy: Vec<u32>,
+    /// Parallel links to each neighbour.
+    pub adjwgt: Vec<u32>,
+    /// Terminals of each router.
+    pub vwgt: Vec<u32>,
+}
+
+/// The graph for METIS: parallel links merged into weights, a router weighted with its terminals.
+pub fn metis_graph(network: &Network) -> MetisGraph {
+    let (xadj, adjncy, adjwgt) = Graph::new(network).into_parts();
+    MetisGraph { xadj, adjncy, adjwgt, vwgt: terminals_by_router(network) }
 }
 
 /// The number of terminals of each router; none of a router that has failed.

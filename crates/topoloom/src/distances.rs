@@ -7,8 +7,8 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::graph::{Graph, terminals_by_router};
 use crate::error::{Error, Result};
+use crate::graph::{Graph, terminals_by_router};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::watch::{self, Stage};
