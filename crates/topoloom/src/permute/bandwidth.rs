@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::load::{Demands, busiest};
+use crate::graph::terminals_by_router;
 use crate::metrics::bisection::{self, Bisection, BisectionIs};
-use crate::metrics::graph::terminals_by_router;
 use crate::metrics::load::router_demands;
 use crate::network::Network;
 use crate::topology;
