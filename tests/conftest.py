@@ -1,28 +1,16 @@
 """What the tests of the command line share."""
 
-import json
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
+from harness.outcome import Outcome
 
 from topoloom.cli.command import run
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Shells start what runs in the background deaf to Ctrl-C, and what tests start and interrupt would inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from conftest import Outcome
+from harness.outcome import Outcome
 from topoloom import TopoloomError, _core
 from topoloom.options import EngineOptions, LinkLatencies, Options, Reads
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, kinds, run_points

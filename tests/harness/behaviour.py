@@ -186,7 +186,7 @@ def _simulations() -> Iterator[str]:
 
 def outcome(line: str) -> dict[str, Any]:
     """Run one command line within this process."""
-    from topoloom.cli.main import run  # noqa: PLC0415 - the build that is recorded
+    from topoloom.cli.command import run  # noqa: PLC0415 - the build that is recorded
 
     with _captured() as streams:
         try:
