@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import warnings
@@ -335,7 +336,9 @@ def on_a_terminal(command):
     """Run a command whose stderr is a terminal; return its status, stdout, and what people have seen."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    # A pipe that nobody reads meanwhile would hold up a command with much to print.
+    printed = tempfile.TemporaryFile()
+    process = subprocess.Popen(command, stdout=printed, stderr=theirs, env=environment)
     os.close(theirs)
     seen = b""
     while True:
@@ -350,8 +353,10 @@ def on_a_terminal(command):
         elif process.poll() is not None:
             break
     os.close(ours)
-    out = process.stdout.read()
-    return process.wait(timeout=60), out.decode(), seen.decode(errors="replace")
+    status = process.wait(timeout=60)
+    printed.seek(0)
+    with printed:
+        return status, printed.read().decode(), seen.decode(errors="replace")
 
 
 @pytest.mark.parametrize(

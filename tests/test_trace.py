@@ -190,7 +190,7 @@ def test_files_that_are_none(tmp_path):
     for name, told in [
         ("trace", "needs a FILE, as in trace:FILE"),
         ("trace:/nonexistent", "No such file"),
-        (f"trace:{tmp_path}", "directory"),
+        (f"trace:{tmp_path}", "it is a folder"),
     ]:
         with pytest.raises(TopoloomError, match=told):
             network.simulate(traffic=name)

@@ -197,7 +197,8 @@ def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     with target.open("rb") as file:
         head = file.read(HEAD)
-    if target.suffix.lower() == ".toml" or STUDY.search(head):
+    # A report may quote its study.
+    if target.suffix.lower() == ".toml" or (STUDY.search(head) and not kind.begins(head)):
         raise TopoloomError(f"{path} is a study or another TOML file, which is never overwritten; give another name")
     if head and not force and not kind.begins(head):
         raise TopoloomError(f"{path} exists and is no {kind.name}; give another name, or --force to overwrite it")

@@ -440,6 +440,11 @@ impl Network {
         Self { source: Some(Arc::new(source)), ..self }
     }
 
+    /// The same network, of which something else is known beside the graph.
+    pub(crate) fn with_structure(self, structure: Box<dyn Structure>) -> Self {
+        Self { structure: Arc::from(structure), ..self }
+    }
+
     /// What a user should know of the way the network was read and made, a sentence each.
     pub fn notes(&self) -> Vec<String> {
         let read = self.source().map_or(&[][..], |source| &source.notes);

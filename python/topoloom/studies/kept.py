@@ -9,9 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
@@ -19,6 +17,10 @@ from topoloom.curves import Point, Simulator
 from topoloom.studies.ledger import Ledger, now
 from topoloom.studies.points import StudyPoint
 from topoloom.writable import LEDGER
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
 
 CHANNELS = "channels"
 """The key of the flits a cycle on each channel in a result."""
@@ -129,9 +131,11 @@ def _point(simulator: Simulator, load: float) -> StudyPoint:
     return StudyPoint("simulate", curve.spec, curve.routing, curve.traffic, load, {"options": given}, role=curve.role)
 
 
-def _packed(flits: "np.typing.NDArray[np.float32]") -> Mapping[str, str]:
+def _packed(flits: "NDArray[float32]") -> Mapping[str, str]:
     return {"float32": base64.b64encode(zlib.compress(flits.astype("<f4").tobytes())).decode()}
 
 
-def _unpacked(packed: Mapping[str, str]) -> "np.typing.NDArray[np.float32]":
+def _unpacked(packed: Mapping[str, str]) -> "NDArray[float32]":
+    import numpy as np  # noqa: PLC0415 - loads slowly, and few points have channels
+
     return np.frombuffer(zlib.decompress(base64.b64decode(packed["float32"])), dtype="<f4")

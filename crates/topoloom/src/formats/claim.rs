@@ -6,9 +6,10 @@
 
 use std::collections::HashMap;
 
+use super::draft::Given;
 use super::{Draft, Format, GIVEN, Holds, Origin};
 use crate::error::{Error, Result};
-use crate::network::{Floor, Link, LinkClass, Network, Source};
+use crate::network::{Link, LinkClass, Network, Source};
 use crate::topology::{at_most, build, files};
 
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
@@ -84,12 +85,14 @@ fn searched(network: Network, claim: &str) -> Network {
     };
     let cabinets =
         unmoved.routers().map(|router| unmoved.any_structure().cabinet(router).unwrap_or(router.0)).collect();
+    // No rule was written, so that racks are what they are for the network itself, cabinet by cabinet.
+    let network = network.with_structure(Box::new(Given { cabinets: Some(cabinets) }));
     with_source(network, |source| {
         source.notes.push(format!(
             "it was written of {claim}; the search is not repeated: graph and cabinets are the file's, and the record \
              of the search is left out"
         ));
-        source.floor.get_or_insert(Floor { cabinets, rules: None, of: None }).of = Some(unmoved);
+        laid_out(source, unmoved);
     })
 }
 

@@ -90,8 +90,8 @@ pub struct Origin {
 
 /// What a network knows that comes from a file or a program: at most where its routers stand.
 #[derive(Debug)]
-struct Given {
-    cabinets: Option<Vec<u32>>,
+pub(super) struct Given {
+    pub cabinets: Option<Vec<u32>>,
 }
 
 impl Structure for Given {
