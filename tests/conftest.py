@@ -4,8 +4,8 @@ import signal
 from collections.abc import Callable
 
 import pytest
-from harness.outcome import Outcome
 
+from harness.outcome import Outcome
 from topoloom.cli.command import run
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -337,14 +337,22 @@ def on_a_terminal(command):
     ours, theirs = pty.openpty()
     environment = os.environ | {"TERM": "xterm", "COLUMNS": "200"}
     # A pipe that nobody reads meanwhile would hold up a command with much to print.
-    printed = tempfile.TemporaryFile()
-    process = subprocess.Popen(command, stdout=printed, stderr=theirs, env=environment)
-    os.close(theirs)
+    with tempfile.TemporaryFile() as printed:
+        process = subprocess.Popen(command, stdout=printed, stderr=theirs, env=environment)
+        os.close(theirs)
+        seen = read_until_the_end(ours, process)
+        status = process.wait(timeout=60)
+        printed.seek(0)
+        return status, printed.read().decode(), seen.decode(errors="replace")
+
+
+def read_until_the_end(terminal, process):
+    """Return what a process writes to a terminal until it has ended."""
     seen = b""
     while True:
-        if select.select([ours], [], [], 0.2)[0]:
+        if select.select([terminal], [], [], 0.2)[0]:
             try:
-                new = os.read(ours, 65536)
+                new = os.read(terminal, 65536)
             except OSError:
                 break
             if not new:
@@ -352,18 +360,15 @@ def on_a_terminal(command):
             seen += new
         elif process.poll() is not None:
             break
-    os.close(ours)
-    status = process.wait(timeout=60)
-    printed.seek(0)
-    with printed:
-        return status, printed.read().decode(), seen.decode(errors="replace")
+    os.close(terminal)
+    return seen
 
 
 @pytest.mark.parametrize(
     ("command", "stage"),
     [
         (["verify", "mesh:32x32"], "mesh:32x32: proof of minimal: paths to destinations, "),
-        (["show", "mesh:200x200", "--sample", "300"], "mesh:200x200: facts: distances, "),
+        (["show", "mesh:200x200", "--sample", "300"], "mesh:200x200: facts: bisection, "),
         (["faults", "mesh:32x32", "--trials", "5000"], "mesh:32x32: failures: trials, "),
     ],
 )

@@ -89,8 +89,10 @@ impl Layout {
         let rules = Rules::parse(rules).ok()?;
         // What a family packages itself has heights as well, and racks have nodes of other racks' routers, which the
         // cabinets of routers do not tell.
-        let own = || Self::new(of, &rules).ok().filter(|layout| layout.cabinets == *cabinets);
-        let own = if rules.cabinet == Packing::Own && floor.of.is_some() { own() } else { None };
+        let own = |laid: &Network| Self::new(laid, &rules).ok().filter(|layout| layout.cabinets == *cabinets);
+        let racked = || rules.racks.is_some().then(|| own(network)).flatten();
+        let known = || floor.of.as_ref().and_then(own).or_else(racked);
+        let own = if rules.cabinet == Packing::Own { known() } else { None };
         own.or_else(|| Self::with_cabinets(of, &Rules { racks: None, ..rules }, cabinets.clone()).ok())
     }
 
