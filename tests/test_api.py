@@ -11,7 +11,7 @@ import pytest
 
 import topoloom
 from topoloom import _core
-from topoloom.families import Family
+from topoloom.network.families import Family
 
 SLOW = ("networkx", "numpy", "pandas", "plotly", "pyarrow", "matplotlib", "highspy", "pymetis", "scipy", "jinja2")
 

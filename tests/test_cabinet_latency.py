@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from topoloom import TopoloomError, _core, layouts, network
-from topoloom.options import make_options
+from topoloom import TopoloomError, _core, network
+from topoloom.layout import layouts
+from topoloom.simulation.options import make_options
 
 RUN = {"warmup": 200, "measure": 600}
 

@@ -8,7 +8,7 @@ import pytest
 from oracles import cardtables, graphs, routes
 from topoloom import TopoloomError, _core
 from topoloom.cli.command import run
-from topoloom.networks import Network
+from topoloom.network.networks import Network
 
 WAYS = {
     "ts-dor": routes.ts_dor,

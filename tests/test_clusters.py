@@ -24,7 +24,7 @@ from distributed.core import connect
 from distributed.utils import get_ip
 
 from topoloom import TopoloomError, _core
-from topoloom.studies import Ledger, LocalExecutor, Study, StudyPoint, Sweep, clusters, run_points, shares
+from topoloom.studies import Ledger, LocalExecutor, Study, StudyPoint, Sweep, clusters, job_array, run_points
 from topoloom.studies.clusters import DaskExecutor, JobExecutor, Jobs
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.security import exposure, scheduler_options, secret
@@ -478,7 +478,7 @@ def test_an_array_of_jobs_does_the_study_once(topoloom: Callable[..., Any], tmp_
     subprocess.run(["sh", str(script)], env=os.environ | {"SLURM_ARRAY_TASK_ID": "0"}, check=True, cwd="/")
     assert topoloom("run", str(study), "--share", "1").status == 0
     # The last job was killed in the middle of a line; a second one does what it lacks, and no more.
-    journal = store / shares.FOLDER / "1.jsonl"
+    journal = store / job_array.FOLDER / "1.jsonl"
     whole = journal.read_text()
     journal.write_text(whole[:-40])
     assert topoloom("run", str(study), "--share", "1").status == 0
@@ -486,11 +486,11 @@ def test_an_array_of_jobs_does_the_study_once(topoloom: Callable[..., Any], tmp_
     assert len(again) == len([line for line in whole.splitlines() if line]) + 1
 
     # A job that is at work keeps others off.
-    (store / shares.FOLDER / "2.alive").write_text("")
+    (store / job_array.FOLDER / "2.alive").write_text("")
     told = topoloom("run", str(study))
     assert told.status == 2
     assert f"jobs are at work on shares 2 of {store}" in told.err
-    monkeypatch.setattr(shares, "STALE_S", -1.0)
+    monkeypatch.setattr(job_array, "STALE_S", -1.0)
     told = topoloom("run", str(study))
     assert "10 points were done by jobs of the array" in told.err
     assert "20 of 20 points are done, 16 of them before this run" in told.err

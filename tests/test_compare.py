@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 import pytest
 
 import topoloom
-from topoloom.comparison import Comparison
-from topoloom.curves import Curve, Point
-from topoloom.options import EngineOptions
 from topoloom.report import render_report
 from topoloom.report.overview import contests, headline, join_words, verdict
+from topoloom.simulation.curves import Curve, Point
+from topoloom.simulation.options import EngineOptions
+from topoloom.studies.comparison import Comparison
 
 COMPARE = ["compare", "mesh:4x4", "hyperx:4x4", "--traffic", "uniform,bit-complement", "--load", "0.2:0.8:0.2"]
 

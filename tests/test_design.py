@@ -10,8 +10,9 @@ import networkx as nx
 import pytest
 
 from oracles.fields import prime_power
-from topoloom import TopoloomError, bisections, candidates, network
-from topoloom.design import SHAPES, prime_powers
+from topoloom import TopoloomError, candidates, network
+from topoloom.design import bisections
+from topoloom.design.candidates import SHAPES, prime_powers
 
 
 def drawn(found, count):

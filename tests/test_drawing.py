@@ -7,8 +7,8 @@ import pytest
 
 import topoloom
 from topoloom._core import families_json
-from topoloom.drawing import draw_layouts, draw_networks
-from topoloom.drawing.families import links_of, sketch
+from topoloom.plotting import draw_layouts, draw_networks
+from topoloom.plotting.families import links_of, sketch
 
 SPECS = [
     "mesh:1",
@@ -139,7 +139,7 @@ def test_a_network_of_too_many_links_is_refused(tmp_path):
 
 def test_text_is_inside_the_picture(tmp_path):
     """Titles and legends of a narrow picture do not run over its edges."""
-    from topoloom.drawing.networks import Panel  # noqa: PLC0415
+    from topoloom.plotting.networks import Panel  # noqa: PLC0415
 
     for spec in ("torus:3x4x5", "mesh:3x40", "torus:2x2x2x2x2"):
         network = topoloom.network(spec)

@@ -7,7 +7,7 @@ import pytest
 
 from oracles import escape, graphs, routes
 from topoloom import TopoloomError, _core
-from topoloom.networks import Network
+from topoloom.network.networks import Network
 
 IN_ORDER = {
     "mesh:4x3": (routes.dor_mesh, 1),

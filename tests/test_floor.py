@@ -14,7 +14,7 @@ from scipy.optimize import quadratic_assignment
 
 import topoloom
 from topoloom import _core
-from topoloom.drawing.floors import _figure, floor_svg
+from topoloom.plotting.floors import _figure, floor_svg
 
 PAPER = "permutation,place=anneal"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from topoloom import Study, TopoloomError, _core
-from topoloom.studies.places import places
+from topoloom.studies.toml_lines import places
 
 TOPOLOOM = [sys.executable, "-m", "topoloom"]
 

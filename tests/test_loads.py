@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoloom import TopoloomError
-from topoloom.loads import parse_loads
+from topoloom.simulation.loads import parse_loads
 
 
 @pytest.mark.parametrize(

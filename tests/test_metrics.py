@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import topoloom
 from oracles import graphs
 from topoloom import _core
-from topoloom.bisection import candidates
+from topoloom.network.bisection import candidates
 
 
 @cache

@@ -248,7 +248,7 @@ def test_a_bug_of_ours_is_one_line_and_status_70(topoloom, monkeypatch):
     def broken(self, *arguments, **options):
         raise RuntimeError("two\nlines")
 
-    monkeypatch.setattr("topoloom.networks.Network.facts", broken)
+    monkeypatch.setattr("topoloom.network.networks.Network.facts", broken)
     outcome = topoloom("show", "mesh:4x4")
     assert outcome.status == 70
     assert outcome.err.count("\n") == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import topoloom
 from oracles import permute
-from topoloom.permutation import permute_list
+from topoloom.network.permutation import permute_list
 
 HEADER = "switch_a,port_a,cabinet_a,switch_b,port_b,cabinet_b"
 

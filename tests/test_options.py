@@ -7,7 +7,7 @@ import pytest
 import topoloom
 from topoloom import TopoloomError, _core
 from topoloom.cli.parameters import split_names
-from topoloom.options import CYCLE_NS, ROUTER_KEYS, EngineOptions, make_options, parse_pairs
+from topoloom.simulation.options import CYCLE_NS, ROUTER_KEYS, EngineOptions, make_options, parse_pairs
 
 
 def test_the_defaults_are_the_documented_ones():

@@ -18,7 +18,7 @@ import pytest
 
 import topoloom
 from topoloom import _core
-from topoloom.options import TopoloomWarning
+from topoloom.simulation.options import TopoloomWarning
 from topoloom.studies import Ledger
 from topoloom.workers import Workers, cpu_count, interruptible
 
@@ -48,7 +48,7 @@ def test_more_threads_than_processors_are_capped_and_said(topoloom):
 
 
 def test_the_python_interface_and_studies_cap_threads_as_well(tmp_path, monkeypatch):
-    monkeypatch.setattr("topoloom.options.cpu_count", lambda: 1)
+    monkeypatch.setattr("topoloom.simulation.options.cpu_count", lambda: 1)
     options = {"warmup": 100, "measure": 200, "threads": 2}
     with pytest.warns(TopoloomWarning, match="threads is 2, and 1 processor is"):
         curve = topoloom.network("mesh:4x4").simulate(load=0.1, **options)
@@ -75,7 +75,7 @@ def test_little_memory_for_threads_is_no_hang():
 FEW_THREADS = """
 import json, resource
 from topoloom import _core
-from topoloom.options import make_options
+from topoloom.simulation.options import make_options
 network, token = _core.Network("mesh:16x16"), _core.CancelToken()
 def run(threads):
     options = make_options({"threads": threads, "warmup": 0, "measure": 10})

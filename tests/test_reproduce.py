@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from topoloom import TopoloomError
-from topoloom.reproduce import Paper, Plan, names
-from topoloom.reproduce.formulas import Formula
-from topoloom.reproduce.paper import FILE, folder, margin, numbers
+from topoloom.papers import Paper, Plan, names
+from topoloom.papers.formulas import Formula
+from topoloom.papers.paper import FILE, folder, margin, numbers
 from topoloom.studies import LocalExecutor
 
 TINY = Path(__file__).parent / "data/papers/tiny"
@@ -212,7 +212,7 @@ def test_papers_are_found_in_a_checkout():
 
 
 def test_the_page_holds_its_charts_and_every_claim(whole):
-    from topoloom.report.papers import render_paper  # noqa: PLC0415 - loads slowly
+    from topoloom.papers.page import render_paper  # noqa: PLC0415 - loads slowly
 
     page = render_paper(whole)
     data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)[1])

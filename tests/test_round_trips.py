@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from topoloom import Network, TopoloomError
-from topoloom.permutation import permute_list
+from topoloom.network.permutation import permute_list
 
 FAMILIES = {
     "mesh": "mesh:4x3,p=2",

@@ -6,8 +6,8 @@ import json
 import pytest
 
 from topoloom import Network, _core, compare
-from topoloom.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
-from topoloom.options import make_options
+from topoloom.simulation.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.simulation.options import make_options
 
 
 def searched(spec: str, routing: str, traffic: str, **options) -> Curve:

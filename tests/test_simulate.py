@@ -125,7 +125,7 @@ def test_verify_that_fails_is_status_1_and_prints_the_cycle(topoloom, monkeypatc
         "dependencies": 1, "vcs_needed": 1, "cycle": [hop], "states_without_escape": 0,
         "unserved_pairs": 1, "unserved_examples": [[0, 3]],
     }  # fmt: skip
-    monkeypatch.setattr("topoloom.networks.Network.verify", lambda *_, **__: proof)
+    monkeypatch.setattr("topoloom.network.networks.Network.verify", lambda *_, **__: proof)
     outcome = topoloom("verify", "mesh:2x2")
     assert outcome.status == 1
     assert "NOT deadlock free" in outcome.out

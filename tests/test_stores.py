@@ -18,9 +18,9 @@ import pytest
 
 from harness.outcome import Outcome
 from topoloom import TopoloomError, _core
-from topoloom.options import EngineOptions, LinkLatencies, Options, Reads
-from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, kinds, run_points
-from topoloom.studies.kinds import KINDS
+from topoloom.simulation.options import EngineOptions, LinkLatencies, Options, Reads
+from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, measurements, run_points
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.worker import outcome_of
 
 Command = Callable[..., Outcome]
@@ -127,11 +127,11 @@ def test_what_stands_in_a_file_is_part_of_the_key(name: str, folder: Path) -> No
     Path(path).write_text(before)
     first = asked(name, path)
     assert first.files == [path]
-    result = kinds.run(first)
+    result = measurements.run(first)
     Path(path).write_text(after)
     second = asked(name, path)
     assert second.key != first.key
-    assert kinds.run(second) != result, "the new content counts, also where the former is kept in memory"
+    assert measurements.run(second) != result, "the new content counts, also where the former is kept in memory"
     os.utime(path, ns=(5, 5))
     assert asked(name, path).key == second.key, "its date does not matter"
     Path(path).write_text(before)
@@ -169,13 +169,13 @@ def _is_options(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Options)
 
 
-def _missing(kind: kinds.Kind, name: str, options: dict[str, Any]) -> bool:
+def _missing(kind: measurements.Kind, name: str, options: dict[str, Any]) -> bool:
     point = StudyPoint(name, "mesh:2x2", "dor" if kind.routes else "", "uniform" if kind.sends else "", 0.1)
     if kind.plays:
         point = StudyPoint(name, "mesh:2x2", "dor", "allreduce")
     settings = {"options": options, "loads": [0.1, 0.2], "tolerance": 0.5}
     try:
-        kinds.run(StudyPoint(name, point.spec, point.routing, point.traffic, 0.1, settings))
+        measurements.run(StudyPoint(name, point.spec, point.routing, point.traffic, 0.1, settings))
     except TopoloomError as error:
         return "No such file" in str(error) or "not found" in str(error) or "does not exist" in str(error)
     except TypeError:

@@ -22,18 +22,18 @@ import jsonschema
 import pytest
 
 from topoloom import TopoloomError, _core
-from topoloom.curves import ZERO_LOAD, Point, Simulator, fixed_plan, run_here
-from topoloom.loads import parse_loads
-from topoloom.networks import Network
-from topoloom.options import EngineOptions, make_options
-from topoloom.replicas import is_narrow, replicate
-from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parts, run_points
+from topoloom.network.networks import Network
+from topoloom.simulation.curves import ZERO_LOAD, Point, Simulator, fixed_plan, run_here
+from topoloom.simulation.loads import parse_loads
+from topoloom.simulation.options import EngineOptions, make_options
+from topoloom.simulation.replications import is_narrow, replicate
+from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parquet, run_points
 from topoloom.studies.executor import LOST
-from topoloom.studies.kinds import KINDS
 from topoloom.studies.ledger import Outcome
-from topoloom.studies.places import places
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.running import checked
 from topoloom.studies.schema import study_schema
+from topoloom.studies.toml_lines import places
 from topoloom.studies.worker import outcome_of
 
 TINY = {"warmup": 10, "measure": 20}
@@ -474,13 +474,13 @@ def _stored(store: Path) -> int:
 
 def test_a_part_counts_from_the_commit_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger(tmp_path / "s") as ledger:
-        write = parts.write
+        write = parquet.write
 
         def write_and_die(path: Path, rows: list[dict[str, object]]) -> None:
             write(path, rows)
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(parts, "write", write_and_die)
+        monkeypatch.setattr(parquet, "write", write_and_die)
         with pytest.raises(KeyboardInterrupt):
             run_points(tiny("1:3"), ledger, Here(), name="x")
         assert len(list((tmp_path / "s" / "results").iterdir())) == 1
@@ -512,7 +512,7 @@ def test_a_full_disk_ends_the_run_cleanly(tmp_path: Path, monkeypatch: pytest.Mo
     def no_space(path: Path, rows: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(parts, "write", no_space)
+    monkeypatch.setattr(parquet, "write", no_space)
     with Ledger(tmp_path / "s") as ledger, pytest.raises(TopoloomError, match="is full"):
         ledger.pack()
 
@@ -599,7 +599,7 @@ def test_results_are_filtered_exported_and_compared(tmp_path: Path) -> None:
     assert frame["accepted"].notna().all()
     assert set(frame["options.measure"]) == {20}
     found.write(tmp_path / "x.parquet")
-    assert sorted(row["key"] for row in parts.read(tmp_path / "x.parquet")) == sorted(r["key"] for r in found.rows)
+    assert sorted(row["key"] for row in parquet.read(tmp_path / "x.parquet")) == sorted(r["key"] for r in found.rows)
     with Ledger(tmp_path / "t") as ledger:
         run_points(tiny("3:8"), ledger, LocalExecutor(1), name="x")
     differences = found.differences(Results.load(tmp_path / "t"))

@@ -10,7 +10,7 @@ import pytest
 
 from oracles import graphs, routes
 from topoloom import TopoloomError, _core
-from topoloom.networks import Network
+from topoloom.network.networks import Network
 
 NETWORKS = ["torus:5", "torus:4x4", "mesh:4x3,p=2", "slimfly:q=5,p=2", "dragonfly:a=4,h=2,p=2", "fattree:k=2,levels=3",
             "hyperx:3x3,trunk=2", "flex:3x3x3"]  # fmt: skip

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import topoloom
 from oracles import workloads as oracle
 from topoloom import _core
-from topoloom.roles import ADAPTING, TABLES, instead_of
+from topoloom.simulation.roles import ADAPTING, TABLES, instead_of
 from topoloom.studies import Results, Study
 
 RATE = 1.25e9

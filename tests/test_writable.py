@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import topoloom
-from topoloom import TopoloomError, _core, writable
+from topoloom import TopoloomError, _core, files
 
 STUDY = """
 name = "tiny"
@@ -140,10 +140,10 @@ def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "r.csv"
     file.write_text("at,destination,port\n")
     file.chmod(0o640)
-    kind = writable.TABLES["csv"]
+    kind = files.TABLES["csv"]
 
     def fail() -> None:
-        with writable.replacing(file, kind) as half:
+        with files.replacing(file, kind) as half:
             half.write(b"at,dest")
             raise KeyboardInterrupt
 
@@ -151,7 +151,7 @@ def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
         fail()
     assert file.read_text() == "at,destination,port\n"
     assert list(tmp_path.iterdir()) == [file]
-    writable.write_file(file, "at,destination,port\n0,0,0\n", kind)
+    files.write_file(file, "at,destination,port\n0,0,0\n", kind)
     assert file.read_text().endswith("0,0,0\n")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
@@ -159,7 +159,7 @@ def test_a_run_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_new_files_have_the_rights_of_new_files(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
-        writable.write_file(tmp_path / "new.csv", "x", writable.BILL)
+        files.write_file(tmp_path / "new.csv", "x", files.BILL)
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
@@ -171,7 +171,7 @@ FORMATS = [item["name"] for item in json.loads(_core.formats_json()) if item["wr
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_known_by_how_it_begins(name: str, tmp_path: Path) -> None:
     network = topoloom.network("fattree:k=4,levels=2" if name.startswith("slurm") else "mesh:3x3,p=1")
-    kind = writable.graph(name)
+    kind = files.graph(name)
     text, _ = network.text(name)
     assert kind.begins(text.encode()), text[:200]
     for foreign in ("my notes\n", "a,b\n1,2\n", "<html>\n", "#!/bin/sh\necho\n", "secret\n", STUDY):
@@ -195,6 +195,6 @@ def test_a_page_of_a_paper(place: Path, topoloom: Callable[..., Any]) -> None:
 
 
 def topoloom_names() -> list[str]:
-    from topoloom.reproduce import names  # noqa: PLC0415 - the fixture has the package's name
+    from topoloom.papers import names  # noqa: PLC0415 - the fixture has the package's name
 
     return list(names())

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from topoloom._core import TopoloomError, __version__
-    from topoloom.comparison import Comparison, compare
-    from topoloom.curves import Curve, Point
-    from topoloom.design import Candidate, Candidates, candidates
-    from topoloom.families import (
+    from topoloom.design.candidates import Candidate, Candidates, candidates
+    from topoloom.layout.layouts import Layout
+    from topoloom.network.families import (
         Clos,
         Dragonfly,
         DragonflyPlus,
@@ -36,11 +35,13 @@ if TYPE_CHECKING:
         TwinTorus,
         Xgft,
     )
-    from topoloom.layouts import Layout
-    from topoloom.networks import Network, network
-    from topoloom.plots import plot
+    from topoloom.network.networks import Network, network
+    from topoloom.plotting.curves import plot
+    from topoloom.simulation.curves import Curve, Point
     from topoloom.studies import Results, Study, Sweep
-    from topoloom.workloads import Application, WorkloadResult, Workloads, workload
+    from topoloom.studies.comparison import Comparison, compare
+    from topoloom.workload import flows as flows
+    from topoloom.workload.workloads import Application, WorkloadResult, Workloads, workload
 
 __all__ = [
     "Application",
@@ -86,11 +87,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "topoloom._core": ("TopoloomError", "__version__"),
-    "topoloom.comparison": ("Comparison", "compare"),
-    "topoloom.curves": ("Curve", "Point"),
-    "topoloom.design": ("Candidate", "Candidates", "candidates"),
-    "topoloom.families": (
+    "topoloom._core": (
+        "TopoloomError",
+        "__version__",
+    ),
+    "topoloom.design.candidates": (
+        "Candidate",
+        "Candidates",
+        "candidates",
+    ),
+    "topoloom.layout.layouts": ("Layout",),
+    "topoloom.network.families": (
         "Clos",
         "Dragonfly",
         "DragonflyPlus",
@@ -112,13 +119,34 @@ _HOMES = {
         "TwinTorus",
         "Xgft",
     ),
-    "topoloom.layouts": ("Layout",),
-    "topoloom.networks": ("Network", "network"),
-    "topoloom.plots": ("plot",),
-    "topoloom.studies": ("Results", "Study", "Sweep"),
-    "topoloom.workloads": ("Application", "WorkloadResult", "Workloads", "workload"),
+    "topoloom.network.networks": ("Network",),
+    "topoloom.plotting.curves": ("plot",),
+    "topoloom.simulation.curves": (
+        "Curve",
+        "Point",
+    ),
+    "topoloom.studies": (
+        "Results",
+        "Study",
+        "Sweep",
+    ),
+    "topoloom.studies.comparison": (
+        "Comparison",
+        "compare",
+    ),
+    "topoloom.workload.workloads": (
+        "Application",
+        "WorkloadResult",
+        "Workloads",
+    ),
 }
-"""The modules of the names in ``__all__``. Each is loaded when it is asked for: all together take half a second."""
+"""The modules of the names in ``__all__``. Each is loaded when it is asked for: all together take half a second.
+
+``network`` and ``workload`` are packages that can be called; see :mod:`topoloom.network` for why.
+"""
+
+_MODULES = {"flows": "topoloom.workload.flows"}
+"""Modules that users find here, and that stand elsewhere."""
 
 
 def __getattr__(name: str) -> Any:
@@ -127,6 +155,8 @@ def __getattr__(name: str) -> Any:
             value = getattr(import_module(module), name)
             globals()[name] = value
             return value
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if not name.startswith("__") and find_spec(f"topoloom.{name}") is not None:
         return import_module(f"topoloom.{name}")
     raise AttributeError(f"module 'topoloom' has no attribute {name!r}")

@@ -59,7 +59,7 @@ def test_a_bug_is_found(tmp_path, monkeypatch):
     def broken(self, spec):
         raise IndexError("planted")
 
-    monkeypatch.setattr("topoloom.networks.Network.__init__", broken)
+    monkeypatch.setattr("topoloom.network.networks.Network.__init__", broken)
     assert judged(*executed(Case(["show", "mesh:4"]))) == "status 70"
 
 

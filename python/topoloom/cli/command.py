@@ -14,7 +14,7 @@ from topoloom._core import TopoloomError, concise, unknown
 from topoloom.cli import status, streams
 from topoloom.cli.app import app
 from topoloom.cli.console import say
-from topoloom.options import TopoloomWarning
+from topoloom.simulation.options import TopoloomWarning
 from topoloom.workers import terminate_as_interrupt
 
 

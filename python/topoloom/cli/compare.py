@@ -13,12 +13,12 @@ from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_ba
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
 from topoloom.cli.watching import Seldom, stage_text, watched
-from topoloom.comparison import CompareJob, Comparison
-from topoloom.curves import Curve, Point
-from topoloom.loads import parse_loads
-from topoloom.options import EngineOptions
+from topoloom.files import REPORT, check_writable
+from topoloom.simulation.curves import Curve, Point
+from topoloom.simulation.loads import parse_loads
+from topoloom.simulation.options import EngineOptions
+from topoloom.studies.comparison import CompareJob, Comparison
 from topoloom.studies.kept import KeptPoints
-from topoloom.writable import REPORT, check_writable
 
 
 @takes_engine_options

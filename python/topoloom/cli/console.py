@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topoloom._core import concise
-from topoloom.facts import Facts, assumptions
+from topoloom.network.facts import Facts, assumptions
 
 WIDE = 10_000
 """Columns of an output that is no terminal: nothing is ever folded or cut there."""

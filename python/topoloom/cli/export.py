@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom import _core, writable
+from topoloom import _core, files
 from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.networks import load_network
@@ -81,7 +81,7 @@ def _write_graph(
     name = _core.format_of("" if out is None else str(out), format_)
     if nodes is not None and not name.startswith("slurm"):
         raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
-    writable.check_writable(out, writable.graph(name), force=force)
+    files.check_writable(out, files.graph(name), force=force)
     network = load_network(spec)
     names = None if nodes is None else hostnames(nodes, network.num_terminals)
     what = f"{network.spec}: {name}"
@@ -98,7 +98,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     name = format_ if format_ is not None or out is None else out.suffix.removeprefix(".")
     if name not in TABLES:
         raise TopoloomError(_core.unknown("format of forwarding tables", name or "", list(TABLES)))
-    writable.check_writable(out, writable.TABLES[name], force=force)
+    files.check_writable(out, files.TABLES[name], force=force)
     network = load_network(spec)
     what = f"{network.spec}: tables of {routing}"
     sizes = None
@@ -109,7 +109,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     if out is None:
         write_data(text)
     else:
-        writable.write_file(out, text, writable.TABLES[name], force=force)
+        files.write_file(out, text, files.TABLES[name], force=force)
     if sizes is not None:
         return [
             f"{network.spec}: {sizes['tables']} tables, in blocks of {sizes['block']} destinations: at most "

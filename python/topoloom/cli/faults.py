@@ -11,8 +11,8 @@ from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Specs
 from topoloom.cli.watching import watched_each
-from topoloom.faults import FRACTIONS, make_fault_options, try_faults
-from topoloom.writable import check_writable, picture
+from topoloom.files import check_writable, picture
+from topoloom.network.faults import FRACTIONS, make_fault_options, try_faults
 
 Result = dict[str, Any]
 
@@ -52,14 +52,14 @@ def faults(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
     )
     if plot is not None:
-        from topoloom.fault_plots import check_format  # noqa: PLC0415 - matplotlib loads slowly
+        from topoloom.plotting.faults import check_format  # noqa: PLC0415 - matplotlib loads slowly
 
         check_format(plot)
         check_writable(plot, picture(plot), force=force)
     networks = load_networks(specs)
     results, interrupted = watched_each(networks, lambda network: try_faults(network.core, options), "failures")
     if plot is not None:
-        from topoloom.fault_plots import write_plot  # noqa: PLC0415 - matplotlib loads slowly
+        from topoloom.plotting.faults import write_plot  # noqa: PLC0415 - matplotlib loads slowly
 
         write_plot(results, plot, force=force)
         say(f"the curves are in {plot}")

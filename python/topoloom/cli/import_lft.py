@@ -11,7 +11,7 @@ from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Force, Json, Spec
 from topoloom.cli.verify import print_proof
 from topoloom.cli.watching import watched
-from topoloom.writable import TABLES, check_writable, write_file
+from topoloom.files import TABLES, check_writable, write_file
 
 
 def import_lft(

@@ -8,8 +8,8 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import simulate
 from topoloom.cli.console import say
-from topoloom.curves import Curve
-from topoloom.options import counted
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.options import counted
 from topoloom.studies.kept import KeptPoints
 
 Store = Annotated[

@@ -10,9 +10,9 @@ from topoloom.cli.console import print_assumptions, print_json, print_table
 from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
 from topoloom.cli.watching import watched
-from topoloom.facts import PARTS
-from topoloom.layouts import Layout, histogram
-from topoloom.writable import BILL, CABLES, check_writable
+from topoloom.files import BILL, CABLES, check_writable
+from topoloom.layout.layouts import Layout, histogram
+from topoloom.network.facts import PARTS
 
 MOST_BINS = 12
 """Rows of the table of lengths."""
@@ -57,7 +57,7 @@ def layout(
 
 
 def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
-    from topoloom.drawing import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
+    from topoloom.plotting import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
 
     watched(lambda: draw_layouts(layouts, path, force=force), "drawing")
 

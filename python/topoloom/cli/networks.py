@@ -6,7 +6,7 @@ from typing import Any
 
 from topoloom.cli.console import say
 from topoloom.cli.watching import watched
-from topoloom.networks import Network
+from topoloom.network.networks import Network
 
 
 def load_networks(specs: Sequence[str], fail: str | None = None) -> list[Network]:

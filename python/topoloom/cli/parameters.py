@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import TopoloomError
-from topoloom.loads import DEFAULT_LOADS
-from topoloom.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
+from topoloom.simulation.loads import DEFAULT_LOADS
+from topoloom.simulation.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
 Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]

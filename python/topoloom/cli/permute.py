@@ -10,8 +10,8 @@ from topoloom._core import TopoloomError
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
-from topoloom.permutation import permute_list
-from topoloom.writable import CABLING, MOVES, check_writable, write_file
+from topoloom.files import CABLING, MOVES, check_writable, write_file
+from topoloom.network.permutation import permute_list
 
 
 def permute(

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from topoloom.cli.console import say
-from topoloom.curves import Curve, Point
-from topoloom.options import CYCLE_NS
+from topoloom.simulation.curves import Curve, Point
+from topoloom.simulation.options import CYCLE_NS
 
 Column = tuple[str, int, Callable[[Point], str]]
 

@@ -11,10 +11,10 @@ from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, duration, exit_status, tell_failures
-from topoloom.reproduce import Paper, Plan, Reproduction, names
+from topoloom.files import REPORT, check_writable, write_file
+from topoloom.papers import Paper, Plan, Reproduction, names
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
-from topoloom.writable import REPORT, check_writable, write_file
 
 LEAST_TOLD_S = 5.0
 """Shorter runs are not announced."""
@@ -88,7 +88,7 @@ def _tell_others(found: Reproduction) -> None:
 
 
 def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:
-    from topoloom.report.papers import render_paper  # noqa: PLC0415 - the page's libraries load slowly
+    from topoloom.papers.page import render_paper  # noqa: PLC0415 - the page's libraries load slowly
 
     write_file(page, render_paper(found), REPORT, force=force)
     say(f"the page is {page}")

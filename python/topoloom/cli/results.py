@@ -10,8 +10,8 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
 from topoloom.cli.parameters import Force
-from topoloom.studies import parts
-from topoloom.studies.kinds import KINDS
+from topoloom.studies import parquet
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.results import IDENTIFYING, Results
 
 MOST_ROWS = 60
@@ -107,7 +107,7 @@ def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> N
     """Print the chosen columns, or those of `names` that fit."""
     names = chosen or names
     rows = found.with_options()
-    known = list(dict.fromkeys([*parts.FIXED, *(name for row in rows for name in row)]))
+    known = list(dict.fromkeys([*parquet.FIXED, *(name for row in rows for name in row)]))
     for name in names:
         if name not in known and not any(name in kind.columns for kind in KINDS.values()):
             raise TopoloomError(unknown("column", name, known))

@@ -13,10 +13,10 @@ from topoloom.cli.jobs import Where, executor_of, takes_jobs, tell_notes, write_
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import Told, exit_status, tell_failures, tell_points
 from topoloom.cli.results import summary_tables
+from topoloom.files import REPORT, check_writable, write_file
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
+from topoloom.studies.job_array import Journal, share_of, take_in
 from topoloom.studies.running import checked
-from topoloom.studies.shares import Journal, share_of, take_in
-from topoloom.writable import REPORT, check_writable, write_file
 
 
 @takes_jobs

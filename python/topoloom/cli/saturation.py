@@ -6,8 +6,8 @@ from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.watching import Seldom, watched
-from topoloom.curves import Curve, Keeper, Point, Simulator, run_plans, search_plan
-from topoloom.options import EngineOptions, counted
+from topoloom.simulation.curves import Curve, Keeper, Point, Simulator, run_plans, search_plan
+from topoloom.simulation.options import EngineOptions, counted
 
 
 @takes_engine_options

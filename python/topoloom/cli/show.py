@@ -11,9 +11,9 @@ from topoloom.cli.console import print_assumptions, print_json, print_table, say
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
-from topoloom.facts import FACTS, bound
-from topoloom.networks import Network
-from topoloom.writable import check_writable, graph
+from topoloom.files import check_writable, graph
+from topoloom.network.facts import FACTS, bound
+from topoloom.network.networks import Network
 
 LONG_SEARCH = 10**11
 """Links to look at beyond which people are told that they will wait: minutes on a laptop."""
@@ -76,7 +76,7 @@ def _warn_of_long_searches(networks: list[Network]) -> None:
 
 
 def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
-    from topoloom.drawing import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
+    from topoloom.plotting import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
 
     watched(lambda: draw_networks(networks, path, force=force), "drawing")
 

@@ -7,9 +7,9 @@ from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
 from topoloom.cli.watching import Seldom, watched
-from topoloom.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
-from topoloom.networks import Network
-from topoloom.options import EngineOptions, counted
+from topoloom.network.networks import Network
+from topoloom.simulation.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
+from topoloom.simulation.options import EngineOptions, counted
 
 
 @takes_engine_options

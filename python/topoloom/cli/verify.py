@@ -9,7 +9,7 @@ from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Fail, Json, Routing, Spec
 from topoloom.cli.watching import watched
-from topoloom.options import make_options, parse_pairs
+from topoloom.simulation.options import make_options, parse_pairs
 
 METHODS = {
     "acyclic": "no cycle among the dependencies of channels",

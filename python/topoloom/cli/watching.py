@@ -9,7 +9,7 @@ from rich.text import Text
 
 from topoloom import _core
 from topoloom.cli.console import console, say
-from topoloom.networks import Network
+from topoloom.network.networks import Network
 from topoloom.workers import interruptible
 
 QUIET_S = 1.0

@@ -13,20 +13,20 @@ from markupsafe import Markup, escape
 from plotly.offline import get_plotlyjs
 
 from topoloom import _core
-from topoloom.comparison import PROVED_ROUTERS, Comparison
-from topoloom.curves import ZERO_LOAD
-from topoloom.facts import FACTS, assumptions, bound
+from topoloom.network.facts import FACTS, assumptions, bound
 from topoloom.report.charts import chart_data
 from topoloom.report.maps import drawings, heat_maps
 from topoloom.report.overview import contests, headline, verdict
 from topoloom.report.settings import active_terminals, origins, safety, settings
+from topoloom.simulation.curves import ZERO_LOAD
+from topoloom.studies.comparison import PROVED_ROUTERS, Comparison
 
 
 @cache
-def environment() -> Environment:
-    """Return what renders the templates of this folder."""
+def environment(package: str) -> Environment:
+    """Return what renders the templates of a package."""
     environment = Environment(
-        loader=PackageLoader("topoloom.report", "."),
+        loader=PackageLoader(package, "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -51,7 +51,7 @@ def render_report(comparison: Comparison) -> str:
     """Return the report on `comparison` as HTML."""
     specs = [facts["spec"] for facts in comparison.facts]
     return (
-        environment()
+        environment("topoloom.report")
         .get_template("page.html.j2")
         .render(
             title=headline(comparison),
@@ -92,7 +92,7 @@ MOST_FLOORS = 12
 
 def floors(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the drawing of each network's floor as a data URL, with notes and bill of materials, of some networks."""
-    from topoloom.drawing.floors import floor_svg  # noqa: PLC0415 - matplotlib loads slowly
+    from topoloom.plotting.floors import floor_svg  # noqa: PLC0415 - matplotlib loads slowly
 
     prices = json.dumps(comparison.prices)
     drawn = []

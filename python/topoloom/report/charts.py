@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from topoloom.comparison import Comparison
-from topoloom.curves import MOST_LATENCY, ZERO_LOAD, Curve, Point
-from topoloom.facts import COST_PER_TERMINAL
+from topoloom.network.facts import COST_PER_TERMINAL
 from topoloom.report.overview import saturation_entries
+from topoloom.simulation.curves import MOST_LATENCY, ZERO_LOAD, Curve, Point
+from topoloom.studies.comparison import Comparison
 
 HEADROOM = 1.1
 """Height of the latency axis over the largest latency that a stable point may have."""

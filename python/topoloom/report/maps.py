@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.comparison import Comparison
-from topoloom.curves import Curve
-from topoloom.drawing.families import sketch
-from topoloom.drawing.sketch import BEND_STEPS, Points, Sketch, Stroke
-from topoloom.networks import Network
+from topoloom.network.networks import Network
+from topoloom.plotting.families import sketch
+from topoloom.plotting.sketch import BEND_STEPS, Points, Sketch, Stroke
+from topoloom.simulation.curves import Curve
+from topoloom.studies.comparison import Comparison
 
 MOST_DRAWN = 20_000
 """Links that a report draws, in all of its networks."""

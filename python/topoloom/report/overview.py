@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from topoloom.comparison import Comparison
-from topoloom.curves import Curve
-from topoloom.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, LONGEST_CABLE, POWER_PER_TERMINAL, Fact
+from topoloom.network.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, LONGEST_CABLE, POWER_PER_TERMINAL, Fact
+from topoloom.simulation.curves import Curve
+from topoloom.studies.comparison import Comparison
 
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
-from topoloom.studies.kinds import KINDS
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.points import StudyPoint
 
 _NUMBER = re.compile(r"\d+")

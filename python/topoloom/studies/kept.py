@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.curves import Point, Simulator
+from topoloom.files import LEDGER
+from topoloom.simulation.curves import Point, Simulator
 from topoloom.studies.ledger import Ledger, now
 from topoloom.studies.points import StudyPoint
-from topoloom.writable import LEDGER
 
 if TYPE_CHECKING:
     from numpy import float32

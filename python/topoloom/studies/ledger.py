@@ -22,16 +22,16 @@ from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.studies import parts, repair
+from topoloom.files import LEDGER as FILE
+from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
-from topoloom.writable import LEDGER as FILE
 
 SCHEMA_VERSION = 2
 """The layout of the store; a store of a later one is refused."""
 
 PARTS = "results"
 SHARES = "shares"
-"""The folder in which jobs that know nothing of each other meet; see :mod:`topoloom.studies.shares`."""
+"""The folder in which jobs that know nothing of each other meet; see :mod:`topoloom.studies.job_array`."""
 
 STALE_S = 60.0
 """A run on another machine counts as dead when it has not been heard of for so long."""
@@ -336,7 +336,7 @@ class Ledger:
         """Store results that others wrote down elsewhere, for the points that are not done here, once a run has begun.
 
         Args:
-            entries: What :class:`topoloom.studies.shares.Journal` writes.
+            entries: What :class:`topoloom.studies.job_array.Journal` writes.
 
         Returns:
             How many results are new.
@@ -421,7 +421,7 @@ class Ledger:
         return dict(self._db.execute("SELECT path, sha256 FROM contents").fetchall()) if known else {}
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return everything that is done, one row a point, as :func:`topoloom.studies.parts.row` makes them.
+        """Return everything that is done, one row a point, as :func:`topoloom.studies.parquet.row` makes them.
 
         What does not read is left out, and noted.
         """
@@ -458,10 +458,10 @@ class Ledger:
         for name in names:
             path = self.folder / PARTS / name
             try:
-                rows += parts.read(path)
+                rows += parquet.read(path)
             except FileNotFoundError:
                 notes.append(self._lost_part(name, repair.MISSING))
-            except parts.DamagedError as error:
+            except parquet.DamagedError as error:
                 notes.append(self._lost_part(name, str(error)))
         return rows, notes
 
@@ -490,7 +490,7 @@ class Ledger:
             with self._transaction():
                 old = self._pack()
         except OSError as error:
-            raise _full(self.folder) if error.errno == parts.NO_SPACE else error from None
+            raise _full(self.folder) if error.errno == parquet.NO_SPACE else error from None
         for name in old:
             (self.folder / PARTS / name).unlink(missing_ok=True)
 
@@ -508,7 +508,7 @@ class Ledger:
         name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
         while (self.folder / PARTS / name).exists():  # a clock that was set back
             name = f"{time.time_ns():020d}-{os.getpid()}.parquet"
-        parts.write(self.folder / PARTS / name, list({row["key"]: row for row in [*merged, *rows]}.values()))
+        parquet.write(self.folder / PARTS / name, list({row["key"]: row for row in [*merged, *rows]}.values()))
         self._db.execute("INSERT INTO parts VALUES (?, ?)", (name, len(merged) + len(rows)))
         self._db.executemany("DELETE FROM parts WHERE name = ?", ((part,) for part in old))
         self._db.executemany(

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.studies.places import Path, line_of
+from topoloom.studies.toml_lines import Path, line_of
 
 SWEEP = 2
 """The length of the path of a sweep: ``("sweep", 0)``."""

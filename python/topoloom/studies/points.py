@@ -14,7 +14,7 @@ from typing import Any
 
 from topoloom import _core
 from topoloom.studies.contents import digest
-from topoloom.studies.kinds import KINDS
+from topoloom.studies.measurements import KINDS
 
 IRRELEVANT = ("threads",)
 """Options that change how fast a result is there, not what it is."""
@@ -25,7 +25,7 @@ class StudyPoint:
     """One unit of work.
 
     Attributes:
-        kind: What is asked, a name of :data:`topoloom.studies.kinds.KINDS`.
+        kind: What is asked, a name of :data:`topoloom.studies.measurements.KINDS`.
         spec: The network.
         routing: The routing, resolved from its role; empty where the kind needs none.
         traffic: The traffic pattern, or the application; empty where the kind needs none.

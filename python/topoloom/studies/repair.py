@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from topoloom.studies import parts
+from topoloom.studies import parquet
 
 ASIDE = "damaged"
 """What stands behind the name of a file that was set aside."""
@@ -219,10 +219,10 @@ class Mending:
 
     def _take_in(self, path: Path, done: set[str]) -> int:
         try:
-            rows = [row for row in parts.read(path) if row["key"] not in done]
+            rows = [row for row in parquet.read(path) if row["key"] not in done]
         except FileNotFoundError:  # a run that merged it has just removed it
             return 0
-        except parts.DamagedError as error:
+        except parquet.DamagedError as error:
             if path.suffix == UNFINISHED:
                 self._remove(path)
             else:
@@ -240,7 +240,7 @@ class Mending:
 
     def _known(self, row: Mapping[str, Any], part: str) -> tuple[Any, ...]:
         origin = (row.get(name) for name in ("wall_s", "finished", "version", "model_version", "host"))
-        return (row["key"], parts.point_text(row), part, *origin)
+        return (row["key"], parquet.point_text(row), part, *origin)
 
     def _remove(self, path: Path) -> None:
         if not self.keep:
@@ -265,10 +265,10 @@ def verdicts(place: Path, names: Iterable[str]) -> dict[str, set[str] | str]:
     found: dict[str, set[str] | str] = {}
     for name in names:
         try:
-            found[name] = parts.keys(place / name)
+            found[name] = parquet.keys(place / name)
         except FileNotFoundError:
             found[name] = MISSING
-        except parts.DamagedError as error:
+        except parquet.DamagedError as error:
             found[name] = str(error)
     return found
 
@@ -294,9 +294,9 @@ def lost_points(db: sqlite3.Connection, verdicts: Mapping[str, set[str] | str]) 
 def loose_row(row: tuple[Any, ...]) -> dict[str, Any] | None:
     """Return the row of a result that stands in a ledger, its columns :data:`LOOSE`; None if it does not read."""
     key, point, result, wall_s, finished, version, model_version, host = row
-    origin = dict(zip(parts.ORIGIN, (version, model_version, host, finished, wall_s), strict=True))
+    origin = dict(zip(parquet.ORIGIN, (version, model_version, host, finished, wall_s), strict=True))
     try:
-        made = parts.row(key, point, result, origin)
+        made = parquet.row(key, point, result, origin)
     except (ValueError, TypeError):
         return None
-    return made if parts.is_whole(made) else None
+    return made if parquet.is_whole(made) else None

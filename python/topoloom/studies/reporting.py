@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from topoloom.comparison import Comparison
-from topoloom.curves import Curve, Plan, Simulator, fixed_plan, is_trace, run_plans
-from topoloom.networks import Network
-from topoloom.options import make_options
+from topoloom.network.networks import Network
 from topoloom.report import render_report
+from topoloom.simulation.curves import Curve, Plan, Simulator, fixed_plan, is_trace, run_plans
+from topoloom.simulation.options import make_options
+from topoloom.studies.comparison import Comparison
 from topoloom.studies.results import CURVES, Results
 from topoloom.studies.study import Study
 from topoloom.workers import interruptible

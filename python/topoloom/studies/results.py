@@ -8,20 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.curves import Bound, Curve, Point
-from topoloom.options import EngineOptions
-from topoloom.replicas import merged
-from topoloom.studies import parts
-from topoloom.studies.kinds import KINDS
+from topoloom.files import PARQUET, ROWS, replacing, write_file
+from topoloom.simulation.curves import Bound, Curve, Point
+from topoloom.simulation.options import EngineOptions
+from topoloom.simulation.replications import merged
+from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.superseded import split
-from topoloom.writable import PARQUET, ROWS, replacing, write_file
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-    from topoloom.plots import Measure
+    from topoloom.plotting.curves import Measure
 
 Row = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ class Results:
     """Results, one row a point.
 
     Attributes:
-        rows: The rows, as :func:`topoloom.studies.parts.row` makes them, in the order in which they were done.
+        rows: The rows, as :func:`topoloom.studies.parquet.row` makes them, in the order in which they were done.
         notes: Sentences on what is left out, and on what of the store is damaged.
     """
 
@@ -74,7 +74,7 @@ class Results:
             return cls(rows, notes)
         newest, former = split(rows, contents)
         if former:
-            paths = sorted({path for row in former for path in parts.point_of(row).files})
+            paths = sorted({path for row in former for path in parquet.point_of(row).files})
             notes.append(
                 f"{len(former)} results of former contents of {', '.join(paths)} are left out; --superseded shows them"
             )
@@ -144,7 +144,7 @@ class Results:
 
     def plot(self, measure: "Measure" = "latency") -> "go.Figure":
         """Return a chart of all curves; see :func:`topoloom.plot`."""
-        from topoloom.plots import plot  # noqa: PLC0415 - needed by those who draw only
+        from topoloom.plotting.curves import plot  # noqa: PLC0415 - needed by those who draw only
 
         return plot(self.curves(), measure)
 
@@ -155,7 +155,7 @@ class Results:
 
     def columns(self) -> list[str]:
         """Return the names of all columns."""
-        return list(dict.fromkeys([*parts.FIXED, *(name for row in self.rows for name in row)]))
+        return list(dict.fromkeys([*parquet.FIXED, *(name for row in self.rows for name in row)]))
 
     def by_kind(self) -> dict[str, "Results"]:
         """Return the results of each kind of point, in the order in which kinds are listed."""
@@ -189,7 +189,7 @@ class Results:
             import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
 
             with replacing(path, PARQUET, force=force) as file:
-                pq.write_table(parts.table(self.rows), file, compression="zstd")
+                pq.write_table(parquet.table(self.rows), file, compression="zstd")
         elif path.suffix == ".csv":
             write_file(path, self.frame().to_csv(index=False), ROWS, force=force)
         else:

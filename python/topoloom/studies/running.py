@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from topoloom._core import TopoloomError
-from topoloom.studies import kinds
+from topoloom.studies import measurements
 from topoloom.studies.estimates import Estimates
 from topoloom.studies.executor import LOST, Executor
 from topoloom.studies.ledger import PART_ROWS, Outcome
@@ -124,7 +124,7 @@ def _same_check(point: StudyPoint) -> object:
 
 def _verdict(point: StudyPoint) -> str | None:
     try:
-        kinds.check(point)
+        measurements.check(point)
     except TopoloomError as error:
         return str(error)
     return None

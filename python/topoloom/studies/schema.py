@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from topoloom.faults import FaultOptions
-from topoloom.options import LinkLatencies
-from topoloom.studies.kinds import KINDS
+from topoloom.network.faults import FaultOptions
+from topoloom.simulation.options import LinkLatencies
+from topoloom.studies.measurements import KINDS
 from topoloom.studies.study import Study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

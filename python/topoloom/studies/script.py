@@ -6,7 +6,7 @@ from pathlib import Path
 
 from topoloom._core import TopoloomError
 from topoloom.studies.clusters import Jobs
-from topoloom.studies.shares import FOLDER
+from topoloom.studies.job_array import FOLDER
 
 
 def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = False) -> str:

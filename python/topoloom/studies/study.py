@@ -21,23 +21,23 @@ from pydantic import (
 )
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.curves import is_trace
-from topoloom.families import descriptions
-from topoloom.inputs import read_text
-from topoloom.loads import parse_loads
-from topoloom.networks import with_keys
-from topoloom.options import MOST_U64, ROUTER_KEYS, parse_pairs
-from topoloom.replicas import LEAST_REPLICAS, MOST_REPLICAS
-from topoloom.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing
+from topoloom.files import read_text
+from topoloom.network.families import descriptions
+from topoloom.network.networks import with_keys
+from topoloom.simulation.curves import is_trace
+from topoloom.simulation.loads import parse_loads
+from topoloom.simulation.options import MOST_U64, ROUTER_KEYS, parse_pairs
+from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
+from topoloom.simulation.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
-from topoloom.studies.kinds import KINDS, Kind
 from topoloom.studies.ledger import Ledger
+from topoloom.studies.measurements import KINDS, Kind
 from topoloom.studies.mistakes import OptionError, parse_toml, told
-from topoloom.studies.places import Path as Place
-from topoloom.studies.places import line_of, places
 from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
 from topoloom.studies.running import run_points
+from topoloom.studies.toml_lines import Path as Place
+from topoloom.studies.toml_lines import line_of, places
 
 MOST_SEEDS = 100_000
 

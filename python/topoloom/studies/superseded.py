@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from topoloom.studies import parts
+from topoloom.studies import parquet
 
 Row = Mapping[str, Any]
 
@@ -31,8 +31,8 @@ class _Read:
 
     def __init__(self, row: Row) -> None:
         self.row = row
-        self.files = parts.files(row)
-        self._point = None if self.files is not None else parts.point_of(row)
+        self.files = parquet.files(row)
+        self._point = None if self.files is not None else parquet.point_of(row)
         if self._point is not None and not self._point.files:
             self.files = {}
 

@@ -14,8 +14,8 @@ from contextlib import suppress
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.options import TopoloomWarning
-from topoloom.studies import kinds
+from topoloom.simulation.options import TopoloomWarning
+from topoloom.studies import measurements
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.pipe import packed, receive
 from topoloom.studies.points import StudyPoint
@@ -27,7 +27,7 @@ def outcome_of(point: StudyPoint) -> Outcome:
     result, error = None, None
     try:
         _require_same_files(point)
-        result = kinds.run(point)
+        result = measurements.run(point)
         _require_same_files(point)
     except TopoloomError as mistake:
         result, error = None, str(mistake)

@@ -1,0 +1,1 @@
+"""Design search: configurations of all families, by closed forms."""

@@ -1,6 +1,0 @@
-"""Pictures of networks and of their floors. Matplotlib loads slowly: only what draws imports this."""
-
-from topoloom.drawing.floors import draw_layouts
-from topoloom.drawing.networks import draw_networks
-
-__all__ = ["draw_layouts", "draw_networks"]

@@ -1,0 +1,316 @@
+"""The files that users name: how they are read, and what may be written over them.
+
+Regular files alone are read, and none that memory cannot hold: a device such as ``/dev/zero`` never ends, and opening a
+pipe waits for a writer that may never come. The engine has the same rule for the files that it reads.
+
+What a file that is written may replace is decided here, and nowhere else: only a file of its own kind, unless the user
+gives ``--force``. Studies, directories, and what lies in a store are never replaced. A file is written beside its place
+and renamed, so a run that fails leaves the old one.
+"""
+
+import errno
+import os
+import re
+import secrets
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from topoloom._core import TopoloomError, available_memory
+
+READING_COST = 12
+"""Bytes of memory that a byte of a file may cost where all of it is read and taken apart."""
+
+
+def read_bytes(path: str | Path, kind: str = "") -> bytes:
+    """Return the bytes of a file.
+
+    Args:
+        path: The file.
+        kind: What it is, to stand before its name in a message, such as ``the price list``.
+
+    Raises:
+        TopoloomError: There is no such file, it is no regular file, it cannot be read, or it is too large.
+    """
+    try:
+        why = _why_unreadable(path)
+        if why is None:
+            return Path(path).read_bytes()
+    except (OSError, ValueError) as error:  # a ValueError is a character that no name can have
+        why = getattr(error, "strerror", None) or str(error)
+    raise TopoloomError(f"{kind} {path} cannot be read: {why}".lstrip())
+
+
+def _why_unreadable(path: str | Path) -> str | None:
+    """Return why a file is not to be opened."""
+    about = Path(path).stat()
+    if stat.S_ISDIR(about.st_mode):
+        return "it is a folder; a file is read here"
+    if not stat.S_ISREG(about.st_mode):
+        return "it is no regular file; pipes and devices are not read"
+    size, available = about.st_size, available_memory()
+    if size * READING_COST > available:
+        return f"it has {size // 10**6} MB, too many to read with {available // 10**6} MB of memory available"
+    return None
+
+
+def read_text(path: str | Path, kind: str = "") -> str:
+    """Return the text of a file in UTF-8; arguments as for :func:`read_bytes`.
+
+    Raises:
+        TopoloomError: As for :func:`read_bytes`, or the file is no text in UTF-8.
+    """
+    try:
+        text = read_bytes(path, kind).decode("utf-8")
+    except UnicodeDecodeError:
+        raise TopoloomError(f"{kind} {path} cannot be read: it is no text in UTF-8".lstrip()) from None
+    # As files that are opened as text: every line ends in a newline alone.
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+LEDGER = "ledger.sqlite"
+"""The file by which a folder is known as a store."""
+
+HEAD = 1 << 16
+"""Bytes of a file that tell its kind."""
+
+STUDY = re.compile(rb"^[ \t]*\[\[[ \t]*sweep[ \t]*\]\]", re.MULTILINE)
+"""What every study has in it, whatever its name."""
+
+STREAMS = ("/dev/", "/proc/")
+"""What lies below is written to as it stands, and never replaced: terminals, pipes, ``/dev/null``."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of files that are written.
+
+    Attributes:
+        name: What it is called, as in "report of topoloom".
+        begins: Whether the first :data:`HEAD` bytes of a file may be those of one of that kind.
+    """
+
+    name: str
+    begins: Callable[[bytes], object]
+
+
+def _kind(name: str, head: bytes) -> Kind:
+    return Kind(name, re.compile(rb"(?:\xef\xbb\xbf)?" + head, re.DOTALL | re.IGNORECASE).match)
+
+
+def table(name: str, columns: Sequence[str]) -> Kind:
+    """Return the kind of CSV files that begin with these columns."""
+    return _kind(name, re.escape(",".join(columns)).encode() + rb"[,\r\n]")
+
+
+REPORT = _kind("report of topoloom", rb'\s*<!doctype html>.{0,4000}<meta name="generator" content="topoloom ')
+SCRIPT = _kind("script for sbatch that topoloom wrote", rb"#!/bin/sh\n# Runs the study ")
+PARQUET = _kind("Parquet file", rb"PAR1")
+ROWS = table("table of results", ("key", "kind", "spec"))
+CABLES = table("list of cables", ("router_a", "port_a", "cabinet_a"))
+BILL = table("bill of materials", ("part", "item", "ports"))
+MOVES = table("list of moves", ("step",))
+CABLING = _kind("cabling list", rb"[^\n]*(switch|router)[ _-]?a[^\n]*\n")
+
+PICTURES = {
+    ".svg": _kind("SVG picture", rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]"),
+    ".png": _kind("PNG picture", rb"\x89PNG\r\n\x1a\n"),
+    ".pdf": _kind("PDF file", rb"%PDF-"),
+}
+"""Pictures, by the ending of their name."""
+
+TABLES = {
+    "csv": table("table of routes", ("at", "destination", "port")),
+    "lft": _kind("dump of forwarding tables", rb"Unicast lids "),
+    "extoll": _kind("file of cards' tables", rb"card-tables "),
+}
+"""Routing tables, by their format."""
+
+_NUMBERS = rb"(?:[ \t]*[%#][^\n]*\n)*[ \t]*\d+(?:[ \t]+\d+)*"
+
+FORMATS = {
+    "graphml": rb"\s*<\?xml[^>]*>\s*<graphml\b",
+    "csv": rb"router_a,port_a,router_b,port_b",
+    "edges": _NUMBERS + rb"[ \t]*(?:\{[^\n]*)?\r?\n",
+    "anynet": rb"\s*router \d+ ",
+    "metis": _NUMBERS + rb"[ \t]*\r?\n",
+    "ibsim": rb"(?:#[^\n]*\n|\s)*(?:vendid|devid|sysimgguid|switchguid|caguid|Switch|Ca)\b",
+    "dot": rb"\s*(?:strict\s+)?(?:di)?graph\b",
+    "slurm": rb"\s*(?:#[^\n]*\n|\s)*SwitchName=",
+    "slurm-yaml": rb"(?:---\s*\n|#[^\n]*\n|\s)*- topology:",
+    "simgrid": rb"\s*<\?xml[^>]*>\s*<!DOCTYPE platform",
+    "sst": rb"#[^\n]*\n# A cycle is ",
+    "booksim": rb"(?://[^\n]*\n|\s)*topology\s*=",
+    "caminos": rb"(?://[^\n]*\n|\s)*Configuration\b",
+    "caminos-graph": rb"NODOS \d+\s",
+}
+"""How files of graphs begin, by their format; graph6, in which any word may begin, is known by its length."""
+
+
+def _is_graph6(head: bytes) -> bool:
+    """Whether a file may be one graph: the number of its nodes stands first, and tells how long it is."""
+    text = head.removeprefix(b">>graph6<<").rstrip(b"\r\n")
+    sizes, bits = (text[1:4], text[4:]) if text[:1] == b"~" else (text[:1], text[1:])
+    if not sizes or not all(63 <= byte <= 126 for byte in text):  # noqa: PLR2004 - the alphabet of graph6
+        return False
+    nodes = sum((byte - 63) << 6 * place for place, byte in enumerate(reversed(sizes)))
+    length = -(-nodes * (nodes - 1) // 12)
+    return len(bits) == length or (len(head) == HEAD and len(bits) < length)
+
+
+def graph(name: str) -> Kind:
+    """Return the kind of files in a format of :func:`topoloom.file_formats`."""
+    what = f"file in the format {name}"
+    return Kind(what, _is_graph6) if name == "graph6" else _kind(what, FORMATS[name])
+
+
+def picture(path: Path) -> Kind:
+    """Return the kind of picture that the ending of `path`, one of :data:`PICTURES`, stands for."""
+    return PICTURES[path.suffix.lower()]
+
+
+def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> None:
+    """Check, before anything runs, that a file may be written and can be; leave things as they were. None passes.
+
+    Raises:
+        TopoloomError: What is there may not be replaced by a file of this kind.
+        OSError: A place that cannot be written to.
+    """
+    if path is None or _is_stream(path):
+        return
+    _require_replaceable(path, kind, force=force)
+    target = _target(path)
+    if not _in_place(target):
+        with _named(path):
+            beside, file = _beside(target)
+            file.close()
+            beside.unlink()
+
+
+def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool = False) -> None:
+    """Write a file, whole or not at all; text as UTF-8.
+
+    Raises:
+        TopoloomError: What is there may not be replaced by a file of this kind.
+        OSError: A place that cannot be written to.
+    """
+    with replacing(path, kind, force=force) as file:
+        file.write(data.encode(errors="surrogateescape") if isinstance(data, str) else data)
+
+
+@contextmanager
+def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[BinaryIO]:
+    """Open a file to be written, which takes its place when all is written, and not if an exception comes before.
+
+    Raises:
+        TopoloomError: What is there may not be replaced by a file of this kind.
+        OSError: A place that cannot be written to.
+    """
+    path = Path(path)
+    stream = _is_stream(path)
+    if not stream:
+        _require_replaceable(path, kind, force=force)
+    target = _target(path)
+    if stream or _in_place(target):
+        whole = BytesIO()
+        yield whole
+        with _named(path):
+            _pour(path, whole.getvalue(), stream=stream)
+        return
+    with _named(path):
+        beside, file = _beside(target)
+    try:
+        with file:
+            yield file
+        with _named(path):
+            if target.exists():
+                beside.chmod(stat.S_IMODE(target.stat().st_mode))
+            beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
+    """Reject a path at which a file of this kind may not be written."""
+    target = _target(path)
+    stores = (folder for folder in target.parents if folder.suffix == ".store" or (folder / LEDGER).exists())
+    if store := next(stores, None):
+        raise TopoloomError(f"{path} lies in the store {store}, where only results are kept; give another folder")
+    if not os.path.lexists(target):
+        return
+    if not target.is_file():
+        what = "directory" if target.is_dir() else "device or a socket"
+        raise TopoloomError(f"{path} is a {what}; a {kind.name} is written to a file")
+    if not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    with target.open("rb") as file:
+        head = file.read(HEAD)
+    # A report may quote its study.
+    if target.suffix.lower() == ".toml" or (STUDY.search(head) and not kind.begins(head)):
+        raise TopoloomError(f"{path} is a study or another TOML file, which is never overwritten; give another name")
+    if head and not force and not kind.begins(head):
+        raise TopoloomError(f"{path} exists and is no {kind.name}; give another name, or --force to overwrite it")
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is written to as it stands: a fifo, a terminal or another device of characters."""
+    if str(path.absolute()).startswith(STREAMS) and path.exists() and not path.is_dir() and not path.is_block_device():
+        return True
+    return path.is_fifo() or path.is_char_device()
+
+
+def _target(path: Path) -> Path:
+    """Return the file that a symbolic link leads to: it is replaced, and the link stays."""
+    return Path(os.path.realpath(path))
+
+
+def _in_place(target: Path) -> bool:
+    """Whether a file has to be overwritten where it is, as nothing can be written beside it."""
+    return target.exists() and not os.access(target.parent, os.W_OK)
+
+
+def _beside(target: Path) -> tuple[Path, BinaryIO]:
+    """Open a new file in the folder of `target`, with the rights of any new file."""
+    beside = target.with_name(f".topoloom-{secrets.token_hex(6)}.part")
+    return beside, os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb")
+
+
+def _pour(path: Path, data: bytes, *, stream: bool) -> None:
+    """Write into what is there; a fifo that no program reads from is a mistake, not a reason to wait."""
+    flags = os.O_APPEND | os.O_NONBLOCK if stream else os.O_TRUNC
+    own = _own_descriptor(path)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | flags) if own is None else os.dup(own)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise TopoloomError(f"no program reads from {path}") from None
+        raise
+    if own is None:
+        os.set_blocking(descriptor, True)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """Return the descriptor that ``/dev/stdout`` or the like stands for: a second one would write over its output."""
+    place = Path(os.readlink(path)) if path.is_symlink() else path
+    if os.path.realpath(place.parent) != f"/proc/{os.getpid()}/fd" or not place.name.isdigit():
+        return None
+    sys.stdout.flush()
+    return int(place.name)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Let errors of the system name the path that the user gave, not the file beside it."""
+    try:
+        yield
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise

@@ -1,0 +1,1 @@
+"""Networks on the machine floor: cabinets, cables, what they cost and draw."""

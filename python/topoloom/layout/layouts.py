@@ -1,0 +1,347 @@
+"""Networks on the machine floor: cabinets, cables, what they cost and draw."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.files import BILL, CABLES, read_text, write_file
+
+if TYPE_CHECKING:
+    from topoloom.network.networks import Network
+
+
+DEFAULT_LAYOUT = "rack"
+"""The layout that cost and cable follow unless another one is named."""
+
+
+class End(NamedTuple):
+    """One end of a cable, at a router.
+
+    Attributes:
+        router: The router.
+        port: The port, counted within the router.
+        cabinet: The cabinet that the router stands in.
+        unit: The lowest rack unit of the router in its cabinet, from 1.
+    """
+
+    router: int
+    port: int
+    cabinet: int
+    unit: int
+
+    @property
+    def label(self) -> str:
+        """What stands on this end of the cable: cabinet, rack unit, port."""
+        return f"C{self.cabinet}-U{self.unit}-P{self.port}"
+
+
+class Cable(NamedTuple):
+    """One cable.
+
+    Attributes:
+        near: Its end at a router; of two routers that of the smaller id.
+        far: Its end at another router; None if it leads to a terminal.
+        terminal: The terminal that it leads to, or None.
+        terminal_cabinet: The cabinet of that terminal, or None.
+        link_class: The class of its link.
+        length_m: Its length.
+        kind: Its kind, by the price list; None if that prices no cables.
+        price_usd: What it costs, or None.
+        bought_m: The length that is bought: its length, or the next one that the price list sells; or None.
+    """
+
+    near: End
+    far: End | None
+    terminal: int | None
+    terminal_cabinet: int | None
+    link_class: str
+    length_m: float
+    kind: str | None
+    price_usd: float | None
+    bought_m: float | None
+
+    @property
+    def far_cabinet(self) -> int | None:
+        """The cabinet of its far end."""
+        return self.terminal_cabinet if self.far is None else self.far.cabinet
+
+    @property
+    def label(self) -> str:
+        """What stands on the cable: its near end, then its far end or the terminal and its cabinet.
+
+        >>> near, far = End(0, 2, 0, 1), End(17, 3, 1, 2)
+        >>> Cable(near, far, None, None, "local", 4.6, "optical", None, 5.0).label
+        'C0-U1-P2/C1-U2-P3'
+        """
+        far = f"C{self.terminal_cabinet}-T{self.terminal}" if self.far is None else self.far.label
+        return f"{self.near.label}/{far}"
+
+
+CABLE_COLUMNS = (
+    "router_a", "port_a", "cabinet_a", "unit_a", "router_b", "port_b", "cabinet_b", "unit_b", "terminal", "class",
+    "length_m", "kind", "bought_m", "price_usd", "label", "spec", "layout",
+)  # fmt: skip
+
+BILL_COLUMNS = (
+    "part", "item", "ports", "kind", "class", "length_m", "count", "total_m", "unit_usd", "cost_usd", "power_w",
+)  # fmt: skip
+
+
+class Layout:
+    """A network on the machine floor, at the prices of a list.
+
+    Args:
+        network: The network.
+        layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
+            ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
+        prices: The name of a price list, or the path of one's own (``*.json``); nothing for the default list.
+
+    Raises:
+        TopoloomError: Rules or prices that do not read; cabinets that do not fit on the floor; a cable that is longer
+            than all that the list has.
+
+    >>> from topoloom import network
+    >>> Layout(network("dragonfly:a=8,h=4,p=4")).cost()["cabinet_count"]
+    33
+    """
+
+    def __init__(self, network: "Network", layout: str = "", prices: str = "") -> None:
+        self.network = network
+        packed = pack(network, layout)
+        self._core = _core.Layout(network.core, layout, read_prices(prices), packed)
+
+    @cached_property
+    def _cost(self) -> dict[str, Any]:
+        cost: dict[str, Any] = json.loads(self._core.cost_json())
+        return cost
+
+    @cached_property
+    def _floor(self) -> dict[str, Any]:
+        floor: dict[str, Any] = json.loads(self._core.floor_json())
+        return floor
+
+    @cached_property
+    def _bill(self) -> list[dict[str, Any]]:
+        bill: list[dict[str, Any]] = json.loads(self._core.bill_json())
+        return bill
+
+    def cost(self) -> dict[str, Any]:
+        """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
+        return dict(self._cost)
+
+    def floor(self) -> dict[str, Any]:
+        """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""
+        return dict(self._floor)
+
+    def bill(self) -> list[dict[str, Any]]:
+        """Return the bill of materials: an item is a line, by the keys of ``topoloom layout --json``.
+
+        Its sums are those of :meth:`cost`, and it has as many cables as :meth:`cables`.
+
+        >>> from topoloom import network
+        >>> [(item["item"], item["count"]) for item in Layout(network("mesh:2")).bill()][:2]
+        [('router with 2 ports in use', 2), ('optical cable of 1.5 m, terminal', 2)]
+        """
+        return [dict(item) for item in self._bill]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``topoloom layout --json`` prints of it."""
+        head = {"spec": self.network.spec, "routers": self.network.num_routers, "terminals": self.network.num_terminals}
+        return head | self._cost | self._floor | {"bill": self._bill}
+
+    def cables(self) -> Iterator[Cable]:
+        """Return all cables: those between routers in the order of the links, then those of the terminals."""
+        for near, far, terminal, link_class, length_m, bought in self._core.cables():
+            other = None if far is None else End(*far)
+            number, cabinet = (None, None) if terminal is None else terminal
+            kind, bought_m, price_usd = (None, None, None) if bought is None else bought
+            yield Cable(End(*near), other, number, cabinet, link_class, length_m, kind, price_usd, bought_m)
+
+    def write_cables(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the cabling list as CSV, lengths in metres and prices in dollars.
+
+        A terminal's end has its cabinet, and no router, port or rack unit. The first line has the spec of the network
+        and the rules of the layout, by which ``file:`` knows network and floor again.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
+        about = (self.network.core.written_as(), self._cost["layout"])
+        text = StringIO(newline="")
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(CABLE_COLUMNS)
+        for cable in self.cables():
+            head, about = about, (None, None)
+            far = cable.far or ("", "", cable.terminal_cabinet, "")
+            price = "" if cable.price_usd is None else f"{cable.price_usd:.2f}"
+            bought = "" if cable.bought_m is None else f"{cable.bought_m:g}"
+            writer.writerow(
+                (
+                    *(*cable.near, *far, cable.terminal, cable.link_class),
+                    *(f"{cable.length_m:g}", cable.kind, bought, price, cable.label, *head),
+                )
+            )
+        write_file(path, text.getvalue(), CABLES, force=force)
+
+    def write_bill(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty.
+
+        Raises:
+            TopoloomError: As for :meth:`write_cables`.
+        """
+        text = StringIO(newline="")
+        writer = csv.DictWriter(text, BILL_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for item in self._bill:
+            writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS})
+        write_file(path, text.getvalue(), BILL, force=force)
+
+    def draw(self, path: str | Path, *, force: bool = False) -> None:
+        """Draw the floor with its cabinets and cables, the lengths, and cost and power in parts.
+
+        Args:
+            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            force: Overwrite a file of another kind.
+
+        Raises:
+            TopoloomError: An ending that stands for no kind of picture.
+        """
+        from topoloom.plotting import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
+
+        draw_layouts([self], path, force=force)
+
+
+def _cell(value: Any) -> Any:
+    """Return a number as people read it: sums of lengths and prices may be off in their last digit."""
+    return f"{value:.12g}" if isinstance(value, float) else value
+
+
+def pack(network: "Network", layout: str) -> list[int] | None:
+    """Return METIS's partition of the routers, one part a cabinet, if the rules ask for ``cabinet=metis:N``.
+
+    Raises:
+        TopoloomError: Rules that do not read.
+
+    >>> from topoloom import network
+    >>> sorted(pack(network("mesh:4"), "cabinet=metis:2"))
+    [0, 0, 1, 1]
+    """
+    size = _core.metis_cabinet(layout)
+    if size is None:
+        return None
+    cabinets = -(-network.num_routers // size)
+    if cabinets == 1:
+        return [0] * network.num_routers
+    import pymetis  # noqa: PLC0415 - loads slowly
+
+    offsets, neighbors, _, weights = network.core.metis_graph()
+    options = pymetis.Options(seed=1, ufactor=1)
+    _, parts = pymetis.part_graph(
+        cabinets, pymetis.CSRAdjacency(offsets, neighbors), eweights=weights, options=options, recursive=True
+    )
+    return [int(part) for part in parts]
+
+
+def price_files(prices: str) -> list[str]:
+    """Return the path of the file that `prices` names, if it names none of the lists that come with the program.
+
+    >>> price_files("own.json"), price_files("edr-flex")
+    (['own.json'], [])
+    """
+    return [prices] if prices.endswith(".json") else []
+
+
+def read_prices(prices: str) -> str:
+    """Return what the engine takes as prices: a list's name, or the text of one's own list.
+
+    Raises:
+        TopoloomError: A file that cannot be read.
+    """
+    if not price_files(prices):
+        return prices
+    text = read_text(prices, "the price list").strip()
+    if not text.startswith("{"):
+        raise TopoloomError(f"the price list {prices} holds no JSON object")
+    return text
+
+
+def price_lists() -> list[dict[str, Any]]:
+    """Return the price lists that come with the program, the default one first.
+
+    >>> price_lists()[0]["name"]
+    'edr-flex'
+    """
+    lists: list[dict[str, Any]] = json.loads(_core.prices_json())
+    return lists
+
+
+def price_list(prices: str) -> dict[str, Any]:
+    """Return the price list that `prices` names, or that stands in the file of this path.
+
+    Raises:
+        TopoloomError: There is none, or it does not read.
+
+    >>> price_list("")["router"]["usd_per_port"]
+    128.0
+    """
+    found: dict[str, Any] = json.loads(_core.price_list_json(read_prices(prices)))
+    return found
+
+
+def layouts() -> list[dict[str, Any]]:
+    """Return the layouts that have a name, the default one first: ``name summary stands_for source keys``.
+
+    >>> [layout["name"] for layout in layouts()][:2]
+    ['rack', 'family']
+    """
+    found: list[dict[str, Any]] = json.loads(_core.layouts_json())
+    return found
+
+
+def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[str, dict[str, int]]], list[str]]:
+    """Return cables by length in at most `most` bins, and the sorts there are: classes, and kinds if there are several.
+
+    A bin is its label in metres and the number of cables of each sort. Where there are few lengths each is a bin of
+    its own; otherwise bins are equally wide.
+
+    >>> histogram([{"class": "local", "kind": "optical", "length_m": 2.0, "cables": 3}], 12)
+    ([('2', {'local': 3})], ['local'])
+    """
+    sorts = sorts_of(lengths)
+    different = sorted({item["length_m"] for item in lengths})
+    bins: dict[float, dict[str, int]] = {}
+    width = bin_width(different[-1], most) if len(different) > most else 0.0
+    for item in sorted(lengths, key=lambda item: float(item["length_m"])):
+        counts = bins.setdefault(item["length_m"] // width * width if width else item["length_m"], {})
+        sort = sorts[item["class"], item["kind"]]
+        counts[sort] = counts.get(sort, 0) + item["cables"]
+    label = (lambda start: f"{start:g} to {start + width:g}") if width else "{:g}".format
+    return [(label(start), counts) for start, counts in sorted(bins.items())], list(sorts.values())
+
+
+def sorts_of(lengths: Sequence[dict[str, Any]]) -> dict[tuple[str, str | None], str]:
+    """Return the words for each class and kind of cables; kinds are named where there are several.
+
+    >>> sorts_of([{"class": "up", "kind": "copper"}, {"class": "up", "kind": "optical"}])
+    {('up', 'copper'): 'up, copper', ('up', 'optical'): 'up, optical'}
+    """
+    several = len({item["kind"] for item in lengths}) > 1
+    found = dict.fromkeys((item["class"], item["kind"]) for item in lengths)
+    return {(name, kind): f"{name}, {kind}" if several else name for name, kind in found}
+
+
+def bin_width(longest: float, most: int) -> float:
+    """Return a round width, 1, 2 or 5 times a power of ten, of which at most `most` hold `longest`.
+
+    >>> bin_width(47.0, 12)
+    5.0
+    """
+    power = 10.0 ** math.floor(math.log10(longest / most))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if longest // (factor * power) < most)

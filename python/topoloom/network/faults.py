@@ -1,0 +1,54 @@
+"""Random failures of links and routers: what to try, and what comes out."""
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from topoloom import _core
+from topoloom.simulation.loads import Loads, parse_fractions
+from topoloom.simulation.options import U64, Options, checked
+
+FRACTIONS = "0:0.9:0.05"
+"""The failed fractions that are looked at unless others are asked for."""
+
+
+class FaultOptions(Options):
+    """What to try.
+
+    Attributes:
+        kind: What fails: links between routers, or routers with their links and terminals.
+        fractions: The failed fractions to look at, from 0 to 1.
+        trials: Random orders of failure.
+        seed: Their seed.
+        distances: Measure diameter and average distance, too, which takes longer.
+    """
+
+    kind: Literal["links", "routers"] = "links"
+    fractions: tuple[float, ...]
+    trials: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    seed: U64 = 1
+    distances: bool = False
+
+
+def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
+    """Return checked options; keys that stand for None are left at their defaults.
+
+    Raises:
+        TopoloomError: An option that does not exist, or a value that it does not allow.
+
+    >>> make_fault_options({"fractions": "0:0.2:0.1"}).fractions
+    (0.0, 0.1, 0.2)
+    """
+    fractions: Loads | None = values.get("fractions")
+    return checked(
+        FaultOptions, {**values, "fractions": parse_fractions(FRACTIONS if fractions is None else fractions)}
+    )
+
+
+def try_faults(network: _core.Network, options: FaultOptions) -> dict[str, Any]:
+    """Return what is left of `network`, by the keys of ``topoloom faults --json``."""
+    text = network.resilience_json(options.kind, options.fractions, options.trials, options.seed, options.distances)
+    result: dict[str, Any] = {"version": _core.__version__} | json.loads(text)
+    return result

@@ -1,0 +1,547 @@
+"""Networks: the graph, its facts, and what can be asked of it."""
+
+import json
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from topoloom import _core, files
+from topoloom._core import TopoloomError
+from topoloom.layout.layouts import Layout
+from topoloom.network.faults import make_fault_options, try_faults
+from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
+from topoloom.simulation.curves import (
+    BOUNDED_ROUTERS,
+    Curve,
+    Simulator,
+    fixed_plan,
+    offered_loads,
+    run_plans,
+    search_plan,
+)
+from topoloom.simulation.loads import Loads
+from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole, make_options
+from topoloom.simulation.roles import resolve_routing
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import numpy as np
+    import numpy.typing as npt
+
+PERMUTED = "permuted"
+"""The family of networks whose cables have exchanged ends."""
+
+PATH_DIVERSITY = (
+    "shortest_paths_min",
+    "shortest_paths_mean",
+    "shortest_paths_max",
+    "shortest_paths_overflow",
+    "multipath_share",
+    "multipath_share_intra",
+    "multipath_share_inter",
+)
+"""The keys of what is told of numbers of shortest paths."""
+
+
+class Network:
+    """An interconnection network: routers, terminals and links. It never changes.
+
+    Args:
+        spec: ``family:sizes,key=value,…`` in one word, such as ``hyperx:10x10,p=10``.
+
+    Raises:
+        TopoloomError: A spec that does not parse, or a network that does not fit into memory.
+
+    >>> Network("mesh:4x4").num_routers
+    16
+    """
+
+    _graph: GivenGraph | None = None
+    _tables: tuple[_core.RoutingTables, ...] = ()
+
+    def __init__(self, spec: str) -> None:
+        self.core = _core.Network(spec)
+
+    @classmethod
+    def from_networkx(cls, graph: "nx.Graph", p: int | None = None, label: str | None = None) -> Self:
+        """Return the network that a graph of networkx describes.
+
+        Routers are the nodes: those called 0, 1, … have these ids, other whole numbers count in ascending order, and
+        other names in the order of the graph. A node may have ``terminals``, their number, or be a terminal itself if
+        its ``kind`` or ``type`` is ``terminal`` or ``host``; an edge may have ``link_class``, ``latency`` (cycles),
+        ``port_a`` and ``port_b``. In a directed graph an edge and its reverse are one link.
+
+        Args:
+            graph: The graph; the edges of a multigraph are parallel links.
+            p: Terminals on every router, instead of what the graph says; unless given, the graph's own, else 1.
+            label: What to call the graph in the network's spec; unless given, the name of the graph.
+
+        Raises:
+            TopoloomError: A graph without nodes, with a self-loop, or with an attribute that has no meaning.
+
+        >>> import networkx as nx
+        >>> Network.from_networkx(nx.petersen_graph(), p=2).facts()["diameter"]
+        2
+        """
+        return cls._given(from_networkx(graph, p, label))
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[Hashable, Hashable]], p: int = 1, label: str = "given") -> Self:
+        """Return the network with the links that `edges` names, pairs of routers; a pair named twice has two links.
+
+        >>> Network.from_edges([(0, 1), (1, 2), (2, 0)]).facts()["links"]
+        3
+        """
+        return cls._given(from_edges(edges, p, label))
+
+    @classmethod
+    def _given(cls, graph: GivenGraph, fail: str | None = None) -> Self:
+        network = cls.__new__(cls)
+        network.core = graph.build()
+        network._graph = graph
+        return network if fail is None else network.with_failures(fail)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel to other processes as a spec, or as the graph that was given."""
+        return (
+            (type(self), (self.spec,))
+            if self._graph is None
+            else (type(self)._given, (self._graph, self.core.failures))
+        )
+
+    def __repr__(self) -> str:
+        return f"Network({self.spec!r})"
+
+    def _repr_html_(self) -> str:
+        from topoloom.network.facts import FACTS, bound  # noqa: PLC0415 - for notebooks alone
+
+        facts = self.facts()
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{fact.label}</th>"
+            f"<td>{bound(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
+            for fact in FACTS
+        )
+        return f"<b>{escape(self.spec)}</b><table>{rows}</table>"
+
+    @property
+    def spec(self) -> str:
+        """The spec that built it; what failed stands in it behind ``--fail``."""
+        return self.core.spec
+
+    @property
+    def family(self) -> str:
+        """The name of its family; ``faulty`` once links or routers have failed."""
+        return self.core.family
+
+    @property
+    def num_routers(self) -> int:
+        """The number of routers, failed ones included."""
+        return self.core.num_routers
+
+    @property
+    def num_terminals(self) -> int:
+        """The number of terminals, those of failed routers included."""
+        return self.core.num_terminals
+
+    @property
+    def notes(self) -> list[str]:
+        """What was noticed when the network was read from a file or a graph, a sentence each."""
+        return self.core.notes()
+
+    @cached_property
+    def _bisection(self) -> dict[str, Any]:
+        from topoloom.network.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
+
+        found: dict[str, Any] = json.loads(self.core.best_bisection(list(candidates(self.core))))
+        return found
+
+    @cached_property
+    def less_bandwidth(self) -> list[str]:
+        """What a permuted network carries less than its base, a sentence or none; large networks are not compared.
+
+        >>> Network("permuted:two-cab(clos:radix=4,levels=3),cabinet=8").less_bandwidth[0][:45]
+        'less bandwidth than clos:radix=4,levels=3: th'
+        """
+        if self.family != PERMUTED or self.num_routers > BOUNDED_ROUTERS:
+            return []
+        from topoloom.network.permutation import bandwidth_side_by_side  # noqa: PLC0415 - needed by few
+
+        base = json.loads(self.core.facts_json(None))["permutation"]["base"]
+        losses = bandwidth_side_by_side(_core.Network(base), self.core)["losses"]
+        return [f"less bandwidth than {base}: {', '.join(losses)}"] if losses else []
+
+    @cache  # noqa: B019 - a network is kept as long as it is used
+    def _facts(self, sample: tuple[int, int] | None, insists: bool) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self.core.facts_json(sample))
+        diversity = json.loads(self.core.path_diversity_json(insists)) or dict.fromkeys(PATH_DIVERSITY)
+        facts["notes"] += self.less_bandwidth
+        return facts | diversity | self._bisection
+
+    def facts(
+        self, layout: str = "", prices: str = "", *, sample: int | None = None, seed: int = 1, paths: bool = False
+    ) -> dict[str, Any]:
+        """Return the facts of the graph, with cost and power, by the keys of ``topoloom show --json``.
+
+        Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
+        ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
+
+        Args:
+            layout: As for :meth:`layout`.
+            prices: As for :meth:`layout`.
+            sample: Measure distances from so many random routers only; ``distance_sample`` then says so,
+                ``diameter`` is None, and ``distance_histogram`` counts the pairs that were measured.
+            seed: The seed of the sample.
+            paths: Count shortest paths even if that takes long; otherwise their keys are None where it would.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("mesh:4x4").facts()["shortest_paths_max"]
+        20
+        """
+        if sample is not None:
+            check_whole("sample", sample, 1, MOST_U32)
+        check_whole("seed", seed, 0, MOST_U64)
+        facts = self._facts(None if sample is None else (sample, seed), paths)
+        return facts | (self.layout(layout, prices).cost() if layout or prices else {})
+
+    def bound(self, routing: str = "minimal", traffic: str = "uniform", *, optimal: bool = False) -> dict[str, Any]:
+        """Return the load that `routing` cannot carry more than under `traffic`, and the loads that it rests on.
+
+        The keys are those of ``topoloom bound --json``: ``saturation_bound`` in flits per active terminal per cycle.
+
+        Args:
+            routing: A routing, or a role.
+            traffic: A traffic pattern.
+            optimal: Add ``optimal_bound``, what the best possible routing could carry; see
+                :func:`topoloom.network.throughput.optimal_throughput`.
+
+        Raises:
+            TopoloomError: A mistake in an argument, or a network that is too large.
+
+        >>> Network("mesh:8x8").bound()["saturation_bound"]
+        0.5
+        """
+        name = self.routing(routing)
+        bound: dict[str, Any] = {"spec": self.spec, "routing": name, "traffic": traffic}
+        bound |= json.loads(_core.saturation_bound(self.core, name, traffic))
+        if optimal:
+            from topoloom.network.throughput import optimal_throughput  # noqa: PLC0415 - needed by few
+
+            bound |= optimal_throughput(self.core, traffic)
+        return bound
+
+    def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
+        """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.
+
+        Raises:
+            TopoloomError: A mistake in an argument, or a routing whose decisions depend on congestion.
+
+        >>> max(load for router, port, load in Network("mesh:8x8").channel_loads())
+        2.0
+        """
+        return _core.channel_loads(self.core, self.routing(routing), traffic)
+
+    def layout(self, layout: str = "", prices: str = "") -> Layout:
+        """Return the network laid out on the machine floor, with its cables and what they cost.
+
+        Args:
+            layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
+                ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
+            prices: A price list's name, or the path of one (``*.json``); nothing for the default list.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("hyperx:10x10,p=10").layout("family").cost()["longest_cable_m"]
+        11.0
+        """
+        return Layout(self, layout, prices)
+
+    def draw(self, path: str | Path, *, force: bool = False) -> None:
+        """Draw the network in a way that fits its structure: grid, groups, layers, levels, blocks.
+
+        Args:
+            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            force: Overwrite a file of another kind.
+
+        Raises:
+            TopoloomError: An ending that stands for no kind of picture, or too many links.
+        """
+        from topoloom.plotting import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
+
+        draw_networks([self], path, force=force)
+
+    def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> dict[str, Any]:
+        """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.
+
+        The keys are ``average_hops``, ``longest`` and ``histogram``, the pairs by length from 0 on. Of a routing that
+        draws its ways one is drawn for each pair.
+
+        Args:
+            routing: A routing, or a role.
+            seed: The seed of ways that are drawn.
+
+        Raises:
+            TopoloomError: A routing that is not offered, or a network that is too large.
+
+        >>> Network("nesttree:t=2,u=8,endpoints=64").route_lengths()["longest"]
+        12
+        """
+        lengths: dict[str, Any] = json.loads(_core.route_lengths(self.core, self.routing(routing), seed))
+        return lengths
+
+    def routing(self, name: str) -> str:
+        """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
+        return resolve_routing(name, self.family)
+
+    def with_failures(self, fail: str) -> Self:
+        """Return the network that is left when random links and routers fail.
+
+        Ids of routers and terminals stay; terminals of failed routers neither send nor receive.
+
+        Args:
+            fail: How many fail, and the seed: ``links=5%,routers=2,seed=1``.
+
+        Raises:
+            TopoloomError: More than there is, or a network that has failures already.
+
+        >>> Network("mesh:4x4").with_failures("links=2")
+        Network('mesh:4x4 --fail links=2,seed=1')
+        """
+        left = type(self).__new__(type(self))
+        left.core = self.core.with_failures(fail)
+        left._graph = self._graph
+        return left
+
+    def simulate(
+        self, routing: str = "minimal", traffic: str = "uniform", load: Loads | None = None, **options: Any
+    ) -> Curve:
+        """Simulate one load or several, flit by flit, in parallel.
+
+        Args:
+            routing: A routing, or the role ``minimal`` or ``adaptive``.
+            traffic: A traffic pattern.
+            load: Offered load in flits per active terminal per cycle: a number, several, or a text such as
+                ``0.1:0.9:0.1``, which is what None stands for. A trace has its own.
+            **options: What :class:`topoloom.simulation.options.EngineOptions` names, such as ``vcs=4`` or ``seed=2``.
+
+        Returns:
+            The curve, one point a load. Interrupted by Ctrl-C, it is not ``finished`` and holds the points that
+            were done.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> curve = Network("mesh:4x4").simulate(load=0.1, warmup=500, measure=2000)
+        >>> curve.points[0.1].hops > 2
+        True
+        """
+        loads = offered_loads(self.core, traffic, load)
+        simulator = Simulator(self.core, routing, traffic, make_options(options), most_load=max(loads), searching=False)
+        run_plans([(simulator, fixed_plan(loads))])
+        return simulator.curve
+
+    def saturation(self, routing: str = "minimal", traffic: str = "uniform", **options: Any) -> Curve:
+        """Search for the saturation load: the returned curve's ``saturation_load``.
+
+        That is the largest offered load, to 0.01, of which at least 98 % is accepted with a mean latency of at
+        most 3 times that of an empty network. Arguments and errors are those of :meth:`simulate`.
+        """
+        simulator = Simulator(self.core, routing, traffic, make_options(options), precise=())
+        run_plans([(simulator, search_plan(simulator.curve))])
+        return simulator.curve
+
+    def verify(self, routing: str = "minimal", vcs: int | None = None) -> dict[str, Any]:
+        """Prove that `routing` cannot deadlock here, or find a cycle of channels.
+
+        With fewer `vcs` than it needs, VC classes share them, as in a simulation with ``unsafe=True``.
+
+        The keys are those of ``topoloom verify --json``.
+
+        Raises:
+            TopoloomError: A routing that is not offered here, or `vcs` that routers cannot have.
+        """
+        checked = make_options({"vcs": vcs}).vcs
+        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), checked))
+        return result | source(self.core)
+
+    def card_tables(self, routing: str = "minimal") -> tuple[str, dict[str, int]]:
+        """Return a routing as the tables of cards, one for each input, as ``table:FILE`` reads them; and their sizes.
+
+        The keys of the sizes are ``destinations``, the entries of a table without a hierarchy; ``block``, the
+        destinations behind an entry of its first level; ``tables``, their number; ``most_entries``, those of the
+        largest table; ``entries``, those of all.
+
+        Raises:
+            TopoloomError: A routing whose hops depend on more than input, traffic class and destination.
+
+        >>> text, sizes = Network("twin-torus:4x4x2x2x2").card_tables("ts-dor")
+        >>> sizes["destinations"], sizes["block"], sizes["most_entries"]
+        (256, 16, 80)
+        """
+        text, sizes = self.core.card_tables(self.routing(routing))
+        return text, json.loads(sizes)
+
+    def faults(self, **options: Any) -> dict[str, Any]:
+        """Try random failures of links or routers, many orders of failure in parallel.
+
+        Args:
+            **options: What :class:`topoloom.network.faults.FaultOptions` names, such as ``kind="routers"``.
+
+        Returns:
+            What is left at each failed fraction, the largest fraction that more than half of the trials survive, and
+            the exact fractions at which they fall apart, by the keys of ``topoloom faults --json``.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> Network("hyperx:4x4").faults(trials=20)["survivable"]["fraction"] > 0.3
+        True
+        """
+        return try_faults(self.core, make_fault_options(options))
+
+    def routing_from_tables(
+        self,
+        next_port: "npt.ArrayLike",
+        layers: "npt.ArrayLike | None" = None,
+        destinations: Literal["terminals", "routers"] = "terminals",
+    ) -> str:
+        """Return the name of a routing by tables: give it as `routing` as long as this network lives.
+
+        Args:
+            next_port: The output (local port) at each router, a row, towards each destination, a column; -1 where
+                there is none. Shape (routers, terminals), or (routers, routers) by `destinations`.
+            layers: The VC class of packets from each router to each destination, in the same shape; unless given, all
+                packets are in class 0.
+            destinations: What the columns stand for.
+
+        Raises:
+            TopoloomError: A wrong shape, a hole, a port or layer that does not exist, ways that go round in a circle.
+
+        >>> ring = Network("torus:3")
+        >>> name = ring.routing_from_tables([[-1, 1, 2], [2, -1, 1], [1, 2, -1]], destinations="routers")
+        >>> ring.verify(name)["deadlock_free"]
+        True
+        """
+        if destinations not in ("terminals", "routers"):
+            raise TopoloomError(_core.unknown("kind of destinations", str(destinations), ["terminals", "routers"]))
+        ports, by_pair = _whole("next_port", next_port), None if layers is None else _whole("layers", layers)
+        tables = self.core.routing_tables(ports, by_pair, destinations == "terminals")
+        self._tables = (*self._tables, tables)
+        return f"table:{tables.name}"
+
+    def edges(self) -> list[tuple[int, int, int, int, str]]:
+        """Return the links between routers: router and port at either end, and the class; parallel links each."""
+        return self.core.edges()
+
+    def to_networkx(self) -> "nx.MultiGraph":
+        """Return the graph of the routers, with all that :meth:`from_networkx` reads.
+
+        Nodes are router ids, with their number of ``terminals`` and, where the network's source names them, their
+        ``name``; an edge has ``port_a`` and ``port_b``, the ports at its first and second router, ``link_class``, and
+        ``latency`` if it has one of its own.
+
+        >>> Network("mesh:4x4").to_networkx().number_of_edges()
+        24
+        """
+        return to_networkx(self.core)
+
+    def write(
+        self,
+        path: str | Path,
+        format: str | None = None,  # noqa: A002 - as users type
+        links: Mapping[str, int | str] | None = None,
+        nodes: Sequence[str] | None = None,
+        *,
+        force: bool = False,
+    ) -> list[str]:
+        """Write the network to a file that ``file:path`` or another program reads.
+
+        A format that is a configuration has the graph in a second file, which is written beside it.
+
+        Args:
+            path: The file.
+            format: A format that ``topoloom list formats`` names; unless given, the one that the path's ending tells.
+            links: Latencies by class, written for links that have none of their own.
+            nodes: The names of terminals by id, for the formats of Slurm.
+            force: Overwrite a file of another kind.
+
+        Returns:
+            A sentence on what the format has no place for, or nothing.
+
+        Raises:
+            TopoloomError: A format that there is not, or an ending that tells none; a file of another kind is there,
+                and `force` is not given; a study, or a store's file.
+            OSError: A file that cannot be written.
+        """
+        path, name = Path(path), _core.format_of(str(path), format)
+        beside = _beside(name)
+        graph = path.with_suffix(f".{beside['ending']}") if beside else None
+        text, lost = self.text(name, links, nodes, graph.name if graph else None)
+        if beside and graph:
+            files.write_file(graph, self.text(beside["name"], links)[0], files.graph(beside["name"]), force=force)
+        files.write_file(path, text, files.graph(name), force=force)
+        return lost
+
+    def text(
+        self,
+        format: str,  # noqa: A002 - as users type
+        links: Mapping[str, int | str] | None = None,
+        nodes: Sequence[str] | None = None,
+        beside: str | None = None,
+    ) -> tuple[str, list[str]]:
+        """Return what :meth:`write` writes to its first file and returns; `beside` is the name of the second."""
+        latencies = None
+        if links is not None:
+            latencies = make_options({"links": links}).links.model_dump_json(by_alias=True)
+        return self.core.text(format, latencies, list(nodes) if nodes is not None else None, beside)
+
+
+def _beside(format: str) -> dict[str, str] | None:  # noqa: A002 - as users type
+    """Return the name and the ending of the format of the second file that one of `format` refers to."""
+    found: dict[str, str] | None = next(
+        item["beside"] for item in json.loads(_core.formats_json()) if item["name"] == format
+    )
+    return found
+
+
+def _whole(name: str, values: "npt.ArrayLike") -> "npt.NDArray[np.int64]":
+    """Return a matrix of whole numbers."""
+    import numpy as np  # noqa: PLC0415 - loads slowly
+
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise TopoloomError(f"{name}: its rows differ in length") from None
+    if array.ndim != 2 or array.dtype.kind not in "iu":  # noqa: PLR2004 - a matrix
+        raise TopoloomError(f"{name}: {array.ndim} dimensions of {array.dtype}; it must be a matrix of whole numbers")
+    return array.astype(np.int64)
+
+
+def network(spec: str, **keys: str | float | bool) -> Network:
+    """Return the network that `spec` describes; `keys` are added to the spec.
+
+    >>> network("hyperx:3x3", p=2)
+    Network('hyperx:3x3,p=2')
+    """
+    return Network(with_keys(spec, keys))
+
+
+def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
+    """Return `spec` with `keys` added to it.
+
+    >>> with_keys("slimfly", {"q": 5, "p": 2})
+    'slimfly:q=5,p=2'
+    """
+    pairs = [f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in keys.items()]
+    if not pairs:
+        return spec
+    return spec + ("," if ":" in spec else ":") + ",".join(pairs)
+
+
+def as_networks(networks: Iterable[str | Network]) -> list[Network]:
+    """Return `networks`, built where they are specs."""
+    return [item if isinstance(item, Network) else Network(item) for item in networks]

@@ -1,0 +1,197 @@
+"""What formulas find: values in the results of a paper's studies."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import fmean
+from typing import Any
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.papers.formulas import Value
+from topoloom.simulation.replications import half_width
+from topoloom.studies.points import StudyPoint
+from topoloom.studies.results import Results
+from topoloom.workload.workloads import WorkloadOptions
+
+Row = Mapping[str, Any]
+
+COLUMNS = ("study", "kind", "spec", "routing", "role", "traffic", "load", "seed")
+"""What a lookup can ask for beside the engine's options."""
+
+SAME_LOAD = 1e-9
+
+
+class NotMeasuredError(TopoloomError):
+    """A result that a formula needs is not there: its point was left out, failed, or was not run yet."""
+
+
+def matches(about: Mapping[str, Any], options: Mapping[str, Any], conditions: Mapping[str, Value]) -> bool:
+    """Whether a point or a row meets all conditions; a list holds the values that are allowed."""
+    for name, wanted in conditions.items():
+        value = about.get(name) if name in COLUMNS else options.get(name, _DEFAULTS.get(name))
+        if value not in (wanted if isinstance(wanted, list) else [wanted]):
+            return False
+    return True
+
+
+_DEFAULTS = WorkloadOptions().model_dump(mode="json", by_alias=True)
+
+
+def check_conditions(conditions: Mapping[str, Value]) -> None:
+    """Refuse a condition on what is no column.
+
+    Raises:
+        TopoloomError: The first such condition, with the nearest name.
+    """
+    known = [*COLUMNS, *WorkloadOptions.model_fields]
+    for name in conditions:
+        if name not in known:
+            raise TopoloomError(unknown("condition", name, known))
+
+
+@dataclass
+class Found:
+    """The results that one item may use.
+
+    Attributes:
+        rows: The rows of its points that have a result, each with its ``study``.
+        points: All points that its studies ask for, each with its study.
+        used: Rows that formulas have used since this was emptied, by their keys.
+    """
+
+    rows: Sequence[Row]
+    points: Sequence[tuple[str, StudyPoint]]
+    used: dict[str, Row] = field(default_factory=dict)
+    _read: dict[str, tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=dict)
+
+    def _options_and_result(self, row: Row) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options and the result of a row, read once."""
+        if row["key"] not in self._read:
+            self._read[row["key"]] = (json.loads(row["options"]), json.loads(row["result"]))
+        return self._read[row["key"]]
+
+    def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
+        """Return what a lookup of a formula finds."""
+        check_conditions(conditions)
+        wanted = 2 if name == "at" else 1
+        if len(arguments) != wanted:
+            raise TopoloomError(f"{name} takes {'a load and ' if name == 'at' else ''}the name of a field")
+        field_name = str(arguments[-1])
+        load = float(arguments[0]) if name == "at" else None
+        groups = self._groups(field_name, load, conditions)
+        if name == "values":
+            return [_mean(values) for values in groups]
+        if len(groups) > 1:
+            raise TopoloomError(f"{name}('{field_name}') finds results of {len(groups)} different points; say more")
+        return _half_width(groups[0], field_name) if name == "interval" else _mean(groups[0])
+
+    def where(self, conditions: Mapping[str, Value]) -> Results:
+        """Return the results that meet conditions, for curves."""
+        check_conditions(conditions)
+        rows = [row for row in self.rows if matches(row, self._options_and_result(row)[0], conditions)]
+        self.used.update((row["key"], row) for row in rows)
+        return Results(rows)
+
+    def _groups(self, name: str, load: float | None, conditions: dict[str, Value]) -> list[list[Value]]:
+        """Return the values of a field, those of points that differ in their seed alone together."""
+        groups: dict[str, list[Value]] = {}
+        for row in self.rows:
+            options, result = self._options_and_result(row)
+            if not matches(row, options, conditions):
+                continue
+            value = _reach(result, name) if load is None else _at(result, load, name)
+            if value is None:
+                continue
+            self.used[row["key"]] = row
+            groups.setdefault(_but_for_seed(row), []).append(value)
+        if not groups:
+            self._explain(name, conditions)
+        return list(groups.values())
+
+    def _explain(self, name: str, conditions: dict[str, Value]) -> None:
+        """Say why nothing was found.
+
+        Raises:
+            NotMeasuredError: A point that has no result.
+            TopoloomError: Nothing was asked of the kind.
+        """
+        told = ", ".join(f"{key}={value}" for key, value in conditions.items())
+        asked = [point for study, point in self.points if matches(about(study, point), point.options, conditions)]
+        done = {row["key"] for row in self.rows}
+        if not asked or any(point.key not in done for point in asked):
+            raise NotMeasuredError(f"no result of {told or 'any point'}")
+        raise TopoloomError(f"no result of {told or 'any point'} has a '{name}'")
+
+
+@dataclass
+class Asked:
+    """What formulas would look up, before there is any result: refuses what no study asks for.
+
+    Attributes:
+        points: All points that the item's studies ask for, each with its study.
+    """
+
+    points: Sequence[tuple[str, StudyPoint]]
+
+    def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
+        """Return 1 in the place of each value."""
+        check_conditions(conditions)
+        if not any(matches(about(study, point), point.options, conditions) for study, point in self.points):
+            told = ", ".join(f"{key}={value}" for key, value in conditions.items())
+            raise TopoloomError(f"{name}({arguments}): no study that it needs asks for {told}")
+        return [1.0] if name == "values" else 1.0
+
+
+def _but_for_seed(row: Row) -> str:
+    """Return all that tells a point from others, its seed aside."""
+    settings = json.loads(row["settings"])
+    settings["options"] = {name: own for name, own in settings.get("options", {}).items() if name != "seed"}
+    same = [row[column] for column in ("kind", "spec", "routing", "traffic", "load")]
+    return json.dumps([same, settings], sort_keys=True)
+
+
+def about(study: str, point: StudyPoint) -> dict[str, Any]:
+    """Return what :data:`COLUMNS` say of a point."""
+    return {"study": study, **point.named}
+
+
+def _reach(result: Value, name: str) -> Value:
+    """Return the field `name` of a result; ``survivable.fraction`` is a field within a field, ``points.0`` an item."""
+    for part in name.split("."):
+        if isinstance(result, dict):
+            result = result.get(part)
+        elif isinstance(result, list) and part.isdecimal() and int(part) < len(result):
+            result = result[int(part)]
+        else:
+            return None
+    return result
+
+
+def _at(result: Mapping[str, Any], load: float, name: str) -> Value:
+    """Return the field `name` of a curve at a load: of its point there, else on the line between its neighbours."""
+    points = sorted(
+        (point["offered"], value)
+        for point in result.get("points", [result])
+        if "offered" in point and (value := _reach(point, name)) is not None
+    )
+    for offered, value in points:
+        if abs(offered - load) < SAME_LOAD:
+            return value
+    for (low, first), (high, last) in pairwise(points):
+        if low < load < high:
+            return first + (last - first) * (load - low) / (high - low)
+    return None
+
+
+def _mean(values: list[Value]) -> Value:
+    if len(values) == 1 or not all(isinstance(value, (int, float)) for value in values):
+        return values[0]
+    return fmean(values)
+
+
+def _half_width(values: list[Value], name: str) -> float:
+    found = half_width([float(value) for value in values])
+    if found is None:
+        raise TopoloomError(f"interval('{name}') needs several seeds; there is one")
+    return found

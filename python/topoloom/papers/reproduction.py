@@ -1,0 +1,421 @@
+"""Runs a paper's studies, and judges its claims by their results."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from topoloom import _core
+from topoloom._core import TopoloomError, unknown
+from topoloom.papers.formulas import Formula, NoValueError, Value
+from topoloom.papers.lookups import Asked, Found, NotMeasuredError, Row, about, check_conditions, matches
+from topoloom.papers.paper import (
+    VERDICTS,
+    Claim,
+    Figure,
+    Item,
+    Paper,
+    Table,
+    TableRow,
+    Verdict,
+    margin,
+    numbers,
+)
+from topoloom.studies.estimates import shared
+from topoloom.studies.executor import Executor, LocalExecutor
+from topoloom.studies.ledger import Ledger
+from topoloom.studies.points import StudyPoint
+from topoloom.studies.running import OnProgress, Progress, run_points
+from topoloom.studies.study import Study
+
+NOT_MEASURED = "not measured"
+"""What stands in the place of a verdict where results are missing."""
+
+SINGLE = "value"
+"""What the value of a claim is called that measures one thing only."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of a claim.
+
+    Attributes:
+        id: Its name.
+        item: The table, figure or part of the text that it belongs to.
+        says: What is claimed.
+        published: What the paper has.
+        measured: What came out: a value, or values by name; None where nothing was measured.
+        verdict: The verdict; None where results are missing.
+        note: What else is to be said; why nothing was measured.
+        how: How published.csv says that the row was recomputed.
+        recomputed: The value from the paper's own definitions, where published.csv has one.
+        unit: The unit of what was measured.
+        evidence: The results that it rests on.
+    """
+
+    id: str
+    item: str
+    says: str
+    published: str
+    measured: Value
+    verdict: Verdict | None
+    note: str
+    how: str = ""
+    recomputed: str = ""
+    unit: str = ""
+    evidence: Sequence[Row] = ()
+
+    @property
+    def state(self) -> str:
+        """The verdict, or that there is none."""
+        return self.verdict or NOT_MEASURED
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``reproduce --json`` prints of it."""
+        return {
+            "id": self.id,
+            "item": self.says,
+            "part": self.item,
+            "published": self.published,
+            "measured": self.measured,
+            "verdict": self.verdict,
+            "note": self.note or self.how,
+            "evidence": [row["key"] for row in self.evidence],
+        }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: the measured value as text, and the published one; both may be missing."""
+
+    measured: str
+    published: str
+
+
+@dataclass(frozen=True)
+class ItemResult:
+    """What came out of an item.
+
+    Attributes:
+        item: The item.
+        claims: Its claims, judged.
+        tables: The cells of its tables, row by row.
+        found: The results that it may use.
+    """
+
+    item: Item
+    claims: list[Judged]
+    tables: list[list[list[Cell]]]
+    found: Found
+
+
+@dataclass
+class Reproduction:
+    """A paper's tables, figures and claims with what was measured.
+
+    Attributes:
+        paper: The paper.
+        quick: Whether the coarse version was run.
+        items: What came out of each item that was asked for.
+        progress: How the run of the points ended.
+        studies: The studies, as they were run.
+        rows: The results of their points.
+        others: Results in the store that belong to other versions of the models, by version; they are not used.
+        command: The command that repeats it.
+        store: The name of the store.
+    """
+
+    paper: Paper
+    quick: bool
+    items: list[ItemResult]
+    progress: Progress
+    studies: Mapping[str, Study]
+    rows: Sequence[Row]
+    others: Mapping[int, int] = field(default_factory=dict)
+    command: Sequence[str] = ()
+    store: str = ""
+
+    @property
+    def claims(self) -> list[Judged]:
+        """All claims that were judged."""
+        return [claim for item in self.items for claim in item.claims]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many claims have each verdict, those without any last."""
+        counts = Counter(claim.state for claim in self.claims)
+        return {name: counts[name] for name in (*VERDICTS, NOT_MEASURED) if counts[name]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``reproduce --json`` prints; claims without a verdict are listed apart."""
+        return {
+            "paper": self.paper.name,
+            "version": _core.__version__,
+            "model_version": _core.MODEL_VERSION,
+            "quick": self.quick,
+            "interrupted": not self.progress.finished,
+            "claims": [claim.to_dict() for claim in self.claims if claim.verdict is not None],
+            "not_measured": [{"id": claim.id, "note": claim.note} for claim in self.claims if claim.verdict is None],
+        }
+
+
+class Plan:
+    """What is to be done for a paper, before anything runs.
+
+    Args:
+        paper: The paper.
+        only: The items that are asked for; all unless given.
+        quick: Whether the coarse version is asked for.
+
+    Raises:
+        TopoloomError: An item that there is not, a mistake in a study, or a formula that asks for what no study has.
+    """
+
+    def __init__(self, paper: Paper, only: Sequence[str] = (), *, quick: bool = False) -> None:
+        known = [item.id for item in paper.item]
+        for name in only:
+            if name not in known:
+                raise TopoloomError(unknown("item", name, known))
+        if quick:
+            paper = paper.model_copy(update={"names": paper.names | paper.quick_names})
+        self.paper = paper
+        self.quick = quick
+        self.items = [item for item in paper.item if not only or item.id in only]
+        self.studies = self._read()
+        every = {name: study.points() for name, study in self.studies.items()}
+        self._points = {item.id: _needed(item, every) for item in self.items}
+        if not quick:
+            for item in self.items:
+                _check_formulas(paper, item, self._points[item.id])
+        keys: dict[str, StudyPoint] = {}
+        for points in self._points.values():
+            for _, point in points:
+                keys.setdefault(point.key, point)
+        self.points = list(keys.values())
+        self._seconds = self._noted(every)
+
+    def _noted(self, every: Mapping[str, Sequence[StudyPoint]]) -> dict[str, float]:
+        """Return about how many seconds points take, by their keys, as the paper's data note it of studies."""
+        noted: dict[str, float] = {}
+        for name, points in every.items():
+            study = self.paper.study[name]
+            noted |= shared(study.quick_seconds if self.quick else study.seconds, points)
+        return noted
+
+    def _read(self) -> dict[str, Study]:
+        """Read the studies that the items need, as they are to be run."""
+        needed = {need.study for item in self.items for need in item.needs}
+        studies = {}
+        for name, about_it in self.paper.study.items():
+            if name not in needed or (self.quick and about_it.quick is False):
+                continue
+            instead = about_it.quick if self.quick and about_it.quick else None
+            path = self.paper.folder / about_it.file
+            if not path.is_file():
+                raise TopoloomError(f"{self.paper.name}: the study {name} has no file {about_it.file}")
+            studies[name] = Study.read(path, instead=instead)
+        return studies
+
+    def seconds(self, states: Mapping[str, str]) -> float:
+        """Return about how long the points that are not done take one processor, as the paper's data note it."""
+        return sum(self._seconds[point.key] for point in self.points if states.get(point.key) != "done")
+
+    def run(
+        self, store: Path, *, executor: Executor | None = None, on_progress: OnProgress | None = None
+    ) -> Reproduction:
+        """Run what the store lacks, and judge the claims.
+
+        After Ctrl-C the reproduction's ``progress`` is not ``finished``; claims whose results are there are judged.
+        """
+        with Ledger(store) as ledger:
+            progress = run_points(
+                self.points,
+                ledger,
+                executor or LocalExecutor(),
+                name=self.paper.name,
+                keep_going=True,
+                on_progress=on_progress,
+                noted=self._seconds,
+            )
+            stored = ledger.rows()
+        others = Counter(
+            int(row["model_version"] or 0) for row in stored if row["model_version"] != _core.MODEL_VERSION
+        )
+        rows = {row["key"]: row for row in stored}
+        items = [self._judged(item, rows) for item in self.items]
+        used = [rows[point.key] for point in self.points if point.key in rows]
+        return Reproduction(self.paper, self.quick, items, progress, self.studies, used, dict(others))
+
+    def _judged(self, item: Item, rows: Mapping[str, Row]) -> ItemResult:
+        points = self._points[item.id]
+        own = [
+            dict(rows[point.key]) | {"study": study, "role": point.role} for study, point in points if point.key in rows
+        ]
+        found = Found(own, points)
+        claims = [_judge(self.paper, item, name, claim, it, found) for name, claim, it in self.paper.claims(item)]
+        tables = [[_cells(self.paper, table, row, found) for row in table.row] for table in item.table]
+        return ItemResult(item, claims, tables, found)
+
+
+def _needed(item: Item, every: Mapping[str, Sequence[StudyPoint]]) -> list[tuple[str, StudyPoint]]:
+    """Return the points that an item needs, each with its study."""
+    points: dict[tuple[str, str], tuple[str, StudyPoint]] = {}
+    for need in item.needs:
+        check_conditions(need.where)
+        for point in every.get(need.study, ()):
+            if matches(about(need.study, point), point.options, need.where):
+                points[need.study, point.key] = (need.study, point)
+    return list(points.values())
+
+
+def _check_formulas(paper: Paper, item: Item, points: Sequence[tuple[str, StudyPoint]]) -> None:
+    """Refuse formulas that ask for names or for points that there are not.
+
+    Raises:
+        TopoloomError: The first of them, with its item.
+    """
+    asked = Asked(points)
+    for where, formula, names in _formulas(paper, item):
+        for name in sorted(formula.names() - names.keys()):
+            raise TopoloomError(f"{paper.name}: {where}: {unknown('name', name, list(names))}")
+        try:
+            formula.evaluate(names, asked)
+        except NoValueError:
+            pass  # what stands in the place of values makes no sense: only lookups are of interest
+        except TopoloomError as error:
+            raise TopoloomError(f"{paper.name}: {where}: {error}") from None
+
+
+def _formulas(paper: Paper, item: Item) -> list[tuple[str, Formula, dict[str, Value]]]:
+    """Return every formula of an item with where it stands and the names that it may use."""
+    found: list[tuple[str, Formula, dict[str, Value]]] = []
+    for name, claim, it in paper.claims(item):
+        names = paper.names | {"it": it}
+        measured = claim.measured if isinstance(claim.measured, dict) else {SINGLE: claim.measured}
+        own = [(name, formula, names) for formula in (*measured.values(), claim.target) if formula is not None]
+        if shadowing := next((own for own in measured if own in names), None):
+            raise TopoloomError(
+                f"{paper.name}: {name}: '{shadowing}' is measured here, and a name of the paper as well"
+            )
+        named = names | dict.fromkeys(measured, 1.0)
+        own += [(name, formula, named) for formula in (claim.holds, claim.nearly) if formula is not None]
+        found += own
+    for table in item.table:
+        for row in table.row:
+            formula = row.measured or table.measured
+            assert formula is not None
+            found += [(f"{item.id}, {row.label}", formula, paper.names | {"it": it}) for it in row.over or table.over]
+    for figure in item.figure:
+        for series in figure.series:
+            both = [formula for formula in (series.x, series.y) if formula is not None]
+            its = series.over or figure.over
+            found += [(f"{item.id}, {series.label}", own, paper.names | {"it": it}) for own in both for it in its]
+    return found
+
+
+def _judge(paper: Paper, item: Item, name: str, claim: Claim, it: Value, found: Found) -> Judged:
+    """Return a claim with its verdict."""
+    row = paper.rows.get(name, {})
+    published = claim.published or row.get("published", "")
+    told: dict[str, Any] = {
+        "id": name,
+        "item": item.id,
+        "says": claim.says or row.get("item", ""),
+        "published": published,
+        "recomputed": row.get("recomputed", ""),
+        "note": claim.note,
+        "how": row.get("how", ""),
+        "unit": claim.unit,
+    }
+    found.used.clear()
+    try:
+        measured, verdict = _weigh(claim, paper.names | {"it": it}, published, found)
+    except NotMeasuredError as missing:
+        return Judged(**told | {"note": str(missing)}, measured=None, verdict=None)
+    except TopoloomError as error:
+        raise TopoloomError(f"{paper.name}: {name}: {error}") from None
+    return Judged(**told, measured=measured, verdict=verdict, evidence=list(found.used.values()))
+
+
+def _weigh(claim: Claim, names: dict[str, Value], published: str, found: Found) -> tuple[Value, Verdict]:
+    """Return what was measured, and the verdict."""
+    several = isinstance(claim.measured, dict)
+    formulas = claim.measured if isinstance(claim.measured, dict) else {SINGLE: claim.measured}
+    values = {name: formula.evaluate(names, found) for name, formula in formulas.items() if formula is not None}
+    measured = values if several else values.get(SINGLE)
+    names = names | values
+    if claim.verdict == "not-testable":
+        return measured, "not-testable"
+    if claim.holds is not None:
+        return measured, _truth(claim, names, found)
+    target = claim.target.evaluate(names, found) if claim.target else numbers(published)
+    return measured, _nearness(claim, measured, target if isinstance(target, list) else [target])
+
+
+def _truth(claim: Claim, names: dict[str, Value], found: Found) -> Verdict:
+    assert claim.holds is not None
+    if claim.holds.evaluate(names, found):
+        return "erratum" if claim.verdict == "erratum" else "reproduced"
+    if claim.nearly is not None and claim.nearly.evaluate(names, found):
+        return "close"
+    return "not-reproduced"
+
+
+def _nearness(claim: Claim, measured: Value, target: list[float]) -> Verdict:
+    """Return the verdict on numbers: each is held against the target in its place."""
+    values = list(measured.values()) if isinstance(measured, dict) else measured
+    values = values if isinstance(values, list) else [values]
+    if len(target) != len(values):
+        raise TopoloomError(f"{len(values)} values are measured, and {len(target)} published")
+    for tolerance, verdict in ((claim.within, "reproduced"), (claim.close, "close")):
+        if tolerance is not None and all(
+            abs(value - wanted) <= margin(tolerance, wanted) + 1e-9
+            for value, wanted in zip(values, target, strict=True)
+        ):
+            return verdict  # type: ignore[return-value] # both are verdicts
+    return "not-reproduced"
+
+
+def _cells(paper: Paper, table: Table, row: TableRow, found: Found) -> list[Cell]:
+    formula = row.measured or table.measured
+    assert formula is not None
+    cells = []
+    for place, it in enumerate(row.over or table.over):
+        try:
+            text = shown(formula.evaluate(paper.names | {"it": it}, found), row.decimals)
+        except NotMeasuredError:
+            text = ""
+        cells.append(Cell(text, row.published[place] if row.published else ""))
+    return cells
+
+
+def series_points(paper: Paper, figure: Figure, found: Found) -> list[list[dict[str, Value]]]:
+    """Return the points of each series of a figure as ``it``, ``x`` and ``y``; those without a result are left out."""
+    drawn = []
+    for series in figure.series:
+        points = []
+        for it in series.over or figure.over:
+            names = paper.names | {"it": it}
+            with suppress(NotMeasuredError):
+                x = series.x.evaluate(names, found) if series.x else it
+                points.append({"it": it, "x": x, "y": series.y.evaluate(names, found)})
+        drawn.append(points)
+    return drawn
+
+
+def shown(value: Value, decimals: int | None = None) -> str:
+    """Return a measured value as people read it.
+
+    >>> shown(3059532.0), shown([0.5, True]), shown({"LBR": 0.123456})
+    ('3,059,532', '0.5, yes', 'LBR 0.1235')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {shown(own, decimals)}" for name, own in value.items())
+    if isinstance(value, list):
+        return ", ".join(shown(own, decimals) for own in value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return {True: "yes", False: "no", None: "–"}.get(value, str(value))
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
+    return f"{value:,.0f}" if float(value).is_integer() or abs(value) >= 1e5 else f"{value:.4g}"  # noqa: PLR2004

@@ -1,0 +1,41 @@
+"""Pictures of makespans, by matplotlib."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from topoloom.pictures import plain
+from topoloom.plotting.faults import check_format, save_plot
+
+if TYPE_CHECKING:
+    from topoloom.workload.workloads import Workloads
+
+WIDTH_IN, BAR_IN, HEIGHT_IN = 2.5, 0.18, 3.4
+GAP = 0.2
+"""Of the room of an application, the part between it and the next one."""
+
+
+def write_plot(found: "Workloads", path: Path, *, force: bool = False) -> None:
+    """Draw the makespans as bars, in parts of the baseline's. The same results give the same file.
+
+    Raises:
+        TopoloomError: A name whose ending is no format.
+    """
+    check_format(path)
+    width = (1 - GAP) / len(found.specs)
+    with plain(), mpl.rc_context({"font.size": 9}):
+        size = (WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), HEIGHT_IN)
+        figure = Figure(figsize=size, layout="constrained")
+        panel = figure.subplots()
+        for place, spec in enumerate(found.specs):
+            heights = [found.relative(spec, app) or 0.0 for app in found.apps]
+            left = [x + GAP / 2 + width * place for x in range(len(found.apps))]
+            panel.bar(left, heights, width=width, align="edge", color=f"C{place % 10}", label=spec)
+        panel.set_xticks([x + 0.5 for x in range(len(found.apps))], found.apps, fontsize="small")
+        panel.set_ylabel(f"makespan, 1 is that on\n{found.baseline}")
+        panel.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
+        panel.grid(axis="y", alpha=0.3)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+        save_plot(figure, path, force=force)

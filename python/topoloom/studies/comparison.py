@@ -1,0 +1,205 @@
+"""The main job: several networks side by side, under the same traffic, with the same routers."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from topoloom import _core
+from topoloom.files import REPORT, write_file
+from topoloom.layout.layouts import price_list
+from topoloom.network.networks import Network, as_networks
+from topoloom.simulation.curves import Curve, Keeper, OnPoint, Simulator, Waiting, knee_plan, run_plans
+from topoloom.simulation.loads import Loads, parse_loads
+from topoloom.simulation.options import EngineOptions, make_options
+from topoloom.workers import interruptible
+
+PROVED_ROUTERS = 1024
+"""Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Facts and curves of several networks.
+
+    Attributes:
+        facts: The facts of each network, in the order in which they were named.
+        curves: One curve for each network, routing and traffic.
+        options: The engine's options; where curves have options of their own, one entry each, as often as they differ.
+        traffics: The traffic patterns, in the order in which they were named.
+        command: The command that repeats the comparison.
+        finished: False if Ctrl-C ended it early.
+        layout: The layout, as it was asked for; nothing for the default.
+        prices: The price list that cost and power follow, as in its file.
+        title: What the report is called; the number of networks unless given.
+        description: What it is for.
+        networks: The networks themselves, where the report is to draw them.
+        study: The text of the study that asked for it, if one did.
+        store: The name of the store that holds the results, if one does.
+    """
+
+    facts: list[dict[str, Any]]
+    curves: list[Curve]
+    options: Sequence[EngineOptions]
+    traffics: list[str]
+    command: Sequence[str]
+    finished: bool
+    layout: str = ""
+    prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
+    title: str = ""
+    description: str = ""
+    networks: Sequence[Network] = ()
+    study: str = ""
+    store: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``compare --json`` prints."""
+        return {
+            "version": _core.__version__,
+            "command": list(self.command),
+            "seed": self.options[0].seed,
+            "interrupted": not self.finished,
+            "networks": self.facts,
+            "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
+        }
+
+    def _repr_html_(self) -> str:
+        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who look at reports only
+
+        page = escape(render_report(self), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
+        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who write reports only
+
+        write_file(path, render_report(self), REPORT, force=force)
+
+
+def compare(
+    networks: Iterable[str | Network],
+    routings: Sequence[str] = ("minimal", "adaptive"),
+    traffics: Sequence[str] = ("uniform",),
+    load: Loads = "0.1:0.9:0.1",
+    layout: str = "",
+    prices: str = "",
+    store: str | Path | None = None,
+    **options: Any,
+) -> Comparison:
+    """Simulate every network with every routing under every traffic, up to its saturation.
+
+    Args:
+        networks: Specs or networks.
+        routings: Routings, or the roles ``minimal`` and ``adaptive``.
+        traffics: Traffic patterns.
+        load: The loads that every curve shows below its saturation.
+        layout: How routers are packed and placed, as in :meth:`Network.layout`.
+        prices: The price list, as there.
+        store: Where every point is kept as soon as it is done; what is there is not simulated again. None for nowhere.
+        **options: What :class:`topoloom.simulation.options.EngineOptions` names.
+
+    Raises:
+        TopoloomError: A mistake in an argument; found before anything is simulated.
+    """
+    job = CompareJob(
+        as_networks(networks), routings, traffics, parse_loads(load), make_options(options), layout, prices
+    )
+    if store is None:
+        return job.run()
+    from topoloom.studies.kept import KeptPoints  # noqa: PLC0415 - studies know comparisons, not the reverse
+
+    with KeptPoints(Path(store), "compare", always=True) as kept:
+        return job.run(keeper=kept)
+
+
+class CompareJob:
+    """A comparison that has been checked and waits to be run."""
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        routings: Sequence[str],
+        traffics: Sequence[str],
+        loads: list[float],
+        options: EngineOptions,
+        layout: str = "",
+        prices: str = "",
+    ) -> None:
+        self._layout, self._prices = layout, prices
+        self._price_list = price_list(prices)
+        if options.fail is not None:
+            networks = [network.with_failures(options.fail) for network in networks]
+        self._networks = list({network.spec: network for network in networks}.values())
+        self._traffics = list(dict.fromkeys(traffics))
+        self._loads = loads
+        self._options = options
+        have_failed = options.model_copy(update={"fail": None})
+        self._simulators = [
+            Simulator(network.core, role, traffic, have_failed, precise=loads, channels=True)
+            for traffic in self._traffics
+            for network in self._networks
+            for role in _distinct(network, routings)
+        ]
+
+    @property
+    def curves(self) -> list[Curve]:
+        """The curves to come."""
+        return [simulator.curve for simulator in self._simulators]
+
+    def run(
+        self,
+        command: Sequence[str] = (),
+        on_point: OnPoint | None = None,
+        keeper: Keeper | None = None,
+        waiting: Waiting | None = None,
+    ) -> Comparison:
+        """Gather the facts and run the simulations; Ctrl-C ends the simulations early, not the comparison.
+
+        Args:
+            command: The command that repeats it.
+            on_point: Hears every point.
+            keeper: Keeps the points from one run to the next.
+            waiting: Called some times a second, with what says how far the engine is.
+        """
+        facts = [
+            interruptible(partial(network.facts, self._layout, self._prices), waiting) for network in self._networks
+        ]
+        self._prove(waiting)
+        plans = [(simulator, knee_plan(simulator.curve, self._loads)) for simulator in self._simulators]
+        finished = run_plans(plans, on_point, keeper, waiting)
+        return Comparison(
+            facts=facts,
+            curves=self.curves,
+            options=[self._options],
+            traffics=self._traffics,
+            command=command,
+            finished=finished,
+            layout=self._layout,
+            prices=self._price_list,
+            networks=self._networks,
+            store=keeper.store if keeper is not None else "",
+        )
+
+    def _prove(self, waiting: Waiting | None) -> None:
+        """Prove every routing of every network that is not too large, once for all traffics."""
+        for network in self._networks:
+            if network.num_routers > PROVED_ROUTERS:
+                continue
+            mine = [curve for curve in self.curves if curve.spec == network.spec]
+            for routing in {curve.routing for curve in mine}:
+                proof = interruptible(partial(network.verify, routing), waiting)
+                for curve in mine:
+                    if curve.routing == routing:
+                        curve.deadlock_free = proof["deadlock_free"] and curve.config["vcs"] >= proof["vcs_needed"]
+
+
+def _distinct(network: Network, roles: Sequence[str]) -> list[str]:
+    """Return `roles` without those that stand for the same routing on `network` as an earlier one."""
+    first = {network.routing(role): role for role in reversed(roles)}
+    return [role for role in dict.fromkeys(roles) if first[network.routing(role)] == role]

@@ -1,0 +1,393 @@
+"""What a study can ask of a network: the kinds of points, and how each is run.
+
+A new kind is an entry in :data:`KINDS`; expansion, ledger, executors and tables need no change.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.layout.layouts import price_files
+from topoloom.network.faults import FaultOptions, make_fault_options, try_faults
+from topoloom.network.networks import Network
+from topoloom.simulation.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
+from topoloom.simulation.options import U32, EngineOptions, Options, Reads, checked, make_options
+from topoloom.simulation.replications import REPLICA_PRECISION, replicate
+from topoloom.studies.contents import digest
+from topoloom.workload.workloads import Application, WorkloadOptions, WorkloadRun
+
+if TYPE_CHECKING:
+    from topoloom.studies.points import StudyPoint
+
+Result = dict[str, Any]
+
+MOST_PRECISION = 0.5
+"""The widest interval that the engine can be asked for."""
+
+
+class FloorOptions(Options):
+    """What cost and power depend on.
+
+    Attributes:
+        layout: The layout, such as ``family`` or ``cabinet=16``; the same racks for every family unless given.
+        prices: The price list.
+    """
+
+    layout: Annotated[str, Reads(partial(_core.files_of, "layout"))] = ""
+    prices: Annotated[str, Reads(price_files)] = ""
+
+
+class FactsOptions(FloorOptions):
+    """How facts are found.
+
+    Attributes:
+        layout: As of :class:`FloorOptions`.
+        prices: As of :class:`FloorOptions`.
+        sample: Measure distances from so many random routers only.
+        paths: Count shortest paths even if that takes long.
+    """
+
+    sample: Annotated[int, Field(ge=1)] | None = None
+    paths: bool = False
+
+
+class VerifyOptions(Options):
+    """How a routing is verified.
+
+    Attributes:
+        vcs: Virtual channels a port; as many as the routing needs unless given.
+    """
+
+    vcs: U32 | None = None
+
+
+class BoundOptions(Options):
+    """Which bounds are computed.
+
+    Attributes:
+        optimal: Also what the best possible routing carries.
+    """
+
+    optimal: bool = False
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of point.
+
+    Attributes:
+        summary: What it measures, for people.
+        run: Does the work of one point.
+        simulates: Whether it needs a routing, a traffic pattern and the engine's options.
+        routes: Whether it needs a routing.
+        sends: Whether it needs a traffic pattern.
+        plays: Whether it needs an application, which stands where others have their traffic.
+        seeded: Whether its result depends on a seed.
+        options: The options that it takes.
+        reads: Checks them, where their types alone do not.
+        loads: Whether there is one point for each load.
+        takes_loads: Whether loads belong to the point, all of them.
+        effort: How much more work it is than one simulation at full load.
+        columns: What a table for people shows of its result.
+    """
+
+    summary: str
+    run: Callable[["StudyPoint"], Result]
+    simulates: bool = False
+    routes: bool = False
+    sends: bool = False
+    plays: bool = False
+    seeded: bool = False
+    options: type[Options] = Options
+    reads: Callable[[Mapping[str, Any]], Options] | None = None
+    loads: bool = False
+    takes_loads: bool = False
+    effort: float = 1.0
+    columns: tuple[str, ...] = ()
+
+    def make_options(self, values: Mapping[str, Any]) -> Options:
+        """Return checked options.
+
+        Raises:
+            TopoloomError: An option that the kind does not have, or a value that it does not allow.
+        """
+        return self.reads(values) if self.reads else checked(self.options, values)
+
+    def files(self, point: "StudyPoint") -> list[str]:
+        """Return the paths of the files that a point of this kind reads, as they stand in its names."""
+        names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
+        named = [path for what, name in names.items() for path in _files_of(what, name)]
+        return named + self.options.files(point.options)
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The keys of a sweep that mean nothing to points of this kind."""
+        return frozenset(
+            (() if self.routes else ("routings",))
+            + (() if self.sends else ("traffic",))
+            + (() if self.plays else ("apps",))
+            + (() if self.seeded else ("seeds",))
+            + (() if self.options.model_fields else ("options",))
+            + (() if self.loads or self.takes_loads else ("loads",))
+            + (() if self.takes_loads else ("tolerance", "precision", "replicas"))
+        )
+
+
+@lru_cache(maxsize=4096)
+def _files_of(what: str, name: str) -> list[str]:
+    return _core.files_of(what, name)
+
+
+def network(spec: str) -> Network:
+    """Return the network of `spec`; the last few are kept, as points of one network come in a row."""
+    return _network(spec, _contents("topology", spec))
+
+
+@lru_cache(maxsize=8)
+def _network(spec: str, contents: tuple[str | None, ...]) -> Network:  # noqa: ARG001 - other files, another network
+    return Network(spec)
+
+
+def _contents(what: str, name: str) -> tuple[str | None, ...]:
+    """Return the digests of the files that a name reads."""
+    return tuple(map(digest, _files_of(what, name)))
+
+
+def simulator(point: "StudyPoint", *, searching: bool) -> Simulator:
+    """Return the simulator of a point.
+
+    Raises:
+        TopoloomError: Network, routing, traffic and options that do not go together.
+    """
+    return Simulator(
+        network(point.spec).core,
+        point.routing,
+        point.traffic,
+        make_options(point.options),
+        most_load=_load(point),
+        searching=searching,
+        precise=() if point.kind == "saturation" else None,
+    )
+
+
+def _load(point: "StudyPoint") -> float | None:
+    """Return the largest load that a point simulates: its own, or that of its trace; None for all there is."""
+    if point.load is not None:
+        return point.load
+    return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else None
+
+
+def check(point: "StudyPoint") -> None:
+    """Check all that can be checked of a point before it is run.
+
+    Raises:
+        TopoloomError: Whatever makes the point impossible.
+    """
+    kind = KINDS[point.kind]
+    if kind.simulates:
+        if not kind.loads and is_trace(point.traffic):
+            raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
+        simulator(point, searching=False)
+    elif kind.plays:
+        _playable(point)
+    elif kind.routes:
+        _core.check_routing(network(point.spec).core, point.routing)
+    else:
+        network(point.spec)
+
+
+def run(point: "StudyPoint") -> Result:
+    """Do the work of a point; the result is what JSON can hold."""
+    return KINDS[point.kind].run(point)
+
+
+def _simulate(point: "StudyPoint") -> Result:
+    sim = simulator(point, searching=False)
+    run_here(sim, fixed_plan([sim.curve.most_load]))
+    (measured,) = sim.curve.points.values()
+    return {"config": sim.curve.config} | measured.model_dump()
+
+
+def _saturation(point: "StudyPoint") -> Result:
+    sim = simulator(point, searching=True)
+    run_here(sim, search_plan(sim.curve))
+    return sim.curve.saturation_dict()
+
+
+def _curve(point: "StudyPoint") -> Result:
+    settings = point.settings
+    if (precision := settings.get("precision")) is not None:
+        # Replicas that are longer than they must be would be wasted.
+        options = {"precision": min(REPLICA_PRECISION * precision, MOST_PRECISION)} | point.options
+        point = dataclasses.replace(point, settings={**settings, "options": options})
+    sim = simulator(point, searching=True)
+    refine = partial(replicate, sim, precision=precision, most=settings["replicas"]) if precision else _leave
+    run_here(sim, bend_plan(sim.curve, settings["loads"], settings["tolerance"]), refine)
+    stable = [found for load, found in sim.curve.points.items() if sim.curve.is_stable(load)]
+    told = {"simulated_cycles": sum(found.cycles for found in sim.curve.points.values())}
+    return sim.curve.saturation_dict() | told | {"unconverged": sum(not found.converged for found in stable)}
+
+
+def _leave(load: float) -> None:
+    """Leave a point as it is."""
+
+
+def _facts(point: "StudyPoint") -> Result:
+    return network(point.spec).facts(**point.options)
+
+
+def _floor(point: "StudyPoint") -> Result:
+    told = network(point.spec).layout(**point.options).to_dict()
+    told["cabinet_count"] = len(told.pop("cabinets"))
+    return told
+
+
+def _verify(point: "StudyPoint") -> Result:
+    return network(point.spec).verify(point.routing, **point.options)
+
+
+def _bound(point: "StudyPoint") -> Result:
+    return network(point.spec).bound(point.routing, point.traffic, **point.options)
+
+
+def _playable(point: "StudyPoint") -> None:
+    """Check an application, its mapping and its routing, without what takes much memory."""
+    own = network(point.spec)
+    options = checked(WorkloadOptions, point.options)
+    core = own.core if options.fail is None else own.core.with_failures(options.fail)
+    _core.check_routing(core, point.routing)
+    _application(point.traffic, own.num_terminals, _contents("app", point.traffic))
+
+
+@lru_cache(maxsize=256)
+def _application(app: str, tasks: int, contents: tuple[str | None, ...]) -> None:  # noqa: ARG001 - other files
+    """Build an application once to see that it can be."""
+    Application(app, tasks)
+
+
+def _workload(point: "StudyPoint") -> Result:
+    options = checked(WorkloadOptions, point.options)
+    return WorkloadRun(network(point.spec), point.traffic, point.routing, options).play().model_dump()
+
+
+def _faults(point: "StudyPoint") -> Result:
+    return try_faults(network(point.spec).core, make_fault_options(point.options))
+
+
+def _tables(point: "StudyPoint") -> Result:
+    own = network(point.spec)
+    text, sizes = own.card_tables(point.routing)
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "tables.txt")
+        file.write_text(text, encoding="utf-8", newline="")
+        back, _ = own.card_tables(f"table:{file}")
+        proof = own.verify(f"table:{file}")
+    told = ("deadlock_free", "unserved_pairs", "vcs_needed", "channels", "dependencies")
+    return sizes | {"reads_back": back == text} | {key: proof[key] for key in told}
+
+
+def _routes(point: "StudyPoint") -> Result:
+    return network(point.spec).route_lengths(point.routing)
+
+
+_cycles = partial(Kind, simulates=True, routes=True, sends=True, seeded=True, options=EngineOptions)
+"""A kind that runs the cycle engine."""
+
+KINDS: dict[str, Kind] = {
+    "facts": Kind(
+        "the graph's facts, cost and power",
+        _facts,
+        options=FactsOptions,
+        effort=0.02,
+        columns=(
+            "terminals", "routers", "radix", "links", "diameter", "average_hops", "bisection_links", "bisection_is",
+            "cost_usd", "power_w",
+        ),
+    ),
+    "verify": Kind(
+        "the proof that a routing cannot deadlock",
+        _verify,
+        routes=True,
+        options=VerifyOptions,
+        effort=0.2,
+        columns=("deadlock_free", "method", "vcs_needed", "channels", "dependencies"),
+    ),
+    "layout": Kind(
+        "cabinets, cables, cost and power",
+        _floor,
+        options=FloorOptions,
+        effort=0.01,
+        columns=("cost_usd", "cost_per_terminal_usd", "power_w", "cables", "cable_m", "cabinet_count"),
+    ),
+    "bound": Kind(
+        "the load that a routing cannot carry more than",
+        _bound,
+        routes=True,
+        sends=True,
+        options=BoundOptions,
+        effort=0.1,
+        columns=("saturation_bound", "saturation_bound_is", "max_channel_load", "mean_channel_load"),
+    ),
+    "faults": Kind(
+        "what random failures leave",
+        _faults,
+        seeded=True,
+        options=FaultOptions,
+        reads=make_fault_options,
+        effort=0.2,
+        columns=("trials",),
+    ),
+    "workload": Kind(
+        "how long an application takes",
+        _workload,
+        routes=True,
+        plays=True,
+        seeded=True,
+        options=WorkloadOptions,
+        columns=("makespan_s", "ideal_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
+    ),
+    "routes": Kind(
+        "how long the ways of a routing are",
+        _routes,
+        routes=True,
+        effort=0.1,
+        columns=("average_hops", "longest"),
+    ),
+    "tables": Kind(
+        "the routing tables of cards: how large they are, read back and proved",
+        _tables,
+        routes=True,
+        effort=0.2,
+        columns=("destinations", "block", "tables", "most_entries", "entries", "reads_back", "deadlock_free"),
+    ),
+    "simulate": _cycles(
+        "one latency-load point a load",
+        _simulate,
+        loads=True,
+        columns=(
+            "accepted", "latency_cycles", "latency_ci95", "p50", "p99", "hops", "converged", "saturated", "cycles",
+        ),
+    ),
+    "saturation": _cycles(
+        "the search for the saturation load, to 0.01",
+        _saturation,
+        effort=4.0,
+        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "accepted_at_1"),
+    ),
+    "curve": _cycles(
+        "a latency-load curve whose points are placed where it bends, with its saturation",
+        _curve,
+        takes_loads=True,
+        effort=6.0,
+        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "simulated_cycles", "unconverged"),
+    ),
+}  # fmt: skip
+"""Every kind of point, by the name that a study gives it."""

@@ -1,0 +1,204 @@
+"""Rows of results, and the Parquet files that hold them. One row a point, with its origin.
+
+Columns: what the point is (``key kind spec routing role traffic load seed options``), the SHA-256 of each file that it
+read (``files``), its origin (``version model_version host finished wall_s``), every plain value of the result under its
+own name, and the whole result as JSON (``result``).
+"""
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topoloom import _core
+from topoloom.studies.measurements import KINDS
+from topoloom.studies.points import StudyPoint, files_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NO_SPACE = errno.ENOSPC
+
+IDENTITY = ("key", "kind", "spec", "routing", "role", "traffic", "load", "seed", "options", "settings", "files")
+ORIGIN = ("version", "model_version", "host", "finished", "wall_s")
+FIXED = (*IDENTITY, *ORIGIN, "result")
+"""Columns that every row has."""
+
+OBJECTS = ("options", "settings", "result")
+"""Columns that hold JSON objects."""
+
+TEXTS = ("key", "kind", "spec", "routing", "traffic", "finished", *OBJECTS)
+"""Columns that hold a text in every row."""
+
+NEEDED = (*TEXTS, "files")
+"""Columns that say whether a row is whole."""
+
+
+def row(key: str, point: str, result: str, provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a point that is done.
+
+    Args:
+        key: The key under which its result is kept.
+        point: The point, as :meth:`StudyPoint.to_json` wrote it.
+        result: Its result, as JSON.
+        provenance: The values of :data:`ORIGIN`.
+
+    Raises:
+        ValueError: JSON that does not read, or is no point and no result.
+    """
+    return _row(key, StudyPoint.from_json(point), files_of(point), _object(result), provenance)
+
+
+def _row(
+    key: str,
+    point: StudyPoint,
+    files: Mapping[str, str | None],
+    result: Mapping[str, Any],
+    provenance: Mapping[str, Any],
+) -> dict[str, Any]:
+    values = {
+        "key": key,
+        **point.named,
+        "options": json.dumps(point.options, sort_keys=True),
+        "settings": json.dumps(dict(point.settings), sort_keys=True),
+        "files": json.dumps(dict(files), sort_keys=True) if files else None,
+    }
+    plain = {
+        name: value
+        for name, value in result.items()
+        if name not in FIXED and isinstance(value, (bool, int, float, str))
+    }
+    return values | dict(provenance) | plain | {"result": json.dumps(result)}
+
+
+def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write a part, whole or not at all, on the disk when this returns."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
+
+    unfinished = path.with_suffix(".unfinished")
+    try:
+        pq.write_table(table(rows), unfinished, compression="zstd", write_page_checksum=True)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
+    """Return rows as an Arrow table; a value that a row lacks is null."""
+    import pyarrow as pa  # noqa: PLC0415 - loads slowly
+
+    names = list(dict.fromkeys([*FIXED, *(name for row in rows for name in row)]))
+    columns = {name: _array([row.get(name) for row in rows]) for name in names}
+    return pa.table(columns).replace_schema_metadata({"topoloom": _core.__version__})
+
+
+def _array(values: list[Any]) -> "pa.Array":
+    """Return a column. Whole and broken numbers mix to the latter, anything else that differs to text."""
+    import pyarrow as pa  # noqa: PLC0415 - loads slowly
+
+    types = {type(value) for value in values if value is not None}
+    if types == {int, float}:
+        values = [None if value is None else float(value) for value in values]
+    elif len(types) > 1:
+        values = [None if value is None else str(value) for value in values]
+    return pa.array(values)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a part that are whole, without the nulls that only fill a column up.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        DamagedError: It does not read.
+    """
+    return [
+        dict.fromkeys(FIXED) | {name: value for name, value in row.items() if value is not None}
+        for batch in _batches(path)
+        for row in batch
+        if is_whole(row)
+    ]
+
+
+def keys(path: Path) -> set[str]:
+    """Return the keys of the rows of a part that are whole, once all of it has been read.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        DamagedError: It does not read.
+    """
+    return {row["key"] for batch in _batches(path, NEEDED) for row in batch if is_whole(row)}
+
+
+class DamagedError(Exception):
+    """A part that does not read; the text is why."""
+
+
+BATCH_ROWS = 5000
+"""Rows that are in memory as Python's own values at a time."""
+
+
+def _batches(path: Path, names: Sequence[str] = ()) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of a part, many at a time, or these columns of them; all of the file is read."""
+    import pyarrow as pa  # noqa: PLC0415 - loads slowly
+    import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
+
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for batch in file.iter_batches(BATCH_ROWS):
+                chosen = [name for name in names if name in batch.schema.names] or batch.schema.names
+                yield batch.select(chosen).to_pylist()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise DamagedError(error.strerror or str(error).partition("\n")[0]) from None
+    except (pa.ArrowException, ValueError) as error:
+        raise DamagedError(str(error).partition("\n")[0]) from None
+
+
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Return whether a row has all that is needed to show its result."""
+    if not all(isinstance(row.get(name), str) for name in TEXTS) or row["kind"] not in KINDS:
+        return False
+    try:
+        return all(_object(row[name]) is not None for name in OBJECTS) and files(row) != {}
+    except ValueError:
+        return False
+
+
+def _object(text: str) -> dict[str, Any]:
+    """Return a JSON object.
+
+    Raises:
+        ValueError: It does not read, or is none.
+    """
+    values = json.loads(text)
+    if not isinstance(values, dict):
+        raise ValueError("no JSON object")
+    return values
+
+
+def point_of(row: Mapping[str, Any]) -> StudyPoint:
+    """Return the point of a row, with the files that are here."""
+    names = ("kind", "spec", "routing", "traffic", "load", "role")
+    named: dict[str, Any] = {name: row.get(name) for name in names}
+    return StudyPoint(**named, settings=_object(row["settings"]))
+
+
+def files(row: Mapping[str, Any]) -> dict[str, str | None] | None:
+    """Return the SHA-256 of each file that the point of a row read; None where an earlier version noted none."""
+    return None if row.get("files") is None else _object(row["files"])
+
+
+def point_text(row: Mapping[str, Any]) -> str:
+    """Return the point of a row as :meth:`StudyPoint.to_json` wrote it."""
+    return point_of(row).to_json(files(row) or {})

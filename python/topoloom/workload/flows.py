@@ -1,0 +1,122 @@
+"""The flow engine: sets of flows, their fair rates, and how long they take.
+
+A flow leads from one terminal to another, over the path that a routing decides in an idle network. Options are
+written ``key=value,…``, as on the command line: see :data:`KEYS`.
+"""
+
+import json
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from topoloom import _core
+from topoloom.network.networks import Network
+from topoloom.simulation.roles import flow_routing
+
+Ids = Sequence[int] | npt.NDArray[Any]
+
+KEYS: dict[str, str] = dict(_core.flow_keys())
+"""The options of the flow engine, with their meaning."""
+
+
+class FlowRun:
+    """What a run of the flow engine tells.
+
+    Attributes:
+        facts: The result by the keys of the JSON: ``makespan_s ideal_s routing flows events channels timeline
+            critical_path …``.
+        channel_bytes: The bytes that each channel carried. Ids: the ports of all routers, router by router, then (with
+            a limit on injection) the terminals.
+        times: When each message began and when it was complete, in seconds: an array of two columns; NaN where never.
+    """
+
+    def __init__(self, told: tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float64]], routing: str) -> None:
+        text, self.channel_bytes, self.times = told
+        self.facts: dict[str, Any] = json.loads(text) | {"routing": routing}
+
+    @property
+    def makespan_s(self) -> float:
+        """The time at which all was done."""
+        return float(self.facts["makespan_s"])
+
+
+def _ids(values: Ids, name: str, kind: type[np.unsignedinteger[Any]] = np.uint32) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    whole = array.ndim == 1 and (array.size == 0 or np.issubdtype(array.dtype, np.integer))
+    if not whole or (array.size and (array.min() < 0 or array.max() > np.iinfo(kind).max)):
+        raise _core.TopoloomError(f"{name} must be a list of whole numbers from 0 up")
+    return np.ascontiguousarray(array, dtype=kind)
+
+
+def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    pairs = _ids(sources, "sources"), _ids(targets, "targets")
+    if pairs[0].size != pairs[1].size:
+        raise _core.TopoloomError(f"there are {pairs[0].size} sources and {pairs[1].size} targets; one each is needed")
+    return pairs
+
+
+def _routing(network: Network, name: str) -> str:
+    """Return the routing that runs; warn if it is not the one that was asked for."""
+    routing, warning = flow_routing(network.core, name)
+    if warning is not None:
+        warnings.warn(warning, stacklevel=3)
+    return routing
+
+
+def rates(
+    network: Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
+) -> npt.NDArray[np.float64]:
+    """Return the rates, in bytes a second, of flows that are all under way.
+
+    Args:
+        network: The network.
+        sources: The terminal that each flow comes from.
+        targets: The terminal that it leads to; a flow to its own terminal has an infinite rate.
+        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
+        flow: Options of the flow engine, such as ``model=share,injection=1``.
+
+    Raises:
+        TopoloomError: A mistake in an argument.
+
+    >>> rates(Network("mesh:4"), [0, 1], [3, 3], flow="gbps=8").tolist()
+    [500000000.0, 500000000.0]
+    """
+    pairs = _pairs(sources, targets)
+    return _core.flow_rates(network.core, _routing(network, routing), pairs, flow)
+
+
+def run(
+    network: Network,
+    sources: Ids,
+    targets: Ids,
+    sizes: Ids,
+    *,
+    routing: str = "minimal",
+    flow: str = "",
+) -> FlowRun:
+    """Run flows that all begin at the start, each of so many bytes.
+
+    Args:
+        network: The network.
+        sources: The terminal that each flow comes from.
+        targets: The terminal that it leads to.
+        sizes: Its bytes.
+        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
+        flow: Options of the flow engine.
+
+    Raises:
+        TopoloomError: A mistake in an argument.
+
+    >>> run(Network("mesh:4"), [0, 1], [3, 3], [10**9, 10**9], flow="gbps=8").makespan_s
+    2.0
+    """
+    pairs = _pairs(sources, targets)
+    bytes_ = _ids(sizes, "sizes", np.uint64)
+    if bytes_.size != pairs[0].size:
+        raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
+    cancel = _core.CancelToken()
+    chosen = _routing(network, routing)
+    return FlowRun(_core.flow_run(network.core, chosen, pairs, bytes_, flow, cancel), chosen)

@@ -1,0 +1,143 @@
+"""The page of applications on networks: how long they take, beside each other, and what the time went into."""
+
+import shlex
+from typing import Any
+
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from topoloom import _core
+from topoloom.report import environment, text
+from topoloom.workload.workloads import WorkloadResult, Workloads, time_text
+
+MOST_SIDE_BY_SIDE = 8
+"""With more networks than this every application has a chart of its own."""
+
+INTERVALS = 2
+"""A use over time is drawn from so many intervals on."""
+
+SETTINGS = (
+    ("engine", "Engine"), ("mapping", "Tasks on terminals"), ("rate", "Rate of a link"), ("flit", "Flit"),
+    ("packet", "Flits of a packet"), ("vcs", "VCs of a port"), ("buffer", "Flits of a VC"),
+    ("speedup", "Internal speedup"), ("model", "Model"), ("injection", "Injection"), ("consumption", "Consumption"),
+    ("latency_s", "Seconds of a link"),
+    ("paths", "Paths of a message"), ("coalesce", "Coalesce"), ("seed", "Seed"),
+)  # fmt: skip
+"""What the page tells of the engine's configuration, where it has it."""
+
+
+def render_workloads(found: Workloads) -> str:
+    """Return the page as HTML."""
+    figures = _makespans(found)
+    over_time = _over_time(found)
+    return (
+        environment("topoloom.workload")
+        .get_template("page.html.j2")
+        .render(
+            found=found,
+            title=_title(found),
+            specs=found.specs,
+            figures=figures,
+            over_time=over_time,
+            first_over_time=len(figures),
+            best={app: _best(found, app) for app in found.apps},
+            notes=list(dict.fromkeys([*found.notes, *found.assumptions])),
+            settings=_settings(found),
+            extra=extra,
+            busiest=_busiest,
+            coalesced=any(result.coalesced_share for result in found.results),
+            time_text=time_text,
+            data={"figures": [figure["data"] for figure in [*figures, *over_time]]},
+            command=shlex.join(found.command),
+            version=_core.__version__,
+            model_version=_core.MODEL_VERSION,
+            style=Markup(text("style.css")),
+            scripts=[Markup(text(name)) for name in ("page.js", "charts.js")],
+            plotly=Markup(get_plotlyjs()),
+        )
+    )
+
+
+def extra(result: WorkloadResult, name: str) -> Any:
+    """Return what an engine tells besides the rest; ``critical_path.messages`` is a field within a field."""
+    value: Any = result.model_extra or {}
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _busiest(result: WorkloadResult) -> str:
+    """Return the channel that was used most, with its use; nothing if the engine does not tell."""
+    listed = extra(result, "busiest")
+    if not listed:
+        return ""
+    first = listed[0]
+    ends = {"terminal": ("router", "terminal"), "injection": ("terminal", "router")}.get(first["class"], ("", ""))
+    names = (f"{end} {first[key]}".strip() for end, key in zip(ends, ("from", "to"), strict=True))
+    return f"{' → '.join(names)}: {100 * first['utilisation']:.0f}\u202f%"
+
+
+def _title(found: Workloads) -> str:
+    apps = [app.partition(":")[0] for app in found.apps]
+    named = ", ".join(dict.fromkeys(apps)) if len(apps) <= MOST_SIDE_BY_SIDE else f"{len(apps)} applications"
+    return f"{named} on {len(found.specs)} network{'' if len(found.specs) == 1 else 's'}"
+
+
+def _best(found: Workloads, app: str) -> float | None:
+    known = [r.makespan_s for r in found.results if r.app == app and r.makespan_s is not None]
+    return min(known, default=None)
+
+
+def _makespans(found: Workloads) -> list[dict[str, Any]]:
+    """Return the bar charts of makespans in parts of the baseline's."""
+    axis = f"makespan, 1 is {found.baseline}"
+
+    def chart(title: str, series: list[dict[str, Any]], key: list[tuple[int, str]]) -> dict[str, Any]:
+        data = {"series": series, "xaxis": "", "yaxis": axis, "logarithmic": False}
+        return {"title": title, "kind": "bars", "data": data, "key": key}
+
+    if len(found.specs) <= MOST_SIDE_BY_SIDE:
+        series = [
+            _bars(spec, place, found.apps, [found.relative(spec, app) for app in found.apps])
+            for place, spec in enumerate(found.specs)
+        ]
+        return [chart("Makespans beside each other", series, list(enumerate(found.specs)))]
+    return [
+        chart(app, [_bars(app, 0, found.specs, [found.relative(spec, app) for spec in found.specs])], [])
+        for app in found.apps
+    ]
+
+
+def _bars(label: str, colour: int, x: list[str], y: list[float | None]) -> dict[str, Any]:
+    return {"label": label, "colour": colour, "x": x, "y": y, "published": []}
+
+
+def _over_time(found: Workloads) -> list[dict[str, Any]]:
+    """Return the charts of how busy links between routers were over time, where the engine tells."""
+    charts = []
+    for app in found.apps:
+        series = []
+        for place, spec in enumerate(found.specs):
+            result = found.result(spec, app)
+            if result is None or len(use := extra(result, "timeline.utilisation") or []) < INTERVALS:
+                continue
+            interval = extra(result, "timeline.interval_s")
+            x = [1e3 * interval * (step + 0.5) for step in range(len(use))]
+            series.append({"label": spec, "colour": place, "x": x, "y": use, "published": []})
+        if series and len(series) <= MOST_SIDE_BY_SIDE:
+            data = {"series": series, "xaxis": "time, ms", "yaxis": "mean use of links", "logarithmic": False}
+            key = [(own["colour"], own["label"]) for own in series]
+            charts.append({"title": app, "kind": "lines", "data": data, "key": key})
+    return charts
+
+
+def _settings(found: Workloads) -> list[tuple[str, str]]:
+    """Return what the results were made with as (what, values)."""
+    rows = []
+    for name, label in SETTINGS:
+        told = [getattr(result, name, None) or (extra(result, "config") or {}).get(name) for result in found.results]
+        values = dict.fromkeys(str(value) for value in told if value is not None)
+        if values:
+            rows.append((label, "; ".join(values)))
+    routings = dict.fromkeys(f"{result.spec}: {result.routing_text}" for result in found.results)
+    return [*rows, ("Routing", "; ".join(routings))]
