@@ -9,11 +9,12 @@ from html.parser import HTMLParser
 import pytest
 
 import topoloom
-from topoloom.report import render_report
+from topoloom.report.comparison import Comparison
 from topoloom.report.overview import contests, headline, join_words, verdict
-from topoloom.simulation.curves import Curve, Point
+from topoloom.report.rendering import render_report
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
-from topoloom.studies.comparison import Comparison
+from topoloom.simulation.points import Point
 
 COMPARE = ["compare", "mesh:4x4", "hyperx:4x4", "--traffic", "uniform,bit-complement", "--load", "0.2:0.8:0.2"]
 

@@ -49,7 +49,7 @@ def examples():
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_sketch_shows_every_link_once_from_router_to_router(spec):
     network = topoloom.network(spec)
-    drawn = sketch(network)
+    drawn = sketch(network.core)
     places = drawn.places
     assert places.shape == (network.num_routers, 2)
     assert drawn.outward.shape == places.shape
@@ -68,22 +68,22 @@ def test_a_sketch_shows_every_link_once_from_router_to_router(spec):
 
 def test_links_of_a_class_stay_together():
     network = topoloom.network("dragonfly:a=4,h=2,p=2")
-    assert {name: len(ends) for name, ends in links_of(network).items()} == {"local": 54, "global": 36}
-    strokes = {stroke.label: len(stroke.lines) for stroke in sketch(network).strokes}
+    assert {name: len(ends) for name, ends in links_of(network.core).items()} == {"local": 54, "global": 36}
+    strokes = {stroke.label: len(stroke.lines) for stroke in sketch(network.core).strokes}
     assert strokes == {"local": 54, "global": 36}
 
 
 def test_links_in_a_grid_are_told_apart():
-    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("torus:8x5")).strokes}
+    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("torus:8x5").core).strokes}
     assert lines == {
         "local, dimension 1": 35,
         "local, dimension 1, wrap-around": 5,
         "local, dimension 2": 32,
         "local, dimension 2, wrap-around": 8,
     }
-    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("flex:4x4x3")).strokes}
+    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("flex:4x4x3").core).strokes}
     assert lines == {f"local, layers {pair}": 96 for pair in ("0 and 1", "1 and 2", "0 and 2")}
-    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("slimfly:q=5")).strokes}
+    lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("slimfly:q=5").core).strokes}
     assert lines == {"local, between the blocks": 125, "local, within a column": 50}
 
 
@@ -112,13 +112,13 @@ def test_a_graph_from_a_file_draws(tmp_path):
     path.write_text("0 2\n0 3\n2 4\n1 3\n1 4\n")
     network = topoloom.network(f"file:{path}")
     network.draw(tmp_path / "graph.svg")
-    assert [len(stroke.lines) for stroke in sketch(network).strokes] == [5]
+    assert [len(stroke.lines) for stroke in sketch(network.core).strokes] == [5]
 
 
 def test_the_same_network_makes_the_same_file(tmp_path):
     paths = [tmp_path / "a.svg", tmp_path / "b.svg", tmp_path / "c.svg", tmp_path / "d.svg"]
     for path in paths[:2]:
-        draw_networks([topoloom.network("slimfly:q=5,p=4")], path)
+        draw_networks([topoloom.network("slimfly:q=5,p=4").core], path)
     for path in paths[2:]:
         draw_layouts([topoloom.network("slimfly:q=5,p=4").layout()], path)
     first, second, third, fourth = (path.read_bytes() for path in paths)
@@ -143,7 +143,7 @@ def test_text_is_inside_the_picture(tmp_path):
 
     for spec in ("torus:3x4x5", "mesh:3x40", "torus:2x2x2x2x2"):
         network = topoloom.network(spec)
-        panel = Panel(network, sketch(network), 5.4)
+        panel = Panel(network.core, sketch(network.core), 5.4)
         longest = max(len(str(entry.get_label())) for entry in panel.legend)
         assert panel.legend_columns * (0.45 + 0.06 * longest) <= panel.width
         assert panel.foot >= 0.19 * len(panel.legend) / panel.legend_columns

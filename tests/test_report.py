@@ -12,9 +12,9 @@ import pytest
 
 import topoloom
 from topoloom.network.networks import Network
-from topoloom.report import render_report
 from topoloom.report.charts import value_for_money
 from topoloom.report.maps import BUSIEST, LEVELS, MOST_DRAWN, drawings, heat_maps, pack
+from topoloom.report.rendering import render_report
 from topoloom.simulation.options import EngineOptions
 from topoloom.studies import Results, Study
 from topoloom.studies.reporting import as_comparison

@@ -6,8 +6,11 @@ import json
 import pytest
 
 from topoloom import Network, _core, compare
-from topoloom.simulation.curves import Curve, Simulator, fixed_plan, run_plans, search_plan
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
+from topoloom.simulation.plans import fixed_plan, search_plan
+from topoloom.simulation.runs import run_plans
+from topoloom.simulation.simulator import Simulator
 
 
 def searched(spec: str, routing: str, traffic: str, **options) -> Curve:

@@ -23,10 +23,13 @@ import pytest
 
 from topoloom import TopoloomError, _core
 from topoloom.network.networks import Network
-from topoloom.simulation.curves import ZERO_LOAD, Point, Simulator, fixed_plan, run_here
 from topoloom.simulation.loads import parse_loads
 from topoloom.simulation.options import EngineOptions, make_options
+from topoloom.simulation.plans import fixed_plan
+from topoloom.simulation.points import ZERO_LOAD, Point
 from topoloom.simulation.replications import is_narrow, replicate
+from topoloom.simulation.runs import run_here
+from topoloom.simulation.simulator import Simulator
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parquet, run_points
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome

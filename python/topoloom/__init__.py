@@ -37,11 +37,16 @@ if TYPE_CHECKING:
     )
     from topoloom.network.networks import Network, network
     from topoloom.plotting.curves import plot
-    from topoloom.simulation.curves import Curve, Point
+    from topoloom.report.comparison import Comparison
+    from topoloom.simulation.curves import Curve
+    from topoloom.simulation.points import Point
     from topoloom.studies import Results, Study, Sweep
-    from topoloom.studies.comparison import Comparison, compare
+    from topoloom.studies.comparison import compare
     from topoloom.workload import flows as flows
-    from topoloom.workload.workloads import Application, WorkloadResult, Workloads, workload
+    from topoloom.workload.applications import Application
+    from topoloom.workload.jobs import workload
+    from topoloom.workload.results import WorkloadResult
+    from topoloom.workload.workloads import Workloads
 
 __all__ = [
     "Application",
@@ -87,15 +92,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "topoloom._core": (
-        "TopoloomError",
-        "__version__",
-    ),
-    "topoloom.design.candidates": (
-        "Candidate",
-        "Candidates",
-        "candidates",
-    ),
+    "topoloom._core": ("TopoloomError", "__version__"),
+    "topoloom.design.candidates": ("Candidate", "Candidates", "candidates"),
     "topoloom.layout.layouts": ("Layout",),
     "topoloom.network.families": (
         "Clos",
@@ -121,24 +119,14 @@ _HOMES = {
     ),
     "topoloom.network.networks": ("Network",),
     "topoloom.plotting.curves": ("plot",),
-    "topoloom.simulation.curves": (
-        "Curve",
-        "Point",
-    ),
-    "topoloom.studies": (
-        "Results",
-        "Study",
-        "Sweep",
-    ),
-    "topoloom.studies.comparison": (
-        "Comparison",
-        "compare",
-    ),
-    "topoloom.workload.workloads": (
-        "Application",
-        "WorkloadResult",
-        "Workloads",
-    ),
+    "topoloom.report.comparison": ("Comparison",),
+    "topoloom.simulation.curves": ("Curve",),
+    "topoloom.simulation.points": ("Point",),
+    "topoloom.studies": ("Results", "Study", "Sweep"),
+    "topoloom.studies.comparison": ("compare",),
+    "topoloom.workload.applications": ("Application",),
+    "topoloom.workload.results": ("WorkloadResult",),
+    "topoloom.workload.workloads": ("Workloads",),
 }
 """The modules of the names in ``__all__``. Each is loaded when it is asked for: all together take half a second.
 

@@ -21,6 +21,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from topoloom import _core
 from topoloom._core import TopoloomError, available_memory
 
 READING_COST = 12
@@ -71,6 +72,12 @@ def read_text(path: str | Path, kind: str = "") -> str:
         raise TopoloomError(f"{kind} {path} cannot be read: it is no text in UTF-8".lstrip()) from None
     # As files that are opened as text: every line ends in a newline alone.
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def source(network: _core.Network) -> dict[str, str]:
+    """Return ``source_sha256`` of a network that comes from a file or a graph; nothing of others."""
+    sha256 = network.source_sha256()
+    return {} if sha256 is None else {"source_sha256": sha256}
 
 
 LEDGER = "ledger.sqlite"

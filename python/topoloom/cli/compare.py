@@ -14,10 +14,12 @@ from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Spec
 from topoloom.cli.show import print_facts
 from topoloom.cli.watching import Seldom, stage_text, watched
 from topoloom.files import REPORT, check_writable
-from topoloom.simulation.curves import Curve, Point
+from topoloom.report.comparison import Comparison
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import parse_loads
 from topoloom.simulation.options import EngineOptions
-from topoloom.studies.comparison import CompareJob, Comparison
+from topoloom.simulation.points import Point
+from topoloom.studies.comparison import CompareJob
 from topoloom.studies.kept import KeptPoints
 
 

@@ -13,6 +13,7 @@ from topoloom.cli.parameters import Force, Json, Specs
 from topoloom.cli.watching import watched_each
 from topoloom.files import check_writable, picture
 from topoloom.network.faults import FRACTIONS, make_fault_options, try_faults
+from topoloom.plotting import check_plot, write_faults
 
 Result = dict[str, Any]
 
@@ -52,16 +53,12 @@ def faults(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
     )
     if plot is not None:
-        from topoloom.plotting.faults import check_format  # noqa: PLC0415 - matplotlib loads slowly
-
-        check_format(plot)
+        check_plot(plot)
         check_writable(plot, picture(plot), force=force)
     networks = load_networks(specs)
     results, interrupted = watched_each(networks, lambda network: try_faults(network.core, options), "failures")
     if plot is not None:
-        from topoloom.plotting.faults import write_plot  # noqa: PLC0415 - matplotlib loads slowly
-
-        write_plot(results, plot, force=force)
+        write_faults(results, plot, force=force)
         say(f"the curves are in {plot}")
     if json:
         print_json(results)

@@ -11,8 +11,10 @@ from topoloom.cli.networks import load_networks, tell_layout_notes
 from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Specs
 from topoloom.cli.watching import watched
 from topoloom.files import BILL, CABLES, check_writable
-from topoloom.layout.layouts import Layout, histogram
+from topoloom.layout.layouts import Layout
 from topoloom.network.facts import PARTS
+from topoloom.plotting import draw_layouts
+from topoloom.plotting.histogram import histogram
 
 MOST_BINS = 12
 """Rows of the table of lengths."""
@@ -57,8 +59,6 @@ def layout(
 
 
 def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
-    from topoloom.plotting import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
-
     watched(lambda: draw_layouts(layouts, path, force=force), "drawing")
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from topoloom.cli.console import say
-from topoloom.simulation.curves import Curve, Point
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import CYCLE_NS
+from topoloom.simulation.points import Point
 
 Column = tuple[str, int, Callable[[Point], str]]
 

@@ -16,7 +16,9 @@ from topoloom.cli.results import summary_tables
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
 from topoloom.studies.job_array import Journal, share_of, take_in
+from topoloom.studies.reporting import study_report
 from topoloom.studies.running import checked
+from topoloom.studies.schema import study_schema
 
 
 @takes_jobs
@@ -47,8 +49,6 @@ def run(
 ) -> int:
     """Run a study: sweeps of networks, routings, traffic and loads. Resumes where it was stopped."""
     if schema:
-        from topoloom.studies.schema import study_schema  # noqa: PLC0415 - named here alone
-
         print_json(study_schema())
         return status.DONE
     if study is None:
@@ -145,8 +145,6 @@ def _dry_run(study: Study, folder: Path, *, keep_going: bool) -> int:
 def _write_report(
     study: Study, results: Results, out: Path, command: Sequence[str], *, finished: bool, store: str, force: bool
 ) -> None:
-    from topoloom.studies.reporting import study_report  # noqa: PLC0415 - the report's libraries load slowly
-
     page = study_report(study, results, command, finished=finished, store=store)
     write_file(out, page, REPORT, force=force)
     say(f"the report is in {out}")

@@ -6,8 +6,12 @@ from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.watching import Seldom, watched
-from topoloom.simulation.curves import Curve, Keeper, Point, Simulator, run_plans, search_plan
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions, counted
+from topoloom.simulation.plans import search_plan
+from topoloom.simulation.points import Point
+from topoloom.simulation.runs import Keeper, run_plans
+from topoloom.simulation.simulator import Simulator
 
 
 @takes_engine_options

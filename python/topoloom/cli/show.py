@@ -14,6 +14,7 @@ from topoloom.cli.watching import watched, watched_each
 from topoloom.files import check_writable, graph
 from topoloom.network.facts import FACTS, bound
 from topoloom.network.networks import Network
+from topoloom.plotting import draw_networks
 
 LONG_SEARCH = 10**11
 """Links to look at beyond which people are told that they will wait: minutes on a laptop."""
@@ -76,9 +77,7 @@ def _warn_of_long_searches(networks: list[Network]) -> None:
 
 
 def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
-    from topoloom.plotting import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
-
-    watched(lambda: draw_networks(networks, path, force=force), "drawing")
+    watched(lambda: draw_networks([network.core for network in networks], path, force=force), "drawing")
 
 
 def print_facts(facts: list[dict[str, Any]]) -> None:

@@ -8,8 +8,13 @@ from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes
 from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
 from topoloom.cli.watching import Seldom, watched
 from topoloom.network.networks import Network
-from topoloom.simulation.curves import Curve, Point, Simulator, fixed_plan, offered_loads, run_plans
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.loads import offered_loads
 from topoloom.simulation.options import EngineOptions, counted
+from topoloom.simulation.plans import fixed_plan
+from topoloom.simulation.points import Point
+from topoloom.simulation.runs import run_plans
+from topoloom.simulation.simulator import Simulator
 
 
 @takes_engine_options

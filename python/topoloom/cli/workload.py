@@ -12,8 +12,12 @@ from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
 from topoloom.files import REPORT, check_writable, picture
+from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
-from topoloom.workload.workloads import WorkloadJob, WorkloadOptions, WorkloadResult, Workloads, time_text
+from topoloom.workload.jobs import WorkloadJob
+from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.results import WorkloadResult, time_text
+from topoloom.workload.workloads import Workloads
 
 BAR = 12
 """Columns of the longest bar."""
@@ -85,9 +89,7 @@ def workload(
 def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:
     """Find out before anything runs whether the files can be written."""
     if plot is not None:
-        from topoloom.plotting.faults import check_format  # noqa: PLC0415 - matplotlib loads slowly
-
-        check_format(plot)
+        check_plot(plot)
         check_writable(plot, picture(plot), force=force)
     check_writable(out, REPORT, force=force)
 

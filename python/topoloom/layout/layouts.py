@@ -2,23 +2,27 @@
 
 import csv
 import json
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from topoloom import _core
-from topoloom._core import TopoloomError
-from topoloom.files import BILL, CABLES, read_text, write_file
-
-if TYPE_CHECKING:
-    from topoloom.network.networks import Network
-
+from topoloom.files import BILL, CABLES, write_file
+from topoloom.layout.prices import read_prices
+from topoloom.plotting import draw_layouts
 
 DEFAULT_LAYOUT = "rack"
 """The layout that cost and cable follow unless another one is named."""
+
+
+class BuiltNetwork(Protocol):
+    """A network that stands on a floor: :class:`topoloom.Network` is one."""
+
+    @property
+    def core(self) -> _core.Network:
+        """The engine's network."""
 
 
 class End(NamedTuple):
@@ -112,10 +116,15 @@ class Layout:
     33
     """
 
-    def __init__(self, network: "Network", layout: str = "", prices: str = "") -> None:
+    def __init__(self, network: BuiltNetwork, layout: str = "", prices: str = "") -> None:
         self.network = network
         packed = pack(network, layout)
         self._core = _core.Layout(network.core, layout, read_prices(prices), packed)
+
+    @property
+    def spec(self) -> str:
+        """The network's spec."""
+        return self.network.core.spec
 
     @cached_property
     def _cost(self) -> dict[str, Any]:
@@ -153,7 +162,8 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``topoloom layout --json`` prints of it."""
-        head = {"spec": self.network.spec, "routers": self.network.num_routers, "terminals": self.network.num_terminals}
+        core = self.network.core
+        head = {"spec": core.spec, "routers": core.num_routers, "terminals": core.num_terminals}
         return head | self._cost | self._floor | {"bill": self._bill}
 
     def cables(self) -> Iterator[Cable]:
@@ -213,8 +223,6 @@ class Layout:
         Raises:
             TopoloomError: An ending that stands for no kind of picture.
         """
-        from topoloom.plotting import draw_layouts  # noqa: PLC0415 - matplotlib loads slowly
-
         draw_layouts([self], path, force=force)
 
 
@@ -223,7 +231,7 @@ def _cell(value: Any) -> Any:
     return f"{value:.12g}" if isinstance(value, float) else value
 
 
-def pack(network: "Network", layout: str) -> list[int] | None:
+def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
     """Return METIS's partition of the routers, one part a cabinet, if the rules ask for ``cabinet=metis:N``.
 
     Raises:
@@ -236,9 +244,9 @@ def pack(network: "Network", layout: str) -> list[int] | None:
     size = _core.metis_cabinet(layout)
     if size is None:
         return None
-    cabinets = -(-network.num_routers // size)
+    cabinets = -(-network.core.num_routers // size)
     if cabinets == 1:
-        return [0] * network.num_routers
+        return [0] * network.core.num_routers
     import pymetis  # noqa: PLC0415 - loads slowly
 
     offsets, neighbors, _, weights = network.core.metis_graph()
@@ -249,52 +257,6 @@ def pack(network: "Network", layout: str) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def price_files(prices: str) -> list[str]:
-    """Return the path of the file that `prices` names, if it names none of the lists that come with the program.
-
-    >>> price_files("own.json"), price_files("edr-flex")
-    (['own.json'], [])
-    """
-    return [prices] if prices.endswith(".json") else []
-
-
-def read_prices(prices: str) -> str:
-    """Return what the engine takes as prices: a list's name, or the text of one's own list.
-
-    Raises:
-        TopoloomError: A file that cannot be read.
-    """
-    if not price_files(prices):
-        return prices
-    text = read_text(prices, "the price list").strip()
-    if not text.startswith("{"):
-        raise TopoloomError(f"the price list {prices} holds no JSON object")
-    return text
-
-
-def price_lists() -> list[dict[str, Any]]:
-    """Return the price lists that come with the program, the default one first.
-
-    >>> price_lists()[0]["name"]
-    'edr-flex'
-    """
-    lists: list[dict[str, Any]] = json.loads(_core.prices_json())
-    return lists
-
-
-def price_list(prices: str) -> dict[str, Any]:
-    """Return the price list that `prices` names, or that stands in the file of this path.
-
-    Raises:
-        TopoloomError: There is none, or it does not read.
-
-    >>> price_list("")["router"]["usd_per_port"]
-    128.0
-    """
-    found: dict[str, Any] = json.loads(_core.price_list_json(read_prices(prices)))
-    return found
-
-
 def layouts() -> list[dict[str, Any]]:
     """Return the layouts that have a name, the default one first: ``name summary stands_for source keys``.
 
@@ -303,45 +265,3 @@ def layouts() -> list[dict[str, Any]]:
     """
     found: list[dict[str, Any]] = json.loads(_core.layouts_json())
     return found
-
-
-def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[str, dict[str, int]]], list[str]]:
-    """Return cables by length in at most `most` bins, and the sorts there are: classes, and kinds if there are several.
-
-    A bin is its label in metres and the number of cables of each sort. Where there are few lengths each is a bin of
-    its own; otherwise bins are equally wide.
-
-    >>> histogram([{"class": "local", "kind": "optical", "length_m": 2.0, "cables": 3}], 12)
-    ([('2', {'local': 3})], ['local'])
-    """
-    sorts = sorts_of(lengths)
-    different = sorted({item["length_m"] for item in lengths})
-    bins: dict[float, dict[str, int]] = {}
-    width = bin_width(different[-1], most) if len(different) > most else 0.0
-    for item in sorted(lengths, key=lambda item: float(item["length_m"])):
-        counts = bins.setdefault(item["length_m"] // width * width if width else item["length_m"], {})
-        sort = sorts[item["class"], item["kind"]]
-        counts[sort] = counts.get(sort, 0) + item["cables"]
-    label = (lambda start: f"{start:g} to {start + width:g}") if width else "{:g}".format
-    return [(label(start), counts) for start, counts in sorted(bins.items())], list(sorts.values())
-
-
-def sorts_of(lengths: Sequence[dict[str, Any]]) -> dict[tuple[str, str | None], str]:
-    """Return the words for each class and kind of cables; kinds are named where there are several.
-
-    >>> sorts_of([{"class": "up", "kind": "copper"}, {"class": "up", "kind": "optical"}])
-    {('up', 'copper'): 'up, copper', ('up', 'optical'): 'up, optical'}
-    """
-    several = len({item["kind"] for item in lengths}) > 1
-    found = dict.fromkeys((item["class"], item["kind"]) for item in lengths)
-    return {(name, kind): f"{name}, {kind}" if several else name for name, kind in found}
-
-
-def bin_width(longest: float, most: int) -> float:
-    """Return a round width, 1, 2 or 5 times a power of ten, of which at most `most` hold `longest`.
-
-    >>> bin_width(47.0, 12)
-    5.0
-    """
-    power = 10.0 ** math.floor(math.log10(longest / most))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if longest // (factor * power) < most)

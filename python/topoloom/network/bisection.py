@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-
-import numpy as np
-import pymetis
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from topoloom import _core
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SEEDS = 16
 """The largest number of METIS runs; each starts from another seed."""
@@ -16,12 +17,15 @@ ROUTERS = 400_000
 """Routers that all runs together are given: large networks have fewer runs, but one at least if they are no grids."""
 
 
-def candidates(network: _core.Network) -> Iterator[NDArray[np.int32]]:
+def candidates(network: _core.Network) -> "Iterator[NDArray[np.int32]]":
     """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers."""
     if network.num_routers < 2:  # noqa: PLR2004 - nothing to cut
         return
     if network.num_routers > ROUTERS and json.loads(network.structure_json())["grid"]:
         return  # a run takes seconds, and the engine cuts grids across each dimension itself
+    import numpy as np  # noqa: PLC0415 - loads slowly
+    import pymetis  # noqa: PLC0415 - loads slowly
+
     offsets, neighbors, router_weights, link_weights = network.metis_graph()
     adjacency = pymetis.CSRAdjacency(offsets, neighbors)
     for seed in range(max(1, min(SEEDS, ROUTERS // network.num_routers))):

@@ -117,9 +117,3 @@ def to_networkx(core: _core.Network) -> "nx.MultiGraph":
         own = {} if latency is None else {"latency": latency}
         graph.add_edge(router_a, router_b, port_a=port_a, port_b=port_b, link_class=link_class, **own)
     return graph
-
-
-def source(core: _core.Network) -> dict[str, str]:
-    """Return ``source_sha256`` of a network that comes from a file or a graph; nothing of others."""
-    sha256 = core.source_sha256()
-    return {} if sha256 is None else {"source_sha256": sha256}

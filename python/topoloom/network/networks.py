@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from topoloom import _core, files
 from topoloom._core import TopoloomError
+from topoloom.files import source
 from topoloom.layout.layouts import Layout
+from topoloom.network.bisection import candidates
+from topoloom.network.facts import FACTS
+from topoloom.network.facts import bound as bound_sign
 from topoloom.network.faults import make_fault_options, try_faults
-from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, source, to_networkx
-from topoloom.simulation.curves import (
-    BOUNDED_ROUTERS,
-    Curve,
-    Simulator,
-    fixed_plan,
-    offered_loads,
-    run_plans,
-    search_plan,
-)
-from topoloom.simulation.loads import Loads
+from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
+from topoloom.network.permutation import bandwidth_side_by_side
+from topoloom.network.throughput import optimal_throughput
+from topoloom.plotting import draw_networks
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.loads import Loads, offered_loads
 from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole, make_options
+from topoloom.simulation.plans import fixed_plan, search_plan
+from topoloom.simulation.points import BOUNDED_ROUTERS
 from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.runs import run_plans
+from topoloom.simulation.simulator import Simulator
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -115,12 +118,10 @@ class Network:
         return f"Network({self.spec!r})"
 
     def _repr_html_(self) -> str:
-        from topoloom.network.facts import FACTS, bound  # noqa: PLC0415 - for notebooks alone
-
         facts = self.facts()
         rows = "".join(
             f"<tr><th style='text-align:left'>{fact.label}</th>"
-            f"<td>{bound(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
+            f"<td>{bound_sign(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
             for fact in FACTS
         )
         return f"<b>{escape(self.spec)}</b><table>{rows}</table>"
@@ -152,8 +153,6 @@ class Network:
 
     @cached_property
     def _bisection(self) -> dict[str, Any]:
-        from topoloom.network.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
-
         found: dict[str, Any] = json.loads(self.core.best_bisection(list(candidates(self.core))))
         return found
 
@@ -166,8 +165,6 @@ class Network:
         """
         if self.family != PERMUTED or self.num_routers > BOUNDED_ROUTERS:
             return []
-        from topoloom.network.permutation import bandwidth_side_by_side  # noqa: PLC0415 - needed by few
-
         base = json.loads(self.core.facts_json(None))["permutation"]["base"]
         losses = bandwidth_side_by_side(_core.Network(base), self.core)["losses"]
         return [f"less bandwidth than {base}: {', '.join(losses)}"] if losses else []
@@ -228,8 +225,6 @@ class Network:
         bound: dict[str, Any] = {"spec": self.spec, "routing": name, "traffic": traffic}
         bound |= json.loads(_core.saturation_bound(self.core, name, traffic))
         if optimal:
-            from topoloom.network.throughput import optimal_throughput  # noqa: PLC0415 - needed by few
-
             bound |= optimal_throughput(self.core, traffic)
         return bound
 
@@ -270,9 +265,7 @@ class Network:
         Raises:
             TopoloomError: An ending that stands for no kind of picture, or too many links.
         """
-        from topoloom.plotting import draw_networks  # noqa: PLC0415 - matplotlib loads slowly
-
-        draw_networks([self], path, force=force)
+        draw_networks([self.core], path, force=force)
 
     def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> dict[str, Any]:
         """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.

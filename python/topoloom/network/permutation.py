@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from topoloom import _core
 from topoloom.files import read_text
+from topoloom.network.bisection import candidates
 from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole
 
 
@@ -72,8 +73,6 @@ def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> dict[
         ``worst_case_bound``, the loads that minimal routing (``min``) carries by expected channel load, in flits per
         terminal per cycle; ``losses``, a clause for each of them that fell.
     """
-    from topoloom.network.bisection import candidates  # noqa: PLC0415 - METIS loads slowly
-
     partitions = list(candidates(before)), list(candidates(after))
     told: dict[str, Any] = json.loads(_core.bandwidth_side_by_side(before, after, partitions))
     return told

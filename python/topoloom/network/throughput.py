@@ -1,13 +1,13 @@
 """What the best possible routing could carry: the largest concurrent flow, by linear programming with HiGHS."""
 
-from typing import Any
-
-import highspy
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MOST_VARIABLES = 30_000
 """Flows (of a source on a channel) up to which the program is solved: some ten seconds."""
@@ -28,6 +28,8 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     Raises:
         TopoloomError: Unknown traffic, a network that is too large, or one that cannot serve the traffic.
     """
+    import numpy as np  # noqa: PLC0415 - loads slowly
+
     demands, terminal_load = _core.router_demands(network, traffic)
     routers = network.num_routers
     demand = demands.reshape(routers, routers)
@@ -46,12 +48,17 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     return {"optimal_bound": min(factor, 1 / terminal_load), "optimal_channel_load": 1 / factor}
 
 
-def _largest_factor(demand: NDArray[np.float64], sources: NDArray[np.int64], channels: NDArray[np.int64]) -> float:
+def _largest_factor(
+    demand: "NDArray[np.float64]", sources: "NDArray[np.int64]", channels: "NDArray[np.int64]"
+) -> float:
     """Maximise t, the last variable: flow of source s on channel c is variable s * channels + c.
 
     Rows: the capacity of every channel; then, for each source and each other router, what enters less what leaves is t
     times the demand.
     """
+    import highspy  # noqa: PLC0415 - loads slowly
+    import numpy as np  # noqa: PLC0415 - loads slowly
+
     routers, width, flows = demand.shape[1], len(channels), len(sources) * len(channels)
     columns = np.arange(flows)
     source, channel = np.divmod(columns, width)

@@ -12,7 +12,7 @@ from topoloom.papers.formulas import Value
 from topoloom.simulation.replications import half_width
 from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
-from topoloom.workload.workloads import WorkloadOptions
+from topoloom.workload.options import WorkloadOptions
 
 Row = Mapping[str, Any]
 

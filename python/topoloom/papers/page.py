@@ -11,8 +11,8 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.papers.paper import Figure
 from topoloom.papers.reproduction import ItemResult, Judged, Reproduction, series_points, shown
-from topoloom.report import environment, text
 from topoloom.report.charts import curve_series, latency_top
+from topoloom.report.page import environment, text
 from topoloom.report.settings import settings
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options

@@ -1,6 +1,62 @@
-"""Pictures of networks and of their floors. Matplotlib loads slowly: only what draws imports this."""
+"""Charts and pictures. What is drawn is known by what is read of it: plotting stands below all that can be drawn.
 
-from topoloom.plotting.floors import draw_layouts
-from topoloom.plotting.networks import draw_networks
+What draws by matplotlib is loaded when it is called: loading takes as long as a small simulation.
+"""
 
-__all__ = ["draw_layouts", "draw_networks"]
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from topoloom import _core
+from topoloom.plotting.curves import Measure, plot
+from topoloom.plotting.pictures import check_plot
+
+if TYPE_CHECKING:
+    from topoloom.plotting.floors import Floor
+    from topoloom.plotting.makespans import Makespans
+
+__all__ = [
+    "Measure",
+    "check_plot",
+    "draw_layouts",
+    "draw_networks",
+    "floor_svg",
+    "plot",
+    "write_faults",
+    "write_makespans",
+]
+
+
+def draw_networks(networks: Sequence[_core.Network], path: str | Path, *, force: bool = False) -> None:
+    """Draw networks side by side; see :func:`topoloom.plotting.networks.draw_networks`."""
+    from topoloom.plotting import networks as pictures  # noqa: PLC0415
+
+    pictures.draw_networks(networks, path, force=force)
+
+
+def draw_layouts(layouts: "Sequence[Floor]", path: str | Path, *, force: bool = False) -> None:
+    """Draw floors, one below the other; see :func:`topoloom.plotting.floors.draw_layouts`."""
+    from topoloom.plotting import floors as pictures  # noqa: PLC0415
+
+    pictures.draw_layouts(layouts, path, force=force)
+
+
+def floor_svg(layout: "Floor") -> bytes:
+    """Return the drawing of one floor; see :func:`topoloom.plotting.floors.floor_svg`."""
+    from topoloom.plotting import floors as pictures  # noqa: PLC0415
+
+    return pictures.floor_svg(layout)
+
+
+def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool = False) -> None:
+    """Draw what failures leave of networks; see :func:`topoloom.plotting.faults.write_faults`."""
+    from topoloom.plotting import faults as pictures  # noqa: PLC0415
+
+    pictures.write_faults(results, path, force=force)
+
+
+def write_makespans(found: "Makespans", path: Path, *, force: bool = False) -> None:
+    """Draw makespans as bars; see :func:`topoloom.plotting.makespans.write_makespans`."""
+    from topoloom.plotting import makespans as pictures  # noqa: PLC0415
+
+    pictures.write_makespans(found, path, force=force)

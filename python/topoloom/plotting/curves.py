@@ -1,9 +1,7 @@
 """Charts of curves, with confidence bands, in one call."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
-
-from topoloom.simulation.curves import Curve, Point
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -24,7 +22,50 @@ AXES = {
 Measure = Literal["latency", "accepted", "p99", "hops"]
 
 
-def plot(curves: Curve | Iterable[Curve], measure: Measure = "latency") -> "go.Figure":
+class ChartPoint(Protocol):
+    """What is drawn of a point: :class:`topoloom.Point` has it."""
+
+    @property
+    def offered(self) -> float:
+        """Offered load."""
+
+    @property
+    def latency_cycles(self) -> float | None:
+        """Mean latency."""
+
+    @property
+    def latency_ci95(self) -> float | None:
+        """Half the width of its 95 % interval."""
+
+    @property
+    def state(self) -> str:
+        """What kind of answer the point is."""
+
+
+class ChartCurve(Protocol):
+    """What is drawn of a curve: :class:`topoloom.Curve` has it."""
+
+    @property
+    def spec(self) -> str:
+        """The network."""
+
+    @property
+    def routing(self) -> str:
+        """The routing."""
+
+    @property
+    def traffic(self) -> str:
+        """The traffic pattern."""
+
+    @property
+    def first_unstable(self) -> float | None:
+        """The smallest load past saturation."""
+
+    def sorted_points(self) -> Sequence[ChartPoint]:
+        """Return the points by ascending load."""
+
+
+def plot(curves: ChartCurve | Iterable[ChartCurve], measure: Measure = "latency") -> "go.Figure":
     """Return a chart of curves over the offered load, with 95 % confidence bands where there are intervals.
 
     Args:
@@ -37,7 +78,7 @@ def plot(curves: Curve | Iterable[Curve], measure: Measure = "latency") -> "go.F
     import plotly.graph_objects as go  # noqa: PLC0415 - loads slowly
 
     figure = go.Figure()
-    for place, curve in enumerate([curves] if isinstance(curves, Curve) else curves):
+    for place, curve in enumerate(curves if isinstance(curves, Iterable) else [curves]):
         color = COLORS[place % len(COLORS)]
         points = _shown(curve, measure)
         if measure == "latency":
@@ -53,7 +94,7 @@ def plot(curves: Curve | Iterable[Curve], measure: Measure = "latency") -> "go.F
     return figure
 
 
-def _shown(curve: Curve, measure: Measure) -> list[Point]:
+def _shown(curve: ChartCurve, measure: Measure) -> Sequence[ChartPoint]:
     knee = curve.first_unstable
     points = curve.sorted_points()
     if measure == "accepted":
@@ -61,12 +102,12 @@ def _shown(curve: Curve, measure: Measure) -> list[Point]:
     return [p for p in points if _value(p, measure) is not None and (knee is None or p.offered <= knee)]
 
 
-def _value(point: Point, measure: Measure) -> float | None:
+def _value(point: ChartPoint, measure: Measure) -> float | None:
     value: float | None = getattr(point, {"latency": "latency_cycles"}.get(measure, measure))
     return value
 
 
-def _line(curve: Curve, points: list[Point], measure: Measure, color: str) -> dict[str, Any]:
+def _line(curve: ChartCurve, points: Sequence[ChartPoint], measure: Measure, color: str) -> dict[str, Any]:
     return {
         "x": [point.offered for point in points],
         "y": [_value(point, measure) for point in points],
@@ -78,7 +119,7 @@ def _line(curve: Curve, points: list[Point], measure: Measure, color: str) -> di
     }
 
 
-def _band(points: list[Point], color: str) -> dict[str, Any]:
+def _band(points: Sequence[ChartPoint], color: str) -> dict[str, Any]:
     """Return the outline of the confidence band: up along its upper edge, and back along its lower one."""
     known = [(p.offered, p.latency_cycles, p.latency_ci95) for p in points if p.latency_ci95 is not None]
     upper = [(load, mean + half) for load, mean, half in known if mean is not None and half is not None]

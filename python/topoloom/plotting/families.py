@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from topoloom.network.networks import Network
+from topoloom._core import Network
 from topoloom.plotting.sketch import Points, Sketch, Stroke, bent, on_circle, straight, through, unit
 
 MOST_BY_FORCES = 400
@@ -21,7 +21,7 @@ Links = dict[str, Ends]
 
 def sketch(network: Network) -> Sketch:
     """Return the drawing that fits the structure of `network`."""
-    structure = json.loads(network.core.structure_json())
+    structure = json.loads(network.structure_json())
     links = links_of(network)
     if structure["grid"]:
         return _of_grid(structure, links)

@@ -8,12 +8,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from topoloom._core import TopoloomError
-from topoloom.files import picture, replacing
-from topoloom.pictures import plain
-
-FORMATS = (".png", ".svg")
-"""The formats of a plot, by the ending of its file."""
+from topoloom.plotting.pictures import check_plot, plain, save_plot
 
 CURVES = (
     ("connected", "trials that are connected"),
@@ -29,22 +24,12 @@ STYLES = ("-", "--", "-.", ":")
 COLUMNS, WIDTH_IN, HEIGHT_IN = 2, 5.2, 3.8
 
 
-def check_format(path: Path) -> None:
-    """Refuse a file whose ending names no format.
-
-    Raises:
-        TopoloomError: An ending other than those of :data:`FORMATS`.
-    """
-    if path.suffix.lower() not in FORMATS:
-        raise TopoloomError(f"--plot is '{path}'; its name must end in {' or '.join(FORMATS)}")
-
-
-def write_plot(results: Sequence[dict[str, Any]], path: Path, *, force: bool = False) -> None:
+def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool = False) -> None:
     """Draw what :meth:`topoloom.Network.faults` returned for several networks, against the failed fraction.
 
     Bands are 95 % intervals. The same results give the same file.
     """
-    check_format(path)
+    check_plot(path)
     shown = [curve for curve in CURVES if any(point[curve[0]] is not None for point in results[0]["points"])]
     rows = -(-len(shown) // COLUMNS)
     with plain(), mpl.rc_context({"font.size": 9}):
@@ -61,13 +46,6 @@ def write_plot(results: Sequence[dict[str, Any]], path: Path, *, force: bool = F
         trials, seed = results[0]["trials"], results[0]["seed"]
         figure.suptitle(f"Random failures of {results[0]['kind']}: {trials} trials, seed {seed}, 95 % intervals")
         save_plot(figure, path, force=force)
-
-
-def save_plot(figure: Figure, path: Path, *, force: bool) -> None:
-    """Write a plot; the same figure gives the same file."""
-    ending = path.suffix.lower()
-    with replacing(path, picture(path), force=force) as file:
-        figure.savefig(file, format=ending[1:], dpi=150, metadata={"Date": None} if ending == ".svg" else None)
 
 
 def _draw(panel: Axes, results: Sequence[dict[str, Any]], key: str) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from topoloom.layout.layouts import Layout, bin_width, sorts_of
-from topoloom.pictures import plain
-from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save, svg
+from topoloom.plotting.histogram import bin_width, sorts_of
+from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, plain, save, svg
 
 WIDTH, HEIGHT = 11.0, 5.6
 """Inches of the picture of one floor."""
@@ -44,7 +43,21 @@ HATCHES = ("", "////", "....", "xxxx")
 CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
 
 
-def draw_layouts(layouts: Sequence[Layout], path: str | Path, *, force: bool = False) -> None:
+class Floor(Protocol):
+    """What is drawn: :class:`topoloom.Layout` has it."""
+
+    @property
+    def spec(self) -> str:
+        """The network."""
+
+    def floor(self) -> dict[str, Any]:
+        """Return the floor, by the keys of ``topoloom layout --json``."""
+
+    def cost(self) -> dict[str, Any]:
+        """Return cost, power and cable, by these keys."""
+
+
+def draw_layouts(layouts: Sequence[Floor], path: str | Path, *, force: bool = False) -> None:
     """Draw floors, one below the other: the plan, the lengths of cables, cost and power in parts.
 
     Args:
@@ -60,13 +73,13 @@ def draw_layouts(layouts: Sequence[Layout], path: str | Path, *, force: bool = F
     save(_figure(layouts), path, force=force)
 
 
-def floor_svg(layout: Layout) -> bytes:
+def floor_svg(layout: Floor) -> bytes:
     """Return the drawing of one floor as an SVG."""
     return svg(_figure([layout]))
 
 
 @plain()
-def _figure(layouts: Sequence[Layout]) -> Figure:
+def _figure(layouts: Sequence[Floor]) -> Figure:
     heights = [_height(layout) for layout in layouts]
     whole = sum(heights)
     figure = Figure(figsize=(WIDTH, whole), facecolor=PAPER)
@@ -92,7 +105,7 @@ def _figure(layouts: Sequence[Layout]) -> Figure:
     return figure
 
 
-def _height(layout: Layout) -> float:
+def _height(layout: Floor) -> float:
     """Return inches for a picture whose plan is as wide as there is room, within limits."""
     floor = layout.floor()
     (left, right), (top, bottom) = _extent(floor)
@@ -101,7 +114,7 @@ def _height(layout: Layout) -> float:
     return float(min(max(HEIGHT, 1.2 + room * (bottom - top) / (right - left)), tallest))
 
 
-def _title(axes: Axes, layout: Layout) -> None:
+def _title(axes: Axes, layout: Floor) -> None:
     cost, cabinets = layout.cost(), layout.floor()["cabinets"]
     told = [
         f"{len(cabinets):,} cabinets",
@@ -112,7 +125,7 @@ def _title(axes: Axes, layout: Layout) -> None:
         f"prices {cost['prices']}",
         f"layout {cost['layout']}",
     ]
-    axes.text(0.5, 0.5, layout.network.spec, ha="center", va="center", fontsize=14, weight="bold", color=INK)
+    axes.text(0.5, 0.5, layout.spec, ha="center", va="center", fontsize=14, weight="bold", color=INK)
     size = min(9.0, 1400 / len(" · ".join(told)))
     axes.text(0.5, -0.25, " · ".join(told), ha="center", va="center", fontsize=size, color=GREY)
 
@@ -129,7 +142,7 @@ def _sides(floor: dict[str, Any]) -> tuple[float, float]:
     return max(floor["width_m"], 0.1), max(floor["depth_m"], 0.1)
 
 
-def _plan(axes: Axes, layout: Layout) -> None:
+def _plan(axes: Axes, layout: Floor) -> None:
     """Draw the floor from above, to scale: cabinets, aisles, and every bundle along the row first, then across."""
     floor = layout.floor()
     cabinets, bundles = floor["cabinets"], floor["bundles"]
@@ -236,7 +249,7 @@ def _bundles(
                                        rasterized=len(lines) > MOST_VECTOR_LINES))  # fmt: skip
 
 
-def _lengths(axes: Axes, layout: Layout) -> None:
+def _lengths(axes: Axes, layout: Floor) -> None:
     """Draw how many cables there are of each length, by class."""
     lengths = layout.floor()["lengths"]
     longest = max(item["length_m"] for item in lengths) if lengths else 1.0
@@ -265,7 +278,7 @@ def _lengths(axes: Axes, layout: Layout) -> None:
     _quiet(axes)
 
 
-def _parts(axes: Axes, layout: Layout) -> None:
+def _parts(axes: Axes, layout: Floor) -> None:
     """Draw the shares of the parts in cost and power."""
     cost = layout.cost()
     cables = cost["cable_cost_usd"] or 0.0

@@ -1,29 +1,49 @@
 """Pictures of makespans, by matplotlib."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from topoloom.pictures import plain
-from topoloom.plotting.faults import check_format, save_plot
-
-if TYPE_CHECKING:
-    from topoloom.workload.workloads import Workloads
+from topoloom.plotting.pictures import check_plot, plain, save_plot
 
 WIDTH_IN, BAR_IN, HEIGHT_IN = 2.5, 0.18, 3.4
 GAP = 0.2
 """Of the room of an application, the part between it and the next one."""
 
 
-def write_plot(found: "Workloads", path: Path, *, force: bool = False) -> None:
+class Makespans(Protocol):
+    """What is drawn: the makespans of applications on networks, as :class:`topoloom.Workloads` has them."""
+
+    @property
+    def apps(self) -> Sequence[str]:
+        """The applications."""
+
+    @property
+    def specs(self) -> Sequence[str]:
+        """The networks."""
+
+    @property
+    def baseline(self) -> str:
+        """The network that the others are compared with."""
+
+    @property
+    def results(self) -> Sequence[object]:
+        """One for each application and network that came to an end."""
+
+    def relative(self, spec: str, app: str) -> float | None:
+        """Return a makespan in parts of that on the baseline."""
+
+
+def write_makespans(found: Makespans, path: Path, *, force: bool = False) -> None:
     """Draw the makespans as bars, in parts of the baseline's. The same results give the same file.
 
     Raises:
         TopoloomError: A name whose ending is no format.
     """
-    check_format(path)
+    check_plot(path)
     width = (1 - GAP) / len(found.specs)
     with plain(), mpl.rc_context({"font.size": 9}):
         size = (WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), HEIGHT_IN)

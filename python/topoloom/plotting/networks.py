@@ -14,11 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.lines import Line2D
 
-from topoloom._core import TopoloomError
-from topoloom.network.networks import Network
-from topoloom.pictures import plain
+from topoloom._core import Network, TopoloomError
 from topoloom.plotting.families import sketch
-from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, save
+from topoloom.plotting.pictures import GREY, INK, MOST_VECTOR_LINES, PALE, PALETTE, PAPER, check_path, plain, save
 from topoloom.plotting.sketch import Points, Sketch, Stroke
 
 WIDTH, NARROW = 7.8, 5.4
@@ -189,7 +187,7 @@ def _draw(figure: Figure, cell: SubplotSpec, panel: Panel, height: float) -> Non
 
 
 def _title(network: Network) -> tuple[str, str]:
-    facts = json.loads(network.core.facts_json())
+    facts = json.loads(network.facts_json())
     counts = [("routers", "router"), ("links", "link"), ("terminals", "terminal")]
     told = [f"{facts[key]:,} {noun}{'' if facts[key] == 1 else 's'}" for key, noun in counts]
     diameter = "not connected" if facts["diameter"] is None else f"diameter {facts['diameter']}"
@@ -234,12 +232,10 @@ def _draw_routers(axes: Axes, panel: Panel) -> None:
 def _draw_terminals(axes: Axes, panel: Panel, router: float) -> None:
     """Draw every router's terminals as a fan on the side where there is room; `router` is a router's diameter."""
     drawn = panel.drawn
-    on = np.array([cable.near.router for cable in panel.network.layout().cables() if cable.terminal is not None])
-    counts = np.bincount(on, minlength=len(drawn.places))
+    counts = np.array(panel.network.terminals_by_router())
+    on = np.repeat(np.arange(len(counts)), counts)
     first = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    order = np.argsort(on, kind="stable")
-    rank = np.empty(len(on), dtype=np.int64)
-    rank[order] = np.arange(len(on)) - first[on[order]]
+    rank = np.arange(len(on)) - first[on]
     angle = np.arctan2(drawn.outward[on, 1], drawn.outward[on, 0])
     spread = np.minimum(1.9, 0.55 * (counts[on] - 1))
     turn = np.where(counts[on] > 1, (rank / np.maximum(counts[on] - 1, 1) - 0.5) * spread, 0.0)

@@ -1,19 +1,38 @@
-"""What all pictures share: colours, and how they are written."""
+"""What all pictures share: colours, matplotlib's settings, and how they are written."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.files import PICTURES, check_writable, picture, replacing
-from topoloom.pictures import plain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PALETTE = ("#2563a8", "#d9772b", "#3a9a5b", "#8d5fb5", "#b8434e", "#7a6a58", "#2a9aa3", "#c2a21f")
 INK, GREY, PALE, PAPER = "#1f2933", "#52606d", "#9aa5b1", "#ffffff"
 
 MOST_VECTOR_LINES = 15_000
 """More lines than these are put into an SVG as a picture, which browsers can still show."""
+
+
+PLOTS = (".png", ".svg")
+"""The formats of a plot, by the ending of its file."""
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Within this, figures are made and written: the same figure gives the same file, and ``$`` begins no formula.
+
+    Names of files and networks stand in pictures, and may have dollar signs.
+    """
+    import matplotlib as mpl  # noqa: PLC0415 - loads slowly
+
+    with mpl.rc_context({"svg.hashsalt": "topoloom", "text.parse_math": False}):
+        yield
 
 
 def check_path(path: Path, *, force: bool = False) -> None:
@@ -28,7 +47,7 @@ def check_path(path: Path, *, force: bool = False) -> None:
     check_writable(path, picture(path), force=force)
 
 
-def svg(figure: Figure) -> bytes:
+def svg(figure: "Figure") -> bytes:
     """Return a picture as an SVG; the same figure gives the same bytes."""
     file = BytesIO()
     with plain():
@@ -36,9 +55,26 @@ def svg(figure: Figure) -> bytes:
     return file.getvalue()
 
 
-def save(figure: Figure, path: Path, *, force: bool = False) -> None:
+def save(figure: "Figure", path: Path, *, force: bool = False) -> None:
     """Write a picture; the same figure gives the same file."""
     date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     ending = path.suffix.lower()
     with plain(), replacing(path, picture(path), force=force) as file:
         figure.savefig(file, format=ending[1:], dpi=160, metadata=date[ending])
+
+
+def check_plot(path: Path) -> None:
+    """Reject a plot's file whose ending names no format.
+
+    Raises:
+        TopoloomError: An ending other than those of :data:`PLOTS`.
+    """
+    if path.suffix.lower() not in PLOTS:
+        raise TopoloomError(f"--plot is '{path}'; its name must end in {' or '.join(PLOTS)}")
+
+
+def save_plot(figure: "Figure", path: Path, *, force: bool) -> None:
+    """Write a plot; the same figure gives the same file."""
+    ending = path.suffix.lower()
+    with replacing(path, picture(path), force=force) as file:
+        figure.savefig(file, format=ending[1:], dpi=150, metadata={"Date": None} if ending == ".svg" else None)

@@ -3,9 +3,10 @@
 from typing import Any
 
 from topoloom.network.facts import COST_PER_TERMINAL
+from topoloom.report.comparison import Comparison
 from topoloom.report.overview import saturation_entries
-from topoloom.simulation.curves import MOST_LATENCY, ZERO_LOAD, Curve, Point
-from topoloom.studies.comparison import Comparison
+from topoloom.simulation.curves import MOST_LATENCY, Curve
+from topoloom.simulation.points import ZERO_LOAD, Point
 
 HEADROOM = 1.1
 """Height of the latency axis over the largest latency that a stable point may have."""

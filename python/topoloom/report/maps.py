@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from topoloom.network.networks import Network
 from topoloom.plotting.families import sketch
 from topoloom.plotting.sketch import BEND_STEPS, Points, Sketch, Stroke
+from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
-from topoloom.studies.comparison import Comparison
 
 MOST_DRAWN = 20_000
 """Links that a report draws, in all of its networks."""
@@ -54,7 +54,7 @@ def drawings(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _drawing(network: Network) -> dict[str, Any]:
-    drawn = sketch(network)
+    drawn = sketch(network.core)
     corners = [drawn.places, *(stroke.lines.reshape(-1, 2) for stroke in drawn.strokes), *drawn.outlines]
     points = np.concatenate([*corners, np.array([[x, y] for x, y, _ in drawn.labels]).reshape(-1, 2)])
     low, high = points.min(axis=0), points.max(axis=0)

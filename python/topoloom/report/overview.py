@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from topoloom.network.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, LONGEST_CABLE, POWER_PER_TERMINAL, Fact
+from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
-from topoloom.studies.comparison import Comparison
 
 COUNT_WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom import _core
+from topoloom.report.comparison import Comparison
 from topoloom.simulation.options import EngineOptions
-from topoloom.studies.comparison import Comparison
 
 
 def settings(sets: Sequence[EngineOptions]) -> list[tuple[str, str]]:

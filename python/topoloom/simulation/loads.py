@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
 
+from topoloom import _core
 from topoloom._core import TopoloomError
 
 Loads = float | str | Iterable[float]
@@ -32,6 +33,25 @@ def parse_loads(loads: Loads) -> list[float]:
     [0.1, 0.2, 0.3, 1.0]
     """
     return _parse(loads, "load", " flits per terminal per cycle")
+
+
+def is_trace(traffic: str) -> bool:
+    """Whether `traffic` gives packets one by one, and so has a load of its own."""
+    return traffic.partition(":")[0] == "trace"
+
+
+def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> list[float]:
+    """Return the loads to simulate: those of `load`, unless given 0.1 to 0.9, or the one that a trace has by itself.
+
+    Raises:
+        TopoloomError: Loads that do not parse, a load beside a trace, or a mistake in a trace.
+    """
+    if not is_trace(traffic):
+        return parse_loads(DEFAULT_LOADS if load is None else load)
+    if load is not None:
+        raise TopoloomError("a trace has a load of its own; leave the load out")
+    own = _core.trace_load(network, traffic)
+    return [] if own is None else [own]
 
 
 def parse_fractions(fractions: Loads) -> list[float]:

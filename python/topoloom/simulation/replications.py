@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from statistics import fmean, stdev
 
 from topoloom import _core
-from topoloom.simulation.curves import ZERO_LOAD, Point, Simulator
+from topoloom.simulation.points import ZERO_LOAD, Point
+from topoloom.simulation.simulator import Simulator
 
 LEAST_REPLICAS = 5
 """Fewer replicas may agree by chance: an interval that stops at the first narrow one would be too narrow too often."""

@@ -1,85 +1,21 @@
 """The main job: several networks side by side, under the same traffic, with the same routers."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any
 
-from topoloom import _core
-from topoloom.files import REPORT, write_file
-from topoloom.layout.layouts import price_list
+from topoloom.layout.prices import price_list
 from topoloom.network.networks import Network, as_networks
-from topoloom.simulation.curves import Curve, Keeper, OnPoint, Simulator, Waiting, knee_plan, run_plans
+from topoloom.report.comparison import PROVED_ROUTERS, Comparison
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, parse_loads
 from topoloom.simulation.options import EngineOptions, make_options
+from topoloom.simulation.plans import knee_plan
+from topoloom.simulation.runs import Keeper, OnPoint, Waiting, run_plans
+from topoloom.simulation.simulator import Simulator
+from topoloom.studies.kept import KeptPoints
 from topoloom.workers import interruptible
-
-PROVED_ROUTERS = 1024
-"""Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Facts and curves of several networks.
-
-    Attributes:
-        facts: The facts of each network, in the order in which they were named.
-        curves: One curve for each network, routing and traffic.
-        options: The engine's options; where curves have options of their own, one entry each, as often as they differ.
-        traffics: The traffic patterns, in the order in which they were named.
-        command: The command that repeats the comparison.
-        finished: False if Ctrl-C ended it early.
-        layout: The layout, as it was asked for; nothing for the default.
-        prices: The price list that cost and power follow, as in its file.
-        title: What the report is called; the number of networks unless given.
-        description: What it is for.
-        networks: The networks themselves, where the report is to draw them.
-        study: The text of the study that asked for it, if one did.
-        store: The name of the store that holds the results, if one does.
-    """
-
-    facts: list[dict[str, Any]]
-    curves: list[Curve]
-    options: Sequence[EngineOptions]
-    traffics: list[str]
-    command: Sequence[str]
-    finished: bool
-    layout: str = ""
-    prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
-    title: str = ""
-    description: str = ""
-    networks: Sequence[Network] = ()
-    study: str = ""
-    store: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``compare --json`` prints."""
-        return {
-            "version": _core.__version__,
-            "command": list(self.command),
-            "seed": self.options[0].seed,
-            "interrupted": not self.finished,
-            "networks": self.facts,
-            "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
-        }
-
-    def _repr_html_(self) -> str:
-        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who look at reports only
-
-        page = escape(render_report(self), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
-
-    def write_report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the report, one HTML file that needs nothing else.
-
-        Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
-        """
-        from topoloom.report import render_report  # noqa: PLC0415 - needed by those who write reports only
-
-        write_file(path, render_report(self), REPORT, force=force)
 
 
 def compare(
@@ -112,8 +48,6 @@ def compare(
     )
     if store is None:
         return job.run()
-    from topoloom.studies.kept import KeptPoints  # noqa: PLC0415 - studies know comparisons, not the reverse
-
     with KeptPoints(Path(store), "compare", always=True) as kept:
         return job.run(keeper=kept)
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.files import LEDGER
-from topoloom.simulation.curves import Point, Simulator
+from topoloom.simulation.points import Point
+from topoloom.simulation.simulator import Simulator
 from topoloom.studies.ledger import Ledger, now
 from topoloom.studies.points import StudyPoint
 

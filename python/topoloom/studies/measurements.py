@@ -15,14 +15,19 @@ from pydantic import Field
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.layout.layouts import price_files
+from topoloom.layout.prices import price_files
 from topoloom.network.faults import FaultOptions, make_fault_options, try_faults
 from topoloom.network.networks import Network
-from topoloom.simulation.curves import Simulator, bend_plan, fixed_plan, is_trace, offered_loads, run_here, search_plan
+from topoloom.simulation.loads import is_trace, offered_loads
 from topoloom.simulation.options import U32, EngineOptions, Options, Reads, checked, make_options
+from topoloom.simulation.plans import bend_plan, fixed_plan, search_plan
 from topoloom.simulation.replications import REPLICA_PRECISION, replicate
+from topoloom.simulation.runs import run_here
+from topoloom.simulation.simulator import Simulator
 from topoloom.studies.contents import digest
-from topoloom.workload.workloads import Application, WorkloadOptions, WorkloadRun
+from topoloom.workload.applications import Application
+from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.runs import WorkloadRun
 
 if TYPE_CHECKING:
     from topoloom.studies.points import StudyPoint

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from topoloom.network.networks import Network
-from topoloom.report import render_report
-from topoloom.simulation.curves import Curve, Plan, Simulator, fixed_plan, is_trace, run_plans
+from topoloom.report.comparison import Comparison
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import make_options
-from topoloom.studies.comparison import Comparison
+from topoloom.simulation.plans import Plan, fixed_plan
+from topoloom.simulation.runs import run_plans
+from topoloom.simulation.simulator import Simulator
 from topoloom.studies.results import CURVES, Results
 from topoloom.studies.study import Study
 from topoloom.workers import interruptible
@@ -26,7 +29,7 @@ def study_report(
     found here. So are the loads of channels, by simulating the highest load below saturation once more, for as many
     curves as :data:`MOST_FLIT_HOPS` allow.
     """
-    return render_report(as_comparison(study, results, command, finished=finished, store=store))
+    return as_comparison(study, results, command, finished=finished, store=store).to_html()
 
 
 def as_comparison(

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.files import PARQUET, ROWS, replacing, write_file
-from topoloom.simulation.curves import Bound, Curve, Point
+from topoloom.plotting import Measure, plot
+from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
+from topoloom.simulation.points import Bound, Point
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
@@ -20,8 +22,6 @@ from topoloom.studies.superseded import split
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
-
-    from topoloom.plotting.curves import Measure
 
 Row = Mapping[str, Any]
 
@@ -142,10 +142,8 @@ class Results:
             curve.points = {load: merged(same) for load, same in points[name].items()}
         return [(curve, first[name]) for name, curve in curves.items()]
 
-    def plot(self, measure: "Measure" = "latency") -> "go.Figure":
+    def plot(self, measure: Measure = "latency") -> "go.Figure":
         """Return a chart of all curves; see :func:`topoloom.plot`."""
-        from topoloom.plotting.curves import plot  # noqa: PLC0415 - needed by those who draw only
-
         return plot(self.curves(), measure)
 
     def _repr_html_(self) -> str:

@@ -24,8 +24,7 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.files import read_text
 from topoloom.network.families import descriptions
 from topoloom.network.networks import with_keys
-from topoloom.simulation.curves import is_trace
-from topoloom.simulation.loads import parse_loads
+from topoloom.simulation.loads import is_trace, parse_loads
 from topoloom.simulation.options import MOST_U64, ROUTER_KEYS, parse_pairs
 from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.simulation.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing

@@ -1,6 +1,6 @@
 """Applications on networks: how long they take.
 
-The package is a function as well, :func:`topoloom.workload.workloads.workload`; see :mod:`topoloom.network` for why.
+The package is a function as well, :func:`topoloom.workload.jobs.workload`; see :mod:`topoloom.network` for why.
 """
 
 import sys
@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from topoloom.network.networks import Network
-from topoloom.workload import workloads
+from topoloom.workload import jobs
+from topoloom.workload.workloads import Workloads
 
 
 class _CallablePackage(ModuleType):
@@ -23,9 +24,9 @@ class _CallablePackage(ModuleType):
         routing: str = "minimal",
         baseline: str | None = None,
         **options: Any,
-    ) -> workloads.Workloads:
-        """Run every application on every network; see :func:`topoloom.workload.workloads.workload`."""
-        return workloads.workload(networks, apps, routing=routing, baseline=baseline, **options)
+    ) -> Workloads:
+        """Run every application on every network; see :func:`topoloom.workload.jobs.workload`."""
+        return jobs.workload(networks, apps, routing=routing, baseline=baseline, **options)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

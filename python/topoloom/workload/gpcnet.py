@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from topoloom.workload.workloads import WorkloadResult
+from topoloom.workload.results import WorkloadResult
 
 NAME = "gpcnet"
 CANARIES = ("latency", "bandwidth", "allreduce")
@@ -53,7 +51,7 @@ def expanded(app: str) -> list[str]:
     ]
 
 
-def impacts(results: "Sequence[WorkloadResult]") -> list[Impact]:
+def impacts(results: Sequence[WorkloadResult]) -> list[Impact]:
     """Return the factors of all canaries that ran both beside a congestor and alone."""
     alone = {_identity(result): result for result in results if _is_canary(result) and _congestor(result) == ALONE}
     found = []
@@ -73,20 +71,20 @@ def _keys(app: str) -> dict[str, str]:
     return {key: value for key, _, value in pairs if key}
 
 
-def _is_canary(result: "WorkloadResult") -> bool:
+def _is_canary(result: WorkloadResult) -> bool:
     return result.app.partition(":")[0] == NAME
 
 
-def _congestor(result: "WorkloadResult") -> str:
+def _congestor(result: WorkloadResult) -> str:
     return _keys(result.app).get("congestor", ALONE)
 
 
-def _identity(result: "WorkloadResult") -> tuple[str, ...]:
+def _identity(result: WorkloadResult) -> tuple[str, ...]:
     keys = sorted((key, value) for key, value in _keys(result.app).items() if key not in ("congestor", "block"))
     return (result.spec, result.routing, result.mapping, *map(str, keys))
 
 
-def _times(result: "WorkloadResult") -> tuple[float | None, float | None]:
+def _times(result: WorkloadResult) -> tuple[float | None, float | None]:
     """Return mean and 99th percentile: of rounds where all canaries do one thing together, else of messages."""
     if _keys(result.app).get("canary") == "allreduce":
         told = result.model_extra or {}

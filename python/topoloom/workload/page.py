@@ -7,8 +7,9 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from topoloom import _core
-from topoloom.report import environment, text
-from topoloom.workload.workloads import WorkloadResult, Workloads, time_text
+from topoloom.report.page import environment, text
+from topoloom.workload.results import WorkloadResult, time_text
+from topoloom.workload.workloads import Workloads
 
 MOST_SIDE_BY_SIDE = 8
 """With more networks than this every application has a chart of its own."""

@@ -1,0 +1,81 @@
+"""Facts and curves of several networks: what the report shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from topoloom import _core
+from topoloom.files import REPORT, write_file
+from topoloom.layout.prices import price_list
+from topoloom.network.networks import Network
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.options import EngineOptions
+
+PROVED_ROUTERS = 1024
+"""Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Facts and curves of several networks.
+
+    Attributes:
+        facts: The facts of each network, in the order in which they were named.
+        curves: One curve for each network, routing and traffic.
+        options: The engine's options; where curves have options of their own, one entry each, as often as they differ.
+        traffics: The traffic patterns, in the order in which they were named.
+        command: The command that repeats the comparison.
+        finished: False if Ctrl-C ended it early.
+        layout: The layout, as it was asked for; nothing for the default.
+        prices: The price list that cost and power follow, as in its file.
+        title: What the report is called; the number of networks unless given.
+        description: What it is for.
+        networks: The networks themselves, where the report is to draw them.
+        study: The text of the study that asked for it, if one did.
+        store: The name of the store that holds the results, if one does.
+    """
+
+    facts: list[dict[str, Any]]
+    curves: list[Curve]
+    options: Sequence[EngineOptions]
+    traffics: list[str]
+    command: Sequence[str]
+    finished: bool
+    layout: str = ""
+    prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
+    title: str = ""
+    description: str = ""
+    networks: Sequence[Network] = ()
+    study: str = ""
+    store: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``compare --json`` prints."""
+        return {
+            "version": _core.__version__,
+            "command": list(self.command),
+            "seed": self.options[0].seed,
+            "interrupted": not self.finished,
+            "networks": self.facts,
+            "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
+        }
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        from topoloom.report.rendering import render_report  # noqa: PLC0415
+
+        return render_report(self)
+
+    def _repr_html_(self) -> str:
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
+        write_file(path, self.to_html(), REPORT, force=force)

@@ -1,0 +1,90 @@
+"""Plans: which loads of a curve are simulated, and in which order.
+
+A *plan* yields batches of loads; when the points of a batch stand in the curve, it is asked for the next one. Plans
+see nothing but their own curve, so that the points do not depend on how many workers there are.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.points import ZERO_LOAD
+
+RESOLUTION = 100
+"""The saturation load is placed on a grid of this many parts of full load."""
+
+Plan = Iterator[list[float]]
+
+
+def fixed_plan(loads: Sequence[float]) -> Plan:
+    """Ask for `loads`, whatever comes out."""
+    yield list(loads)
+
+
+def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
+    """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01."""
+    yield [ZERO_LOAD]
+    most = curve.most_load
+    yield [most]
+    stable, unstable = 0.0, most
+    if curve.is_stable(most):
+        return
+    fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
+    for grid in (sorted(coarse), fine):
+        while between := [load for load in grid if stable < load < unstable]:
+            middle = between[len(between) // 2]
+            yield [middle]
+            if curve.is_stable(middle):
+                stable = middle
+            else:
+                unstable = middle
+
+
+def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
+    """Place the saturation load, then fill in those of `loads` that lie below it."""
+    yield from search_plan(curve, loads)
+    stable = max((load for load in curve.points if curve.is_stable(load)), default=0.0)
+    yield [load for load in loads if load < stable]
+
+
+def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
+    """Place points where the curve bends, up to the first load past saturation.
+
+    The range is that of `loads`. Past saturation stands one load; below it, an interval is halved as long as the
+    latency at one of its ends lies further from the straight line between its neighbours than `tolerance`, as a part
+    of that latency, so that straight lines between the points are the curve. No interval becomes narrower than 0.01.
+    """
+    first, last = min(loads), min(max(loads), curve.most_load)
+    yield [ZERO_LOAD]
+    yield [last]
+    stable, unstable = 0.0, last
+    # A load and a half of an even grid: enough to see where the curve leaves the picture.
+    while not curve.is_stable(last) and unstable - stable > 1.5 / RESOLUTION:
+        middle = _on_grid((stable + unstable) / 2)
+        yield [middle]
+        if curve.is_stable(middle):
+            stable = middle
+        else:
+            unstable = middle
+    yield [first]
+    while batch := _bends(curve, tolerance):
+        yield batch
+
+
+def _bends(curve: Curve, tolerance: float) -> list[float]:
+    """Return the middles of the intervals at whose ends the curve bends too much."""
+    known = [
+        (load, latency)
+        for load in sorted(curve.points)
+        if curve.is_stable(load) and (latency := curve.points[load].latency_cycles) is not None
+    ]
+    new = set()
+    for (a, low), (b, mid), (c, high) in zip(known, known[1:], known[2:], strict=False):
+        line = low + (high - low) * (b - a) / (c - a)
+        if abs(line - mid) > tolerance * mid:
+            wide = (a, b) if b - a > c - b else (b, c)
+            new.add(_on_grid(sum(wide) / 2))
+    return sorted(new - set(curve.points))
+
+
+def _on_grid(load: float) -> float:
+    return round(load * RESOLUTION) / RESOLUTION

@@ -1,0 +1,107 @@
+"""Points of latency-load curves: what is measured at one load, and the load that cannot be exceeded."""
+
+from pydantic import BaseModel, ConfigDict
+
+from topoloom import _core
+from topoloom.simulation.options import CYCLE_NS
+
+ZERO_LOAD = 0.001
+"""The load whose latency stands for that of an empty network, in flits per terminal per cycle."""
+
+BOUNDED_ROUTERS = 1024
+"""Saturation loads of networks of up to so many routers are told with their bound; ``topoloom bound`` has no limit."""
+
+
+class Point(BaseModel):
+    """One simulated load. Loads are flits per active terminal per cycle; latencies are in cycles.
+
+    Values that could not be measured, such as the latency where nothing arrived, are None.
+
+    Attributes:
+        offered: Offered load.
+        accepted: Accepted load.
+        latency_cycles: Mean latency from a packet's creation to its tail's arrival, source queue included.
+        latency_ci95: Half the width of its 95 % confidence interval.
+        network_latency_cycles: Mean latency from injection on.
+        p50: Median latency.
+        p99: 99th percentile of latency.
+        hops: Mean number of routers that a packet visits.
+        converged: Whether warm-up ended and the interval became narrow enough.
+        saturated: Whether the source queues grew without bound.
+        deadlocked: Whether flits stopped for good.
+        cycles: Simulated cycles.
+        flit_hops: Flits through routers over all cycles.
+        wall_s: Seconds that the engine ran.
+        cpu_s: Processor seconds that it used.
+        active_terminals: Terminals that send.
+        makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
+        replicas: Simulations that the point is the mean of; absent from a point of a single one.
+        latency_ns: The mean latency in nanoseconds; absent where a cycle of the router model stands for none.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    offered: float
+    accepted: float
+    latency_cycles: float | None
+    latency_ci95: float | None
+    network_latency_cycles: float | None
+    p50: float | None
+    p99: float | None
+    hops: float | None
+    converged: bool
+    saturated: bool
+    deadlocked: bool = False
+    cycles: int
+    flit_hops: int
+    wall_s: float
+    cpu_s: float
+    active_terminals: int
+    makespan_cycles: int | None = None
+
+    def with_ns(self, model: str) -> "Point":
+        """Return the point with its latency in nanoseconds as well, if cycles of the router `model` stand for some."""
+        cycle_ns = CYCLE_NS.get(model)
+        if cycle_ns is None or self.latency_cycles is None:
+            return self
+        return Point.model_validate(self.model_dump() | {"latency_ns": self.latency_cycles * cycle_ns})
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether the point measured anything: packets arrived and nothing stopped for good."""
+        return not self.deadlocked and self.latency_cycles is not None
+
+    @property
+    def state(self) -> str:
+        """What kind of answer the point is, in a word or two."""
+        if self.deadlocked:
+            return "deadlocked"
+        if self.latency_cycles is None:
+            return "nothing arrived"
+        if self.saturated:
+            return "saturated"
+        return "converged" if self.converged else "not converged"
+
+
+class Bound(BaseModel):
+    """A load that a routing cannot carry more than under a traffic, by expectation.
+
+    Attributes:
+        saturation_bound: Flits per active terminal per cycle.
+        saturation_bound_is: What it rests on: ``expected-load``, exact for this routing, or ``distance``.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    saturation_bound: float
+    saturation_bound_is: str
+
+    @classmethod
+    def of(cls, network: _core.Network, routing: str, traffic: str) -> "Bound | None":
+        """Return the bound, or None where it takes too long or nothing is known."""
+        if network.num_routers > BOUNDED_ROUTERS:
+            return None
+        try:
+            return cls.model_validate_json(_core.saturation_bound(network, routing, traffic))
+        except _core.TopoloomError:
+            return None

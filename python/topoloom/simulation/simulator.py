@@ -1,0 +1,153 @@
+"""What turns loads into points: a network, a routing, a traffic and options that go together."""
+
+import json
+import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.files import source
+from topoloom.simulation.curves import MOST_LATENCY, ChannelLoads, Curve
+from topoloom.simulation.loads import is_trace
+from topoloom.simulation.options import EngineOptions, threads_given
+from topoloom.simulation.plans import RESOLUTION
+from topoloom.simulation.points import ZERO_LOAD, Bound, Point
+from topoloom.simulation.roles import resolve_routing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HOPELESS_LATENCY = 1.05 * MOST_LATENCY
+"""A search ends a simulation early once it has this many times the latency of an empty network."""
+
+SEARCH_PRECISION = 0.05
+"""Relative half-width of the latency interval that is enough for a search: latency grows steeply at the knee."""
+
+EMPTY_FLITS = 2000
+"""Flits that tell the latency of an empty network."""
+
+LEAST_EMPTY_CYCLES, MOST_EMPTY_CYCLES = 3_000, 30_000
+"""Bounds of the cycles that its simulation takes."""
+
+REPLICA_BITS = 32
+"""Replicas have seeds that lie 2^32 apart, so that those of a study's seeds never meet."""
+
+
+class Simulator:
+    """What turns loads into points: a network, a routing, a traffic and options that go together.
+
+    Args:
+        network: The network.
+        role: A routing, or a role.
+        traffic: A traffic pattern.
+        options: The engine's options.
+        most_load: The largest load that will be asked for; None for all that the terminals can offer, to 0.01.
+        searching: Simulate no longer than it takes to tell whether a load lies past saturation.
+        precise: The loads that are measured as precisely as the options say; None for all. The others only have to
+            tell which side of saturation they lie on.
+        channels: Let the curve tell how busy the channels are at its largest stable load.
+
+    Raises:
+        TopoloomError: Arguments that do not go together.
+    """
+
+    def __init__(
+        self,
+        network: _core.Network,
+        role: str,
+        traffic: str,
+        options: EngineOptions,
+        *,
+        most_load: float | None = None,
+        searching: bool = True,
+        precise: Iterable[float] | None = None,
+        channels: bool = False,
+    ) -> None:
+        if searching and is_trace(traffic):
+            raise TopoloomError(f"{traffic} has a load of its own and cannot be searched for saturation; simulate it")
+        options = options.on_this_machine()
+        if options.fail is not None:
+            network = network.with_failures(options.fail)
+        routing = resolve_routing(role, network.family)
+        if most_load is None:
+            most = _core.most_load(network, traffic, options.engine_json())
+            most_load = max(math.floor(most * RESOLUTION * (1 + 1e-9)), 1) / RESOLUTION
+        self.curve = Curve(
+            spec=network.spec,
+            routing=routing,
+            role=role,
+            traffic=traffic,
+            config={
+                **json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
+                "fail": network.failures,
+            },
+            source=source(network),
+            most_load=most_load,
+            note=_core.check_routing(network, routing),
+        )
+        # The bound is that of terminals which all send the same.
+        if searching and options.rates is None:
+            self.curve.bound = Bound.of(network, routing, traffic)
+        self._network = network
+        self._options = options
+        self._searching = searching
+        self._precise = None if precise is None else frozenset(precise)
+        self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
+
+    def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
+        """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own."""
+        curve = self.curve
+        options = self.options_at(load)
+        if replica:
+            options = options.model_copy(update={"seed": (options.seed + (replica << REPLICA_BITS)) % 2**64})
+        run = (self._network, curve.routing, curve.traffic, load, options.engine_json(), cancel)
+        if self._flits is None:
+            text = _core.simulate(*run)
+        else:
+            text, self._flits[load] = _core.simulate_channels(*run)
+        curve.config["threads"] = threads_given(cancel, curve.config["threads"])
+        values = json.loads(text)
+        return None if values.pop("interrupted", False) else Point.model_validate(values).with_ns(options.model)
+
+    @property
+    def keeps_flits(self) -> bool:
+        """Whether it is to tell how busy the channels are."""
+        return self._flits is not None
+
+    def flits(self, load: float) -> "NDArray[np.float32] | None":
+        """Return the flits per cycle on each channel at a load, as :class:`ChannelLoads` has them, if it keeps them."""
+        return None if self._flits is None else self._flits.get(load)
+
+    def keep_flits(self, load: float, flits: "NDArray[np.float32]") -> None:
+        """Take the flits per cycle on each channel at a load that was simulated before."""
+        if self._flits is not None:
+            self._flits[load] = flits
+
+    def keep_channels(self) -> None:
+        """Put the loads of the channels at the largest stable load into the curve, and forget the others."""
+        if self._flits is None:
+            return
+        stable = {load: flits for load, flits in self._flits.items() if load == self.curve.most_stable}
+        self._flits = stable
+        self.curve.channels = next((ChannelLoads(load, flits) for load, flits in stable.items()), None)
+
+    def options_at(self, load: float) -> EngineOptions:
+        """Return the options for one load: a search simulates no longer than it must."""
+        options = self._options
+        if not self._searching or options.measure is not None:
+            return options
+        if load == ZERO_LOAD:
+            return options.model_copy(update={"warmup": 0, "measure": self._empty_cycles()})
+        changed: dict[str, float] = {}
+        if self._precise is not None and load not in self._precise:
+            changed["precision"] = max(options.precision, SEARCH_PRECISION)
+        if self.curve.zero_load_latency is not None and options.latency_limit is None:
+            changed["latency_limit"] = HOPELESS_LATENCY * self.curve.zero_load_latency
+        return options.model_copy(update=changed)
+
+    def _empty_cycles(self) -> int:
+        """Return the cycles within which terminals offer :data:`EMPTY_FLITS`, within bounds; nothing has to warm up."""
+        cycles = math.ceil(EMPTY_FLITS / (ZERO_LOAD * self._network.num_terminals))
+        return min(max(cycles, LEAST_EMPTY_CYCLES), MOST_EMPTY_CYCLES)

@@ -1,0 +1,65 @@
+"""Applications: tasks, and the messages between them."""
+
+from typing import TYPE_CHECKING, Any
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class Application:
+    """An application: tasks, their messages, and what each does in which order.
+
+    Args:
+        spec: ``name:key=value,…`` such as ``allreduce:size=64KiB``; ``topoloom list apps`` shows what there is.
+        tasks: The tasks that there is room for: as many as it has unless its spec says otherwise.
+
+    Raises:
+        TopoloomError: An application or a key that does not exist, a schedule that cannot be read, messages that do not
+            fit into memory.
+
+    >>> Application("reduce", tasks=16).num_messages
+    15
+    """
+
+    def __init__(self, spec: str, tasks: int) -> None:
+        self.core = _core.Workload(spec, tasks)
+
+    def __repr__(self) -> str:
+        return f"Application({self.core.spec!r}, tasks={self.core.tasks})"
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks."""
+        return self.core.tasks
+
+    @property
+    def num_messages(self) -> int:
+        """The number of messages."""
+        return self.core.num_messages
+
+    @property
+    def total_bytes(self) -> int:
+        """The sum of the sizes of all messages."""
+        return self.core.total_bytes
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth knowing, a sentence each: tasks that a grid leaves over."""
+        return self.core.notes
+
+    def messages(self) -> "np.ndarray[Any, Any]":
+        """Return the messages, a structured array with the fields ``source``, ``target`` and ``bytes``."""
+        import numpy as np  # noqa: PLC0415 - needed by those who look at messages only
+
+        table = np.empty(self.num_messages, [("source", np.uint32), ("target", np.uint32), ("bytes", np.uint64)])
+        table["source"], table["target"], table["bytes"] = self.core.messages()
+        return table
+
+    def program(self, task: int) -> list[tuple[str, float]]:
+        """Return what a task does: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``."""
+        if not 0 <= task < self.tasks:
+            raise TopoloomError(f"task is {task}; {self.core.spec} has tasks 0 to {self.tasks - 1}")
+        return [(what, value if what == "compute" else int(value)) for what, value in self.core.program(task)]

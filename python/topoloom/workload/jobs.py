@@ -1,0 +1,134 @@
+"""Jobs: every application on every network, in parallel."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.network.networks import Network, as_networks
+from topoloom.simulation.options import checked
+from topoloom.workers import Workers, cpu_count, interruptible
+from topoloom.workload.gpcnet import expanded
+from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.results import WorkloadResult
+from topoloom.workload.runs import WorkloadRun
+from topoloom.workload.workloads import Workloads
+
+LARGE = 16_384
+"""Networks of so many terminals and more are run one at a time: each needs much memory."""
+
+OnResult = Callable[[WorkloadResult], None]
+
+
+def workload(
+    networks: str | Network | Iterable[str | Network],
+    apps: str | Sequence[str],
+    *,
+    routing: str = "minimal",
+    baseline: str | None = None,
+    **options: Any,
+) -> Workloads:
+    """Run every application on every network, with the same number of tasks on all of them.
+
+    That number is the least that one of the networks has room for, unless the application gives its own.
+
+    Args:
+        networks: Specs or networks.
+        apps: Applications such as ``allreduce:size=64KiB``; ``gpcnet`` without a congestor stands for all its tests.
+        routing: A routing, or the role ``minimal`` or ``adaptive``.
+        baseline: The network that the others are compared with; the first unless given.
+        **options: What :class:`WorkloadOptions` names.
+
+    Raises:
+        TopoloomError: A mistake in an argument.
+
+    >>> workload("mesh:4x4", "reduce:size=1KiB").results[0].flows
+    15
+    """
+    listed = [networks] if isinstance(networks, (str, Network)) else networks
+    named = [apps] if isinstance(apps, str) else apps
+    return WorkloadJob(as_networks(listed), named, routing, checked(WorkloadOptions, options), baseline).run()
+
+
+class WorkloadJob:
+    """Applications and networks that wait to be run.
+
+    Args:
+        networks: The networks.
+        apps: The applications.
+        routing: A routing, or a role.
+        options: How they are run.
+        baseline: The network that the others are compared with; the first if None.
+
+    Raises:
+        TopoloomError: A baseline that is none of the networks, or arguments that do not go together.
+    """
+
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        apps: Sequence[str],
+        routing: str,
+        options: WorkloadOptions,
+        baseline: str | None = None,
+    ) -> None:
+        own = list({network.spec: network for network in networks}.values())
+        apps = [one for app in apps for one in expanded(app)]
+        specs = [network.spec for network in own]
+        if baseline is not None and baseline not in specs:
+            raise TopoloomError(f"the baseline is {baseline}; it must be one of the networks: {', '.join(specs)}")
+        place = 0 if baseline is None else specs.index(baseline)
+        self._large = any(network.num_terminals >= LARGE for network in own)
+        options = options.on_this_machine()
+        self._threads = options.threads
+        self.runs = [WorkloadRun(network, app, routing, options) for app in dict.fromkeys(apps) for network in own]
+        for run in self.runs:
+            run.room = min(other.own_room for other in self.runs[: len(own)])
+        self._baseline = self.runs[place].network.spec if self.runs else ""
+        # Mistakes are told before anything runs; large ones are built again when their turn comes.
+        self._prepared = [self._checked(run) for run in self.runs]
+
+    def _checked(self, run: WorkloadRun) -> Callable[[], Callable[[_core.CancelToken], WorkloadResult]]:
+        if self._large:
+            return run.prepare
+        prepared = interruptible(run.prepare)
+        return lambda: prepared
+
+    def run(
+        self,
+        command: Sequence[str] = (),
+        on_result: OnResult | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Workloads:
+        """Run everything; Ctrl-C ends it early, and what is done is kept.
+
+        Args:
+            command: The command that repeats it.
+            on_result: Hears every result.
+            on_progress: Hears cycles simulated, or messages that have begun, some times a second.
+        """
+        cancel = _core.CancelToken()
+        done: dict[int, WorkloadResult] = {}
+        finished = True
+        waiting = None if on_progress is None else lambda: on_progress(cancel.done)
+        count = 1 if self._large else max(1, cpu_count() // self._threads)
+        with Workers[tuple[int, WorkloadResult]](count) as workers:
+            for place in range(len(self.runs)):
+                workers.submit(partial(self._run, place, cancel))
+            try:
+                while len(done) < len(self.runs):
+                    place, result = workers.next_result(waiting)
+                    done[place] = result
+                    if on_result is not None:
+                        on_result(result)
+            except KeyboardInterrupt:
+                finished = False
+            finally:
+                cancel.cancel()
+                workers.drop()
+        results = [done[place] for place in sorted(done) if not done[place].interrupted]
+        return Workloads(results, self._baseline, command, finished)
+
+    def _run(self, place: int, cancel: _core.CancelToken) -> tuple[int, WorkloadResult]:
+        return place, self._prepared[place]()(cancel)

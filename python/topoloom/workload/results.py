@@ -1,0 +1,87 @@
+"""How one application went on one network."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class WorkloadResult(BaseModel):
+    """How an application went on a network. Values that could not be measured are None.
+
+    Attributes:
+        spec: The network.
+        app: The application.
+        engine: The engine.
+        routing: The routing that ran, resolved from its role.
+        role: Its role, or its name if it was asked for by that: ``minimal`` where an adaptive one was asked for, which
+            the flow engine does not model.
+        mapping: Which terminal ran which task.
+        paths: Paths of a message in the flow engine, each drawn for it: 1, as with ECMP by flow, unless given.
+        makespan_s: Seconds from the start to the end of the last task.
+        ideal_s: A lower bound of that on any network: no congestion, only computing, waiting and the terminals' rates.
+        tasks: The number of tasks.
+        flows: Messages that went through the network.
+        events: What the engine did: cycles simulated, or events of the flow engine.
+        message_mean_s: Mean seconds from when a message can be sent until all of it has arrived.
+        message_p99_s: The 99th percentile of these.
+        wall_s: Seconds that the engine ran.
+        peak_rss_bytes: The largest memory of the process so far.
+        interrupted: Whether it was stopped early.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    spec: str
+    app: str
+    engine: str
+    routing: str
+    role: str = ""
+    mapping: str
+    paths: int | None = None
+    makespan_s: float | None
+    ideal_s: float | None = None
+    tasks: int
+    flows: int
+    events: int
+    message_mean_s: float | None = None
+    message_p99_s: float | None = None
+    wall_s: float
+    peak_rss_bytes: int
+    interrupted: bool = False
+
+    @property
+    def coalesced_share(self) -> float:
+        """The part of the makespan that messages of the critical path waited to be served together with others."""
+        waited: float = (self.model_extra or {}).get("coalesced_s", 0.0)
+        return waited / self.makespan_s if self.makespan_s else 0.0
+
+    @property
+    def over_ideal(self) -> float | None:
+        """The makespan in parts of the ideal one; None if it is not known, or takes no time."""
+        return self.makespan_s / self.ideal_s if self.makespan_s is not None and self.ideal_s else None
+
+    @property
+    def routing_text(self) -> str:
+        """The routing for people: its role and its name, where both differ."""
+        return f"{self.role} ({self.routing})" if self.role and self.role != self.routing else self.routing
+
+    @property
+    def state(self) -> str:
+        """What kind of answer it is, in a word."""
+        if getattr(self, "deadlocked", False):
+            return "deadlocked"
+        if self.makespan_s is None:
+            return "interrupted" if self.interrupted else "not finished"
+        return "finished"
+
+
+def time_text(seconds: float | None) -> str:
+    """Return a time with the unit that suits it.
+
+    >>> time_text(0.00123), time_text(None)
+    ('1.23 ms', '–')
+    """
+    if seconds is None:
+        return "–"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.4g} {unit}"
+    return f"{seconds / 1e-9:.4g} ns"

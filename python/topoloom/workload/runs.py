@@ -1,0 +1,137 @@
+"""Runs: an application on a network, by the flow engine or by the cycle engine."""
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from topoloom import _core
+from topoloom.files import source
+from topoloom.network.networks import Network
+from topoloom.simulation.options import EngineOptions, threads_given
+from topoloom.simulation.roles import flow_routing, resolve_routing
+from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.results import WorkloadResult
+
+IDEAL = (
+    "ideal: a lower bound for any network: every message alone on its path, terminals busy at their own rate, "
+    "routers without delay"
+)
+ONE_PATH = (
+    "paths=1: a message takes one path, drawn where its routing has several, as ECMP does for each flow; "
+    "--flow-engine paths=16 spreads it"
+)
+SEVERAL_PATHS = "paths={paths}: a message is split evenly over so many paths, each drawn by its routing"
+"""What makespans rest on."""
+
+
+class WorkloadRun:
+    """An application on a network, with options that go together.
+
+    Args:
+        network: The network.
+        app: The application.
+        role: A routing, or a role. The flow engine runs the minimal one instead of an adaptive one.
+        options: How it is run.
+
+    Attributes:
+        own_room: The most tasks that the network has room for.
+        room: The most tasks that the application may have: as many, unless other networks have room for fewer.
+
+    Raises:
+        TopoloomError: Arguments that do not go together.
+    """
+
+    def __init__(self, network: Network, app: str, role: str, options: WorkloadOptions) -> None:
+        core = network.core if options.fail is None else network.core.with_failures(options.fail)
+        self.network, self.app, self.options = core, app, options.on_this_machine()
+        self.role, self.routing, self.warning = role, resolve_routing(role, core.family), None
+        self.own_room = self.room = _core.room(core)
+        if options.engine == "flow":
+            self.routing, self.warning = flow_routing(core, role)
+        if self.warning is not None:
+            self.role = "minimal"
+
+    def play(self) -> WorkloadResult:
+        """Run it here and now."""
+        return self.prepare()(_core.CancelToken())
+
+    def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
+        """Check all that can be checked, and return what runs it."""
+        workload = _core.Workload(self.app, self.room)
+        options = self.options
+        about = {
+            "spec": self.network.spec,
+            **source(self.network),
+            "app": self.app,
+            "engine": options.engine,
+            "routing": self.routing,
+            "role": self.role,
+            "mapping": options.mapping,
+            "tasks": workload.tasks,
+            "bytes": workload.total_bytes,
+            "notes": [*workload.notes, *([] if self.warning is None else [self.warning])],
+            "version": _core.__version__,
+            "seed": options.seed,
+        }
+        if options.engine == "flow":
+            _core.check_routing(self.network, self.routing)
+            config = json.loads(_core.flow_check(workload, options.flow_engine, options.rate, options.seed))
+            about |= {"paths": config["paths"], "assumptions": self._assumptions(workload, config["paths"])}
+            return partial(_flowed, self, workload, about)
+        engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
+        play = _core.CyclePlay(
+            self.network, self.routing, workload, options.mapping, options.flit, options.rate, engine
+        )
+        about["assumptions"] = self._assumptions(workload, None)
+        about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
+        return partial(_played, play, about)
+
+    def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
+        """Return what the makespan rests on, a sentence each."""
+        said = [IDEAL]
+        if paths is not None:
+            said.append(ONE_PATH if paths == 1 else SEVERAL_PATHS.format(paths=paths))
+        if workload.fills_room and self.room < self.own_room:
+            said.append(
+                f"{self.app}: {workload.tasks:,} tasks on every network, as many as the smallest one has room for"
+            )
+        return said
+
+
+def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
+    text, _ = play.run(cancel)
+    about["config"]["threads"] = threads_given(cancel, about["config"]["threads"])
+    return WorkloadResult.model_validate(about | json.loads(text))
+
+
+def _flowed(
+    run: WorkloadRun, workload: _core.Workload, about: dict[str, Any], cancel: _core.CancelToken
+) -> WorkloadResult:
+    begun, options = time.monotonic(), run.options
+    text, *_ = _core.flow_workload(
+        run.network,
+        run.routing,
+        workload,
+        options.mapping,
+        options.flow_engine,
+        options.rate,
+        options.seed,
+        cancel,
+    )
+    told = json.loads(text)
+    messages = told.pop("messages") or {}
+    completed = told.pop("completed")
+    told |= {f"message_{name}": value for name, value in messages.items()}
+    told["config"] |= {"rate": options.rate}
+    measured = {"wall_s": time.monotonic() - begun, "peak_rss_bytes": _peak_rss_bytes(), "interrupted": not completed}
+    result = WorkloadResult.model_validate(about | told | measured)
+    return result if completed else result.model_copy(update={"makespan_s": None})
+
+
+def _peak_rss_bytes() -> int:
+    """Return the largest memory of the process so far; kilobytes are told everywhere but on macOS."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
