@@ -12,7 +12,7 @@ import pytest
 from oracles.fields import prime_power
 from topoloom import TopoloomError, candidates, network
 from topoloom.design import bisections
-from topoloom.design.candidates import SHAPES, prime_powers
+from topoloom.design.shapes import SHAPES, prime_powers
 
 
 def drawn(found, count):

@@ -20,7 +20,7 @@ from harness.outcome import Outcome
 from topoloom import TopoloomError, _core
 from topoloom.simulation.options import EngineOptions, LinkLatencies, Options, Reads
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, measurements, run_points
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.worker import outcome_of
 
 Command = Callable[..., Outcome]
@@ -141,7 +141,7 @@ def test_what_stands_in_a_file_is_part_of_the_key(name: str, folder: Path) -> No
 def test_every_option_that_reads_a_file_is_marked(folder: Path) -> None:
     """Options are given files that are not there: those that miss them read them."""
     reading = set()
-    for name, kind in KINDS.items():
+    for name, kind in MEASUREMENTS.items():
         for option, field in kind.options.model_fields.items():
             if str not in (field.annotation, *get_args(field.annotation)):
                 continue
@@ -169,7 +169,7 @@ def _is_options(annotation: object) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Options)
 
 
-def _missing(kind: measurements.Kind, name: str, options: dict[str, Any]) -> bool:
+def _missing(kind: measurements.Measurement, name: str, options: dict[str, Any]) -> bool:
     point = StudyPoint(name, "mesh:2x2", "dor" if kind.routes else "", "uniform" if kind.sends else "", 0.1)
     if kind.plays:
         point = StudyPoint(name, "mesh:2x2", "dor", "allreduce")

@@ -33,7 +33,7 @@ from topoloom.simulation.simulator import Simulator
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parquet, run_points
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.running import checked
 from topoloom.studies.schema import study_schema
 from topoloom.studies.toml_lines import places
@@ -734,7 +734,7 @@ def test_the_schema_describes_every_key_and_agrees_with_what_is_read() -> None:
         with pytest.raises(TopoloomError):
             Study.parse(f"{SWEEP}{bad}\n")
     names = schema["$defs"]["Sweep"]["properties"]["options"]["properties"]
-    known = {name for kind in KINDS.values() for name in kind.options.model_fields}
+    known = {name for kind in MEASUREMENTS.values() for name in kind.options.model_fields}
     assert {name.replace("-", "_") for name in names} == {*known, "router"} - {"seed"}
     assert known >= {*EngineOptions.model_fields, "trials", "layout", "vcs"}
 

@@ -9,9 +9,10 @@ from topoloom._core import TopoloomError, layout_assumptions
 from topoloom.cli.console import print_json, print_sentence, print_table, say
 from topoloom.cli.parameters import Json, LayoutRules
 from topoloom.cli.watching import watched
-from topoloom.design.candidates import SHAPES, Candidate
+from topoloom.design.candidates import Candidate
 from topoloom.design.candidates import candidates as search
 from topoloom.design.racks import RackRule
+from topoloom.design.shapes import SHAPES
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}

@@ -12,7 +12,7 @@ from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
-from topoloom.cli.watching import Seldom, stage_text, watched
+from topoloom.cli.watching import Throttle, stage_text, watched
 from topoloom.files import REPORT, check_writable
 from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
@@ -67,7 +67,7 @@ def compare(
 def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Comparison:
     """Run the comparison; stderr tells how far it is, in a bar or, if it is no terminal, in a line a curve."""
     told: set[int] = set()
-    seldom = Seldom()
+    throttle = Throttle()
     with progress() as bar:
         task = bar.add_task("curves", total=len(job.curves), now="")
 
@@ -83,7 +83,7 @@ def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Compariso
             if stage:
                 bar.update(task, now=stage)
             done = sum(len(curve.points) for curve in job.curves)
-            seldom.say(lambda: f"{done} points of {len(job.curves)} curves are done{', ' * bool(stage)}{stage}")
+            throttle.say(lambda: f"{done} points of {len(job.curves)} curves are done{', ' * bool(stage)}{stage}")
 
         return job.run(command, on_point, kept, waiting)
 

@@ -53,7 +53,7 @@ JOBS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Where:
+class Execution:
     """Where a study is to be run; this machine if everything is None.
 
     Attributes:
@@ -69,7 +69,7 @@ class Where:
     share: int | None = None
 
 
-def _where(given: dict[str, Any]) -> Where:
+def _where(given: dict[str, Any]) -> Execution:
     """Check the options of :data:`JOBS`."""
     given = {name: value for name, value in given.items() if value is not None}
     scheduler, script, share = (given.pop(name, None) for name in ("scheduler", "script", "share"))
@@ -84,14 +84,14 @@ def _where(given: dict[str, Any]) -> Where:
         raise TopoloomError(f"--{next(iter(given))} belongs to jobs; give --cluster {names} or --script FILE too")
     if script and system != "slurm":
         raise TopoloomError(f"--script writes a file for sbatch, which --cluster {system} does not have")
-    return Where(scheduler, Jobs(system, **given) if system else None, Path(script) if script else None, share)
+    return Execution(scheduler, Jobs(system, **given) if system else None, Path(script) if script else None, share)
 
 
 takes_jobs = takes("where", JOBS, _where)
 """Gives a command the options of :data:`JOBS`; it receives them checked, as its argument `where`."""
 
 
-def executor_of(where: Where, workers: int | None) -> Executor:
+def executor_of(where: Execution, workers: int | None) -> Executor:
     """Return where points are run; `workers` counts the processes of this machine."""
     if where.scheduler or where.jobs:
         _refuse_workers(workers)
@@ -113,7 +113,7 @@ def tell_notes(ledger: Ledger) -> None:
 
 
 def write_script(
-    file: Path, study: Study, folder: Path, where: Where, workers: int | None, *, force: bool, keep_going: bool
+    file: Path, study: Study, folder: Path, where: Execution, workers: int | None, *, force: bool, keep_going: bool
 ) -> int:
     """Deal what the ledger lacks to the jobs of an array, and write the file for sbatch."""
     _refuse_workers(workers)

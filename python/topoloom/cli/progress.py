@@ -18,7 +18,7 @@ TOLD_EVERY_S = 10.0
 """How often progress is told in a line where stderr is no terminal."""
 
 
-class Told:
+class ProgressDisplay:
     """Tells how far a run is: a live table on a terminal, a line now and then elsewhere."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -29,7 +29,7 @@ class Told:
         self._said = time.monotonic()
         self._began = time.monotonic()
 
-    def __enter__(self) -> "Told":
+    def __enter__(self) -> "ProgressDisplay":
         if self._live is not None:
             self._live.start()
         return self

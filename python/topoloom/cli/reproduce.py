@@ -10,7 +10,7 @@ from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
-from topoloom.cli.progress import Told, duration, exit_status, tell_failures
+from topoloom.cli.progress import ProgressDisplay, duration, exit_status, tell_failures
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.papers import Paper, Plan, Reproduction, names
 from topoloom.studies import Ledger, LocalExecutor
@@ -54,8 +54,8 @@ def reproduce(
     store, page = folder / "results.store", folder / f"{read.name}.html"
     check_writable(page, REPORT, force=force)
     _announce(plan, store, workers or cpu_count())
-    with Told(read.name, store) as told:
-        found = plan.run(store, executor=LocalExecutor(workers), on_progress=told.update)
+    with ProgressDisplay(read.name, store) as display:
+        found = plan.run(store, executor=LocalExecutor(workers), on_progress=display.update)
     found.command, found.store = context.obj, str(store)
     tell_failures(found.progress)
     _tell_others(found)

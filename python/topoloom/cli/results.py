@@ -11,7 +11,7 @@ from topoloom.cli import status
 from topoloom.cli.console import console, print_json, print_table, say
 from topoloom.cli.parameters import Force
 from topoloom.studies import parquet
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.results import IDENTIFYING, Results
 
 MOST_ROWS = 60
@@ -81,7 +81,7 @@ def summary_tables(found: Results, names: list[str] | None = None, *, everything
     """Print results as one table a kind of point, the first rows if there are many."""
     for kind, mine in found.by_kind().items():
         shown = mine if everything else Results(mine.rows[:MOST_ROWS])
-        console().print(f"{kind}: {KINDS[kind].summary}", style="bold")
+        console().print(f"{kind}: {MEASUREMENTS[kind].summary}", style="bold")
         _print_rows(shown, names, _columns(mine))
         print()
         if len(shown) < len(mine):
@@ -100,7 +100,7 @@ def _columns(found: Results) -> list[str]:
     if len({row["traffic"] for row in rows}) == len({row["seed"] for row in rows}) == 1:
         telling = [name for name in telling if name != "seed"]
     versions = ["model_version"] if len({row["model_version"] for row in rows}) > 1 else []
-    return [*telling, *differing, *versions, *KINDS[found.rows[0]["kind"]].columns]
+    return [*telling, *differing, *versions, *MEASUREMENTS[found.rows[0]["kind"]].columns]
 
 
 def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> None:
@@ -109,7 +109,7 @@ def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> N
     rows = found.with_options()
     known = list(dict.fromkeys([*parquet.FIXED, *(name for row in rows for name in row)]))
     for name in names:
-        if name not in known and not any(name in kind.columns for kind in KINDS.values()):
+        if name not in known and not any(name in kind.columns for kind in MEASUREMENTS.values()):
             raise TopoloomError(unknown("column", name, known))
     cells = [[_cell(row.get(name)) for name in names] for row in rows]
     fit = _fitting([names, *cells], console().width) if chosen is None else len(names)

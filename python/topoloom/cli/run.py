@@ -9,9 +9,9 @@ import typer
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.jobs import Where, executor_of, takes_jobs, tell_notes, write_script
+from topoloom.cli.jobs import Execution, executor_of, takes_jobs, tell_notes, write_script
 from topoloom.cli.parameters import Force
-from topoloom.cli.progress import Told, exit_status, tell_failures, tell_points
+from topoloom.cli.progress import ProgressDisplay, exit_status, tell_failures, tell_points
 from topoloom.cli.results import summary_tables
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.studies import Executor, Ledger, Progress, Results, Study, run_points
@@ -45,7 +45,7 @@ def run(
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of study files.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")] = False,
     *,
-    where: Where,
+    where: Execution,
 ) -> int:
     """Run a study: sweeps of networks, routings, traffic and loads. Resumes where it was stopped."""
     if schema:
@@ -94,9 +94,9 @@ def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) ->
         tell_notes(ledger)
         if new := take_in(ledger, study.name):
             say(f"{new} points were done by jobs of the array")
-        with Told(study.name, folder) as told:
+        with ProgressDisplay(study.name, folder) as display:
             progress = run_points(
-                points, ledger, executor, name=study.name, keep_going=keep_going, on_progress=told.update
+                points, ledger, executor, name=study.name, keep_going=keep_going, on_progress=display.update
             )
         results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
         tell_notes(ledger)
@@ -114,9 +114,9 @@ def _print(study: Study, folder: Path, results: Results, *, json: bool) -> None:
 def _run_share(study: Study, folder: Path, share: int, executor: Executor, *, keep_going: bool) -> int:
     """Run one share into its journal."""
     points = share_of(study.points(), folder, share)
-    with Journal(folder, share) as journal, Told(f"{study.name}, share {share}", folder) as told:
+    with Journal(folder, share) as journal, ProgressDisplay(f"{study.name}, share {share}", folder) as display:
         progress = run_points(
-            points, journal, executor, name=study.name, keep_going=keep_going, on_progress=told.update
+            points, journal, executor, name=study.name, keep_going=keep_going, on_progress=display.update
         )
     tell_failures(progress)
     return exit_status(progress)

@@ -5,7 +5,7 @@ from topoloom.cli.console import print_json, progress
 from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
-from topoloom.cli.watching import Seldom, watched
+from topoloom.cli.watching import Throttle, watched
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions, counted
 from topoloom.simulation.plans import search_plan
@@ -40,7 +40,7 @@ def saturation(
 
 
 def _run(simulator: Simulator, keeper: Keeper) -> bool:
-    seldom = Seldom()
+    throttle = Throttle()
     with progress() as bar:
         task = bar.add_task(simulator.curve.spec, total=None, now="")
 
@@ -49,7 +49,7 @@ def _run(simulator: Simulator, keeper: Keeper) -> bool:
 
         def waiting(cancel: CancelToken) -> None:
             bar.update(task, now=f"{cancel.done:,} cycles")
-            seldom.say(lambda: counted(len(simulator.curve.points), "point is done", "points are done"))
+            throttle.say(lambda: counted(len(simulator.curve.points), "point is done", "points are done"))
 
         return run_plans([(simulator, search_plan(simulator.curve))], on_point, keeper, waiting)
 

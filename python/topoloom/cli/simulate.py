@@ -6,7 +6,7 @@ from topoloom.cli.console import paused, print_json, progress, say
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
-from topoloom.cli.watching import Seldom, watched
+from topoloom.cli.watching import Throttle, watched
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import offered_loads
@@ -46,7 +46,7 @@ def _prepared(
 
 def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
     """Run the points under a progress bar; people see them as they come."""
-    table, seldom = None if json else PointTable(simulator.curve, loads), Seldom()
+    table, throttle = None if json else PointTable(simulator.curve, loads), Throttle()
     with progress() as bar:
         task = bar.add_task(simulator.curve.spec, total=len(loads), now="")
 
@@ -58,7 +58,7 @@ def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
 
         def waiting(cancel: CancelToken) -> None:
             bar.update(task, now=f"{cancel.done:,} cycles")
-            seldom.say(lambda: f"{len(simulator.curve.points)} of {len(loads)} points are done")
+            throttle.say(lambda: f"{len(simulator.curve.points)} of {len(loads)} points are done")
 
         finished = run_plans([(simulator, fixed_plan(loads))], on_point, waiting=waiting)
     if table is not None:

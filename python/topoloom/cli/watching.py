@@ -55,7 +55,7 @@ def stage_text(cancel: _core.CancelToken) -> str:
     return f"{name}, {done:,} of {total:,}" if total else f"{name}, {done:,}" if done else name
 
 
-class Seldom:
+class Throttle:
     """Says a line on stderr now and then, where that is no terminal."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class _Line:
     def __init__(self, what: str) -> None:
         self._what = what
         self._began = time.monotonic()
-        self._seldom = Seldom()
+        self._throttle = Throttle()
         errors = console(stderr=True)
         self._live = (
             Live(console=errors, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
@@ -98,7 +98,7 @@ class _Line:
         stage = stage_text(cancel)
         text = f"{self._what}{': ' * bool(stage)}{stage}, {spent:.0f} s"
         if self._live is None:
-            self._seldom.say(lambda: text)
+            self._throttle.say(lambda: text)
             return
         if not self._live.is_started:
             self._live.start()

@@ -10,7 +10,7 @@ from topoloom.network.bisection import candidates
 from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole
 
 
-class Permuted(NamedTuple):
+class Permutation(NamedTuple):
     """A cabling list, permuted.
 
     Attributes:
@@ -34,7 +34,7 @@ def permute_list(
     seed: int = 1,
     keep: str | None = None,
     steps: int | None = None,
-) -> Permuted:
+) -> Permutation:
     """Permute a machine's cables, and say in which order its ends of cables are moved.
 
     Args:
@@ -60,7 +60,7 @@ def permute_list(
     told, bandwidth = json.loads(text), bandwidth_side_by_side(before, after)
     for when in ("before", "after"):
         told[when] |= bandwidth[when]
-    return Permuted(told | {"losses": bandwidth["losses"]}, moves, cabling)
+    return Permutation(told | {"losses": bandwidth["losses"]}, moves, cabling)
 
 
 def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> dict[str, Any]:

@@ -6,6 +6,6 @@ its claims are judged by them (:mod:`topoloom.papers.reproduction`).
 """
 
 from topoloom.papers.paper import VERDICTS, Paper, names
-from topoloom.papers.reproduction import Judged, Plan, Reproduction
+from topoloom.papers.reproduction import Judgement, Plan, Reproduction
 
-__all__ = ["VERDICTS", "Judged", "Paper", "Plan", "Reproduction", "names"]
+__all__ = ["VERDICTS", "Judgement", "Paper", "Plan", "Reproduction", "names"]

@@ -51,7 +51,7 @@ def check_conditions(conditions: Mapping[str, Value]) -> None:
 
 
 @dataclass
-class Found:
+class ResultLookup:
     """The results that one item may use.
 
     Attributes:
@@ -125,7 +125,7 @@ class Found:
 
 
 @dataclass
-class Asked:
+class PointLookup:
     """What formulas would look up, before there is any result: refuses what no study asks for.
 
     Attributes:

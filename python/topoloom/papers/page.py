@@ -10,13 +10,13 @@ from plotly.offline import get_plotlyjs
 
 from topoloom import _core
 from topoloom.papers.paper import Figure
-from topoloom.papers.reproduction import ItemResult, Judged, Reproduction, series_points, shown
+from topoloom.papers.reproduction import ItemResult, Judgement, Reproduction, series_points, shown
 from topoloom.report.charts import curve_series, latency_top
 from topoloom.report.page import environment, text
 from topoloom.report.settings import settings
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.results import CURVES
 
 MOST_EVIDENCE = 24
@@ -56,14 +56,14 @@ def render_paper(reproduction: Reproduction) -> str:
     )
 
 
-def evidence(claim: Judged) -> list[str]:
+def evidence(claim: Judgement) -> list[str]:
     """Return the results that a claim rests on, a line each."""
     return [_evidence_line(row) for row in claim.evidence[:MOST_EVIDENCE]]
 
 
 def _evidence_line(row: Any) -> str:
     result = json.loads(row["result"])
-    names = KINDS[row["kind"]].columns
+    names = MEASUREMENTS[row["kind"]].columns
     values = [f"{name} {shown(result[name])}" for name in names if result.get(name) is not None]
     about = [row["kind"], row["spec"], row["routing"], row["traffic"]]
     about += [f"load {row['load']:g}"] if row["load"] is not None else []
@@ -159,7 +159,7 @@ def _setup(reproduction: Reproduction, name: str) -> dict[str, Any]:
     sets: dict[str, dict[str, Any]] = {}
     seeds: dict[int, None] = {}
     for point in study.points():
-        if KINDS[point.kind].simulates:
+        if MEASUREMENTS[point.kind].simulates:
             options = {option: own for option, own in point.options.items() if option != "seed"}
             sets.setdefault(json.dumps(options, sort_keys=True), options)
             seeds.setdefault(point.seed or 0)

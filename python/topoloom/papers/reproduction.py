@@ -10,7 +10,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import TopoloomError, unknown
 from topoloom.papers.formulas import Formula, NoValueError, Value
-from topoloom.papers.lookups import Asked, Found, NotMeasuredError, Row, about, check_conditions, matches
+from topoloom.papers.lookups import NotMeasuredError, PointLookup, ResultLookup, Row, about, check_conditions, matches
 from topoloom.papers.paper import (
     VERDICTS,
     Claim,
@@ -38,7 +38,7 @@ SINGLE = "value"
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """What became of a claim.
 
     Attributes:
@@ -106,9 +106,9 @@ class ItemResult:
     """
 
     item: Item
-    claims: list[Judged]
+    claims: list[Judgement]
     tables: list[list[list[Cell]]]
-    found: Found
+    found: ResultLookup
 
 
 @dataclass
@@ -138,7 +138,7 @@ class Reproduction:
     store: str = ""
 
     @property
-    def claims(self) -> list[Judged]:
+    def claims(self) -> list[Judgement]:
         """All claims that were judged."""
         return [claim for item in self.items for claim in item.claims]
 
@@ -252,7 +252,7 @@ class Plan:
         own = [
             dict(rows[point.key]) | {"study": study, "role": point.role} for study, point in points if point.key in rows
         ]
-        found = Found(own, points)
+        found = ResultLookup(own, points)
         claims = [_judge(self.paper, item, name, claim, it, found) for name, claim, it in self.paper.claims(item)]
         tables = [[_cells(self.paper, table, row, found) for row in table.row] for table in item.table]
         return ItemResult(item, claims, tables, found)
@@ -275,7 +275,7 @@ def _check_formulas(paper: Paper, item: Item, points: Sequence[tuple[str, StudyP
     Raises:
         TopoloomError: The first of them, with its item.
     """
-    asked = Asked(points)
+    asked = PointLookup(points)
     for where, formula, names in _formulas(paper, item):
         for name in sorted(formula.names() - names.keys()):
             raise TopoloomError(f"{paper.name}: {where}: {unknown('name', name, list(names))}")
@@ -314,7 +314,7 @@ def _formulas(paper: Paper, item: Item) -> list[tuple[str, Formula, dict[str, Va
     return found
 
 
-def _judge(paper: Paper, item: Item, name: str, claim: Claim, it: Value, found: Found) -> Judged:
+def _judge(paper: Paper, item: Item, name: str, claim: Claim, it: Value, found: ResultLookup) -> Judgement:
     """Return a claim with its verdict."""
     row = paper.rows.get(name, {})
     published = claim.published or row.get("published", "")
@@ -332,13 +332,13 @@ def _judge(paper: Paper, item: Item, name: str, claim: Claim, it: Value, found: 
     try:
         measured, verdict = _weigh(claim, paper.names | {"it": it}, published, found)
     except NotMeasuredError as missing:
-        return Judged(**told | {"note": str(missing)}, measured=None, verdict=None)
+        return Judgement(**told | {"note": str(missing)}, measured=None, verdict=None)
     except TopoloomError as error:
         raise TopoloomError(f"{paper.name}: {name}: {error}") from None
-    return Judged(**told, measured=measured, verdict=verdict, evidence=list(found.used.values()))
+    return Judgement(**told, measured=measured, verdict=verdict, evidence=list(found.used.values()))
 
 
-def _weigh(claim: Claim, names: dict[str, Value], published: str, found: Found) -> tuple[Value, Verdict]:
+def _weigh(claim: Claim, names: dict[str, Value], published: str, found: ResultLookup) -> tuple[Value, Verdict]:
     """Return what was measured, and the verdict."""
     several = isinstance(claim.measured, dict)
     formulas = claim.measured if isinstance(claim.measured, dict) else {SINGLE: claim.measured}
@@ -353,7 +353,7 @@ def _weigh(claim: Claim, names: dict[str, Value], published: str, found: Found) 
     return measured, _nearness(claim, measured, target if isinstance(target, list) else [target])
 
 
-def _truth(claim: Claim, names: dict[str, Value], found: Found) -> Verdict:
+def _truth(claim: Claim, names: dict[str, Value], found: ResultLookup) -> Verdict:
     assert claim.holds is not None
     if claim.holds.evaluate(names, found):
         return "erratum" if claim.verdict == "erratum" else "reproduced"
@@ -377,7 +377,7 @@ def _nearness(claim: Claim, measured: Value, target: list[float]) -> Verdict:
     return "not-reproduced"
 
 
-def _cells(paper: Paper, table: Table, row: TableRow, found: Found) -> list[Cell]:
+def _cells(paper: Paper, table: Table, row: TableRow, found: ResultLookup) -> list[Cell]:
     formula = row.measured or table.measured
     assert formula is not None
     cells = []
@@ -390,7 +390,7 @@ def _cells(paper: Paper, table: Table, row: TableRow, found: Found) -> list[Cell
     return cells
 
 
-def series_points(paper: Paper, figure: Figure, found: Found) -> list[list[dict[str, Value]]]:
+def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[list[dict[str, Value]]]:
     """Return the points of each series of a figure as ``it``, ``x`` and ``y``; those without a result are left out."""
     drawn = []
     for series in figure.series:

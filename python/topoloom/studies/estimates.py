@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.points import StudyPoint
 
 _NUMBER = re.compile(r"\d+")
@@ -76,4 +76,4 @@ def guess(point: StudyPoint) -> float:
     factors = [int(number) for number in _NUMBER.findall(sizes)][:6] or [100]
     factors += [int(key[2:]) for key in keys.split(",") if _FACTOR.fullmatch(key)]
     size = min(max(prod(factors), 1), 10**7)
-    return KINDS[point.kind].effort * _load(point) * size / 1000
+    return MEASUREMENTS[point.kind].effort * _load(point) * size / 1000

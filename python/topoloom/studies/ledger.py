@@ -154,7 +154,7 @@ class Ledger:
         with self._transaction():
             new = self._schema_version() == 0
             self._make_tables()
-            mending = repair.Mending(self._db, self.folder / PARTS)
+            mending = repair.Repair(self._db, self.folder / PARTS)
             mending.free_lost_points(verdicts)
             mending.free_unreadable_points()
             found = mending.save(saved) + mending.take_in_parts()
@@ -197,7 +197,7 @@ class Ledger:
             return
         self._db = sqlite3.connect(":memory:", isolation_level=None)
         self._make_tables()
-        mending = repair.Mending(self._db, self.folder / PARTS, keep=True)
+        mending = repair.Repair(self._db, self.folder / PARTS, keep=True)
         found = (mending.save(repair.saved(path)) if path.is_file() else 0) + mending.take_in_parts()
         self.notes += [
             *mending.notes,

@@ -1,15 +1,14 @@
-"""What a study can ask of a network: the kinds of points, and how each is run.
+"""What a study can ask of a network: what a point of each kind measures, and how it is run.
 
-A new kind is an entry in :data:`KINDS`; expansion, ledger, executors and tables need no change.
+A new kind is an entry in :data:`MEASUREMENTS`; expansion, ledger, executors and tables need no change.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
@@ -29,13 +28,42 @@ from topoloom.workload.applications import Application
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.runs import WorkloadRun
 
-if TYPE_CHECKING:
-    from topoloom.studies.points import StudyPoint
-
 Result = dict[str, Any]
 
 MOST_PRECISION = 0.5
 """The widest interval that the engine can be asked for."""
+
+
+class Question(Protocol):
+    """What a measurement reads of a point; :class:`topoloom.studies.StudyPoint` says what each stands for."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the measurement."""
+
+    @property
+    def spec(self) -> str:
+        """The network."""
+
+    @property
+    def routing(self) -> str:
+        """The routing."""
+
+    @property
+    def traffic(self) -> str:
+        """The traffic pattern, or the application."""
+
+    @property
+    def load(self) -> float | None:
+        """The offered load."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """What else the measurement takes."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options, as Python takes them."""
 
 
 class FloorOptions(Options):
@@ -85,8 +113,8 @@ class BoundOptions(Options):
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of point.
+class Measurement:
+    """What points of one kind measure.
 
     Attributes:
         summary: What it measures, for people.
@@ -105,7 +133,7 @@ class Kind:
     """
 
     summary: str
-    run: Callable[["StudyPoint"], Result]
+    run: Callable[[Question], Result]
     simulates: bool = False
     routes: bool = False
     sends: bool = False
@@ -126,7 +154,7 @@ class Kind:
         """
         return self.reads(values) if self.reads else checked(self.options, values)
 
-    def files(self, point: "StudyPoint") -> list[str]:
+    def files(self, point: Question) -> list[str]:
         """Return the paths of the files that a point of this kind reads, as they stand in its names."""
         names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
         named = [path for what, name in names.items() for path in _files_of(what, name)]
@@ -166,8 +194,8 @@ def _contents(what: str, name: str) -> tuple[str | None, ...]:
     return tuple(map(digest, _files_of(what, name)))
 
 
-def simulator(point: "StudyPoint", *, searching: bool) -> Simulator:
-    """Return the simulator of a point.
+def simulator(point: Question, *, searching: bool, **defaults: Any) -> Simulator:
+    """Return the simulator of a point; `defaults` stand where the point does not give an option.
 
     Raises:
         TopoloomError: Network, routing, traffic and options that do not go together.
@@ -176,27 +204,27 @@ def simulator(point: "StudyPoint", *, searching: bool) -> Simulator:
         network(point.spec).core,
         point.routing,
         point.traffic,
-        make_options(point.options),
+        make_options(defaults | point.options),
         most_load=_load(point),
         searching=searching,
         precise=() if point.kind == "saturation" else None,
     )
 
 
-def _load(point: "StudyPoint") -> float | None:
+def _load(point: Question) -> float | None:
     """Return the largest load that a point simulates: its own, or that of its trace; None for all there is."""
     if point.load is not None:
         return point.load
     return offered_loads(network(point.spec).core, point.traffic, None)[0] if is_trace(point.traffic) else None
 
 
-def check(point: "StudyPoint") -> None:
+def check(point: Question) -> None:
     """Check all that can be checked of a point before it is run.
 
     Raises:
         TopoloomError: Whatever makes the point impossible.
     """
-    kind = KINDS[point.kind]
+    kind = MEASUREMENTS[point.kind]
     if kind.simulates:
         if not kind.loads and is_trace(point.traffic):
             raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
@@ -209,31 +237,30 @@ def check(point: "StudyPoint") -> None:
         network(point.spec)
 
 
-def run(point: "StudyPoint") -> Result:
+def run(point: Question) -> Result:
     """Do the work of a point; the result is what JSON can hold."""
-    return KINDS[point.kind].run(point)
+    return MEASUREMENTS[point.kind].run(point)
 
 
-def _simulate(point: "StudyPoint") -> Result:
+def _simulate(point: Question) -> Result:
     sim = simulator(point, searching=False)
     run_here(sim, fixed_plan([sim.curve.most_load]))
     (measured,) = sim.curve.points.values()
     return {"config": sim.curve.config} | measured.model_dump()
 
 
-def _saturation(point: "StudyPoint") -> Result:
+def _saturation(point: Question) -> Result:
     sim = simulator(point, searching=True)
     run_here(sim, search_plan(sim.curve))
     return sim.curve.saturation_dict()
 
 
-def _curve(point: "StudyPoint") -> Result:
+def _curve(point: Question) -> Result:
     settings = point.settings
-    if (precision := settings.get("precision")) is not None:
-        # Replicas that are longer than they must be would be wasted.
-        options = {"precision": min(REPLICA_PRECISION * precision, MOST_PRECISION)} | point.options
-        point = dataclasses.replace(point, settings={**settings, "options": options})
-    sim = simulator(point, searching=True)
+    precision = settings.get("precision")
+    # Replicas that are longer than they must be would be wasted.
+    own = {} if precision is None else {"precision": min(REPLICA_PRECISION * precision, MOST_PRECISION)}
+    sim = simulator(point, searching=True, **own)
     refine = partial(replicate, sim, precision=precision, most=settings["replicas"]) if precision else _leave
     run_here(sim, bend_plan(sim.curve, settings["loads"], settings["tolerance"]), refine)
     stable = [found for load, found in sim.curve.points.items() if sim.curve.is_stable(load)]
@@ -245,25 +272,25 @@ def _leave(load: float) -> None:
     """Leave a point as it is."""
 
 
-def _facts(point: "StudyPoint") -> Result:
+def _facts(point: Question) -> Result:
     return network(point.spec).facts(**point.options)
 
 
-def _floor(point: "StudyPoint") -> Result:
+def _floor(point: Question) -> Result:
     told = network(point.spec).layout(**point.options).to_dict()
     told["cabinet_count"] = len(told.pop("cabinets"))
     return told
 
 
-def _verify(point: "StudyPoint") -> Result:
+def _verify(point: Question) -> Result:
     return network(point.spec).verify(point.routing, **point.options)
 
 
-def _bound(point: "StudyPoint") -> Result:
+def _bound(point: Question) -> Result:
     return network(point.spec).bound(point.routing, point.traffic, **point.options)
 
 
-def _playable(point: "StudyPoint") -> None:
+def _playable(point: Question) -> None:
     """Check an application, its mapping and its routing, without what takes much memory."""
     own = network(point.spec)
     options = checked(WorkloadOptions, point.options)
@@ -278,16 +305,16 @@ def _application(app: str, tasks: int, contents: tuple[str | None, ...]) -> None
     Application(app, tasks)
 
 
-def _workload(point: "StudyPoint") -> Result:
+def _workload(point: Question) -> Result:
     options = checked(WorkloadOptions, point.options)
     return WorkloadRun(network(point.spec), point.traffic, point.routing, options).play().model_dump()
 
 
-def _faults(point: "StudyPoint") -> Result:
+def _faults(point: Question) -> Result:
     return try_faults(network(point.spec).core, make_fault_options(point.options))
 
 
-def _tables(point: "StudyPoint") -> Result:
+def _tables(point: Question) -> Result:
     own = network(point.spec)
     text, sizes = own.card_tables(point.routing)
     with TemporaryDirectory() as folder:
@@ -299,15 +326,15 @@ def _tables(point: "StudyPoint") -> Result:
     return sizes | {"reads_back": back == text} | {key: proof[key] for key in told}
 
 
-def _routes(point: "StudyPoint") -> Result:
+def _routes(point: Question) -> Result:
     return network(point.spec).route_lengths(point.routing)
 
 
-_cycles = partial(Kind, simulates=True, routes=True, sends=True, seeded=True, options=EngineOptions)
+_cycles = partial(Measurement, simulates=True, routes=True, sends=True, seeded=True, options=EngineOptions)
 """A kind that runs the cycle engine."""
 
-KINDS: dict[str, Kind] = {
-    "facts": Kind(
+MEASUREMENTS: dict[str, Measurement] = {
+    "facts": Measurement(
         "the graph's facts, cost and power",
         _facts,
         options=FactsOptions,
@@ -317,7 +344,7 @@ KINDS: dict[str, Kind] = {
             "cost_usd", "power_w",
         ),
     ),
-    "verify": Kind(
+    "verify": Measurement(
         "the proof that a routing cannot deadlock",
         _verify,
         routes=True,
@@ -325,14 +352,14 @@ KINDS: dict[str, Kind] = {
         effort=0.2,
         columns=("deadlock_free", "method", "vcs_needed", "channels", "dependencies"),
     ),
-    "layout": Kind(
+    "layout": Measurement(
         "cabinets, cables, cost and power",
         _floor,
         options=FloorOptions,
         effort=0.01,
         columns=("cost_usd", "cost_per_terminal_usd", "power_w", "cables", "cable_m", "cabinet_count"),
     ),
-    "bound": Kind(
+    "bound": Measurement(
         "the load that a routing cannot carry more than",
         _bound,
         routes=True,
@@ -341,7 +368,7 @@ KINDS: dict[str, Kind] = {
         effort=0.1,
         columns=("saturation_bound", "saturation_bound_is", "max_channel_load", "mean_channel_load"),
     ),
-    "faults": Kind(
+    "faults": Measurement(
         "what random failures leave",
         _faults,
         seeded=True,
@@ -350,7 +377,7 @@ KINDS: dict[str, Kind] = {
         effort=0.2,
         columns=("trials",),
     ),
-    "workload": Kind(
+    "workload": Measurement(
         "how long an application takes",
         _workload,
         routes=True,
@@ -359,14 +386,14 @@ KINDS: dict[str, Kind] = {
         options=WorkloadOptions,
         columns=("makespan_s", "ideal_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
     ),
-    "routes": Kind(
+    "routes": Measurement(
         "how long the ways of a routing are",
         _routes,
         routes=True,
         effort=0.1,
         columns=("average_hops", "longest"),
     ),
-    "tables": Kind(
+    "tables": Measurement(
         "the routing tables of cards: how large they are, read back and proved",
         _tables,
         routes=True,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.points import StudyPoint, files_of
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _batches(path: Path, names: Sequence[str] = ()) -> Iterator[list[dict[str, A
 
 def is_whole(row: Mapping[str, Any]) -> bool:
     """Return whether a row has all that is needed to show its result."""
-    if not all(isinstance(row.get(name), str) for name in TEXTS) or row["kind"] not in KINDS:
+    if not all(isinstance(row.get(name), str) for name in TEXTS) or row["kind"] not in MEASUREMENTS:
         return False
     try:
         return all(_object(row[name]) is not None for name in OBJECTS) and files(row) != {}

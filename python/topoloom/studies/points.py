@@ -14,7 +14,7 @@ from typing import Any
 
 from topoloom import _core
 from topoloom.studies.contents import digest
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 
 IRRELEVANT = ("threads",)
 """Options that change how fast a result is there, not what it is."""
@@ -25,7 +25,7 @@ class StudyPoint:
     """One unit of work.
 
     Attributes:
-        kind: What is asked, a name of :data:`topoloom.studies.measurements.KINDS`.
+        kind: What is asked, a name of :data:`topoloom.studies.measurements.MEASUREMENTS`.
         spec: The network.
         routing: The routing, resolved from its role; empty where the kind needs none.
         traffic: The traffic pattern, or the application; empty where the kind needs none.
@@ -95,7 +95,7 @@ class StudyPoint:
     @property
     def files(self) -> list[str]:
         """The paths of the files that the point reads, in its names and among its options."""
-        return KINDS[self.kind].files(self) if self.kind in KINDS else []
+        return MEASUREMENTS[self.kind].files(self) if self.kind in MEASUREMENTS else []
 
     @cached_property
     def contents(self) -> dict[str, str | None]:

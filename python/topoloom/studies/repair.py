@@ -166,7 +166,7 @@ def saved(path: Path) -> list[tuple[Any, ...]]:
 
 
 @dataclass
-class Mending:
+class Repair:
     """A store's ledger and parts made to agree again, within one transaction of the ledger.
 
     Attributes:

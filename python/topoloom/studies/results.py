@@ -16,7 +16,7 @@ from topoloom.simulation.points import Bound, Point
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.superseded import split
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Results:
 
     def by_kind(self) -> dict[str, "Results"]:
         """Return the results of each kind of point, in the order in which kinds are listed."""
-        kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in self.rows)]
+        kinds = [kind for kind in MEASUREMENTS if any(row["kind"] == kind for row in self.rows)]
         return {kind: Results([row for row in self.rows if row["kind"] == kind]) for kind in kinds}
 
     def with_options(self) -> list[dict[str, Any]]:
@@ -248,7 +248,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def _option(row: Row, options: Mapping[str, Any], name: str) -> Any:
     """Return an option of a row: its own, or the one that the engine ran with; None where the kind takes none."""
-    if name in options or not KINDS[row["kind"]].simulates:
+    if name in options or not MEASUREMENTS[row["kind"]].simulates:
         return options.get(name)
     default = _DEFAULTS.get(name)
     return json.loads(row["result"])["config"].get(name) if default is None else default

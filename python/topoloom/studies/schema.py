@@ -5,7 +5,7 @@ from typing import Any
 
 from topoloom.network.faults import FaultOptions
 from topoloom.simulation.options import LinkLatencies
-from topoloom.studies.measurements import KINDS
+from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.study import Study
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -44,7 +44,7 @@ def _options() -> Schema:
     properties: Schema = {
         "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
     }
-    for model in dict.fromkeys(kind.options for kind in KINDS.values()):
+    for model in dict.fromkeys(kind.options for kind in MEASUREMENTS.values()):
         told = {name: what for base in model.__mro__[::-1] for name, what in _described(base.__doc__ or "").items()}
         for name, key in model.model_json_schema()["properties"].items():
             if name in ("seed", "fractions"):  # a study has seeds

@@ -30,7 +30,7 @@ from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.simulation.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
-from topoloom.studies.measurements import KINDS, Kind
+from topoloom.studies.measurements import MEASUREMENTS, Measurement
 from topoloom.studies.mistakes import OptionError, parse_toml, told
 from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
@@ -142,9 +142,11 @@ class Sweep(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    kind: Literal[tuple(KINDS)] = Field(  # type: ignore[valid-type] # the names are known when this is read
+    kind: Literal[tuple(MEASUREMENTS)] = Field(  # type: ignore[valid-type] # the names are known when this is read
         default="simulate",
-        description="What is asked: " + "; ".join(f"{name}: {kind.summary}" for name, kind in KINDS.items()) + ".",
+        description="What is asked: "
+        + "; ".join(f"{name}: {kind.summary}" for name, kind in MEASUREMENTS.items())
+        + ".",
     )
     networks: Annotated[list[str | NetworkTable], BeforeValidator(_networks), Field(min_length=1)] = Field(
         description="Networks: specs such as 'hyperx:10x10,p=10', or tables {family=…, sizes=…, p=…}."
@@ -201,7 +203,7 @@ class Sweep(BaseModel):
     @field_validator("options")
     @classmethod
     def _can_be(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        kind = KINDS.get(str(info.data.get("kind")))
+        kind = MEASUREMENTS.get(str(info.data.get("kind")))
         if kind is None or "options" in kind.refused:  # told as a mistake in the kind, or as a key too many
             return options
         engine = options.get("engine") if "engine" in kind.options.model_fields else None
@@ -214,11 +216,11 @@ class Sweep(BaseModel):
 
     @model_validator(mode="after")
     def _means_something(self) -> "Sweep":
-        for name in sorted(self.model_fields_set & KINDS[self.kind].refused):
+        for name in sorted(self.model_fields_set & MEASUREMENTS[self.kind].refused):
             raise OptionError(name, f"points of kind {self.kind} have no {name}; leave the key out")
         if "replicas" in self.model_fields_set and self.precision is None:
             raise OptionError("replicas", "replicas are added for the sake of precision; give precision, too")
-        if "apps" not in self.model_fields_set and KINDS[self.kind].plays:
+        if "apps" not in self.model_fields_set and MEASUREMENTS[self.kind].plays:
             raise OptionError("kind", "points of kind workload need applications; give apps")
         if "loads" in self.model_fields_set and all(map(is_trace, self.traffic)):
             raise OptionError("loads", "a trace has a load of its own; leave loads out")
@@ -271,7 +273,7 @@ class Sweep(BaseModel):
         """Return how many points there are, repeated ones included, without making them."""
         lists = self._lists()
         together = len(lists[self.zip[0]]) if self.zip else 1
-        kind = KINDS[self.kind]
+        kind = MEASUREMENTS[self.kind]
         loads = len(parse_loads(self.loads)) if kind.loads and not all(map(is_trace, self.traffic)) else 1
         return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
@@ -279,7 +281,7 @@ class Sweep(BaseModel):
     def flows(self) -> bool:
         """Whether some of its points are run by the flow engine."""
         engine = self._options().get("engine", "flow")
-        return KINDS[self.kind].plays and "flow" in (engine if isinstance(engine, list) else [engine])
+        return MEASUREMENTS[self.kind].plays and "flow" in (engine if isinstance(engine, list) else [engine])
 
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
         """Return the points, each as often as the lists say.
@@ -287,7 +289,7 @@ class Sweep(BaseModel):
         Raises:
             TopoloomError: A network, an option or a load that cannot be read.
         """
-        kind = KINDS[self.kind]
+        kind = MEASUREMENTS[self.kind]
         fixed = {name: value for name, value in self._options().items() if not isinstance(value, list)}
         loads = parse_loads(self.loads) if kind.loads or kind.takes_loads else []
         for chosen in self.combinations():
@@ -432,7 +434,7 @@ class Study(BaseModel):
         return results
 
 
-def _check_option(kind: Kind, name: str, values: Any, engine: Any) -> None:
+def _check_option(kind: Measurement, name: str, values: Any, engine: Any) -> None:
     """Refuse what the kind cannot take, so that the mistake has its line; what depends on the network is told later.
 
     Of applications an option may belong to one `engine` alone, which stands beside it.
@@ -469,7 +471,7 @@ def checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
 @lru_cache(maxsize=4096)
 def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     given = {name: dict(value) if isinstance(value, tuple) else value for name, value in values}
-    options = KINDS[kind].make_options(given)
+    options = MEASUREMENTS[kind].make_options(given)
     shown: dict[str, Any] = options.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     if "seed" in given:
         shown["seed"] = given["seed"]
@@ -480,7 +482,7 @@ def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def _resolved(name: str, family: str, kind: Kind, options: Mapping[str, Any]) -> str:
+def _resolved(name: str, family: str, kind: Measurement, options: Mapping[str, Any]) -> str:
     """Return the routing that a point runs; the flow engine has no adaptive ones."""
     flows = kind.plays and options.get("engine", "flow") == "flow"
     return (named_flow_routing if flows else resolve_routing)(name, family)
@@ -491,11 +493,11 @@ def replace_load(point: StudyPoint, load: float) -> StudyPoint:
     return dataclasses.replace(point, load=load)
 
 
-def _meant(options: dict[str, Any], kind: Kind | None) -> dict[str, Any]:
+def _meant(options: dict[str, Any], kind: Measurement | None) -> dict[str, Any]:
     """Return those options of the defaults that the kind knows; what no kind knows stays, as a mistake to be told."""
     if kind is None:
         return options
-    known = {"router"} | {name for other in KINDS.values() for name in other.options.model_fields}
+    known = {"router"} | {name for other in MEASUREMENTS.values() for name in other.options.model_fields}
     own = set(kind.options.model_fields) | ({"router"} if kind.simulates else set())
     plain = {name: name.replace("-", "_") for name in options}
     return {name: value for name, value in options.items() if plain[name] in own or plain[name] not in known}
@@ -510,7 +512,7 @@ def _with_defaults(values: dict[str, Any]) -> dict[str, Any]:
     for sweep in sweeps:
         if not isinstance(sweep, dict):
             return values
-        kind = KINDS.get(str(sweep.get("kind", defaults.get("kind", "simulate"))))
+        kind = MEASUREMENTS.get(str(sweep.get("kind", defaults.get("kind", "simulate"))))
         both = {name: value for name, value in defaults.items() if kind is None or name not in kind.refused} | sweep
         if isinstance(both.get("options"), dict) and isinstance(defaults.get("options"), dict):
             both["options"] = _meant(defaults["options"], kind) | (both["options"] if "options" in sweep else {})
@@ -525,7 +527,7 @@ def _replaced(values: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, A
         return values
     changed = []
     for sweep in sweeps:
-        kind = KINDS.get(str(sweep.get("kind", "simulate")))
+        kind = MEASUREMENTS.get(str(sweep.get("kind", "simulate")))
         own = {name: value for name, value in instead.items() if kind is None or name not in kind.refused}
         if isinstance(own.get("options"), dict):
             own["options"] = sweep.get("options", {}) | _meant(own["options"], kind)

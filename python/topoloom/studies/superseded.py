@@ -16,7 +16,7 @@ def split(rows: Sequence[Row], contents: Mapping[str, str]) -> tuple[list[Row], 
         contents: The SHA-256 that each file had when a run looked last, as far as that is known; of other files the
             latest result tells it.
     """
-    read = [_Read(row) for row in rows]
+    read = [_Row(row) for row in rows]
     newest = {path: found for one in read for path, found in (one.files or {}).items() if found} | dict(contents)
     latest = {one.question: one.row["key"] for one in read if one.files is None}
     kept: list[Row] = []
@@ -26,7 +26,7 @@ def split(rows: Sequence[Row], contents: Mapping[str, str]) -> tuple[list[Row], 
     return kept, former
 
 
-class _Read:
+class _Row:
     """A row with the files that its point read."""
 
     def __init__(self, row: Row) -> None:
