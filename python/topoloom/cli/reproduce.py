@@ -88,9 +88,7 @@ def _tell_others(found: Reproduction) -> None:
 
 
 def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:
-    from topoloom.papers.page import render_paper  # noqa: PLC0415 - the page's libraries load slowly
-
-    write_file(page, render_paper(found), REPORT, force=force)
+    write_file(page, found.to_html(), REPORT, force=force)
     say(f"the page is {page}")
 
 

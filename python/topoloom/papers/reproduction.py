@@ -159,6 +159,12 @@ class Reproduction:
             "not_measured": [{"id": claim.id, "note": claim.note} for claim in self.claims if claim.verdict is None],
         }
 
+    def to_html(self) -> str:
+        """Return the paper's page."""
+        from topoloom.papers.page import render_paper  # noqa: PLC0415 - the libraries of pages load slowly
+
+        return render_paper(self)
+
 
 class Plan:
     """What is to be done for a paper, before anything runs.

@@ -64,7 +64,7 @@ class Comparison:
 
     def to_html(self) -> str:
         """Return the report as HTML."""
-        from topoloom.report.rendering import render_report  # noqa: PLC0415
+        from topoloom.report.rendering import render_report  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_report(self)
 

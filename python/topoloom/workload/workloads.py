@@ -111,15 +111,19 @@ class Workloads:
         """
         write_makespans(self, Path(path), force=force)
 
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        from topoloom.workload.page import render_workloads  # noqa: PLC0415 - the libraries of pages load slowly
+
+        return render_workloads(self)
+
     def write_report(self, path: str | Path, *, force: bool = False) -> None:
         """Write the report, one HTML file that needs nothing else.
 
         Raises:
             TopoloomError: As for :meth:`write_plot`.
         """
-        from topoloom.workload.page import render_workloads  # noqa: PLC0415 - needed by those who write reports only
-
-        write_file(path, render_workloads(self), REPORT, force=force)
+        write_file(path, self.to_html(), REPORT, force=force)
 
     def _repr_html_(self) -> str:
         columns = [
