@@ -10,6 +10,8 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+# Where there is unsafe code, and what runs through it in seconds.
+MIRI_TESTS := cycle::table fill::
 NETWORKS := fattree:k=10,levels=3 dragonfly:a=8,h=4,p=4 hyperx:10x10,p=10 slimfly:q=9,p=6 flex:6x6x3,p=10
 
 .PHONY: help
@@ -89,6 +91,11 @@ lint: setup ## Check format, lints and types, of Rust and of Python
 .PHONY: audit
 audit: setup ## Look for known vulnerabilities in all dependencies, Rust's and Python's
 	@BIN=$(BIN) tests/external/audit.sh
+
+.PHONY: miri
+miri: ## Run tests of the engine under Miri, which finds undefined behaviour: minutes; with Rust's nightly
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "Miri is not installed: rustup toolchain install nightly -c miri -c rust-src" >&2; exit 1; }
+	MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance' cargo +nightly miri test -p topoloom --lib --target-dir target/miri -- $(MIRI_TESTS)
 
 .PHONY: docs
 docs: ## Build the engine's API pages: target/doc/topoloom/index.html

@@ -39,3 +39,22 @@ where
     unsafe { all.set_len(total) };
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    #[test]
+    fn parts_stand_one_behind_the_other() {
+        let sizes = [2, 0, 3];
+        let parts = |part: usize| (0..10).map(move |i| 10 * part as u32 + i);
+        assert_eq!(filled(&sizes, parts), [0, 1, 20, 21, 22]);
+        assert!(filled(&[], parts).is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "a part is as long as its size says")]
+    fn a_part_that_is_too_short_is_noticed() {
+        filled(&[2], |_| std::iter::once(1));
+    }
+}

@@ -1,7 +1,7 @@
 //! Channels: time wheels that carry flits and credits over links of any latency.
 
 use super::flit::Flit;
-use super::table::Table;
+use super::table::{Table, TableMaker};
 use crate::network::PortId;
 
 /// Marks the address of a terminal.
@@ -29,7 +29,9 @@ impl<T> Wheel<T> {
     /// A wheel for events up to `horizon` cycles ahead.
     pub fn new(horizon: u32) -> Self {
         let slots = (horizon + 1).next_power_of_two();
-        Self { slots: (0..slots).map(|_| Vec::new()).collect(), spare: Vec::new(), mask: slots - 1 }
+        // SAFETY: indices are masked by one less than the length, which is a power of two.
+        let tables = unsafe { TableMaker::promise() };
+        Self { slots: tables.of((0..slots).map(|_| Vec::new())), spare: Vec::new(), mask: slots - 1 }
     }
 
     /// Adds an event due at `time`.

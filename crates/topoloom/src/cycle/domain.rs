@@ -6,6 +6,7 @@ use super::flit::{ENTERS, FRESH, Flit};
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
+use super::table::TableMaker;
 use super::terminals::{Departure, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
@@ -176,7 +177,8 @@ impl<M: RouterModel> Domain<M> {
         }
         let horizon = setup.horizon(network);
         let channels = Channels {
-            ends: ends.into_iter().collect(),
+            // SAFETY: indexed by the ports of the domain, which are numbered from 0 without gaps.
+            ends: unsafe { TableMaker::promise() }.of(ends),
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),

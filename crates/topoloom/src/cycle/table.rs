@@ -2,17 +2,37 @@
 
 use std::ops::{Index, IndexMut};
 
-/// An array of fixed length whose indices are checked in debug builds (and so in the tests) only.
+/// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
-/// Bounds checks cost the engine a seventh of its speed. Every index it uses is a port, VC or request number that the
-/// construction of the network bounds; nothing that a user gives reaches one unchecked.
+/// Bounds checks cost the engine a seventh of its speed. So an index out of bounds is undefined behaviour, and only a
+/// [`TableMaker`] makes tables: who creates one promises, in an `unsafe` block, that no such index is ever used. Every
+/// index is the number of a router, port, VC, terminal or request, whose range follows from the network. What others
+/// decide (the ports and classes that a routing returns) is checked where it enters the engine, or read by
+/// [`Table::checked`] and [`Table::slice`].
 #[derive(Debug, Clone)]
 pub struct Table<T>(Box<[T]>);
 
-impl<T: Clone> Table<T> {
+/// Makes tables for one owner, which has promised how it uses them.
+pub struct TableMaker(());
+
+impl TableMaker {
+    /// A maker of tables.
+    ///
+    /// # Safety
+    /// Whatever code can reach a table of this maker indexes it (`[]`) below its length only. Say at the call which
+    /// numbers index the tables, and what bounds them.
+    pub unsafe fn promise() -> Self {
+        Self(())
+    }
+
     /// `len` copies of `value`.
-    pub fn filled(value: T, len: usize) -> Self {
-        Self(vec![value; len].into_boxed_slice())
+    pub fn filled<T: Clone>(&self, value: T, len: usize) -> Table<T> {
+        Table(vec![value; len].into_boxed_slice())
+    }
+
+    /// The items, in their order.
+    pub fn of<T>(&self, items: impl IntoIterator<Item = T>) -> Table<T> {
+        Table(items.into_iter().collect())
     }
 }
 
@@ -39,6 +59,24 @@ impl<T> Table<T> {
         let _ = index;
     }
 
+    /// The entry at `index`.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[inline(always)]
+    pub fn checked(&self, index: usize) -> &T {
+        &self.0[index]
+    }
+
+    /// The entries from `first` on, `len` of them.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    #[inline(always)]
+    pub fn slice(&self, first: usize, len: usize) -> &[T] {
+        &self.0[first..][..len]
+    }
+
     /// All entries.
     pub fn iter(&self) -> std::slice::Iter<'_, T> {
         self.0.iter()
@@ -57,19 +95,13 @@ impl<T: Ord> Table<T> {
     }
 }
 
-impl<T> FromIterator<T> for Table<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        Self(items.into_iter().collect())
-    }
-}
-
 impl<T> Index<usize> for Table<T> {
     type Output = T;
 
     #[inline(always)]
     fn index(&self, index: usize) -> &T {
         debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
-        // SAFETY: see the type's documentation.
+        // SAFETY: the table was made by a `TableMaker`, whose owner promises that the index is below its length.
         unsafe { self.0.get_unchecked(index) }
     }
 }
@@ -78,7 +110,70 @@ impl<T> IndexMut<usize> for Table<T> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
-        // SAFETY: see the type's documentation.
+        // SAFETY: as above.
         unsafe { self.0.get_unchecked_mut(index) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn maker() -> TableMaker {
+        // SAFETY: the tests use indices below the length with `[]`, and beyond it in debug builds, which check.
+        unsafe { TableMaker::promise() }
+    }
+
+    #[test]
+    fn tables_hold_what_they_are_made_of() {
+        let mut table = maker().of([3, 1, 2]);
+        table[0] += 1;
+        table.sort(2);
+        assert_eq!((table.len(), table[0], table[1], *table.checked(2)), (3, 1, 4, 2));
+        assert_eq!(table.slice(1, 2), [4, 2]);
+        assert_eq!(maker().filled(7, 2).iter().sum::<i32>(), 14);
+        table.prefetch(100);
+    }
+
+    /// Every owner of tables keeps its promise in small runs: debug builds check the indices, and Miri the memory.
+    #[test]
+    fn engines_keep_within_their_tables() {
+        let runs = [
+            ("mesh:2x2", "dor", "{}"),
+            ("torus:3", "duato", r#"{"threads": 2, "seed": 2}"#),
+            ("hyperx:2x2,p=1", "ugal-l", r#"{"packet": "1-3"}"#),
+            ("mesh:2x2", "dor", r#"{"allocator": "islip", "iterations": 2, "flow": "vct", "packet": "2"}"#),
+            ("mesh:2x2", "dor", r#"{"allocator": "wavefront", "sw_alloc_delay": 2}"#),
+            ("twin-torus:2x2x2x2", "ts-dor", r#"{"model": "extoll", "packet": "2"}"#),
+        ];
+        for (spec, routing, config) in runs {
+            let network = crate::topology::build(spec).unwrap();
+            let mut config: super::super::Config = serde_json::from_str(config).unwrap();
+            (config.warmup, config.measure) = (Some(5), Some(20));
+            let point = super::super::simulate(&network, routing, "uniform", 0.4, &config, &super::super::NoControl);
+            assert!(point.unwrap().flit_hops > 0, "{spec} {routing}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn what_others_decide_is_checked() {
+        let table = maker().filled(0, 3);
+        table.checked(3);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn slices_are_checked() {
+        let table = maker().filled(0, 3);
+        table.slice(2, 2);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "3 of 3")]
+    fn debug_builds_check_every_index() {
+        let table = maker().filled(0, 3);
+        let _ = table[3];
     }
 }

@@ -9,7 +9,7 @@ use super::channels::Wheel;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::sizes::Sizes;
-use super::table::Table;
+use super::table::{Table, TableMaker};
 use super::workload_driver::WorkloadDriver;
 use super::{Config, Setup};
 use crate::network::TerminalId;
@@ -92,10 +92,10 @@ enum Demand {
 }
 
 impl Demand {
-    fn new(traffic: &Traffic, terminals: &[(TerminalId, u32)]) -> Self {
+    fn new(tables: &TableMaker, traffic: &Traffic, terminals: &[(TerminalId, u32)]) -> Self {
         let ids = terminals.iter().map(|(terminal, _)| *terminal);
         match (traffic.trace(), traffic.workload()) {
-            (Some(trace), _) => Self::Trace(ids.map(|terminal| trace.of(terminal)).collect()),
+            (Some(trace), _) => Self::Trace(tables.of(ids.map(|terminal| trace.of(terminal)))),
             (_, Some(job)) => Self::Messages(Box::new(WorkloadDriver::new(job, ids))),
             _ => Self::Drawn,
         }
@@ -139,10 +139,14 @@ impl Terminals {
             on: false,
         };
         let (reserve, pool) = setup.places();
+        // SAFETY: sources are numbered from 0 without gaps, and their VCs `stride` to each. Sources are woken by these
+        // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are counted
+        // only where there are some: else no VC holds more than its own.
+        let tables = unsafe { TableMaker::promise() };
         let mut this = Self {
-            sources: terminals.iter().map(source).collect(),
-            occupancy: Table::filled(0, terminals.len() * setup.stride as usize),
-            shared: Table::filled(0, if pool > 0 { terminals.len() } else { 0 }),
+            sources: tables.of(terminals.iter().map(source)),
+            occupancy: tables.filled(0, terminals.len() * setup.stride as usize),
+            shared: tables.filled(0, if pool > 0 { terminals.len() } else { 0 }),
             reserve,
             pool,
             cut_through: setup.interface.cut_through,
@@ -151,8 +155,8 @@ impl Terminals {
             sizes: config.packet.clone(),
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
-            processes: rates.map(|load| Process::new(config, load)).collect(),
-            demand: Demand::new(traffic, terminals),
+            processes: tables.of(rates.map(|load| Process::new(config, load))),
+            demand: Demand::new(&tables, traffic, terminals),
             woken: Vec::new(),
         };
         if let Demand::Messages(driver) = &mut this.demand {

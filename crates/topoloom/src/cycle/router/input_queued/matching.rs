@@ -1,6 +1,6 @@
 //! Matchings of inputs and outputs: round robin, and along diagonals.
 
-use crate::cycle::table::Table;
+use crate::cycle::table::{Table, TableMaker};
 
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
@@ -14,8 +14,9 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    pub(super) fn new(places: usize) -> Self {
-        Self { best: Table::filled(UNSET, places), touched: Table::filled(0, places), len: 0 }
+    /// Room for `places`, the only ones that may be offered to.
+    pub(super) fn new(tables: &TableMaker, places: usize) -> Self {
+        Self { best: tables.filled(UNSET, places), touched: tables.filled(0, places), len: 0 }
     }
 
     /// Offers a request with a round-robin key to a place; the lowest key wins.

@@ -18,7 +18,7 @@ use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
-use crate::cycle::table::Table;
+use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Arrivals, Point, Setup};
 use crate::error::{Error, Result};
 use crate::routing::{DynRouting, PacketState, Routing};
@@ -30,6 +30,8 @@ use switch_allocator::SwitchRequest;
 use timing::{Delays, after, first_step};
 use vc_allocator::VcRequest;
 
+/// What a routing that decides for a port beyond the last one is rejected with: ports are indices of tables.
+const NO_SUCH_PORT: &str = "a routing decides for a port that its router does not have";
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -54,6 +56,8 @@ struct PortArbiters {
 #[derive(Debug, Clone, Copy)]
 struct RouterState {
     first_port: u32,
+    /// Its ports.
+    radix: u16,
     /// Input VCs that ask for an output VC.
     asking_vc: u16,
     /// Input VCs that ask for the switch.
@@ -61,6 +65,13 @@ struct RouterState {
     active: bool,
     /// It stands on the list of those whose heads decide again in the next cycle.
     look: bool,
+}
+
+/// The masks of all 256 classes that a flit can name; those that there are not have no VC.
+fn class_masks(masks: &[u64]) -> Box<[u64; 256]> {
+    let mut all = Box::new([0; 256]);
+    all[..masks.len()].copy_from_slice(masks);
+    all
 }
 
 /// What a router is compiled for. All that can make an allocation or a buffer more than the simplest is off.
@@ -151,8 +162,10 @@ pub struct InputQueued<const LOG: u32, const KIND: u8> {
     words: usize,
     /// The router of each port.
     router_of: Table<u32>,
-    /// VCs of each class; behind them all VCs.
-    class_masks: Table<u64>,
+    /// VCs of each class; behind them all VCs. Any class is an index: a routing may decide for one that there is not.
+    class_masks: Box<[u64; 256]>,
+    /// The mask of all VCs.
+    all_vcs: u64,
     pool: Pool<Flit>,
     active: Vec<u32>,
     by_input: Choices,
@@ -263,39 +276,49 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         let before = if setup.decides_again { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
-        let router =
-            |w: &[u32]| RouterState { first_port: w[0], asking_vc: 0, asking_switch: 0, active: false, look: false };
+        let router = |w: &[u32]| RouterState {
+            first_port: w[0],
+            radix: (w[1] - w[0]) as u16,
+            asking_vc: 0,
+            asking_switch: 0,
+            active: false,
+            look: false,
+        };
+        // SAFETY: routers, ports and VCs (2^LOG to a port) of the domain are numbered from 0 without gaps. Numbers of VCs
+        // come in by the channels, which have them from the network, and all others are made of them: those within a
+        // router by its first port and the output of a head, which is checked when the head asks for it. An input VC
+        // stands on its router's lists of requests once at most, so these have room. Masks of classes, and so free VCs,
+        // hold the VCs of a port only. Tables that an option leaves empty are read with that option only.
+        let tables = unsafe { TableMaker::promise() };
         Self {
-            routers: first_ports.windows(2).map(router).collect(),
-            inputs: Table::filled(input, ports << LOG),
-            outputs: Table::filled(output, ports << LOG),
-            ports: Table::filled(
-                PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0, shared: 0 },
-                ports,
-            ),
-            vc_requests: Table::filled(VcRequest::NONE, ports << LOG),
-            switch_requests: Table::filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
-            waiting: Table::filled(0, ports * (radix << LOG).div_ceil(64)),
+            routers: tables.of(first_ports.windows(2).map(router)),
+            inputs: tables.filled(input, ports << LOG),
+            outputs: tables.filled(output, ports << LOG),
+            ports: tables
+                .filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0, shared: 0 }, ports),
+            vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
+            switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
+            waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
             words: (radix << LOG).div_ceil(64),
-            router_of: first_ports
+            router_of: tables.of(first_ports
                 .windows(2)
                 .enumerate()
-                .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))
-                .collect(),
-            class_masks: setup.class_masks.iter().copied().collect(),
+                .flat_map(|(r, w)| std::iter::repeat_n(r as u32, (w[1] - w[0]) as usize))),
+            class_masks: class_masks(&setup.class_masks),
+            all_vcs: all,
             pool: Pool::new(),
             active: Vec::new(),
-            by_input: Choices::new(radix),
-            by_output: Choices::new(radix),
-            by_vc: Choices::new(radix << LOG),
+            by_input: Choices::new(&tables, radix),
+            by_output: Choices::new(&tables, radix),
+            by_vc: Choices::new(&tables, radix << LOG),
             granted: Vec::new(),
-            diagonals: Table::filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
+            diagonals: tables.filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
             requests: Vec::new(),
             vcs: setup.vcs,
             policy,
-            wanted: Table::filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
+            wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
             decides_again: setup.decides_again,
-            before: Table::filled(PacketState::direct(0), before),
+            before: tables.filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
@@ -409,14 +432,15 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
 
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
-        let first = (port << LOG) as usize;
-        (first..first + (1 << LOG)).map(|vc| u32::from(self.outputs[vc].occupancy)).sum()
+        // The port is what a routing asks for.
+        self.outputs.slice((port << LOG) as usize, 1 << LOG).iter().map(|vc| u32::from(vc.occupancy)).sum()
     }
 
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8, size: u32, _from: u32) -> u32 {
         let port = port as usize;
-        let free = self.ports[port].free & self.class_masks[class as usize];
+        // Port and class are what a routing asks for.
+        let free = self.ports.checked(port).free & self.class_masks[class as usize];
         let mut whole = free & self.whole();
         let mut count = free.count_ones();
         while whole != 0 {
@@ -429,9 +453,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
 
     #[inline(always)]
     fn buffer(&self, class: u8) -> u32 {
-        // The last mask is that of all VCs.
-        let mask = if self.policy.pool > 0 { self.class_masks.len() - 1 } else { class.into() };
-        self.class_masks[mask].count_ones() * u32::from(self.policy.reserve) + self.policy.pool
+        let mask = if self.policy.pool > 0 { self.all_vcs } else { self.class_masks[class as usize] };
+        mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
     #[inline(always)]
@@ -467,7 +490,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
     fn redirect(&mut self, vc: u32, flit: Flit) {
         self.inputs[vc as usize].front = flit;
         let router = self.router_of(vc);
-        let first_port = self.routers[router as usize].first_port;
+        let RouterState { first_port, radix, .. } = self.routers[router as usize];
+        assert!(flit.out < radix, "{NO_SUCH_PORT}");
         let wanted = self.policy.wanted(&flit);
         if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, wanted) == 0 {
             return;
@@ -539,5 +563,48 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         let first = vc >> LOG << LOG;
         let own = (self.outputs[vc as usize].occupancy > 0).then_some(vc);
         own.into_iter().chain((first..first + (1 << LOG)).filter(|&other| other != vc).filter(shares)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::Config;
+    use crate::cycle::flit::{HEAD, TAIL};
+
+    /// The router of a network whose routers have one each, and a packet that is to leave by `out`.
+    fn accept(out: u16, class: u8) -> InputQueued<2, PLAIN> {
+        let network = crate::topology::build("hypercube:1").unwrap();
+        let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
+        let setup = Setup::new(&network, "dor", 1, &config).unwrap();
+        let mut routers = InputQueued::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
+        routers.accept(4 + 1, Flit { out, class, kind: HEAD | TAIL, ..Flit::NONE }, 0);
+        routers
+    }
+
+    #[test]
+    fn a_head_asks_for_the_output_that_its_routing_decided_for() {
+        let routers = accept(1, 0);
+        assert_eq!((routers.buffered(), routers.free_vcs(1, 0, 1, 0)), (1, 4));
+        // A class that there is not has no VC, at whatever port.
+        assert_eq!(routers.free_vcs(1, 255, 1, 0), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a port that its router does not have")]
+    fn an_output_beyond_the_last_is_no_index() {
+        accept(2, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn nor_is_one_that_a_routing_only_looks_at() {
+        accept(1, 0).free_vcs(4, 0, 1, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn nor_one_whose_queue_it_compares() {
+        accept(1, 0).occupancy(4);
     }
 }

@@ -3,7 +3,7 @@
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{GENERAL, InputQueued, NONE};
+use super::{GENERAL, InputQueued, NO_SUCH_PORT, NONE};
 
 /// An input VC that asks for an output VC of a class.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     pub(super) fn list_vc_request(&mut self, router: u32, index: usize) {
         let vc = &self.inputs[index];
         let state = &mut self.routers[router as usize];
+        assert!(vc.front.out < state.radix, "{NO_SUCH_PORT}");
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;

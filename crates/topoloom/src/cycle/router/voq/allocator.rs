@@ -24,7 +24,9 @@ impl Voq {
     /// True if the packet fits behind its output.
     #[inline]
     pub(super) fn fits(&self, port: usize, lane: u8, size: u32) -> bool {
-        self.policy.fits(self.taken[(port << self.log) + usize::from(lane)], self.ports[port].shared, size)
+        // The port may be what a routing asks for.
+        let taken = *self.taken.checked((port << self.log) + usize::from(lane));
+        self.policy.fits(taken, self.ports.checked(port).shared, size)
     }
 
     /// The VC of input `input` whose queue for `output` may send its head now. Heads without room are taken off.

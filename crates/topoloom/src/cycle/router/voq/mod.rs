@@ -16,7 +16,7 @@ use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
-use crate::cycle::table::Table;
+use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::Result;
 use crate::network::PortId;
@@ -25,8 +25,7 @@ use allocator::bits;
 pub use options::INFO;
 use options::Options;
 use queues::{PacketEntry, Pair, Queue};
-use traffic_classes::NO_VC;
-use traffic_classes::TrafficClasses;
+use traffic_classes::{NO_VC, TrafficClasses};
 
 /// The most ports of a card: a bit each.
 pub const MOST_PORTS: u64 = 64;
@@ -59,6 +58,9 @@ struct PortState {
     /// Output: places taken of those that the VCs behind it share.
     shared: u32,
 }
+
+/// What a routing that decides for a class beyond those of the packet's traffic class is rejected with.
+const NO_SUCH_VC: &str = "a routing decides for a class that the packet's traffic class does not have";
 
 /// All cards of a domain.
 #[derive(Debug)]
@@ -112,6 +114,13 @@ impl Voq {
         let (vc, output) = (queue / self.radix as u32, queue % self.radix as u32);
         let card = self.card_of[(vc >> self.log) as usize] as usize;
         (vc, card, (vc >> self.log) - self.cards[card].first_port, output)
+    }
+
+    /// Requires the output that a routing decides for: outputs are indices of tables.
+    #[inline(always)]
+    fn require_port(&self, vc: u32, output: u16) {
+        let card = self.card_of[(vc >> self.log) as usize] as usize;
+        assert!(u32::from(output) < self.cards[card].ports, "a routing decides for a port that its card does not have");
     }
 
     #[inline(always)]
@@ -188,16 +197,21 @@ impl RouterModel for Voq {
         };
         let port = PortState { packet: NIL, output: 0, grant: 0, accept: 0, asking: 0, waiting: 0, shared: 0 };
         let card_of = first_ports.windows(2).enumerate();
+        // SAFETY: cards, ports and VCs of the domain are numbered from 0 without gaps. Numbers of VCs come in by the
+        // channels, which have them from the network; outputs are `flit.out`, which `require_port` checks; VCs behind an
+        // output are those of `TrafficClasses`, which `accept` and `redirect` check. Queues and pairs are numbered by
+        // these, `radix` to each.
+        let tables = unsafe { TableMaker::promise() };
         Self {
-            cards: first_ports.windows(2).map(card).collect(),
-            card_of: card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize)).collect(),
-            ports: Table::filled(port, ports),
-            pairs: Table::filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports * radix),
-            queues: Table::filled(Queue { first: NIL, last: NIL }, (ports << log) * radix),
-            cells: Table::filled(0, ports << log),
-            coming: Table::filled(NIL, ports << log),
-            taken: Table::filled(0, ports << log),
-            least: Table::filled(0, ports << log),
+            cards: tables.of(first_ports.windows(2).map(card)),
+            card_of: tables.of(card_of.flat_map(|(c, w)| std::iter::repeat_n(c as u32, (w[1] - w[0]) as usize))),
+            ports: tables.filled(port, ports),
+            pairs: tables.filled(Pair { asking: 0, waiting: 0, turn: 0 }, ports * radix),
+            queues: tables.filled(Queue { first: NIL, last: NIL }, (ports << log) * radix),
+            cells: tables.filled(0, ports << log),
+            coming: tables.filled(NIL, ports << log),
+            taken: tables.filled(0, ports << log),
+            least: tables.filled(0, ports << log),
             packets: Pool::new(),
             stages: VecDeque::new(),
             active: Vec::new(),
@@ -233,7 +247,7 @@ impl RouterModel for Voq {
         }
         let ready = now + self.stages_delay;
         let lane = self.classes.next(self.lane(vc), flit.class);
-        debug_assert!(lane != NO_VC, "a class that the packet's traffic class does not have");
+        assert!(lane != NO_VC, "{NO_SUCH_VC}");
         let adaptive = self.classes.is_adaptive(flit.class);
         let packet = self.packets.insert(PacketEntry {
             head: flit,
@@ -247,6 +261,7 @@ impl RouterModel for Voq {
             adaptive,
         });
         self.coming[vc as usize] = packet;
+        self.require_port(vc, flit.out);
         let queue = vc * self.radix as u32 + u32::from(flit.out);
         self.append(queue, packet);
         self.stages.push_back((ready, queue));
@@ -303,8 +318,8 @@ impl RouterModel for Voq {
 
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
-        let first = (port << self.log) as usize;
-        (first..first + (1 << self.log)).map(|vc| u32::from(self.taken[vc])).sum()
+        // The port is what a routing asks for.
+        self.taken.slice((port << self.log) as usize, 1 << self.log).iter().map(|&taken| u32::from(taken)).sum()
     }
 
     /// None while heads fall back: what is adaptive is out of their reach then.
@@ -347,10 +362,12 @@ impl RouterModel for Voq {
         }
         let packet = self.detach(queue);
         let escape = self.classes.next(lane, flit.class);
+        assert!(escape != NO_VC, "{NO_SUCH_VC}");
         let state = self.packets.at(packet);
         (state.head, state.vc, state.adaptive) = (flit, escape, false);
         // What follows may have become ready up to the last step.
         self.renew(queue, self.now);
+        self.require_port(vc, flit.out);
         let other = vc * self.radix as u32 + u32::from(flit.out);
         let alone = self.queues[other as usize].first == NIL;
         self.append(other, packet);
@@ -412,5 +429,44 @@ impl RouterModel for Voq {
         let first = vc >> self.log << self.log;
         let own = (self.taken[vc as usize] > 0).then_some(vc);
         own.into_iter().chain((first..first + (1 << self.log)).filter(|&other| other != vc).filter(shares)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::Config;
+    use crate::cycle::flit::{HEAD, TAIL};
+    use crate::routing::Routing;
+
+    /// Two cards of two ports, and a packet that is to leave the first by `out`.
+    fn accept(out: u16) -> Voq {
+        let network = crate::topology::build("hypercube:1").unwrap();
+        let routing = crate::routing::build(&network, "dor").unwrap();
+        let config: Config = serde_json::from_str(r#"{"model": "extoll"}"#).unwrap();
+        let setup = Setup::new(&network, "dor", routing.classes(), &config).unwrap();
+        let options = Options::read(&setup.config.router);
+        let case = Case { setup: &setup, network: &network, routing: &routing, name: "dor" };
+        let classes = TrafficClasses::new(&options, &case).unwrap();
+        let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
+        cards.accept(0, Flit { out, kind: HEAD | TAIL, ..Flit::NONE }, 0);
+        cards
+    }
+
+    #[test]
+    fn a_head_stands_in_the_queue_of_its_output() {
+        assert_eq!(accept(1).buffered(), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "a port that its card does not have")]
+    fn an_output_beyond_the_last_is_no_index() {
+        accept(2);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of range")]
+    fn nor_is_one_whose_queue_a_routing_compares() {
+        accept(1).occupancy(4);
     }
 }
