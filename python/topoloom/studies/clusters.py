@@ -4,7 +4,6 @@ Dask brings points to workers and outcomes back; it keeps no record. A worker th
 scheduler, which hands them to others; a point that takes several workers with it comes back as lost.
 """
 
-import asyncio
 import importlib
 import logging
 import re
@@ -431,6 +430,8 @@ class JobExecutor(DaskExecutor):
 
     async def _is_gone(self, job: str) -> bool:
         """Whether a job, of which no worker is there yet, is neither waiting nor at work."""
+        import asyncio  # noqa: PLC0415 - loads slowly
+
         command = STATUS[self._jobs.system].split()
         if shutil.which(command[0]) is None:
             return False
