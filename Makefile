@@ -4,6 +4,8 @@ SHELL := /bin/sh
 
 VENV := .venv
 BIN := $(VENV)/bin
+# As many workers as there are processors; a worker that runs out of tests takes some of another's.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 STAMP := $(VENV)/.topoloom-built
 # The first interpreter from 3.11 up that really runs.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \
@@ -38,9 +40,9 @@ demo: setup ## Compare five networks of about a thousand terminals: writes repor
 	$(BIN)/topoloom compare $(NETWORKS) --traffic uniform,bit-complement --routing minimal,adaptive --out report.html
 
 .PHONY: test
-test: setup ## Run all tests, the engine's and Python's
+test: setup ## Run all tests, the engine's and Python's, on all processors
 	cargo test -p topoloom
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 .PHONY: test-long
 test-long: setup ## Compare every usable point of BookSim2's curves: minutes

@@ -627,7 +627,7 @@ def test_a_curve_places_its_points_and_agrees_with_a_fine_even_grid(tmp_path: Pa
     text = """
 name = "curves"
 [defaults]
-networks = "mesh:6x6"
+networks = "mesh:4x4"
 loads = "0.001,0.05:1:0.01"
 [[sweep]]
 kind = "simulate"

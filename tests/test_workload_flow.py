@@ -177,7 +177,7 @@ APPS: dict[str, list[str]] = {
     "halo": ["halo:grid=4x4,block=99x101,compute=7.3us,iterations=5"],
     "permutation": ["permutation:size=1MiB"],
     "training": [
-        "training:data=2,tensor=4,pipeline=2,layers=8,microbatches=8",
+        "training:data=2,tensor=4,pipeline=2,layers=4,microbatches=4",
         "training:data=4,tensor=2,pipeline=2,expert=2,layers=4",
     ],
     "goal": ["goal:{goal}"],
