@@ -84,6 +84,7 @@ bench: ## Measure the engines beside their peers; with valgrind, instructions pe
 
 .PHONY: lint
 lint: setup ## Check format, lints and types, of Rust and of Python
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check python tests examples
