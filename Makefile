@@ -60,7 +60,7 @@ fuzz: setup ## Give random input of every kind to the commands: make fuzz SECOND
 
 .PHONY: test-pages
 test-pages: setup ## Compile and test the Rust that pages of docs add to the crate: minutes
-	$(BIN)/python -m pytest tests/pages -m pages
+	$(BIN)/python -m pytest tests/docs -m pages
 
 .PHONY: test-slurm
 test-slurm: setup ## Run studies on a real Slurm on this machine; as root, installs Debian's packages

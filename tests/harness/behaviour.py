@@ -157,7 +157,7 @@ def cases() -> Iterator[str]:
 
 
 def _refused() -> Iterator[str]:
-    from test_mistakes import MISTAKES  # noqa: PLC0415 - only where the tests are at hand
+    from cli.test_mistakes import MISTAKES  # noqa: PLC0415 - only where the tests are at hand
 
     yield from REFUSED
     yield from (line for line, _ in MISTAKES)

@@ -12,7 +12,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from harness.paths import ROOT
+
 BLOCK = re.compile(r"^```(\w+) file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COPIED = ("Cargo.toml", "Cargo.lock", "crates")
 

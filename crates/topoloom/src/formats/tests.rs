@@ -1,4 +1,4 @@
-//! Every format against itself; tests/test_files.py holds them against networkx.
+//! Every format against itself; tests/formats/test_files.py holds them against networkx.
 
 use super::*;
 use crate::topology::build;

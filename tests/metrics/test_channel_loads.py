@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 
 from oracles import graphs, patterns, routes
-from test_routing import DETOURS, HOPS
+from oracles.cases import DETOURS, HOPS
 from topoloom import _core
 
 OBLIVIOUS = [case for case in HOPS if case[1] != "anca"]

@@ -5,18 +5,17 @@ import re
 import shutil
 import signal
 import sqlite3
-from pathlib import Path
 
 import pytest
 
+from harness.paths import DATA, ROOT
 from topoloom import TopoloomError
 from topoloom.papers import Paper, Plan, names
 from topoloom.papers.formulas import Formula
 from topoloom.papers.paper import FILE, folder, margin, numbers
 from topoloom.studies import LocalExecutor
 
-TINY = Path(__file__).parent / "data/papers/tiny"
-ROOT = Path(__file__).parents[1]
+TINY = DATA / "papers/tiny"
 
 
 @pytest.fixture(scope="module")

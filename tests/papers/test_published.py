@@ -5,14 +5,14 @@ import json
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import networkx as nx
 import pytest
 
+from harness.paths import ROOT
 from topoloom import _core, network
 
-PAPERS = Path(__file__).parents[1] / "papers"
+PAPERS = ROOT / "papers"
 
 
 @cache

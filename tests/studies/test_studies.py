@@ -21,6 +21,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from harness.paths import ROOT
 from topoloom import TopoloomError, _core
 from topoloom.network.networks import Network
 from topoloom.simulation.loads import parse_loads
@@ -721,7 +722,7 @@ def test_the_schema_describes_every_key_and_agrees_with_what_is_read() -> None:
         return own + [found for name, value in node.items() for found in undescribed(value, f"{path}.{name}")]
 
     assert undescribed(schema, "") == []
-    for path in Path(__file__).parents[1].glob("examples/studies/*.toml"):
+    for path in ROOT.glob("examples/studies/*.toml"):
         validator.validate(tomllib.loads(path.read_text()))
     good = (
         f"{SWEEP}seeds = '1:30'\noptions = {{buffer=[8, 64], links={{global=10}}, sw-alloc-delay=1, packet='1-32'}}\n"

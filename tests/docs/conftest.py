@@ -1,4 +1,4 @@
-"""What compiles the Rust of a page takes minutes: only `pytest tests/pages -m pages` (make test-pages) does it."""
+"""What compiles the Rust of a page takes minutes: only `pytest tests/docs -m pages` (make test-pages) does it."""
 
 import pytest
 

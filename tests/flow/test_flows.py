@@ -3,7 +3,6 @@ the routings' oracle (tests/oracles/routes.py)."""
 
 from fractions import Fraction
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topoloom
+from harness.paths import DATA
 from oracles import fairness, graphs, routes
 from topoloom import TopoloomError, flows
 
@@ -132,7 +132,7 @@ def test_known_answers():
 
 def test_completions_are_those_of_simgrid():
     """All 375, each after many others (tests/data/simgrid). On sides of 5 no two ways round are as long."""
-    table = np.genfromtxt(Path(__file__).parent / "data/simgrid/torus-5x5x5.csv", delimiter=",", names=True)
+    table = np.genfromtxt(DATA / "simgrid/torus-5x5x5.csv", delimiter=",", names=True)
     pairs = [table[name].astype(int) for name in ("source", "target", "bytes")]
     run = flows.run(topoloom.network("torus:5x5x5"), *pairs, routing="dor", flow="consumption=inf")
     assert run.times[:, 1] == pytest.approx(table["end_s"], rel=1e-12)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import topoloom
+from harness.paths import ROOT
 from oracles import floor
 
 
@@ -198,7 +199,7 @@ def test_permuting_says_which_cabinets_are_not_full(topoloom):
 
 
 def test_the_bill_of_the_page(tmp_path):
-    page = (Path(__file__).parents[1] / "docs/cost.md").read_text()
+    page = (ROOT / "docs/cost.md").read_text()
     path = tmp_path / "bill.csv"
     topoloom.network("dragonfly:a=4,h=2,p=2").layout("", "fdr10-slimfly").write_bill(path)
     assert re.findall(r"```csv\n(.*?)```", page, re.DOTALL) == [path.read_text()]

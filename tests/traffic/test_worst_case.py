@@ -4,9 +4,9 @@ import json
 
 import networkx as nx
 import pytest
+from test_patterns import chances, check
 
 from oracles import graphs, patterns, routes
-from test_patterns import chances, check
 from topoloom import _core, network
 
 

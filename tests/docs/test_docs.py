@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 
 from topoloom import Study
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [
     "README.md",
     *(

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 import topoloom
+from harness.paths import ROOT
 
-ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python/topoloom"
 PAGE = ROOT / "docs/architecture.md"
 

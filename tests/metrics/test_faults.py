@@ -9,9 +9,9 @@ import networkx as nx
 import pytest
 
 import topoloom
+from harness.engine import run
 from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
-from test_routing import run
 from topoloom import TopoloomError, _core
 
 # Of 2,000 trials an estimate is farther than 4.5 standard deviations off in less than one case of 100,000.
