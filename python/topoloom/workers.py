@@ -1,6 +1,5 @@
 """Threads for work that releases the interpreter's lock, awaited in a way that Ctrl-C can interrupt."""
 
-import os
 import queue
 import signal
 import threading
@@ -22,10 +21,8 @@ STOP_S = 0.7
 
 
 def cpu_count() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Return the number of processors that this process may use, by its affinity and its control groups."""
+    return _core.processors()
 
 
 class Workers(Generic[Result]):

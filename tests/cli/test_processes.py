@@ -119,6 +119,17 @@ def test_work_is_done_by_the_threads_that_there_are(monkeypatch, most):
     assert interruptible(lambda: topoloom.network("mesh:4x4").facts()["diameter"]) == 6
 
 
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="a system without affinities")
+def test_processors_that_a_process_is_kept_from_do_not_count():
+    script = (
+        "import os; from topoloom.workers import cpu_count; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{script}; print(cpu_count())"], check=False, capture_output=True, text=True
+    )
+    assert done.stdout == "1\n", done.stderr
+
+
 # ---- signals --------------------------------------------------------------------------------------------------------
 
 LONG_CALLS = {
@@ -126,6 +137,7 @@ LONG_CALLS = {
     "facts": ("random-regular:60000,degree=8", "n._facts(None, True)"),
     "bound": ("mesh:32x32", "n.bound('val')"),
     "faults": ("torus:64x64", "n.faults(trials=10000)"),
+    "distances under faults": ("torus:320x320", "n.faults(trials=1, fractions=[0], distances=True)"),
     "layout": ("random-regular:8000,degree=8", "n.layout('cabinet=8,place=anneal')"),
     "permuted": ("mesh:2", "topoloom.network('permuted:optimised(torus:48x48),cabinet=8')"),
 }

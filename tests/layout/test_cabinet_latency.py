@@ -29,16 +29,20 @@ def latencies(spec, links, folder):
     ("spec", "cabinet"),
     [
         ("galaxyfly:n=4,q=13,a=2,p=8", None),
+        ("galaxyfly:n=4,q=13,a=2,p=8", "own"),
         ("galaxyfly:n=81,q=1,a=10,p=4", 90),
         ("slimfly:q=5", None),
+        ("slimfly:q=5", "own"),
         ("slimfly:q=5", 7),
         ("mesh:4x4", "2x2"),
-        ("fattree:k=2,levels=3", None),
+        ("dragonfly:a=8,h=4,p=4", None),
+        ("fattree:k=2,levels=3", "own"),
     ],
 )
 def test_links_within_and_between_the_cabinets_of_the_layout(spec, cabinet, tmp_path):
     links = {"inside": 50, "between": 100} | ({} if cabinet is None else {"cabinet": cabinet})
-    layout = layouts.Layout(network(spec), "family" if cabinet is None else f"cabinet={cabinet}")
+    rules = {None: "", "own": "family"}.get(cabinet, f"cabinet={cabinet}")
+    layout = layouts.Layout(network(spec), rules)
     ends = {(c.near.router, c.far.router): (c.near.cabinet, c.far.cabinet) for c in layout.cables() if c.far}
     found = latencies(spec, links, tmp_path)
     assert found == {pair: 50 if here == there else 100 for pair, (here, there) in ends.items()}

@@ -31,11 +31,23 @@ from topoloom.simulation.points import ZERO_LOAD, Point
 from topoloom.simulation.replications import is_narrow, replicate
 from topoloom.simulation.runs import run_here
 from topoloom.simulation.simulator import Simulator
-from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, parquet, run_points
+from topoloom.studies import (
+    Ledger,
+    LocalExecutor,
+    Results,
+    Study,
+    StudyPoint,
+    Sweep,
+    executor,
+    ledger,
+    parquet,
+    repair,
+    run_points,
+)
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.measurements import MEASUREMENTS
-from topoloom.studies.running import checked
+from topoloom.studies.running import ATTEMPTS, checked
 from topoloom.studies.schema import study_schema
 from topoloom.studies.toml_lines import places
 from topoloom.studies.worker import outcome_of
@@ -246,6 +258,7 @@ class Elsewhere:
     def __init__(self, lost: float) -> None:
         self.lost = lost
         self.rng = random.Random(5)
+        self.losses: dict[str, int] = {}
         self.most_held = 0
         self.lost_count = 0
 
@@ -268,13 +281,19 @@ class Elsewhere:
         self.jobs.append((self.pool.submit(outcome_of, sent), point))
         self.most_held = max(self.most_held, len(self.jobs))
 
+    def loses(self, point: StudyPoint) -> bool:
+        """Return whether an outcome gets lost, which happens to one point less often than a run takes."""
+        lost = self.rng.random() < self.lost and self.losses.get(point.key, 0) < ATTEMPTS - 1
+        self.losses[point.key] = self.losses.get(point.key, 0) + lost
+        return lost
+
     def collect(self, timeout_s: float) -> list[Outcome]:
         done = [job for job in self.jobs if job[0].done()]
         if not done:
             time.sleep(timeout_s / 50)
         self.rng.shuffle(done)
         self.jobs = [job for job in self.jobs if job not in done]
-        gone = [self.rng.random() < self.lost for _ in done]
+        gone = [self.loses(point) for _, point in done]
         self.lost_count += sum(gone)
         return [
             Outcome(point.key, None, LOST) if away else future.result()
@@ -294,6 +313,33 @@ def test_a_back_end_with_late_outcomes_in_any_order_and_losses_gives_the_same_re
         run_points(points, ledger, LocalExecutor(1), name="x")
     differences = Results.load(tmp_path / "far").differences(Results.load(tmp_path / "near"))
     assert (differences.equal, differences.changed) == (60, [])
+
+
+@pytest.mark.parametrize(
+    ("workers", "threads", "used"), [(None, None, 4), (None, 2, 2), (None, 3, 1), (None, 9, 1), (3, 2, 3)]
+)
+def test_points_of_several_threads_share_the_processors(
+    workers: int | None, threads: int | None, used: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor, "cpu_count", lambda: 4)
+    point = tiny("1")[0]
+    options = point.options | ({} if threads is None else {"threads": threads})
+    with LocalExecutor(workers) as local:
+        local.submit(dataclasses.replace(point, settings={**point.settings, "options": options}))
+        assert len(local._workers) == used
+        assert local.capacity == used * LocalExecutor.AHEAD
+        assert [outcome.error for outcome in local.collect(60)] == [None]
+
+
+def test_points_of_more_threads_leave_workers_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "cpu_count", lambda: 2)
+    one, *more = tiny("1:5")
+    with LocalExecutor() as local:
+        local.submit(one)
+        for point in more:
+            options = point.options | {"threads": 2}
+            local.submit(dataclasses.replace(point, settings={**point.settings, "options": options}))
+        assert [len(worker.held) for worker in local._workers] == [3, 0]
 
 
 def test_a_killed_worker_loses_nothing(tmp_path: Path) -> None:
@@ -402,6 +448,36 @@ def test_many_open_a_new_store_at_once(tmp_path: Path) -> None:
 
         with ThreadPoolExecutor(8) as pool:
             assert [future.result() for future in [pool.submit(opened) for _ in range(8)]] == [0] * 8
+
+
+def test_a_store_that_another_run_is_making_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one looks for a ledger just before the other makes it: what SQLite keeps beside it is not set aside."""
+    folder, looked, made = tmp_path / "s", threading.Event(), threading.Event()
+    connect, set_aside, seen = ledger._connect, repair.set_aside, []
+
+    def connect_late(path: Path) -> sqlite3.Connection:
+        looked.wait(0.5)
+        return connect(path)
+
+    def set_aside_late(path: Path) -> Path:
+        seen.append(path)
+        if len(seen) > 1:
+            looked.set()
+            made.wait(5)
+        return set_aside(path)
+
+    def opened() -> None:
+        with Ledger(folder) as store:
+            made.set()
+            store.begin("at once")
+            time.sleep(0.2)
+
+    monkeypatch.setattr(ledger, "_connect", connect_late)
+    monkeypatch.setattr(repair, "set_aside", set_aside_late)
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(opened) for _ in range(2)]:
+            future.result()
+    assert not list(folder.glob("*damaged*"))
 
 
 def test_two_runs_share_a_store(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import topoloom
 from oracles import workloads as oracle
 from topoloom import _core
-from topoloom.simulation.roles import ADAPTING, TABLES, instead_of
+from topoloom.simulation.roles import instead_of
 from topoloom.studies import Results, Study
 
 RATE = 1.25e9
@@ -342,24 +342,6 @@ def test_an_adaptive_routing_runs_as_minimal_and_says_so_once(topoloom: Callable
                      "adaptive", "--json")  # fmt: skip
     assert cycle.json()[0]["routing"] == "ugal-l"
     assert "does not model" not in cycle.err
-
-
-def test_the_adaptive_routings_are_known_by_their_names() -> None:
-    specs = ("torus:4x4", "dragonfly:a=4,h=2,p=2", "fattree:k=4,levels=2", "galaxyfly:n=5,q=5,a=2,p=2",
-             "flex:4x4x3,p=4", "twin-torus:4x4x2x2x2")  # fmt: skip
-    seen = set()
-    for core in (topoloom.network(spec).core for spec in specs):
-        for routing in json.loads(_core.routings_json()):
-            offered = routing["networks"] == "any" or core.family in routing["networks"].split(", ")
-            if routing["name"] in {*seen, TABLES} or not offered:
-                continue
-            try:
-                adapts = _core.adapts(core, routing["name"])
-            except topoloom.TopoloomError:
-                continue
-            seen.add(routing["name"])
-            assert adapts == (routing["name"] in ADAPTING), routing["name"]
-    assert seen == {routing["name"] for routing in json.loads(_core.routings_json())} - {TABLES}
 
 
 def test_studies_store_the_routing_that_ran(tmp_path: Path) -> None:

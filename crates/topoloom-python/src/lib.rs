@@ -61,6 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::processors, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routers_json, module)?)?;
     module.add_function(wrap_pyfunction!(run::router_settings, module)?)?;

@@ -30,6 +30,12 @@ pub fn available_memory() -> u128 {
     topoloom::memory::available_memory()
 }
 
+/// The processors that this process may use, by its affinity and the quotas of its control groups.
+#[pyfunction]
+pub fn processors() -> usize {
+    topoloom::threads::processors()
+}
+
 /// A list of {name, summary, sizes, example, source, keys}.
 #[pyfunction]
 pub fn families_json() -> String {
@@ -159,6 +165,7 @@ pub fn routings_json() -> String {
             "summary": routing.summary,
             "networks": routing.networks(),
             "classes": routing.classes,
+            "adapts": routing.adapts,
             "keys": keys(routing.keys),
         })
     });

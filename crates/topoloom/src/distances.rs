@@ -61,7 +61,9 @@ impl Distances {
         let terminals = terminals_by_router(network);
         let orbits = network.orbits();
         let levels = if orbits.is_empty() {
-            from_sources(&graph, &terminals, network.up_routers().map(|router| router.0).collect())
+            let sources: Vec<u32> = network.up_routers().map(|router| router.0).collect();
+            let stage = watch::stage(STAGE, sources.len() as u64);
+            from_sources(&graph, &terminals, sources, &stage)
         } else {
             let stage = watch::stage(STAGE, orbits.len() as u64);
             let of_orbit =
@@ -305,23 +307,28 @@ fn component_sizes(network: &Network, graph: &Graph) -> Vec<u32> {
 /// Ordered pairs of vertices that a path joins, by distance in links, from 0 on: of a graph of so many vertices whose
 /// neighbours `list` appends, in any order.
 pub fn histogram(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> Vec<u64> {
-    histogram_from(&Graph::gather(vertices, list), (0..vertices as u32).collect())
+    let stage = watch::stage(STAGE, vertices as u64);
+    histogram_from(&Graph::gather(vertices, list), (0..vertices as u32).collect(), &stage)
 }
 
-/// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on.
-pub(super) fn histogram_from(graph: &Graph, sources: Vec<u32>) -> Vec<u64> {
-    from_sources(graph, &vec![0; graph.len()], sources).0.iter().map(|level| level.pairs).collect()
+/// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on. A step of `stage` is a source.
+pub(super) fn histogram_from(graph: &Graph, sources: Vec<u32>, stage: &Stage) -> Vec<u64> {
+    from_sources(graph, &vec![0; graph.len()], sources, stage).0.iter().map(|level| level.pairs).collect()
 }
 
-fn from_sources(graph: &Graph, terminals: &[u32], mut sources: Vec<u32>) -> Levels {
+fn from_sources(graph: &Graph, terminals: &[u32], mut sources: Vec<u32>, stage: &Stage) -> Levels {
     // The sources of a sweep have equally many terminals, so that counting bits is enough to weight the pairs.
     sources.sort_by_key(|&router| terminals[router as usize]);
     let alike = sources.chunk_by(|&a, &b| terminals[a as usize] == terminals[b as usize]);
-    let stage = watch::stage(STAGE, sources.len() as u64);
     let batches: Vec<&[u32]> = alike.flat_map(|routers| routers.chunks(64 * WORDS)).collect();
+    // What is left of a cancelled search begins all the same: it must not take memory first.
+    let sweep = || {
+        stage.steps(0);
+        Sweep::new(graph, terminals)
+    };
     batches
         .into_par_iter()
-        .map_init(|| Sweep::new(graph, terminals), |sweep, sources| sweep.run(sources, &stage))
+        .map_init(sweep, |sweep, sources| sweep.run(sources, stage))
         .reduce(Levels::default, Levels::merge)
 }
 

@@ -191,6 +191,10 @@ mod tests {
             read("topology", "permuted:two-cab(permuted:three-cab(file:a.csv,p=1),cabinet=b.csv),cabinet=c.csv,seed=2"),
             ["a.csv", "b.csv", "c.csv"]
         );
+        assert_eq!(
+            read("topology", "file:a.csv,as=(permuted:two-cab(file:b.csv,as=(mesh:4)),cabinet=c.csv),p=1"),
+            ["b.csv", "c.csv", "a.csv"]
+        );
         assert_eq!(read("layout", "permutation,place=anneal,nodes=4"), [""; 0]);
         for (what, name) in [("topology", "mesh:cabinet=x.csv"), ("routing", "table:"), ("routing", "table:@0123")] {
             assert_eq!(read(what, name), [""; 0], "{name}");

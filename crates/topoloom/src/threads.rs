@@ -52,9 +52,14 @@ fn refused() -> Error {
     )
 }
 
+/// The processors that this process may use: those that it is bound to, or fewer if a control group grants less time.
+pub fn processors() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
 fn wanted() -> usize {
     let named = std::env::var("RAYON_NUM_THREADS").ok().and_then(|text| text.parse().ok()).filter(|&number| number > 0);
-    named.or_else(|| available_parallelism().ok().map(usize::from)).unwrap_or(1)
+    named.unwrap_or_else(processors)
 }
 
 /// How many of so many threads the system lets live at a time.

@@ -120,13 +120,14 @@ impl Control for Watch {
 pub struct Stage {
     watch: Option<Arc<Watch>>,
     around: Option<Progress>,
+    counts: bool,
 }
 
 /// Opens a stage of what this thread computes; `total` is the number of its steps, or 0 if nobody knows.
 pub fn stage(name: &'static str, total: u64) -> Stage {
     let watch = Watch::current();
     let around = watch.as_ref().and_then(|watch| watch.exchange(Some(Progress { stage: name, done: 0, total })));
-    Stage { watch, around }
+    Stage { watch, around, counts: true }
 }
 
 impl Stage {
@@ -135,10 +136,15 @@ impl Stage {
         self.steps(1);
     }
 
+    /// What a step of this stage does itself, on any thread: it ends when the stage is cancelled, and counts no steps.
+    pub fn within(&self) -> Self {
+        Self { watch: self.watch.clone(), around: None, counts: false }
+    }
+
     /// So many steps are done; none where a long step is only to be cancelled within.
     pub fn steps(&self, count: u64) {
         let Some(watch) = &self.watch else { return };
-        if count > 0 {
+        if count > 0 && self.counts {
             watch.done.fetch_add(count, Ordering::Relaxed);
         }
         if watch.cancelled.load(Ordering::Relaxed) {
@@ -149,7 +155,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        if let Some(watch) = &self.watch {
+        if let (Some(watch), true) = (&self.watch, self.counts) {
             watch.exchange(self.around);
         }
     }

@@ -63,8 +63,8 @@ def _engine(name: str, help_: str, metavar: str | None = None) -> Any:
 Fail = _engine("--fail", "Links and routers that fail at random: links=5%,routers=2,seed=1.", "KIND=AMOUNT,…")
 Links = _engine(
     "--links",
-    "Latency of links: terminal, local, global, up, internal; or inside and between cabinets, which cabinet=29 or the "
-    "family decides.",
+    "Latency of links: terminal, local, global, up, internal; or inside and between cabinets: the default racks, or "
+    "cabinet=29 routers each, or cabinet=own.",
     "KEY=CYCLES,…",
 )
 

@@ -105,7 +105,7 @@ class LinkLatencies(Options):
         internal: Of links between the routers of one node.
         inside: Of links between routers of one cabinet, whatever their class; None for their class's.
         between: Of links between routers of different cabinets, whatever their class; None for their class's.
-        cabinet: Which routers share a cabinet, as a layout's ``cabinet`` says; None for the family's own packaging.
+        cabinet: Which routers share a cabinet, as a layout's ``cabinet`` says; None for the default layout's.
     """
 
     terminal: U32 = 1

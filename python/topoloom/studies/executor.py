@@ -66,7 +66,7 @@ class LocalExecutor:
     A process that dies takes one point with it; it is replaced, and the points that waited in it go to another.
 
     Args:
-        workers: The number of processes; one a processor unless given.
+        workers: The number of processes; unless given, as many as keep the processors busy with the threads of points.
     """
 
     AHEAD = 3
@@ -82,7 +82,8 @@ class LocalExecutor:
     """Outcomes that come within so long of another are returned together: a commit of the ledger costs time."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._count = workers or cpu_count()
+        self._given = workers
+        self._threads = 1
         self._workers: list[_Worker] = []
         self._waiting: deque[StudyPoint] = deque()
         self._lost: list[Outcome] = []
@@ -94,11 +95,15 @@ class LocalExecutor:
         return self._count * self._ahead
 
     @property
+    def _count(self) -> int:
+        """The workers that take points: fewer where a point uses several threads itself."""
+        return self._given or max(1, cpu_count() // self._threads)
+
+    @property
     def _ahead(self) -> int:
         return min(self.MOST_AHEAD, max(self.AHEAD, round(self.AHEAD_S / max(self._mean_s, 1e-6))))
 
     def __enter__(self) -> "LocalExecutor":
-        self._workers = [self._start() for _ in range(self._count)]
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -112,6 +117,7 @@ class LocalExecutor:
     def submit(self, point: StudyPoint) -> None:
         """Give `point` to the worker with the fewest; the first points of all workers are taken in order."""
         self._waiting.append(point)
+        self._threads = max(self._threads, point.options.get("threads", 1))
         self._feed()
 
     def collect(self, timeout_s: float) -> list[Outcome]:
@@ -165,7 +171,9 @@ class LocalExecutor:
 
     def _feed(self) -> None:
         while self._waiting:
-            worker = min(self._workers, key=lambda worker: len(worker.held))
+            while len(self._workers) < self._count:
+                self._workers.append(self._start())
+            worker = min(self._workers[: self._count], key=lambda worker: len(worker.held))
             if len(worker.held) >= self._ahead:
                 return
             point = self._waiting.popleft()

@@ -145,9 +145,10 @@ class Ledger:
         with repair.locked(self.folder):
             saved = self._set_aside()
             (self.folder / PARTS).mkdir(exist_ok=True)
-        self._db = _connect(self.folder / FILE)
-        self._refuse_later_versions()
-        self._keep_log()
+            # Only once the file is there another run sees that what stands beside it belongs to it.
+            self._db = _connect(self.folder / FILE)
+            self._refuse_later_versions()
+            self._keep_log()
         # A commit is on the disk when it returns: a power cut takes no result that was reported as done.
         self._db.execute("PRAGMA synchronous = FULL")
         verdicts = self._verdicts()

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::router::RouterOptions;
 use super::sizes::Sizes;
 use crate::error::{Error, Result, unknown};
-use crate::layout::Packing;
+use crate::layout::{Layout, Packing};
 use crate::network::{LinkClass, Network, Peer, PortId};
 
 /// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand in
@@ -30,7 +30,7 @@ pub struct Latencies {
     /// Links between routers of different cabinets, of whatever class.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<u32>,
-    /// Which routers share a cabinet, as [`Packing::parse`] reads it; the family's own packaging unless given.
+    /// Which routers share a cabinet, as [`Packing::parse`] reads it; those of [`Layout::usual`] unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cabinet: Option<String>,
 }
@@ -90,14 +90,14 @@ impl LinkTimes {
     /// [`Error::Config`] for cabinets that this network cannot be put into.
     pub fn new(network: &Network, latencies: &Latencies) -> Result<Self> {
         latencies.check()?;
-        let packing = Packing::parse(latencies.cabinet.as_deref().unwrap_or("own"));
         let said = |error| match error {
             Error::Config(what) => Error::Config(format!("links: {what}")),
             other => other,
         };
-        let cabinets = match latencies.by_cabinet() {
-            true => packing.and_then(|packing| packing.cabinets(network)).map_err(said)?,
-            false => Vec::new(),
+        let cabinets = match (latencies.by_cabinet(), &latencies.cabinet) {
+            (false, _) => Vec::new(),
+            (true, None) => Layout::usual(network).router_cabinets(network),
+            (true, Some(text)) => Packing::parse(text).and_then(|packing| packing.cabinets(network)).map_err(said)?,
         };
         Ok(Self { latencies: latencies.clone(), cabinets })
     }

@@ -70,7 +70,7 @@ impl Packing {
         match self {
             Self::Own => {
                 let layout = Layout::of_file(network).unwrap_or_else(|| Layout::of_family(network));
-                Ok(network.routers().map(|router| layout.cabinet(router)).collect())
+                Ok(layout.router_cabinets(network))
             }
             Self::Routers(size) => Ok(network.routers().map(|router| router.0 / size).collect()),
             Self::Blocks(block) => blocks(network, block),

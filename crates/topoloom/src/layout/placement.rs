@@ -278,6 +278,11 @@ impl Layout {
         self.cabinets[router.index()]
     }
 
+    /// The cabinet of each router of the network that is laid out.
+    pub fn router_cabinets(&self, network: &Network) -> Vec<u32> {
+        network.routers().map(|router| self.cabinet(router)).collect()
+    }
+
     /// The place of a router, in metres: along the row, across the rows, up.
     pub fn position(&self, router: RouterId) -> [f64; 3] {
         let [x, y] = self.place_m(self.cabinet(router));

@@ -276,7 +276,7 @@ impl Ground {
             }
             for (slot, _) in left.iter_mut().zip(failed).filter(|(_, asked)| **asked == failures) {
                 let graph = distances.then(|| self.graph(&place, failures));
-                *slot = Some(forest.left(graph.as_ref()));
+                *slot = Some(forest.left(graph.as_ref(), stage));
                 stage.steps(0);
             }
             if failures > 0 {
@@ -425,8 +425,8 @@ impl Forest {
         self.sets == 1
     }
 
-    fn left(&mut self, graph: Option<&Graph>) -> Left {
-        let distances = graph.filter(|_| self.sets > 0).map(|graph| distances(graph, self.largest_set()));
+    fn left(&mut self, graph: Option<&Graph>, stage: &Stage) -> Left {
+        let distances = graph.filter(|_| self.sets > 0).map(|graph| distances(graph, self.largest_set(), stage));
         Left {
             connected: self.connected(),
             largest: self.largest,
@@ -445,9 +445,9 @@ impl Forest {
     }
 }
 
-/// Diameter and mean distance of a component.
-fn distances(graph: &Graph, routers: Vec<u32>) -> (u32, Option<f64>) {
-    let histogram = histogram_from(graph, routers);
+/// Diameter and mean distance of a component; they are part of a step of `stage`.
+fn distances(graph: &Graph, routers: Vec<u32>, stage: &Stage) -> (u32, Option<f64>) {
+    let histogram = histogram_from(graph, routers, &stage.within());
     let pairs: u64 = histogram[1..].iter().sum();
     let sum: u64 = (0..).zip(&histogram).map(|(distance, pairs): (u64, _)| distance * pairs).sum();
     (histogram.len() as u32 - 1, (pairs > 0).then(|| sum as f64 / pairs as f64))

@@ -20,6 +20,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
               upper network, and on in the other subtorus",
     offered: Offered::ByFamily,
     classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
+    adapts: Some(false),
     keys: &[
         ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
         ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),

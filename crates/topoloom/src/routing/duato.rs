@@ -22,6 +22,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
               and HyperX, by ts-dor on the twin torus, by up*/down* elsewhere",
     offered: Offered::Anywhere,
     classes: "escape (torus 2, else 1) + 1 adaptive; twin torus 4 + 2",
+    adapts: Some(true),
     keys: &[updown::ROOT, ("escape", "on (default); off: no escape channels, which can deadlock")],
     build: |network, options| {
         if options.choice("escape", &["on", "off"])? == "off" {

@@ -13,6 +13,7 @@ pub(super) const NCA: RoutingInfo = RoutingInfo {
     summary: "up to a nearest common ancestor by random outputs, then down",
     offered: Offered::ByFamily,
     classes: "1",
+    adapts: Some(false),
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::hot)),
 };
@@ -22,6 +23,7 @@ pub(super) const ANCA: RoutingInfo = RoutingInfo {
     summary: "as nca, by the less occupied of two random outputs",
     offered: Offered::ByFamily,
     classes: "1",
+    adapts: Some(true),
     keys: &[],
     build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::hot)),
 };

@@ -46,6 +46,7 @@ pub(super) const NAR: RoutingInfo = RoutingInfo {
     summary: "Galaxyfly's non-minimal random link: between neighbours of a cluster, perhaps over a common neighbour",
     offered: Offered::ByFamily,
     classes: "as min: 3 (3 local, 2 global)",
+    adapts: Some(true),
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Link),
 };
@@ -55,6 +56,7 @@ pub(super) const NAL: RoutingInfo = RoutingInfo {
     summary: "Galaxyfly's non-minimal local link: minimal, perhaps after one more local hop in the source's supernode",
     offered: Offered::ByFamily,
     classes: "4 (4 local, 2 global)",
+    adapts: Some(true),
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Local),
 };
@@ -64,6 +66,7 @@ pub(super) const NAG: RoutingInfo = RoutingInfo {
     summary: "Galaxyfly's non-minimal global link: minimal, perhaps after a hop to any neighbouring supernode",
     offered: Offered::ByFamily,
     classes: "4 (4 local, 3 global)",
+    adapts: Some(true),
     keys: &THRESHOLDS,
     build: |network, options| Adaptive::build(network, options, Detours::Global),
 };

@@ -20,6 +20,7 @@ pub(super) const LASH: RoutingInfo = RoutingInfo {
     summary: "balanced shortest paths, one a pair of routers, each in the first layer in which it closes no cycle",
     offered: Offered::Anywhere,
     classes: "layers, as few as it finds",
+    adapts: Some(false),
     keys: &[],
     build: |network, _| lash(network).map(|tables| Some(layered(tables))),
 };
@@ -29,6 +30,7 @@ pub(super) const DFSSSP: RoutingInfo = RoutingInfo {
     summary: "balanced shortest paths, one a router and terminal, layers by breaking cycles at their weakest dependency",
     offered: Offered::Anywhere,
     classes: "layers, as few as it finds",
+    adapts: Some(false),
     keys: &[],
     build: |network, _| dfsssp(network).map(|tables| Some(layered(tables))),
 };

@@ -30,6 +30,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
               become equally long",
     offered: Offered::Anywhere,
     classes: "as val",
+    adapts: Some(true),
     keys: &[
         ("n", "minimal candidates of a pair (default 1); all: as many as there are first hops on minimal paths"),
         ("m", "Valiant candidates of a pair (default 3)"),

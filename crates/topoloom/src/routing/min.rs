@@ -14,6 +14,7 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
               Galaxyfly, a random order of dimensions on a HyperX, Algorithm 1 of the paper on a 3-layer FleX",
     offered: Offered::Anywhere,
     classes: "diameter (by hop); dragonfly, HyperX, FleX 2; Galaxyfly 3",
+    adapts: Some(false),
     keys: &[galaxyfly::COMMON],
     build,
 };
@@ -34,6 +35,7 @@ pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     summary: "uniformly over all minimal paths",
     offered: Offered::ByFamily,
     classes: "diameter (by hop)",
+    adapts: Some(false),
     keys: &[],
     build: |network, _| minimal::table(network).map(|minimal| Some(alone(minimal))),
 };

@@ -17,6 +17,7 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group",
     offered: Offered::ByFamily,
     classes: "5 (5 local, 2 of them global)",
+    adapts: Some(true),
     keys: &[BIAS],
     build: |network, options| {
         let bias = options.number(BIAS.0, 0..=1_000_000)?;

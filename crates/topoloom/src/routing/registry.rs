@@ -43,6 +43,8 @@ pub struct RoutingInfo {
     pub offered: Offered,
     /// The VC classes it needs.
     pub classes: &'static str,
+    /// Whether it decides by congestion; `None` where that depends on the file that it is read from.
+    pub adapts: Option<bool>,
     /// The keys it takes, written `name:key=value`, with their meaning.
     pub keys: &'static [(&'static str, &'static str)],
     /// Builds it; `None` where the network does not have what it needs.
@@ -123,4 +125,26 @@ fn not_offered(network: &Network, info: &RoutingInfo) -> Error {
         info.name,
         offered(network).join(", ")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routings_decide_as_they_are_listed() {
+        let specs = ["torus:4x4", "dragonfly:a=4,h=2,p=2", "fattree:k=4,levels=2", "galaxyfly:n=5,q=5,a=2,p=2"];
+        let networks = specs.map(|spec| crate::topology::build(spec).expect("small"));
+        let twin = crate::topology::build("twin-torus:4x4x2x2x2").expect("small");
+        let mut seen = Vec::new();
+        for network in networks.iter().chain([&twin]) {
+            for info in ROUTINGS.iter().filter(|info| info.offered_by(network) && !info.is_own()) {
+                let Ok(built) = build(network, info.name) else { continue };
+                assert_eq!(info.adapts, Some(!built.oblivious()), "{} on {}", info.name, network.spec());
+                seen.push(info.name);
+            }
+        }
+        let unseen: Vec<&str> = ROUTINGS.iter().map(|info| info.name).filter(|name| !seen.contains(name)).collect();
+        assert_eq!(unseen, ["table"]);
+    }
 }

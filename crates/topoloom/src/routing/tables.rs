@@ -20,6 +20,7 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
               --format extoll), or from Python",
     offered: Offered::Anywhere,
     classes: "those in the table",
+    adapts: None,
     keys: &[(FILE, "the table, written table:FILE; destinations are terminals, or routers in destination_router")],
     build: |network, options| {
         let name = options.text(FILE).unwrap_or_default();

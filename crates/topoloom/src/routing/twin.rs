@@ -31,6 +31,7 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     summary: "packets of card 0 ascend through the dimensions, those of card 1 descend, in traffic classes of their own",
     offered: Offered::ByFamily,
     classes: "4 (2 for each card)",
+    adapts: Some(false),
     keys: &[TIES, ("tc", "own (default); shared: both orders in the same VCs, which can deadlock")],
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
@@ -44,6 +45,7 @@ pub(super) const DORT: RoutingInfo = RoutingInfo {
     summary: "dimensions in ascending order; four VCs on the internal link",
     offered: Offered::ByFamily,
     classes: "4 (2 of them on outer links)",
+    adapts: Some(false),
     keys: &[
         TIES,
         ("internal-vcs", "VCs of the internal link: 4 (default); 3, 2 or 1, which can deadlock"),

@@ -20,6 +20,7 @@ pub(super) const VAL: RoutingInfo = RoutingInfo {
     summary: "Valiant: minimally to a random intermediate router, then minimally",
     offered: Offered::Anywhere,
     classes: "twice those of one phase; HyperX 2",
+    adapts: Some(false),
     keys: &[("via", "other: neither source nor destination (default); any: any router, as in BookSim")],
     build: |network, given| {
         let options = Options { any_via: given.choice("via", &["other", "any"])? == "any", bias: None };
@@ -36,6 +37,7 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     summary: "minimal if H_min q_min <= H_non q_non + bias at the source router, else the Valiant path",
     offered: Offered::Anywhere,
     classes: "as val",
+    adapts: Some(true),
     keys: &[BIAS, ("vcs", "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock")],
     build: |network, given| {
         let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };

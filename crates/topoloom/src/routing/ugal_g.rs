@@ -14,6 +14,7 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
     summary: "as ugal-l, but q of the whole path, as last published",
     offered: Offered::Anywhere,
     classes: "as val",
+    adapts: Some(true),
     keys: &[BIAS, ("period", "cycles from one publication of all queues to the next (default: 1)")],
     build: |network, given| {
         let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };

@@ -21,6 +21,7 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
               links and down again, around a root chosen for short ways",
     offered: Offered::Anywhere,
     classes: "1",
+    adapts: Some(false),
     keys: &[ROOT],
     build: |network, options| {
         let root = root(network, options)?;

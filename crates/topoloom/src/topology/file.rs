@@ -45,7 +45,11 @@ fn build(params: &Params) -> Result<Network> {
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
     let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
     let draft = if own_latencies { draft } else { draft.without_latencies() };
-    let stated =
-        params.text(AS.name).map(|text| text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text));
-    formats::of_file(draft, origin, format.holds, p, stated)
+    formats::of_file(draft, origin, format.holds, p, stated(params))
+}
+
+/// The spec of the network that the user says a file was written of, where `params` are those of a file.
+pub(super) fn stated(params: &Params) -> Option<&str> {
+    let text = if params.begins_with(PATH) { params.text(AS.name)? } else { return None };
+    Some(text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text))
 }

@@ -153,7 +153,7 @@ pub fn files(spec: &str) -> Vec<String> {
         let (name, rest) = intact.split_once(':').unwrap_or((intact, ""));
         let Ok(params) = family(name).and_then(|family| Params::parse(intact, family, rest)) else { break };
         found.extend(params.files().into_iter().rev());
-        spec = permuted::base_of(&params).unwrap_or_default().to_owned();
+        spec = permuted::base_of(&params).or_else(|| file::stated(&params)).unwrap_or_default().to_owned();
     }
     found.reverse();
     found
