@@ -4,7 +4,7 @@ Differences that are meant, and how they show here:
 
 - ``anca``: BookSim looks ahead and chooses an output by occupancies that are up to three cycles old; the engine decides
   when the packet arrives. On ft4_anca_uniform at loads 0.7 and 0.8 BookSim's latency is 18.65 and 20.47 cycles, the
-  engine's 18.16 and 19.78: up to 3.4 % faster. LOOKAHEAD in oracles/booksim.py allows for it.
+  engine's 18.16 and 19.78: up to 3.4 % faster. LOOKAHEAD in harness/booksim.py allows for it.
 - ``val``: BookSim draws the intermediate router from all of them, source and destination included, which
   ``val:via=any`` does. The engine's own ``val`` leaves those two out and so goes a longer way.
 - UGAL on a dragonfly: BookSim runs 3 VCs, on which its routing can deadlock; the engine runs 4. At offered load 1.0
@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.booksim import disagreements, network_of, run, runs
 from oracles import booksim
 
 CHEAP = 3e6
@@ -32,7 +33,7 @@ SATURATED = [
 
 
 def cost(point: booksim.Point) -> float:
-    return booksim.network_of(point.spec).num_terminals * (point.warmup + point.window) * point.load
+    return network_of(point.spec).num_terminals * (point.warmup + point.window) * point.load
 
 
 def quick(case: str) -> list[booksim.Point]:
@@ -45,19 +46,19 @@ def quick(case: str) -> list[booksim.Point]:
 @pytest.mark.parametrize("case", booksim.cases())
 def test_below_the_knee(case):
     for point in dict.fromkeys(quick(case)):
-        assert list(booksim.disagreements(point, seeds=4)) == []
+        assert list(disagreements(point, seeds=4)) == []
 
 
 @pytest.mark.parametrize("point", SATURATED, ids=str)
 def test_what_is_accepted_at_load_one(point):
-    accepted = [run["accepted"] for run in booksim.runs(point, 2)]
+    accepted = [one["accepted"] for one in runs(point, 2)]
     assert statistics.mean(accepted) == pytest.approx(point.accepted, rel=0.05)
 
 
 def test_the_engines_own_valiant_goes_round_more():
     """16 routers: leaving source and destination out makes a detour of the packets that would have gone minimally."""
     [point] = [p for p in booksim.below_the_knee("ff4c4_val_uniform") if p.load == 0.3]
-    as_booksim, own = (booksim.run(replace(point, routing=name), 1) for name in (point.routing, "val"))
+    as_booksim, own = (run(replace(point, routing=name), 1) for name in (point.routing, "val"))
     assert point.hops == pytest.approx(3.740, abs=0.001)
     assert as_booksim["hops"] == pytest.approx(3.740, abs=0.02)
     assert own["hops"] == pytest.approx(3.9, abs=0.1)

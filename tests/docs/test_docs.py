@@ -10,31 +10,42 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import typer
+import yaml
 from nbclient import NotebookClient
 
 from topoloom import Study
+from topoloom.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = [
-    "README.md",
-    *(
-        f"docs/{name}.md"
-        for name in (
-            "tutorial",
-            "faults",
-            "cost",
-            "files",
-            "other-programs",
-            "pictures",
-            "permutation",
-            "studies",
-            "workloads",
-            "design-search",
-            "reproduce",
-        )
-    ),
-]
-BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for path in (
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "papers/README.md")),
+        *sorted((ROOT / "docs").glob("*.md")),
+    )
+}
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CHECKED = {"console", "python", "sh", "toml", "rust", "diff"}
+"""Languages of blocks that a test here or in `test_pages.py` runs or parses on every page."""
+ONCE = {
+    ("docs/clusters.md", "yaml"),
+    ("docs/cost.md", "csv"),
+    ("docs/cost.md", "json"),
+    ("docs/traffic.md", "csv"),
+    ("docs/workloads.md", "text"),
+}
+"""Blocks of other languages, each with a test of its own; those of the page on cost are in `tests/layout`."""
+
+
+def blocks(page: str, language: str) -> list[str]:
+    """Return the contents of all blocks of one language on a page."""
+    return [found[3] for found in BLOCK.finditer(PAGES[page]) if found[1] == language]
+
+
+def pages_with(language: str) -> list[str]:
+    """Return the pages that have blocks of a language."""
+    return [page for page in PAGES if blocks(page, language)]
 
 
 def printed(command):
@@ -52,6 +63,9 @@ def printed(command):
     return done.stdout
 
 
+CONSOLE = re.compile(r"```console\n(.*?)```", re.DOTALL)
+
+
 def refreshed(text):
     """Return a page with the output of its commands as it is now."""
 
@@ -59,26 +73,42 @@ def refreshed(text):
         commands = [line for line in match[1].splitlines() if line.startswith("$ ")]
         return "```console\n" + "".join(f"{line}\n{printed(line[2:])}" for line in commands) + "```"
 
-    return BLOCK.sub(block, text)
+    return CONSOLE.sub(block, text)
 
 
-@pytest.mark.parametrize("page", PAGES)
+def test_no_block_is_left_unchecked():
+    found = {(page, block[1]) for page, text in PAGES.items() for block in BLOCK.finditer(text)}
+    assert {(page, language) for page, language in found if language not in CHECKED} == ONCE
+
+
+@pytest.mark.parametrize("page", pages_with("console"))
 def test_the_console_blocks_of(page):
-    text = (ROOT / page).read_text()
-    assert refreshed(text) == text
+    assert refreshed(PAGES[page]) == PAGES[page]
+
+
+@pytest.mark.parametrize("page", pages_with("sh"))
+def test_the_commands_of(page):
+    """Every command is there, and takes its options."""
+    group = typer.main.get_command(app)
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for line in "\n".join(blocks(page, "sh")).splitlines():
+        program, *words = shlex.split(line, comments=True) or [""]
+        if program == "make":
+            assert set(words) <= targets
+        elif program == "topoloom":
+            group.commands[words[0]].make_context(words[0], words[1:])
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_links_of(page):
-    path = ROOT / page
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
-        assert (path.parent / target).exists(), target
+    for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", PAGES[page]):
+        assert ((ROOT / page).parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", pages_with("python"))
 def test_the_python_blocks_of(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)):
+    for number, code in enumerate(blocks(page, "python")):
         path = tmp_path / f"block{number}.py"
         path.write_text(code)
         runpy.run_path(str(path))
@@ -91,11 +121,28 @@ def test_the_example(path, capsys):
 
 
 def test_the_studies_of_the_pages():
-    text = (ROOT / "docs/studies.md").read_text()
-    studies = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    studies = [study for page in pages_with("toml") for study in blocks(page, "toml")]
     assert studies
     for study in studies + [path.read_text() for path in (ROOT / "examples/studies").glob("*.toml")]:
         assert Study.parse(study).points()
+
+
+def test_the_trace_of_the_page_on_traffic(topoloom, tmp_path):
+    (text,) = blocks("docs/traffic.md", "csv")
+    (tmp_path / "trace.csv").write_text(text)
+    outcome = topoloom("simulate", "mesh:5x4", "--traffic", f"trace:{tmp_path / 'trace.csv'}", "--json")
+    assert outcome.status == 0, outcome.err
+
+
+def test_the_schedule_of_the_page_on_workloads(topoloom, tmp_path):
+    (text,) = blocks("docs/workloads.md", "text")
+    (tmp_path / "two.goal").write_text(text)
+    assert topoloom("workload", "mesh:2", "--app", f"goal:{tmp_path / 'two.goal'}", "--json").status == 0
+
+
+def test_the_settings_of_the_page_on_clusters():
+    (text,) = blocks("docs/clusters.md", "yaml")
+    assert yaml.safe_load(text)["distributed"]["comm"]["tls"].keys() == {"ca-file", "client"}
 
 
 def test_the_notebook(tmp_path):
@@ -106,6 +153,5 @@ def test_the_notebook(tmp_path):
 
 
 if __name__ == "__main__":
-    for name in PAGES:
-        page = ROOT / name
-        page.write_text(refreshed(page.read_text()))
+    for name in pages_with("console"):
+        (ROOT / name).write_text(refreshed(PAGES[name]))

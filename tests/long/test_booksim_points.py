@@ -2,10 +2,11 @@
 
 import pytest
 
+from harness.booksim import disagreements
 from oracles import booksim
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("point", [p for case in booksim.cases() for p in booksim.below_the_knee(case)], ids=str)
 def test_every_point(point):
-    assert list(booksim.disagreements(point, seeds=10)) == []
+    assert list(disagreements(point, seeds=10)) == []

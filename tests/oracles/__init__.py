@@ -1,4 +1,4 @@
 """Slow, obvious re-implementations of what the engine does, and measurements of another simulator, to hold it against.
 
-None of them reads the engine; `booksim` runs it, to compare.
+None of them imports anything of the project: `tests/docs/test_contributing.py` keeps that.
 """
