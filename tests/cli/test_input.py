@@ -254,8 +254,9 @@ def test_a_full_disk_is_a_mistake(command):
     assert done.stderr == b"topoloom: error: output: No space left on device\n"
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("module", ["typing_extensions", "pydantic_core", "topoloom._core"])
-def test_ctrl_c_while_the_program_is_loaded_is_one_line(module):
+def test_a_signal_while_the_program_is_loaded_is_one_line(module, number):
     began = subprocess.Popen(
         [sys.executable, "-X", "importtime", *TOPOLOOM[1:], "simulate", "mesh:16x16"],
         stdout=subprocess.PIPE,
@@ -265,7 +266,7 @@ def test_ctrl_c_while_the_program_is_loaded_is_one_line(module):
     for line in began.stderr:
         if line.split("|")[-1].strip() == module:
             break
-    began.send_signal(signal.SIGINT)
+    began.send_signal(number)
     _, errors = began.communicate(timeout=60)
     assert began.returncode == 130
     assert [line for line in errors.splitlines() if not line.startswith("import time:")] == ["topoloom: interrupted"]

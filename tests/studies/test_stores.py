@@ -417,6 +417,7 @@ def test_json_in_a_ledger_that_does_not_read_is_one_point_lost(store: Path, topo
     again = topoloom("run", "s.toml", "--json", "--workers", "1")
     assert (again.status, len(again.json()["points"])) == (0, 12), again.err
     assert "2 results in the ledger of s.store do not read" in again.err
+    assert "do not read" not in topoloom("results", str(store)).err, "the run has mended the ledger"
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7"])

@@ -554,7 +554,7 @@ mod tests {
             let network = build(spec).expect(spec);
             let graph = Graph::new(&network);
             let all = (0..graph.len() as u32).collect();
-            let levels = from_sources(&graph, &terminals_by_router(&network), all);
+            let levels = from_sources(&graph, &terminals_by_router(&network), all, &watch::stage(STAGE, 0));
             let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
             assert!(!network.orbits().is_empty(), "{spec} knows its symmetry");
             assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");
@@ -587,7 +587,7 @@ mod tests {
             let network = build(spec).expect(spec);
             let graph = Graph::new(&network);
             let all = (0..graph.len() as u32).collect();
-            let levels = from_sources(&graph, &terminals_by_router(&network), all);
+            let levels = from_sources(&graph, &terminals_by_router(&network), all, &watch::stage(STAGE, 0));
             let histogram: Vec<u64> = levels.0.iter().map(|level| level.pairs).collect();
             assert_eq!(network.orbits().len(), orbits, "{spec}");
             assert_eq!(Distances::new(&network).histogram, histogram, "{spec}");

@@ -186,6 +186,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_step_does_counts_no_steps_and_is_cancelled_on_any_thread() {
+        let watch = Arc::new(Watch::default());
+        let ended = watch.run(|| {
+            let stage = stage("trials", 3);
+            stage.step();
+            let within = stage.within();
+            within.steps(50);
+            drop(within);
+            assert_eq!(watch.stage(), Some(Progress { stage: "trials", done: 1, total: 3 }));
+            watch.cancel();
+            let within = &stage.within();
+            std::thread::scope(|scope| {
+                scope.spawn(|| catch_unwind(AssertUnwindSafe(|| within.steps(0))).is_err()).join()
+            })
+        });
+        assert!(matches!(ended, Ok(Ok(true))), "the thread has no watch of its own");
+    }
+
+    #[test]
     fn a_cancelled_computation_ends_on_all_threads() {
         let watch = Arc::new(Watch::default());
         let work = || {

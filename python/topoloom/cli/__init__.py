@@ -9,13 +9,15 @@ from topoloom.cli import status
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; it is loaded here, which takes a moment in which Ctrl-C may come."""
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
+    """Run the command line and exit; it is loaded here, a moment in which Ctrl-C or SIGTERM may come."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    before = {number: handler for number, handler in usual.items() if signal.getsignal(number) == handler}
+    for number in before:
+        signal.signal(number, _leave)
     from topoloom.cli.command import main as command  # noqa: PLC0415 - see above
 
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     command(arguments)
 
 

@@ -538,9 +538,10 @@ mod tests {
             for kind in Kind::ALL {
                 let ground = Ground::new(&network, kind);
                 let asked: Vec<usize> = (0..=ground.count).collect();
+                let stage = watch::stage("trials", 0);
                 for number in 0..5 {
                     let order = kind.order(&network, 3, number);
-                    let trial = ground.trial(&order, &asked, true, &watch::stage("trials", 0));
+                    let trial = ground.trial(&order, &asked, true, &stage);
                     let mut survives = None;
                     for (&failed, left) in asked.iter().zip(&trial.left) {
                         let (components, graph) = slowly(&network, kind, &order[..failed]);
@@ -558,7 +559,11 @@ mod tests {
                         assert_eq!(left.router_pairs, joined(&|c| c.len() as u64), "{here}");
                         assert_eq!(left.terminal_pairs, joined(&terminals), "{here}");
                         let component = components.into_iter().find(|component| component.len() == largest);
-                        assert_eq!(left.distances, component.map(|routers| distances(&graph, routers)), "{here}");
+                        assert_eq!(
+                            left.distances,
+                            component.map(|routers| distances(&graph, routers, &stage)),
+                            "{here}"
+                        );
                     }
                     assert_eq!(trial.survives, survives, "{spec}");
                 }

@@ -130,6 +130,7 @@ fn not_offered(network: &Network, info: &RoutingInfo) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::routing::Routing;
 
     #[test]
     fn routings_decide_as_they_are_listed() {
