@@ -134,11 +134,17 @@ mod tests {
 
     #[test]
     fn routings_decide_as_they_are_listed() {
-        let specs = ["torus:4x4", "dragonfly:a=4,h=2,p=2", "fattree:k=4,levels=2", "galaxyfly:n=5,q=5,a=2,p=2"];
+        let specs = [
+            "torus:4x4",
+            "dragonfly:a=4,h=2,p=2",
+            "fattree:k=4,levels=2",
+            "galaxyfly:n=5,q=5,a=2,p=2",
+            "flex:4x4x3,p=4",
+            "twin-torus:4x4x2x2x2",
+        ];
         let networks = specs.map(|spec| crate::topology::build(spec).expect("small"));
-        let twin = crate::topology::build("twin-torus:4x4x2x2x2").expect("small");
         let mut seen = Vec::new();
-        for network in networks.iter().chain([&twin]) {
+        for network in &networks {
             for info in ROUTINGS.iter().filter(|info| info.offered_by(network) && !info.is_own()) {
                 let Ok(built) = build(network, info.name) else { continue };
                 assert_eq!(info.adapts, Some(!built.oblivious()), "{} on {}", info.name, network.spec());
