@@ -41,7 +41,7 @@ demo: setup ## Compare five networks of about a thousand terminals: writes repor
 
 .PHONY: test
 test: setup ## Run all tests, the engine's and Python's, on all processors
-	cargo test -p topoloom --lib
+	cargo test -p topoloom
 	$(PYTEST)
 
 .PHONY: test-long
@@ -57,6 +57,10 @@ fuzz: setup ## Give random input of every kind to the commands: make fuzz SECOND
 		$(abspath $(BIN))/python $(abspath tests/fuzz/runner.py) $$target --seed $(SEED) \
 			--seconds $$(($(SECONDS) / 4)) || { failed=1; echo "the last case is in target/fuzz/case.json"; }; \
 	done; exit $${failed:-0}
+
+.PHONY: test-page
+test-page: setup ## Compile and test the Rust of one page: a topology in one file and one line
+	$(BIN)/python -m pytest tests/docs -m pages -k adding-a-topology
 
 .PHONY: test-pages
 test-pages: setup ## Compile and test the Rust that pages of docs add to the crate: minutes
@@ -86,6 +90,7 @@ bench: ## Measure the engines beside their peers; with valgrind, instructions pe
 lint: setup ## Check format, lints and types, of Rust and of Python
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
+	rustfmt --check --edition 2024 crates/topoloom/src/topology/*.rs # cargo sees no files that a macro declares
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets -- -D warnings
 	$(BIN)/ruff format --check python tests examples
 	$(BIN)/ruff check python tests examples

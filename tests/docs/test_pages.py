@@ -7,7 +7,10 @@ import pytest
 
 from harness import pages
 
-PAGES = {"adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::fifo")}
+PAGES = {
+    "adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::fifo"),
+    "adding-a-topology": ("test", "-p", "topoloom", "--lib", "topology::"),
+}
 """The command of cargo that checks each page."""
 
 

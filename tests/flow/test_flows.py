@@ -232,7 +232,7 @@ def test_the_critical_path_the_timeline_and_the_channels():
         (([0], [1], [1]), "injection=0", "injection is 0"),
         (([0], [1], [1]), "coalesce=1", "coalesce is 1; it must be from 0 to below 1"),
         (([0], [1], [1]), "latency=0.1", "latency is '0.1'; it must be a time with its unit, as in 100ns"),
-        (([0], [1], [1]), "paths=0", "paths is '0'"),
+        (([0], [1], [1]), "paths=0", "paths is 0; it must be a whole number from 1 up"),
     ],
 )
 def test_mistakes(arguments, flow, words):

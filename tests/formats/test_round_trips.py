@@ -28,6 +28,7 @@ FAMILIES = {
     "random-regular": "random-regular:24,degree=4,seed=2",
     "myriclos": "myriclos:256",
     "permuted": "permuted:two-cab(torus:6x6,p=2),cabinet=6,trials=2",
+    "faulty": "faulty:links=10%,seed=2(torus:4x4,p=2)",
 }
 """A network of every family but files."""
 

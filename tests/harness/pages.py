@@ -16,6 +16,13 @@ from harness.paths import ROOT
 
 BLOCK = re.compile(r"^```(\w+) file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 COPIED = ("Cargo.toml", "Cargo.lock", "crates")
+PAGES = {
+    "CARGO_TARGET_DIR": str(ROOT / "target" / "pages"),
+    # What a page tests is small: compiling it is what takes time.
+    "CARGO_PROFILE_DEV_OPT_LEVEL": "0",
+    "CARGO_PROFILE_DEV_DEBUG": "0",
+    "RUSTFLAGS": "-D warnings",
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def cargo(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["cargo", *arguments],
         cwd=folder,
-        env=os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target" / "pages"), "RUSTFLAGS": "-D warnings"},
+        env=os.environ | PAGES,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -269,7 +269,7 @@ def test_routers_that_stand_alone_exchange_ends_if_length_alone_is_kept():
         ("permuted:two-cab(torus:4x4),cabinet=0", "cabinet is 0; it must be a whole number from 1"),
         ("permuted:two-cab(ring:8,degree=2),cabinet=4x4", "no grid of so many dimensions"),
         ("permuted:two-cab(torus:4x4),cabinet=none.csv", "cannot read 'none.csv'"),
-        ("permuted:two-cab(torus:4x4),swappable=2", "swappable is '2'; it must be a number from 0 to 1"),
+        ("permuted:two-cab(torus:4x4),swappable=2", "swappable is 2; it must be a number from 0 to 1"),
         ("permuted:two-cab(torus:4x4),trials=0", "trials is 0"),
         ("permuted:two-cab(torus:4x4),steps=9", "steps is for optimised only"),
         ("permuted:optimised(torus:4x4),floor=(own)", "floor is for conserve=length only"),

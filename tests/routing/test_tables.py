@@ -246,7 +246,7 @@ def test_mistakes_in_tables(tmp_path):
     file_told(text.split("Unicast lids [0x0-0xff] of switch Lid 4")[0], "tables of 3 switches; torus:4 has 4")
     with pytest.raises(TopoloomError, match="No such file"):
         network.verify("table:absent.csv")
-    with pytest.raises(TopoloomError, match="needs a file"):
+    with pytest.raises(TopoloomError, match="needs a FILE, as in table:FILE"):
         network.verify("table")
     assert json.loads(_core.routings_json())
 

@@ -176,7 +176,7 @@ def test_the_engine_draws_what_the_weights_say(traffic):
 MISTAKES = [
     ("hotspot", "nodes is missing"),
     ("hotspot:nodes=9", "'9' is no terminal of mesh:9; ids go from 0 to 8"),
-    ("hotspot:nodes=", "'' is no terminal"),
+    ("hotspot:nodes=", "nodes has no value"),
     ("hotspot:nodes=5-2", "ends before it begins"),
     ("hotspot:nodes=1.5", "a part of them such as 0.1"),
     ("hotspot:nodes=0%", "a part of them such as 0.1"),

@@ -246,7 +246,7 @@ def test_message_lists_are_read_and_their_circles_named(tmp_path: Path) -> None:
         ("allreduce:algorithm=rign", "did you mean 'ring'"),
         ("reduce:tasks=65", "tasks asks for 65 tasks; there is room for 64"),
         ("reduce:tasks=1", "two at least"),
-        ("reduce:tasks=0", "tasks is '0'"),
+        ("reduce:tasks=0", "tasks is 0; it must be a whole number from 1 up"),
         ("sweep3d:grid=4x4", "grid has 2 dimensions; there must be 3"),
         ("sweep3d:grid=4x4x0", "grid is '4x4x0'"),
         ("sweep3d:grid=8x8x8", "grid asks for 512 tasks"),

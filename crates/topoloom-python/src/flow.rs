@@ -39,7 +39,7 @@ fn flows([sources, targets]: &Pairs<'_>, bytes: &PyReadonlyArray1<'_, u64>) -> P
 /// The keys of the flow engine, with their meaning.
 #[pyfunction]
 pub fn flow_keys() -> Vec<(&'static str, &'static str)> {
-    flow::FLOW_KEYS.to_vec()
+    flow::FLOW_KEYS.iter().map(|key| (key.name, key.doc)).collect()
 }
 
 /// The options of the flow engine with everything filled in, as JSON.

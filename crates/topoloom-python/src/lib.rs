@@ -61,6 +61,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;
+    module.add_class::<lists::PyName>()?;
+    module.add_function(wrap_pyfunction!(lists::adapts_by_name, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::family_of, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::head, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::split_names, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::parse_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(lists::processors, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routers_json, module)?)?;

@@ -2,9 +2,12 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use topoloom::cycle::{self, Config, Kind, ROUTERS, RouterInfo, Unless};
+use topoloom::catalogue::grammar::{names, split_failures, split_head};
+use topoloom::catalogue::{Key, Kind};
+use topoloom::cycle::{self, Config, ROUTERS, RouterInfo, Unless};
 use topoloom::formats::FORMATS;
-use topoloom::layout::{LAYOUT_KEYS, LAYOUT_PRESETS, LayoutKey, PriceList};
+use topoloom::layout::{LAYOUT_KEYS, LAYOUT_PRESETS, PriceList};
+use topoloom::names::{Name, What};
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
@@ -40,14 +43,13 @@ pub fn processors() -> usize {
 #[pyfunction]
 pub fn families_json() -> String {
     let families = FAMILIES.iter().map(|family| {
-        let keys = family.keys.iter().map(|key| json!({"name": key.name, "doc": key.doc}));
         json!({
             "name": family.name,
             "summary": family.summary,
             "sizes": family.sizes,
             "example": family.example,
             "source": family.source,
-            "keys": keys.collect::<Value>(),
+            "keys": keys(family.keys),
         })
     });
     families.collect::<Value>().to_string()
@@ -86,7 +88,86 @@ pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
 /// or file.
 #[pyfunction]
 pub fn files_of(what: &str, name: &str) -> PyResult<Vec<String>> {
-    raise(topoloom::inputs::files_of(what, name))
+    raise(topoloom::names::files_of(what, name))
+}
+
+/// A name that has been read: `what` it is the name of as for [`files_of`].
+#[pyclass(frozen, module = "topoloom._core", name = "Name")]
+pub struct PyName(Name);
+
+#[pymethods]
+impl PyName {
+    #[new]
+    fn new(what: &str, text: &str) -> PyResult<Self> {
+        raise(What::named(what).and_then(|what| Name::read(what, text))).map(Self)
+    }
+
+    /// What means the same in one way of writing.
+    #[getter]
+    fn canonical(&self) -> &str {
+        &self.0.canonical
+    }
+
+    /// The head: the family, the pattern, ….
+    #[getter]
+    fn family(&self) -> &str {
+        &self.0.family
+    }
+
+    /// The sizes that stand first.
+    #[getter]
+    fn sizes(&self) -> Vec<u32> {
+        self.0.sizes.clone()
+    }
+
+    /// The keys with their values as they are written, in their order.
+    #[getter]
+    fn values(&self) -> Vec<(String, String)> {
+        self.0.values.clone()
+    }
+
+    /// The canonical name of the network that a network is made of.
+    #[getter]
+    fn within(&self) -> Option<&str> {
+        self.0.within.as_deref()
+    }
+
+    /// The path of each file that it reads, with its SHA-256; nothing of one that is missing.
+    #[getter]
+    fn files(&self) -> Vec<(String, Option<String>)> {
+        self.0.files.iter().map(|path| (path.clone(), topoloom::names::digest(path))).collect()
+    }
+}
+
+/// Whether the routing of this name decides by congestion; nothing where a file says so, or there is no such routing.
+#[pyfunction]
+pub fn adapts_by_name(name: &str) -> Option<bool> {
+    topoloom::routing::find(split_head(name).0).map_or(Some(false), |info| info.adapts)
+}
+
+/// The head of a name, whether or not there is such a name.
+#[pyfunction]
+pub fn head(text: &str) -> &str {
+    split_head(text).0
+}
+
+/// The family of a network by its spec, whether or not there is such a family.
+#[pyfunction]
+pub fn family_of(spec: &str) -> &str {
+    let (intact, failures) = split_failures(spec);
+    if failures.is_some() { topoloom::faults::FAMILY } else { split_head(intact).0 }
+}
+
+/// The names in a text with commas between them; nothing where one is missing or a bracket is not closed.
+#[pyfunction]
+pub fn split_names(text: &str) -> Option<Vec<String>> {
+    names(text)
+}
+
+/// The keys and values of `key=value,…`, keys with underscores; mistakes begin with the name of the option.
+#[pyfunction]
+pub fn parse_pairs(option: &str, text: &str, keys: Vec<String>) -> PyResult<Vec<(String, String)>> {
+    raise(topoloom::catalogue::pairs(option, text, &keys))
 }
 
 /// The router models, a list of {name, summary, source, cycle_ns, preset}, and the options of all of them, a list of
@@ -105,16 +186,10 @@ pub fn routers_json() -> PyResult<String> {
     let models = models.collect::<PyResult<Value>>()?;
     let keys = cycle::keys().into_iter().map(|key| {
         let has = |model: &&&RouterInfo| model.key(key.name).is_some_and(|own| own.unless.why_not().is_none());
-        let kind = match key.kind {
-            Kind::Int(..) => "int",
-            Kind::Real(..) => "real",
-            Kind::Choice(_) => "choice",
-            Kind::Text(_) => "text",
-        };
         let default = if let Unless::Is(value) = &key.unless { Some(value) } else { None };
         json!({
             "name": key.name,
-            "kind": kind,
+            "kind": key.kind.name(),
             "words": words(key.name),
             "default": default,
             "unless": unless(key.name),
@@ -219,7 +294,6 @@ pub fn price_list_json(prices: &str) -> PyResult<String> {
 /// A list of {name, summary, stands_for, source, keys} of layouts, the default one first; a key is {name, doc}.
 #[pyfunction]
 pub fn layouts_json() -> String {
-    let key = |key: &LayoutKey| json!({"name": key.name, "doc": key.doc});
     let layouts = LAYOUT_PRESETS.iter().map(|preset| {
         let keys: Vec<Value> = LAYOUT_KEYS.iter().filter(|key| preset.takes(key)).map(key).collect();
         json!({
@@ -230,6 +304,28 @@ pub fn layouts_json() -> String {
     layouts.collect::<Value>().to_string()
 }
 
-fn keys(keys: &[(&str, &str)]) -> Value {
-    keys.iter().map(|(name, doc)| json!({"name": name, "doc": doc})).collect()
+fn keys(keys: &[Key]) -> Value {
+    keys.iter().map(key).collect()
+}
+
+/// {name, type, doc} of a key; with {words} of a choice, {least, most} of a whole number, of which there is a most only
+/// where it is less than what the engine has room for, and the word {or} that may stand in the place of a value.
+fn key(key: &Key) -> Value {
+    let mut told = json!({"name": key.name, "type": key.kind.name(), "doc": key.doc});
+    let mut kind = key.kind;
+    if let Kind::Or(word, other) = kind {
+        told["or"] = json!(word);
+        kind = *other;
+    }
+    match kind {
+        Kind::Choice(words) => told["words"] = json!(words),
+        Kind::Int(least, most) => {
+            told["least"] = json!(least);
+            if most < u32::MAX.into() {
+                told["most"] = json!(most);
+            }
+        }
+        _ => {}
+    }
+    told
 }

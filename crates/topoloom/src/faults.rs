@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::grammar::FAIL;
+use crate::catalogue::{Alone, Entry, Given, Key, Kind as Type, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::{LinkId, Network, RouterId, Structure};
 use crate::rng::Rng;
@@ -71,19 +73,21 @@ enum Amount {
 }
 
 impl Amount {
-    fn read(kind: Kind, text: &str) -> Result<Self> {
+    /// The value of the key of this kind, if it is given.
+    fn of_key(kind: Kind, given: &Given) -> Result<Option<Self>> {
         let name = kind.name();
-        if let Some(percent) = text.strip_suffix('%') {
-            let read = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
-            let mistake = || Error::Config(format!("--fail: {name} is '{text}'; a percentage must be from 0% to 100%"));
-            return read.map(Self::Percent).ok_or_else(mistake);
-        }
-        let mistake = || {
-            Error::Config(format!(
-                "--fail: {name} is '{text}'; it must be a whole number from 0 to that of all {name}, or a percentage such as 5%"
-            ))
+        let Some(text) = given.text(name) else { return Ok(None) };
+        let number = || text.parse().ok().map(Self::Number);
+        let percent = |percent: f64| (0.0..=100.0).contains(&percent).then_some(Self::Percent(percent));
+        let read = match text.strip_suffix('%') {
+            Some(percentage) => percentage.parse().ok().and_then(percent),
+            None => number(),
         };
-        text.parse().map(Self::Number).map_err(|_| mistake())
+        let wanted = || match text.ends_with('%') {
+            true => "a percentage must be from 0% to 100%".to_owned(),
+            false => format!("it must be a whole number from 0 to that of all {name}, or a percentage such as 5%"),
+        };
+        read.map(Some).ok_or_else(|| given.mistake(format_args!("{name} is '{text}'; {}", wanted())))
     }
 
     fn of(self, kind: Kind, network: &Network) -> Result<usize> {
@@ -107,6 +111,34 @@ impl fmt::Display for Amount {
     }
 }
 
+/// What a number of failures may be.
+const AMOUNT: Type = Type::Text("a whole number from 0 to that of all, or a percentage such as 5%");
+
+/// The network that fails, which stands in brackets behind the other keys.
+pub const BASE: Key = Key::new("base", Type::Network, "the network, in brackets; ends the spec");
+
+/// The keys of failures, and the network that they are of.
+pub const KEYS: &[Key] = &[
+    Key::new("links", AMOUNT, "links between routers that fail: how many, or what part, as in 5% (default none)"),
+    Key::new(
+        "routers",
+        AMOUNT,
+        "routers that fail with their links and terminals: how many, or what part (default none)",
+    ),
+    Key::new("seed", Type::SEED, "which ones (default 1)"),
+    BASE,
+];
+
+/// How command lines write failures: the network stands elsewhere.
+pub const ENTRY: Entry = Entry {
+    noun: "the option",
+    name: "--fail",
+    lead: Lead::Nothing,
+    keys: KEYS.split_at(KEYS.len() - 1).0,
+    alone: Alone::Mistake(", as in links=5%,seed=1"),
+    wrong: Error::Config,
+};
+
 /// Random failures as users ask for them: `links=5%,routers=2,seed=1`.
 ///
 /// The links are the first ones of [`Kind::order`]'s trial 0, and so are the routers; a link fails, too, if a router at
@@ -119,35 +151,27 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Reads `key=value,…`; the seed is 1 unless given.
+    /// Reads `key=value,…`, as command lines write it behind `--fail`; the seed is 1 unless given.
     ///
     /// # Errors
     /// [`Error::Config`] for a key or value that is not allowed.
     pub fn parse(text: &str) -> Result<Self> {
-        let (mut links, mut routers, mut seed) = (None, None, None);
-        for item in text.split(',').map(str::trim) {
-            let Some((key, value)) = item.split_once('=') else {
-                return Err(Error::Config(format!("--fail: '{item}' is not key=value, as in links=5%,seed=1")));
-            };
-            let twice = match key {
-                "links" => links.replace(Amount::read(Kind::Links, value)?).is_some(),
-                "routers" => routers.replace(Amount::read(Kind::Routers, value)?).is_some(),
-                "seed" => {
-                    let read = value.parse::<u64>();
-                    let what = || format!("seed is '{value}'; it must be a whole number from 0 to {}", u64::MAX);
-                    let mistake = |_| Error::Config(format!("--fail: {}", what()));
-                    seed.replace(read.map_err(mistake)?).is_some()
-                }
-                _ => return Err(Error::Config(unknown("key of --fail", key, ["links", "routers", "seed"]))),
-            };
-            if twice {
-                return Err(Error::Config(format!("--fail: {key} is given twice")));
-            }
+        if text.trim().is_empty() {
+            return Err(Error::Config("--fail: '' is not key=value, as in links=5%,seed=1".to_owned()));
         }
+        Self::of(&Given::read(ENTRY, ENTRY.name, text)?)
+    }
+
+    /// What is given by [`KEYS`].
+    ///
+    /// # Errors
+    /// That of the name, for a value that is not allowed, and if nothing fails.
+    pub fn of(given: &Given) -> Result<Self> {
+        let (links, routers) = (Amount::of_key(Kind::Links, given)?, Amount::of_key(Kind::Routers, given)?);
         if links.is_none() && routers.is_none() {
-            return Err(Error::Config("--fail: nothing fails; give links=, routers= or both".to_owned()));
+            return Err(given.mistake("nothing fails; give links=, routers= or both"));
         }
-        Ok(Self { links, routers, seed: seed.unwrap_or(1) })
+        Ok(Self { links, routers, seed: given.int("seed").unwrap_or(1) })
     }
 
     /// The network that is left of `network`.
@@ -155,6 +179,11 @@ impl Failures {
     /// # Errors
     /// [`Error::Config`] if more should fail than there is, or everything.
     pub fn apply(&self, network: &Network) -> Result<Network> {
+        self.leave(network, format!("{}{FAIL}{self}", network.spec()))
+    }
+
+    /// The same, under a spec of its own.
+    pub(crate) fn leave(&self, network: &Network, spec: String) -> Result<Network> {
         let first = |kind: Kind, amount: Option<Amount>| -> Result<Vec<u32>> {
             let mut order = kind.order(network, self.seed, 0);
             order.truncate(amount.map_or(Ok(0), |amount| amount.of(kind, network))?);
@@ -162,7 +191,7 @@ impl Failures {
         };
         let links: Vec<LinkId> = first(Kind::Links, self.links)?.into_iter().map(LinkId).collect();
         let routers: Vec<RouterId> = first(Kind::Routers, self.routers)?.into_iter().map(RouterId).collect();
-        network.without(&links, &routers, &self.to_string())
+        network.without_as(&links, &routers, &self.to_string(), spec)
     }
 }
 
@@ -176,9 +205,6 @@ impl fmt::Display for Failures {
         write!(f, "seed={}", self.seed)
     }
 }
-
-/// What stands between a spec and its failures.
-pub const FLAG: &str = " --fail ";
 
 /// The family of a network once something has failed: no closed form of its own family holds any more.
 pub const FAMILY: &str = "faulty";
@@ -202,6 +228,10 @@ impl Network {
     /// # Errors
     /// [`Error::Config`] if something has failed before, or if no router is left.
     pub fn without(&self, links: &[LinkId], routers: &[RouterId], how: &str) -> Result<Self> {
+        self.without_as(links, routers, how, format!("{}{FAIL}{how}", self.spec()))
+    }
+
+    fn without_as(&self, links: &[LinkId], routers: &[RouterId], how: &str, spec: String) -> Result<Self> {
         if let Some(fail) = self.failures() {
             return Err(Error::Config(format!(
                 "{} has failures already ({fail}); name all of them in one --fail",
@@ -218,7 +248,6 @@ impl Network {
         for (failed, link) in failed.iter_mut().zip(self.links()) {
             *failed |= link.ends.iter().any(|port| down[self.ports()[port.index()].router.index()]);
         }
-        let spec = format!("{}{FLAG}{how}", self.spec());
         let structure = Faulty { intact: self.clone(), how: how.to_owned(), down };
         Ok(self.with_links_of(|link| !failed[link.index()], spec, FAMILY, Arc::new(structure)))
     }

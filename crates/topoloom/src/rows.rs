@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 
+use crate::catalogue::Given;
+use crate::catalogue::values::bytes;
 use crate::error::{Result, reason};
 use crate::inputs;
-use crate::keys::{Keys, bytes};
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
 pub(crate) struct Columns {
@@ -14,7 +15,7 @@ pub(crate) struct Columns {
 
 /// A row of a file, and where it stands.
 pub(crate) struct Row<'a> {
-    file: &'a Keys<'a>,
+    file: &'a Given<'a>,
     terminals: u32,
     columns: &'a Columns,
     line: usize,
@@ -27,14 +28,14 @@ pub(crate) struct Row<'a> {
 /// # Errors
 /// A file that cannot be read, a row with too few or too many columns, and what `each` refuses, with the line.
 pub(crate) fn rows(
-    file: &Keys,
+    file: &Given,
     terminals: u32,
     columns: &Columns,
     mut each: impl FnMut(&Row) -> Result<()>,
 ) -> Result<()> {
     /// A row takes about as much memory as its text; sorting takes as much again.
     const COST: u128 = 3;
-    let path = file.argument();
+    let path = file.lead();
     let unreadable = |error: std::io::Error| file.mistake(format_args!("{path}: {}", reason(&error)));
     let opened = inputs::open(path, COST).map_err(|why| file.mistake(format_args!("{path}: {why}")))?;
     let lines = BufReader::new(opened).lines();
@@ -59,7 +60,7 @@ pub(crate) fn rows(
 impl Row<'_> {
     /// A mistake in this row, as the rest of a sentence.
     pub fn mistake(&self, what: impl std::fmt::Display) -> crate::Error {
-        self.file.mistake(format_args!("{}, line {}: {what}", self.file.argument(), self.line))
+        self.file.mistake(format_args!("{}, line {}: {what}", self.file.lead(), self.line))
     }
 
     fn check_columns(&self) -> Result<()> {

@@ -127,7 +127,7 @@ def write_script(
         take_in(ledger, study.name)
         states, estimates = ledger.states(), Estimates(ledger.durations())
         ledger.pack()
-    left = sorted((point for point in points if states.get(point.key) != "done"), key=estimates.effort)
+    left = sorted((point for point in points if point.among(states) != "done"), key=estimates.effort)
     tell_points("skipped", skipped := checked(left, keep_going=keep_going))
     left = [point for point in left if point not in skipped]
     if not left:

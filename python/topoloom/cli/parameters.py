@@ -2,13 +2,13 @@
 
 import functools
 import inspect
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.simulation.loads import DEFAULT_LOADS
 from topoloom.simulation.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
@@ -156,7 +156,7 @@ def split_names(option: str, text: str) -> list[str]:
     >>> split_names("--traffic", "random-permutation:seed=1,bits=3,hotspot:nodes=1,5,uniform")
     ['random-permutation:seed=1,bits=3', 'hotspot:nodes=1,5', 'uniform']
     """
-    names = [name.strip() for name in re.split(r",(?![^,:]*=|\d)", text)]
-    if not all(names):
+    names = _core.split_names(text)
+    if names is None:
         raise TopoloomError(f"{option} is '{text}'; it must be names with commas between them")
     return list(dict.fromkeys(names))

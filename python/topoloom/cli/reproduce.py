@@ -76,7 +76,7 @@ def _announce(plan: Plan, store: Path, processors: int) -> None:
         with Ledger(store, create=False) as ledger:
             states = ledger.states()
             tell_notes(ledger)
-    left = sum(states.get(point.key) != "done" for point in plan.points)
+    left = sum(point.among(states) != "done" for point in plan.points)
     seconds = plan.seconds(states) / processors
     about = f", about {duration(seconds)} on {processors} processors" if seconds > LEAST_TOLD_S else ""
     say(f"{plan.paper.name}: {left} of {len(plan.points)} points to run{about}")

@@ -98,7 +98,9 @@ def _run(study: Study, folder: Path, executor: Executor, *, keep_going: bool) ->
             progress = run_points(
                 points, ledger, executor, name=study.name, keep_going=keep_going, on_progress=display.update
             )
-        results = Results(ledger.rows()).of(point.key for point in points if point.key in progress.stored)
+        results = Results(ledger.rows()).of(
+            key for point in points if point.key in progress.stored for key in point.keys
+        )
         tell_notes(ledger)
     tell_failures(progress)
     return results, progress
@@ -136,7 +138,7 @@ def _dry_run(study: Study, folder: Path, *, keep_going: bool) -> int:
     for point in points:
         count = counts.setdefault((point.origin, point.kind), [0, 0])
         count[0] += 1
-        count[1] += states.get(point.key) == "done"
+        count[1] += point.among(states) == "done"
     rows = [[origin, kind, str(count), str(done)] for (origin, kind), (count, done) in counts.items()]
     print_table(["sweep", "kind", "points", "done"], rows, left=2)
     return status.DONE

@@ -12,10 +12,12 @@ from math import floor, isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
+from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES, Requirements, Shape
 from topoloom.layout.layouts import DEFAULT_LAYOUT
+from topoloom.network.families import descriptions
 from topoloom.network.networks import Network
 from topoloom.simulation.options import check_whole
 
@@ -202,11 +204,12 @@ def _names(families: Any) -> list[str]:
 
 def _populated(shape: Shape, wanted: Requirements) -> Iterator[Candidate]:
     """Put on every number of terminals that fits."""
-    family = shape.spec.partition(":")[0]
+    family = _core.head(shape.spec)
+    fixed = all(key["name"] != "p" for key in descriptions()[family]["keys"])
     for p in wanted.terminals(shape.ends, shape.degree, shape.p):
         total = shape.ends * p
         yield Candidate(
-            spec=shape.spec if family in ("fattree", "clos") else f"{shape.spec},p={p}",
+            spec=shape.spec if fixed else f"{shape.spec},p={p}",
             family=family,
             terminals=total,
             routers=shape.routers,

@@ -119,7 +119,7 @@ class ResultLookup:
         told = ", ".join(f"{key}={value}" for key, value in conditions.items())
         asked = [point for study, point in self.points if matches(about(study, point), point.options, conditions)]
         done = {row["key"] for row in self.rows}
-        if not asked or any(point.key not in done for point in asked):
+        if not asked or any(done.isdisjoint(point.keys) for point in asked):
             raise NotMeasuredError(f"no result of {told or 'any point'}")
         raise TopoloomError(f"no result of {told or 'any point'} has a '{name}'")
 

@@ -225,7 +225,7 @@ class Plan:
 
     def seconds(self, states: Mapping[str, str]) -> float:
         """Return about how long the points that are not done take one processor, as the paper's data note it."""
-        return sum(self._seconds[point.key] for point in self.points if states.get(point.key) != "done")
+        return sum(self._seconds[point.key] for point in self.points if point.among(states) != "done")
 
     def run(
         self, store: Path, *, executor: Executor | None = None, on_progress: OnProgress | None = None
@@ -250,13 +250,15 @@ class Plan:
         )
         rows = {row["key"]: row for row in stored}
         items = [self._judged(item, rows) for item in self.items]
-        used = [rows[point.key] for point in self.points if point.key in rows]
+        used = [row for point in self.points if (row := point.among(rows)) is not None]
         return Reproduction(self.paper, self.quick, items, progress, self.studies, used, dict(others))
 
     def _judged(self, item: Item, rows: Mapping[str, Row]) -> ItemResult:
         points = self._points[item.id]
         own = [
-            dict(rows[point.key]) | {"study": study, "role": point.role} for study, point in points if point.key in rows
+            dict(row) | {"study": study, "role": point.role}
+            for study, point in points
+            if (row := point.among(rows)) is not None
         ]
         found = ResultLookup(own, points)
         claims = [_judge(self.paper, item, name, claim, it, found) for name, claim, it in self.paper.claims(item)]

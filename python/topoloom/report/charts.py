@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from topoloom import _core
 from topoloom.network.facts import COST_PER_TERMINAL
 from topoloom.report.comparison import Comparison
 from topoloom.report.overview import saturation_entries
@@ -56,7 +57,7 @@ def value_for_money(comparison: Comparison, traffic: str) -> dict[str, list[dict
     another, and differs from it, is not on the front.
     """
     best = {entry.spec: entry for entry in saturation_entries(comparison, traffic)}
-    families = [facts["spec"].partition(":")[0] for facts in comparison.facts]
+    families = [_core.head(facts["spec"]) for facts in comparison.facts]
     marks: list[dict[str, Any]] = []
     for place, facts in enumerate(comparison.facts):
         cost, entry = COST_PER_TERMINAL.value(facts), best.get(facts["spec"])

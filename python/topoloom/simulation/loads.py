@@ -37,7 +37,7 @@ def parse_loads(loads: Loads) -> list[float]:
 
 def is_trace(traffic: str) -> bool:
     """Whether `traffic` gives packets one by one, and so has a load of its own."""
-    return traffic.partition(":")[0] == "trace"
+    return _core.head(traffic) == "trace"
 
 
 def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> list[float]:

@@ -305,19 +305,7 @@ def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]
     >>> parse_pairs("--router", "vcs=4,credit-delay=1", ROUTER_KEYS)
     {'vcs': '4', 'credit_delay': '1'}
     """
-    pairs: dict[str, str] = {}
-    for item in text.split(","):
-        name, equals, value = (part.strip() for part in item.partition("="))
-        key = name.replace("-", "_")
-        if not equals or not value:
-            raise TopoloomError(f"{option}: '{item.strip()}' is not key=value")
-        if key not in keys:
-            known = [known.replace("_", "-") for known in keys]
-            raise TopoloomError(f"{option}: {unknown('key', name, known)}")
-        if key in pairs:
-            raise TopoloomError(f"{option}: {name} is given twice")
-        pairs[key] = value
-    return pairs
+    return dict(_core.parse_pairs(option, text, keys))
 
 
 def link_keys() -> tuple[str, ...]:

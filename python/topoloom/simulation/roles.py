@@ -3,8 +3,6 @@
 Each family names its own, in its file in the engine.
 """
 
-import json
-
 from topoloom import _core
 
 
@@ -15,10 +13,6 @@ def resolve_routing(name: str, family: str) -> str:
     ('nca', 'ugal-l', 'val')
     """
     return _core.routing_in_role(name, family) or name
-
-
-_ADAPTS: dict[str, bool | None] = {info["name"]: info["adapts"] for info in json.loads(_core.routings_json())}
-"""Whether each routing decides by congestion; None where the file that it is read from decides that."""
 
 
 def named_flow_routing(name: str, family: str) -> str:
@@ -32,11 +26,7 @@ def named_flow_routing(name: str, family: str) -> str:
 
 def adapts_by_name(name: str, family: str = "") -> bool:
     """Whether `name`, a role or a routing, stands for a routing that decides by congestion."""
-    return _adapts(resolve_routing(name, family)) is True
-
-
-def _adapts(routing: str) -> bool | None:
-    return _ADAPTS.get(routing.partition(":")[0], False)
+    return _core.adapts_by_name(resolve_routing(name, family)) is True
 
 
 def instead_of(name: str) -> str:
@@ -53,6 +43,6 @@ def flow_routing(network: _core.Network, name: str) -> tuple[str, str | None]:
         TopoloomError: A routing that the network does not offer.
     """
     routing = resolve_routing(name, network.family)
-    if _adapts(routing) is False or not _core.adapts(network, routing):
+    if _core.adapts_by_name(routing) is False or not _core.adapts(network, routing):
         return routing, None
     return resolve_routing("minimal", network.family), instead_of(name)

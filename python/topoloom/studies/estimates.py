@@ -1,15 +1,18 @@
 """How long points take, roughly: what is longest goes first, and people are told how much time is left."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from types import MappingProxyType
 
+from topoloom import _core
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.points import StudyPoint
 
-_NUMBER = re.compile(r"\d+")
-_FACTOR = re.compile(r"[qap]=\d{1,6}")
+FACTORS = ("q", "a", "p")
+"""Keys of families whose numbers multiply the number of routers or terminals."""
+
+MOST_DIGITS = 6
+"""Longer numbers say nothing of a size."""
 
 
 class Estimates:
@@ -72,8 +75,18 @@ def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:
 
 def guess(point: StudyPoint) -> float:
     """Return an effort for a network of which nothing is known: by its numbers, which say how large it is."""
-    sizes, _, keys = point.spec.partition(",")
-    factors = [int(number) for number in _NUMBER.findall(sizes)][:6] or [100]
-    factors += [int(key[2:]) for key in keys.split(",") if _FACTOR.fullmatch(key)]
+    factors = _factors(point.spec) or [100]
     size = min(max(prod(factors), 1), 10**7)
     return MEASUREMENTS[point.kind].effort * _load(point) * size / 1000
+
+
+def _factors(spec: str) -> list[int]:
+    """Return the numbers in a spec that its size grows with, as far as a look at it says."""
+    try:
+        name = _core.Name("topology", spec)
+    except _core.TopoloomError:
+        return []
+    keys = [(key, int(value)) for key, value in name.values if value.isdecimal() and len(value) <= MOST_DIGITS]
+    first = name.sizes or (_factors(name.within) if name.within else [number for _, number in keys[:1]])
+    others = keys if name.sizes or name.within else keys[1:]
+    return first + [number for key, number in others if key in FACTORS]

@@ -63,7 +63,7 @@ class KeptPoints:
     def recall(self, simulator: Simulator, load: float) -> Point | None:
         """Return a point that is known, and let the simulator have what belongs to it."""
         asked = self._asked[id(simulator), load] = _point(simulator, load)
-        result = self._known.get(asked.key)
+        result = asked.among(self._known)
         if result is None:
             return None
         result = dict(result)

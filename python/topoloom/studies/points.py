@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
 
 from topoloom import _core
 from topoloom.studies.contents import digest
@@ -18,6 +18,18 @@ from topoloom.studies.measurements import MEASUREMENTS
 
 IRRELEVANT = ("threads",)
 """Options that change how fast a result is there, not what it is."""
+
+
+Known = TypeVar("Known")
+
+
+@lru_cache(maxsize=4096)
+def canonical(what: str, text: str) -> str:
+    """Return what means the same as a name, `what` it is the name of, in one way of writing; a mistake as it is."""
+    try:
+        return _core.Name(what, text).canonical if text else text
+    except _core.TopoloomError:  # whoever builds it reports it
+        return text
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,16 +77,39 @@ class StudyPoint:
     def key(self) -> str:
         """The hash of everything that the result depends on: 32 hexadecimal digits.
 
-        It stays what it was when it was first asked for, whatever happens to the files meanwhile.
+        Names count by their canonical text, however they are written. It stays what it was when it was first asked for,
+        whatever happens to the files meanwhile.
         """
         return self.key_of(self.contents.get)
 
-    def key_of(self, content: Callable[[str], str | None], model_version: int | None = None) -> str:
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key, and behind it the one that earlier versions gave the point, by its names as they are written."""
+        if self.names == (self.spec, self.routing, self.traffic):
+            return (self.key,)
+        return self.key, self.key_of(self.contents.get, as_written=True)
+
+    def among(self, known: Mapping[str, Known]) -> Known | None:
+        """Return what is known of the point by either of its keys; None if nothing is."""
+        return next((known[key] for key in self.keys if key in known), None)
+
+    @cached_property
+    def names(self) -> tuple[str, str, str]:
+        """Network, routing, and traffic or application, by their canonical texts."""
+        plays = self.kind in MEASUREMENTS and MEASUREMENTS[self.kind].plays
+        kinds = ("topology", "routing", "app" if plays else "traffic")
+        spec, routing, traffic = map(canonical, kinds, (self.spec, self.routing, self.traffic))
+        return spec, routing, traffic
+
+    def key_of(
+        self, content: Callable[[str], str | None], model_version: int | None = None, *, as_written: bool = False
+    ) -> str:
         """Return the key that the point has where its files hold something else, or of another version of the models.
 
         Args:
             content: Returns the SHA-256 of what stands in a file; None where it is not there.
             model_version: The version of the models; that of this program unless given.
+            as_written: Whether names count as they are written, as earlier versions had it.
         """
         settings = dict(self.settings)
         if "options" in settings:
@@ -82,9 +117,7 @@ class StudyPoint:
         identity = [
             _core.MODEL_VERSION if model_version is None else model_version,
             self.kind,
-            self.spec,
-            self.routing,
-            self.traffic,
+            *((self.spec, self.routing, self.traffic) if as_written else self.names),
             self.load,
             settings,
             [content(path) for path in self.files],

@@ -178,7 +178,7 @@ class _Run:
         self._ledger = ledger
         self._executor = executor
         states = ledger.states()
-        done = {point.key for point in points if states.get(point.key) == "done"}
+        done = {point.key for point in points if point.among(states) == "done"}
         todo = [point for point in points if point.key not in done]
         self.progress = Progress(total=len(points), done=len(done), before=len(done), stored=done)
         self.progress.skipped = checked(todo, keep_going=keep_going)
@@ -260,11 +260,11 @@ class _Run:
         states, failures = self._ledger.states(), self._ledger.failures()
         waiting = []
         for point in self._elsewhere:
-            state = states.get(point.key)
+            state = point.among(states)
             if state == "done":
                 self._settle(point, None)
             elif state == "failed":
-                self._settle(point, failures.get(point.key))
+                self._settle(point, point.among(failures))
             else:
                 waiting.append(point)
         self._elsewhere = []

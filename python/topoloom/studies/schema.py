@@ -1,8 +1,10 @@
 """The JSON schema of study files, for editors that check and complete TOML."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
+from topoloom.network.families import descriptions
 from topoloom.network.faults import FaultOptions
 from topoloom.simulation.options import LinkLatencies
 from topoloom.studies.measurements import MEASUREMENTS
@@ -26,8 +28,34 @@ def study_schema() -> Schema:
     about = properties["options"]["description"]
     properties["options"] = {"type": "object", "description": about, **_options()}
     defaults = {name: {**key} for name, key in properties.items()}
+    network = schema["$defs"]["NetworkTable"]
+    network["properties"]["family"]["enum"] = list(descriptions())
+    network["allOf"] = [_family(name, family["keys"]) for name, family in descriptions().items()]
     schema["properties"]["defaults"] |= {"properties": defaults, "additionalProperties": False}
     return schema
+
+
+def _family(name: str, keys: list[dict[str, Any]]) -> Schema:
+    """Return what the table of a network of this family may hold, as the engine describes its keys."""
+    return {
+        "if": {"properties": {"family": {"const": name}}},
+        "then": {"properties": {key["name"]: {"description": key["doc"], **_typed(key)} for key in keys}},
+    }
+
+
+def _typed(key: Mapping[str, Any]) -> Schema:
+    """Return the schema of a key's value; what TOML has no type for is a text, which the engine reads."""
+    match key["type"]:
+        case "int":
+            bounds = {"least": "minimum", "most": "maximum"}
+            return {"type": ["integer", "string"]} | {bounds[name]: key[name] for name in bounds if name in key}
+        case "choice":
+            return {"enum": key["words"]}
+        case "flag":
+            return {"enum": [True, False, "true", "false"]}
+        case "real" | "part":
+            return {"type": ["number", "string"]}
+    return {"type": ["string", "integer", "array"]}
 
 
 def _or_one(listed: Schema) -> Schema:

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from topoloom import _core
 from topoloom._core import TopoloomError, unknown
 from topoloom.files import read_text
 from topoloom.network.families import descriptions
@@ -306,7 +307,7 @@ class Sweep(BaseModel):
             if kind.takes_loads and self.precision is not None:
                 settings |= {"precision": self.precision, "replicas": self.replicas}
             # Routings that rely on a structure are not offered once something of it has failed.
-            family = FAULTY if "fail" in settings.get("options", {}) else spec.partition(":")[0]
+            family = FAULTY if "fail" in settings.get("options", {}) else _core.family_of(spec)
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
@@ -428,7 +429,7 @@ class Study(BaseModel):
                 raise TopoloomError(f"{point.label()} failed: {why}")
             if not progress.finished:
                 raise KeyboardInterrupt
-            results = Results(ledger.rows(), ledger.notes).of(point.key for point in points)
+            results = Results(ledger.rows(), ledger.notes).of(key for point in points for key in point.keys)
         for note in results.notes:
             warnings.warn(note, stacklevel=2)
         return results

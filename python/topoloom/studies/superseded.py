@@ -49,5 +49,6 @@ class _Row:
         # An earlier version did not note the files. The key tells, where their content is known.
         assert self._point is not None
         if all(path in newest for path in self._point.files):
-            return bool(self._point.key_of(newest.get, self.row["model_version"]) == self.row["key"])
+            key = self._point.key_of(newest.get, self.row["model_version"], as_written=True)
+            return bool(key == self.row["key"])
         return bool(latest[self.question] == self.row["key"])

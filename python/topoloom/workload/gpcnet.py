@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from topoloom import _core
 from topoloom.workload.results import WorkloadResult
 
 NAME = "gpcnet"
@@ -38,11 +39,9 @@ def expanded(app: str) -> list[str]:
     >>> expanded("reduce"), len(expanded("gpcnet:share=0.5")), expanded("gpcnet:canary=latency,congestor=incast")
     (['reduce'], 15, ['gpcnet:canary=latency,congestor=incast'])
     """
-    name, _, rest = app.partition(":")
-    keys = _keys(app)
-    if name != NAME or "congestor" in keys:
+    if _core.head(app) != NAME or "congestor" in (keys := _keys(app)):
         return [app]
-    tail = f",{rest}" if rest else ""
+    tail = "".join(f",{key}={value}" for key, value in keys.items())
     canaries = CANARIES if "canary" not in keys else ("",)
     return [
         f"{NAME}:" + (f"canary={canary}," if canary else "") + f"congestor={congestor}{tail}"
@@ -67,12 +66,11 @@ def impacts(results: Sequence[WorkloadResult]) -> list[Impact]:
 
 
 def _keys(app: str) -> dict[str, str]:
-    pairs = (item.partition("=") for item in app.partition(":")[2].split(","))
-    return {key: value for key, _, value in pairs if key}
+    return dict(_core.Name("app", app).values)
 
 
 def _is_canary(result: WorkloadResult) -> bool:
-    return result.app.partition(":")[0] == NAME
+    return _core.head(result.app) == NAME
 
 
 def _congestor(result: WorkloadResult) -> str:

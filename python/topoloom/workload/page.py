@@ -79,7 +79,7 @@ def _busiest(result: WorkloadResult) -> str:
 
 
 def _title(found: Workloads) -> str:
-    apps = [app.partition(":")[0] for app in found.apps]
+    apps = [_core.head(app) for app in found.apps]
     named = ", ".join(dict.fromkeys(apps)) if len(apps) <= MOST_SIDE_BY_SIDE else f"{len(apps)} applications"
     return f"{named} on {len(found.specs)} network{'' if len(found.specs) == 1 else 's'}"
 

@@ -5,6 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::router::RouterOptions;
 use super::sizes::Sizes;
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::layout::{Layout, Packing};
 use crate::network::{LinkClass, Network, Peer, PortId};
@@ -142,35 +144,37 @@ impl TryFrom<String> for Injection {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        let (name, rest) = text.split_once(':').unwrap_or((&text, ""));
-        match name {
-            "bernoulli" if rest.is_empty() => Ok(Self::Bernoulli),
-            "bernoulli" => Err(Error::Config(format!("injection: bernoulli takes no keys, but '{rest}' is given"))),
-            "on-off" => on_off(rest),
-            _ => Err(Error::Config(unknown("injection", name, ["bernoulli", "on-off"]))),
+        let (name, rest) = split_head(&text);
+        let entry = INJECTIONS.iter().find(|entry| entry.name == name);
+        let names = || INJECTIONS.iter().map(|entry| entry.name);
+        let entry = entry.ok_or_else(|| Error::Config(unknown("injection", name, names())))?;
+        let given = Given::read(*entry, entry.name, rest)?;
+        if entry.keys.is_empty() {
+            return Ok(Self::Bernoulli);
+        }
+        match (given.real("alpha"), given.real("beta")) {
+            (Some(alpha), Some(beta)) => Ok(Self::OnOff { alpha, beta }),
+            _ => Err(Error::Config("on-off needs both probabilities: on-off:alpha=0.1,beta=0.2".to_owned())),
         }
     }
 }
 
-fn on_off(rest: &str) -> Result<Injection> {
-    let (mut alpha, mut beta) = (None, None);
-    for item in rest.split(',').filter(|item| !item.is_empty()) {
-        let (key, value) = item.split_once('=').unwrap_or((item, ""));
-        let slot = match key {
-            "alpha" => &mut alpha,
-            "beta" => &mut beta,
-            _ => return Err(Error::Config(unknown("key of on-off", key, ["alpha", "beta"]))),
-        };
-        let read = value.parse::<f64>().ok().filter(|p| *p > 0.0 && *p <= 1.0);
-        *slot = Some(read.ok_or_else(|| {
-            Error::Config(format!("on-off: {key} is '{value}'; it must be a probability above 0, at most 1"))
-        })?);
-    }
-    match (alpha, beta) {
-        (Some(alpha), Some(beta)) => Ok(Injection::OnOff { alpha, beta }),
-        _ => Err(Error::Config("on-off needs both probabilities: on-off:alpha=0.1,beta=0.2".to_owned())),
-    }
+/// An injection process, as users name it.
+const fn injection(name: &'static str, keys: &'static [Key]) -> Entry {
+    Entry { noun: "the injection", name, lead: Lead::Nothing, keys, alone: Alone::Flag, wrong: Error::Config }
 }
+
+/// The injection processes by name.
+pub const INJECTIONS: &[Entry] = &[
+    injection("bernoulli", &[]),
+    injection(
+        "on-off",
+        &[
+            Key::new("alpha", Kind::Above(1.0), "probability a cycle to turn on"),
+            Key::new("beta", Kind::Above(1.0), "probability a cycle to turn off"),
+        ],
+    ),
+];
 
 impl From<Injection> for String {
     fn from(injection: Injection) -> Self {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::grammar::{list, range, weighted as split_weight};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
 
@@ -127,7 +128,7 @@ impl TryFrom<Written> for Sizes {
         if text.contains(':') {
             return weights(&text, flits).map(Self::Weighted);
         }
-        match text.split_once('-') {
+        match range(&text) {
             Some((first, last)) => Ok(Self::Between(flits(first)?, flits(last)?)),
             None => Ok(Self::One(flits(&text)?)),
         }
@@ -137,8 +138,8 @@ impl TryFrom<Written> for Sizes {
 /// Reads `4:0.8,16:0.2`.
 fn weights(text: &str, flits: impl Fn(&str) -> Result<u32>) -> Result<Vec<(u32, f64)>> {
     let mut sizes: Vec<(u32, f64)> = Vec::new();
-    for item in text.split(',') {
-        let (size, weight) = item.split_once(':').ok_or_else(|| mistake(text, &format!("'{item}' has no weight")))?;
+    for item in list(text) {
+        let (size, weight) = split_weight(item).ok_or_else(|| mistake(text, &format!("'{item}' has no weight")))?;
         let size = flits(size)?;
         let read = weight.trim().parse::<f64>().ok().filter(|w| *w > 0.0 && *w <= 1e100);
         let weight = read

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::measurement::{Control, Point};
 use super::{Config, Run, Sizes};
+use crate::catalogue::values;
 use crate::error::{Error, Result};
-use crate::keys;
 use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;
 use crate::workload::{Mapping, Progress, Ready, Uncongested, Workload, ideal};
@@ -35,11 +35,11 @@ impl Units {
     /// # Errors
     /// [`Error::Config`] for a size or a rate that is none.
     pub fn read(flit: &str, rate: &str) -> Result<Self> {
-        let bytes = keys::bytes(flit).and_then(|bytes| u32::try_from(bytes).ok());
+        let bytes = values::bytes(flit).and_then(|bytes| u32::try_from(bytes).ok());
         let flit_bytes = bytes.ok_or_else(|| {
             Error::Config(format!("flit is '{flit}'; it must be a number of bytes from 1 up, as in 64B"))
         })?;
-        let bytes_per_s = keys::rate(rate).ok_or_else(|| {
+        let bytes_per_s = values::rate(rate).ok_or_else(|| {
             Error::Config(format!("rate is '{rate}'; it must be bits or bytes a second, as in 10Gb/s or 25GB/s"))
         })?;
         Ok(Self { flit_bytes, bytes_per_s })

@@ -3,21 +3,52 @@
 use serde::Serialize;
 
 use super::rates::Sharing;
+use crate::catalogue::values::rate as bytes_per_s;
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
 use crate::error::{Error, Result};
-use crate::keys::{Keys, Named, rate as bytes_per_s, seconds};
 use crate::network::Network;
 
 /// The keys, with their meaning.
-pub const KEYS: &[(&str, &str)] = &[
-    ("model", "how flows share channels: max-min (default), share or sticky"),
-    ("gbps", "the rate of a link in each direction, in Gb/s (default 10)"),
-    ("injection", "what a terminal can send at most, in link rates; inf: no limit but its link (default inf)"),
-    ("consumption", "what a terminal can receive at most, in link rates; inf: no limit but its link (default 1)"),
-    ("latency", "the time that a message takes for each link of its path, as in 100ns (default 0)"),
-    ("paths", "parts that each message is split into, each on a path drawn for it (default 1)"),
-    ("coalesce", "completions within this share of the time that the first took are served together (default 0)"),
-    ("seed", "of the paths that a routing draws (default 1)"),
+pub const KEYS: &[Key] = &[
+    Key::new(
+        "model",
+        Kind::Choice(&["max-min", "share", "sticky"]),
+        "how flows share channels: max-min (default), share or sticky",
+    ),
+    Key::new("gbps", Kind::Text("a number above 0"), "the rate of a link in each direction, in Gb/s (default 10)"),
+    Key::new(
+        "injection",
+        Kind::Text("a number above 0, or inf"),
+        "what a terminal can send at most, in link rates; inf: no limit but its link (default inf)",
+    ),
+    Key::new(
+        "consumption",
+        Kind::Text("a number above 0, or inf"),
+        "what a terminal can receive at most, in link rates; inf: no limit but its link (default 1)",
+    ),
+    Key::new(
+        "latency",
+        Kind::Time("100ns"),
+        "the time that a message takes for each link of its path, as in 100ns (default 0)",
+    ),
+    Key::new("paths", Kind::count(1), "parts that each message is split into, each on a path drawn for it (default 1)"),
+    Key::new(
+        "coalesce",
+        Kind::Text("from 0 to below 1"),
+        "completions within this share of the time that the first took are served together (default 0)",
+    ),
+    Key::new("seed", Kind::SEED, "of the paths that a routing draws (default 1)"),
 ];
+
+/// How the options of the flow engine are read.
+pub const ENTRY: Entry = Entry {
+    noun: "the flow engine",
+    name: "flow",
+    lead: Lead::Nothing,
+    keys: KEYS,
+    alone: Alone::Flag,
+    wrong: Error::Config,
+};
 
 /// How a run of the flow engine goes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -61,10 +92,9 @@ impl FlowConfig {
     /// # Errors
     /// [`Error::Config`] for a key that there is not, or a value out of its range.
     pub fn read(text: &str) -> Result<Self> {
-        let named = Named { noun: "the flow engine", name: "flow", keys: KEYS, argument: None, wrong: Error::Config };
-        let keys = Keys::read(named, text)?;
+        let keys = Given::read(ENTRY, ENTRY.name, text)?;
         let default = Self::default();
-        let model = match keys.choice("model", &["max-min", "share", "sticky"])? {
+        let model = match keys.choice("model") {
             "share" => Sharing::Share,
             "sticky" => Sharing::Sticky,
             _ => Sharing::MaxMin,
@@ -74,10 +104,10 @@ impl FlowConfig {
             gbps: real(&keys, "gbps")?.unwrap_or(default.gbps),
             injection: real(&keys, "injection")?.filter(|limit| limit.is_finite()),
             consumption: real(&keys, "consumption")?.or(default.consumption).filter(|limit| limit.is_finite()),
-            latency_s: time(&keys, "latency")?,
-            paths: keys.positive("paths")?.unwrap_or(default.paths),
+            latency_s: keys.seconds("latency").unwrap_or(0.0),
+            paths: keys.count("paths").unwrap_or(default.paths),
             coalesce: real(&keys, "coalesce")?.unwrap_or(default.coalesce),
-            seed: keys.number("seed")?.unwrap_or(default.seed),
+            seed: keys.int("seed").unwrap_or(default.seed),
         };
         for (key, value) in [("injection", config.injection), ("consumption", config.consumption)] {
             if value == Some(0.0) {
@@ -101,10 +131,9 @@ impl FlowConfig {
     /// # Errors
     /// As [`FlowConfig::read`], and for either of the two among the keys.
     pub fn with_rate(text: &str, rate: &str, seed: u64) -> Result<Self> {
-        let named = Named { noun: "the flow engine", name: "flow", keys: KEYS, argument: None, wrong: Error::Config };
-        let keys = Keys::read(named, text)?;
+        let keys = Given::read(ENTRY, ENTRY.name, text)?;
         for (key, instead) in [("gbps", "rate"), ("seed", "seed")] {
-            if keys.value(key).is_some() {
+            if keys.text(key).is_some() {
                 return Err(keys.mistake(format_args!("{key} has an option of its own here; give --{instead}")));
             }
         }
@@ -141,16 +170,9 @@ pub(super) fn terminal_links(network: &Network) -> u32 {
 /// Parts of a message that there can be.
 const MOST_PATHS: u32 = 1024;
 
-/// A time with its unit; 0 unless given.
-fn time(keys: &Keys, key: &str) -> Result<f64> {
-    let Some(text) = keys.value(key) else { return Ok(0.0) };
-    seconds(text)
-        .ok_or_else(|| keys.mistake(format_args!("{key} is '{text}'; it must be a time with its unit, as in 100ns")))
-}
-
 /// A number from 0 up, `inf` included.
-fn real(keys: &Keys, key: &str) -> Result<Option<f64>> {
-    let Some(text) = keys.value(key) else { return Ok(None) };
+fn real(keys: &Given, key: &str) -> Result<Option<f64>> {
+    let Some(text) = keys.text(key) else { return Ok(None) };
     let read = text.parse::<f64>().ok().filter(|value| *value >= 0.0);
     read.map(Some).ok_or_else(|| keys.mistake(format_args!("{key} is '{text}'; it must be a number from 0 up")))
 }

@@ -12,7 +12,7 @@ mod record;
 mod turns;
 mod uncongested;
 
-pub use config::{FlowConfig, KEYS as FLOW_KEYS};
+pub use config::{ENTRY, FlowConfig, KEYS as FLOW_KEYS};
 pub use engine::{AtOnce, Script, check_workload, run, run_flows};
 pub use paths::Paths;
 pub use rates::{Rates, Sharing};

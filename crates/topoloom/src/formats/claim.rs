@@ -8,9 +8,12 @@ use std::collections::HashMap;
 
 use super::draft::Given;
 use super::{Draft, Format, GIVEN, Holds, Origin};
+use crate::catalogue::grammar::wrapped;
 use crate::error::{Error, Result};
+use crate::names::{Name, What};
 use crate::network::{Link, LinkClass, Network, Source};
-use crate::topology::{at_most, build, files};
+use crate::permute::OPTIMISED;
+use crate::topology::{at_most, build};
 
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
 /// else the file's own word counts.
@@ -57,7 +60,8 @@ fn is_buildable(spec: &str) -> bool {
     /// Networks in networks that are gone into.
     const DEEPEST: usize = 8;
     let given = GIVEN.iter().any(|family| spec.contains(&format!("{family}:")));
-    !given && spec.matches('(').count() <= DEEPEST && !spec.contains("file:") && files(spec).is_empty()
+    let reads_none = || Name::read(What::Topology, spec).map_or(true, |name| name.files.is_empty());
+    !given && spec.matches('(').count() <= DEEPEST && !spec.contains("file:") && reads_none()
 }
 
 /// A sentence on what a file of `format` cannot say of `network`, so that it comes back as a graph alone.
@@ -98,16 +102,12 @@ fn searched(network: Network, claim: &str) -> Network {
 
 /// The spec of a network in the cabinets of one that a search has found, with no cable moved.
 fn unmoved(claim: &str) -> Option<String> {
-    let behind = claim.strip_prefix("permuted:")?.strip_prefix(SEARCHED)?;
-    let mut depth = 1;
-    let (end, _) = behind.match_indices(['(', ')']).find(|&(_, bracket)| {
-        depth += if bracket == "(" { 1 } else { -1 };
-        depth == 0
-    })?;
-    let (base, keys) = (&behind[..end], &behind[end + 1..]);
-    let of_cabinets = keys.split(',').filter(|key| key.starts_with("cabinet=") || key.starts_with("nodes="));
-    let keys: String = of_cabinets.map(|key| format!(",{key}")).collect();
-    (!base.contains(SEARCHED)).then(|| format!("permuted:two-cab({base}){keys},trials=1,swappable=0"))
+    let name = Name::read(What::Topology, claim).ok()?;
+    let value = |key: &str| name.values.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
+    let (method, base) = wrapped(value("base")?)?;
+    let keys: String = ["cabinet", "nodes"].iter().filter_map(|key| Some(format!(",{key}={}", value(key)?))).collect();
+    let one_searched = name.family == "permuted" && method == OPTIMISED && !base.contains(SEARCHED);
+    one_searched.then(|| format!("permuted:two-cab({base}){keys},trials=1,swappable=0"))
 }
 
 /// A network that has been recognised.

@@ -16,4 +16,6 @@ pub use placement::{Aisle, Cabinet, Layout};
 pub use prices::{Bought, CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
 pub use qap::Qap;
 pub use racks::{Order, Racking};
-pub use rules::{KEYS as LAYOUT_KEYS, Key as LayoutKey, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules};
+pub use rules::{
+    ENTRY as LAYOUT, KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules, read as read_keys,
+};

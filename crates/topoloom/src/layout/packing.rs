@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use super::Layout;
+use crate::catalogue::grammar::{sides, split_head};
+use crate::catalogue::{Kind, is_table};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::network::{Network, RouterId};
@@ -37,25 +39,20 @@ impl Packing {
     /// # Errors
     /// [`Error::Config`] for anything else.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = || {
-            Error::Config(format!(
-                "cabinet is {text}; it must be a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, \
-                 metis:16, fit, or own"
-            ))
-        };
+        let wrong = || Error::Config(format!("cabinet is {text}; it must be {}", Kind::Cabinet.wanted()));
         if text == "own" {
             return Ok(Self::Own);
         }
         if text == "fit" {
             return Ok(Self::Fit);
         }
-        if text.ends_with(".csv") {
+        if is_table(text) {
             return Ok(Self::File(text.to_owned()));
         }
-        if let Some(size) = text.strip_prefix("metis:") {
+        if let ("metis", size) = split_head(text) {
             return size.parse().ok().filter(|&size| size > 0).map(Self::Metis).ok_or_else(wrong);
         }
-        let sides: Option<Vec<u32>> = text.split('x').map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
+        let sides: Option<Vec<u32>> = sides(text).map(|side| side.parse().ok().filter(|&side| side > 0)).collect();
         match sides.ok_or_else(wrong)?.as_slice() {
             &[routers] => Ok(Self::Routers(routers)),
             sides => Ok(Self::Blocks(sides.to_vec())),
@@ -79,11 +76,6 @@ impl Packing {
                 "cabinet={self} belongs to a layout; write its cabinets to a file, and name that"
             ))),
         }
-    }
-
-    /// The paths of the files that say it.
-    pub fn files(&self) -> Vec<String> {
-        if let Self::File(path) = self { vec![path.clone()] } else { Vec::new() }
     }
 
     /// Routers a cabinet, if METIS is to say which.

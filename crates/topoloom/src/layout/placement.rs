@@ -155,7 +155,7 @@ impl Layout {
     /// Routers in racks, in the order that is asked for, or that of all with the least cable; the first one among equals.
     fn in_racks(network: &Network, rules: &Rules, racking: &Racking) -> Result<Self> {
         let mut best: Option<(f64, Self)> = None;
-        for &(_, order) in Order::ALL.iter().filter(|(_, order)| racking.order.is_none_or(|only| only == *order)) {
+        for &order in Order::ALL.iter().filter(|order| racking.order.is_none_or(|only| only == **order)) {
             let Some(racks) = Racks::fill(network, rules, racking, order)? else { continue };
             let layout = Self::of_racks(network, rules, racks, order)?;
             let metres = layout.total_m(network);

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::rules::{MOST_UNITS, Rules, amount, count, mistake, unless_none};
-use crate::error::{Result, unknown};
+use super::rules::{Rules, mistake};
+use crate::catalogue::Given;
+use crate::error::Result;
 use crate::network::{Network, RouterId};
 
 /// What a rack holds, beside the rack units of [`Rules`].
@@ -39,8 +40,10 @@ pub enum Order {
 
 impl Order {
     /// All, in the order in which they are tried.
-    pub const ALL: &[(&str, Self)] =
-        &[("cabinets", Self::Cabinets), ("groups", Self::Groups), ("ids", Self::Ids), ("growth", Self::Growth)];
+    pub const ALL: &[Self] = &[Self::Cabinets, Self::Groups, Self::Ids, Self::Growth];
+
+    /// Their names.
+    pub const NAMES: &[&str] = &["cabinets", "groups", "ids", "growth"];
 
     /// What `order=` takes.
     pub const DOC: &str = "cabinets or groups: what the family keeps together stays together; ids: routers by their ids; \
@@ -49,31 +52,20 @@ impl Order {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, order)| *order == self).map_or("", |(name, _)| name)
+        Self::NAMES[self as usize]
     }
 }
 
 impl Racking {
-    /// Sets what a key says.
-    pub(super) fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        match key {
-            "kw" => {
-                let above = amount(key, value, MOST_UNITS).ok().filter(|&kw| kw > 0.0);
-                let wrong = || mistake(format!("kw is {value}; it must be a number above 0, up to {MOST_UNITS}"));
-                self.kw = above.ok_or_else(wrong)?;
-            }
-            "router-kw" => self.router_kw = amount(key, value, MOST_UNITS)?,
-            "node-kw" => self.node_kw = amount(key, value, MOST_UNITS)?,
-            "max-routers" => self.most_routers = unless_none(key, value, count)?,
-            "max-nodes" => self.most_nodes = unless_none(key, value, count)?,
-            _ => {
-                let found = Order::ALL.iter().find(|(name, _)| *name == value);
-                let names = Order::ALL.iter().map(|(name, _)| name);
-                let (_, order) = found.ok_or_else(|| mistake(unknown("order", value, names)))?;
-                self.order = Some(*order);
-            }
-        }
-        Ok(())
+    /// Sets what keys say.
+    pub(super) fn set(&mut self, given: &Given) {
+        self.kw = given.real("kw").unwrap_or(self.kw);
+        self.router_kw = given.real("router-kw").unwrap_or(self.router_kw);
+        self.node_kw = given.real("node-kw").unwrap_or(self.node_kw);
+        self.most_routers = given.unless_word("max-routers").unwrap_or(self.most_routers);
+        self.most_nodes = given.unless_word("max-nodes").unwrap_or(self.most_nodes);
+        let order = given.text("order").and_then(|name| Order::ALL.iter().find(|order| order.name() == name));
+        self.order = order.copied().or(self.order);
     }
 
     /// What racks hold, in words.

@@ -2,75 +2,77 @@
 
 use super::Packing;
 use super::racks::{Order, Racking};
+use crate::catalogue::grammar::{split_optional_head, weighted};
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
-
-/// Which layouts a key belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
-    /// All.
-    Any,
-    /// `rack`.
-    Rack,
-    /// All others.
-    Others,
-}
-
-/// A key of a layout.
-#[derive(Debug, Clone, Copy)]
-pub struct Key {
-    /// Its name.
-    pub name: &'static str,
-    /// Which layouts have it.
-    pub of: Use,
-    /// What it means.
-    pub doc: &'static str,
-}
-
-const fn key(name: &'static str, of: Use, doc: &'static str) -> Key {
-    Key { name, of, doc }
-}
 
 /// The keys of a layout. The values that they have unless given are those of [`PRESETS`].
 pub const KEYS: &[Key] = &[
-    key("units", Use::Any, "rack units of a rack; without rack as many as its routers need"),
-    key("kw", Use::Rack, "kW that a rack can power and cool"),
-    key("router-units", Use::Any, "rack units of a router"),
-    key("node-units", Use::Any, "rack units of a node, a terminal: 0.5 where four nodes share two units"),
-    key("router-kw", Use::Rack, "kW of a router, for the limit kw only: the price list says what it draws"),
-    key("node-kw", Use::Rack, "kW of a node, for the limit kw only"),
-    key("max-routers", Use::Rack, "routers of a rack at most, or none"),
-    key("max-nodes", Use::Rack, "nodes of a rack at most, or none"),
-    key("order", Use::Rack, Order::DOC),
-    key("cabinet", Use::Others, Packing::DOC),
-    key("nodes", Use::Others, "terminals a node-only cabinet (default: terminals stand with their routers)"),
-    key("width", Use::Any, "metres from a rack to the next one in its row"),
-    key("depth", Use::Any, "metres from the front of a rack to its back; without aisle, from a row to the next one"),
-    key("aisle", Use::Any, "metres of the aisle behind a row, or two that alternate, hot and cold, as 1:1.2"),
-    key("rows", Use::Any, "rows of racks (default: as the columns need)"),
-    key("columns", Use::Any, "racks of a row (default: a floor as near to a square as possible)"),
-    key(
+    Key::new("units", Kind::count(1), "rack units of a rack; without rack as many as its routers need"),
+    Key::new("kw", Kind::Above(MOST_UNITS), "kW that a rack can power and cool"),
+    Key::new("router-units", Kind::count(1), "rack units of a router"),
+    Key::new(
+        "node-units",
+        Kind::Real(0.0, MOST_UNITS),
+        "rack units of a node, a terminal: 0.5 where four nodes share two units",
+    ),
+    Key::new(
+        "router-kw",
+        Kind::Real(0.0, MOST_UNITS),
+        "kW of a router, for the limit kw only: the price list says what it draws",
+    ),
+    Key::new("node-kw", Kind::Real(0.0, MOST_UNITS), "kW of a node, for the limit kw only"),
+    Key::new("max-routers", Kind::Or("none", &Kind::count(1)), "routers of a rack at most, or none"),
+    Key::new("max-nodes", Kind::Or("none", &Kind::count(1)), "nodes of a rack at most, or none"),
+    Key::new("order", Kind::Choice(Order::NAMES), Order::DOC),
+    Key::new("cabinet", Kind::Cabinet, Packing::DOC),
+    Key::new("nodes", Kind::count(1), "terminals a node-only cabinet (default: terminals stand with their routers)"),
+    Key::new("width", Kind::Metres(MOST_M), "metres from a rack to the next one in its row"),
+    Key::new(
+        "depth",
+        Kind::Metres(MOST_M),
+        "metres from the front of a rack to its back; without aisle, from a row to the next one",
+    ),
+    Key::new(
+        "aisle",
+        Kind::Text("metres, from 0 to 10000, or two as in 1:1.2"),
+        "metres of the aisle behind a row, or two that alternate, hot and cold, as 1:1.2",
+    ),
+    Key::new("rows", Kind::count(1), "rows of racks (default: as the columns need)"),
+    Key::new("columns", Kind::count(1), "racks of a row (default: a floor as near to a square as possible)"),
+    Key::new(
         "overhead",
-        Use::Any,
+        Kind::Metres(MOST_M),
         "metres that a cable between racks needs beside its way on the floor, both ends together",
     ),
-    key(
+    Key::new(
         "inside",
-        Use::Any,
+        Kind::Metres(MOST_M),
         "metres of a cable between two routers of a rack (default: of rack 1.5, else the family's, or 2)",
     ),
-    key(
+    Key::new(
         "terminal",
-        Use::Any,
+        Kind::Or("none", &Kind::Metres(MOST_M)),
         "metres of a cable to a terminal in the rack of its router, or none to leave all cables of terminals out",
     ),
-    key("place", Use::Any, "order: racks in order of their numbers (default); anneal: where cables are short"),
-    key("seed", Use::Any, "of place=anneal (default 1)"),
-    key(
+    Key::new(
+        "place",
+        Kind::Choice(&["order", "anneal"]),
+        "order: racks in order of their numbers (default); anneal: where cables are short",
+    ),
+    Key::new("seed", Kind::SEED, "of place=anneal (default 1)"),
+    Key::new(
         "copper",
-        Use::Any,
+        Kind::Metres(MOST_M),
         "metres up to which cables are copper, and optical beyond, by a price list with both (default: as the list lays them)",
     ),
 ];
+
+/// The keys of racks that are filled by one rule.
+const OF_RACK: &[&str] = &["kw", "router-kw", "node-kw", "max-routers", "max-nodes", "order"];
+
+/// The keys of all other layouts.
+const OF_OTHERS: &[&str] = &["cabinet", "nodes"];
 
 /// Rules with a name, which stands first: `rack:units=48`, `permutation,place=anneal`.
 #[derive(Debug, Clone, Copy)]
@@ -88,11 +90,7 @@ pub struct Preset {
 impl Preset {
     /// True if it has such a key.
     pub fn takes(&self, key: &Key) -> bool {
-        match key.of {
-            Use::Any => true,
-            Use::Rack => self.name == RACK,
-            Use::Others => self.name != RACK,
-        }
+        !(if self.name == RACK { OF_OTHERS } else { OF_RACK }).contains(&key.name)
     }
 }
 
@@ -208,7 +206,7 @@ impl Rules {
     /// value that is none.
     pub fn parse(text: &str) -> Result<Self> {
         let text = Some(text.trim()).filter(|text| !text.is_empty()).unwrap_or(RACK);
-        let (name, keys) = named(text);
+        let (name, keys) = split_optional_head(text);
         let mut rules = Self { text: text.to_owned(), ..Self::family() };
         if let Some(name) = name {
             let preset = preset(name)?;
@@ -265,84 +263,84 @@ impl Rules {
     }
 
     fn set_all(&mut self, text: &str) -> Result<()> {
-        let (mut seen, mut seed) = (Vec::new(), None);
-        for item in text.split(',').map(str::trim) {
-            let (key, value) = item
-                .split_once('=')
-                .map(|(key, value)| (key.trim(), value.trim()))
-                .filter(|(_, value)| !value.is_empty())
-                .ok_or_else(|| mistake(format!("'{item}' is not key=value")))?;
-            if seen.contains(&key) {
-                return Err(mistake(format!("{key} is given twice")));
-            }
-            seen.push(key);
-            self.check_key(key)?;
-            if key == "seed" {
-                seed = Some(value.parse().map_err(|_| mistake(format!("seed is {value}; it must be a whole number")))?);
-            } else {
-                self.set(key, value)?;
-            }
+        if text.is_empty() {
+            return Err(mistake("'' is not key=value"));
         }
-        match (seed, &mut self.anneal) {
-            (Some(_), None) => Err(mistake("seed goes with place=anneal")),
-            (Some(seed), Some(anneal)) => {
-                *anneal = seed;
-                Ok(())
-            }
-            (None, _) => Ok(()),
+        let given = read(text)?;
+        for (key, _) in given.values() {
+            self.check_use(key.name)?;
         }
+        self.set(&given)?;
+        if given.text("place").is_some() {
+            self.anneal = (given.choice("place") == "anneal").then_some(1);
+        }
+        match (given.int("seed"), &mut self.anneal) {
+            (Some(_), None) => return Err(mistake("seed goes with place=anneal")),
+            (Some(seed), Some(anneal)) => *anneal = seed,
+            (None, _) => {}
+        }
+        Ok(())
     }
 
-    /// Whether there is such a key, and it goes with the layout.
-    fn check_key(&self, name: &str) -> Result<()> {
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-            return Err(mistake(unknown("key", name, KEYS.iter().map(|key| key.name))));
-        };
-        match (key.of, &self.racks) {
-            (Use::Rack, None) => Err(mistake(format!("{name} goes with rack, as rack:{name}=…"))),
-            (Use::Others, Some(_)) => {
+    /// Whether a key goes with the layout.
+    fn check_use(&self, name: &str) -> Result<()> {
+        match &self.racks {
+            None if OF_RACK.contains(&name) => Err(mistake(format!("{name} goes with rack, as rack:{name}=…"))),
+            Some(_) if OF_OTHERS.contains(&name) => {
                 Err(mistake(format!("{name} does not go with rack, whose racks hold what their units and kW allow")))
             }
             _ => Ok(()),
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<()> {
-        match key {
-            "cabinet" => self.cabinet = Packing::parse(value).map_err(mistake)?,
-            "rows" => self.rows = Some(count(key, value)?),
-            "columns" => self.columns = Some(count(key, value)?),
-            "width" => self.width_m = metres(key, value)?,
-            "depth" => self.depth_m = metres(key, value)?,
-            "overhead" => self.overhead_m = metres(key, value)?,
-            "inside" => self.inside_m = Some(metres(key, value)?),
-            "terminal" => self.terminal_m = unless_none(key, value, metres)?,
-            "aisle" => {
-                let (even, odd) = value.split_once(':').unwrap_or((value, value));
-                self.aisles_m = [metres(key, even)?, metres(key, odd)?];
-            }
-            "place" => {
-                self.anneal = match value {
-                    "order" => None,
-                    "anneal" => Some(1),
-                    _ => return Err(mistake(unknown("place", value, ["order", "anneal"]))),
-                }
-            }
-            "nodes" => self.nodes = Some(count(key, value)?),
-            "units" => self.units = Some(count(key, value)?),
-            "router-units" => self.router_units = count(key, value)?,
-            "node-units" => self.node_units = amount(key, value, MOST_UNITS)?,
-            "copper" => self.copper_m = Some(metres(key, value)?),
-            _ => self.racks.iter_mut().try_for_each(|racks| racks.set(key, value))?,
+    fn set(&mut self, given: &Given) -> Result<()> {
+        let metres = |key: &str, before: f64| given.real(key).unwrap_or(before);
+        if let Some(text) = given.text("cabinet") {
+            self.cabinet = Packing::parse(text).map_err(mistake)?;
+        }
+        if let Some(text) = given.text("aisle") {
+            self.aisles_m = aisles(text)?;
+        }
+        self.rows = given.count("rows").or(self.rows);
+        self.columns = given.count("columns").or(self.columns);
+        self.width_m = metres("width", self.width_m);
+        self.depth_m = metres("depth", self.depth_m);
+        self.overhead_m = metres("overhead", self.overhead_m);
+        self.inside_m = given.real("inside").or(self.inside_m);
+        self.terminal_m = given.unless_word("terminal").unwrap_or(self.terminal_m);
+        self.nodes = given.count("nodes").or(self.nodes);
+        self.units = given.count("units").or(self.units);
+        self.router_units = given.count("router-units").unwrap_or(self.router_units);
+        self.node_units = metres("node-units", self.node_units);
+        self.copper_m = given.real("copper").or(self.copper_m);
+        if let Some(racks) = &mut self.racks {
+            racks.set(given);
         }
         Ok(())
     }
 }
 
-/// The name at the head of a layout, if there is one, and its keys, if there are any.
-fn named(text: &str) -> (Option<&str>, Option<&str>) {
-    let (head, rest) = text.split_once([':', ',']).map_or((text, None), |(head, rest)| (head, Some(rest)));
-    if head.contains('=') { (None, Some(text)) } else { (Some(head.trim()), rest) }
+/// How the keys of a layout are read.
+pub const ENTRY: Entry = Entry {
+    noun: "the layout",
+    name: "layout",
+    lead: Lead::Nothing,
+    keys: KEYS,
+    alone: Alone::Mistake(""),
+    wrong: Error::Config,
+};
+
+/// Reads the keys of a layout, without the name that may stand before them.
+pub fn read(keys: &str) -> Result<Given<'_>> {
+    Given::read(ENTRY, ENTRY.name, keys)
+}
+
+/// The aisles behind even and behind odd rows.
+fn aisles(text: &str) -> Result<[f64; 2]> {
+    let (even, odd) = weighted(text).unwrap_or((text, text));
+    let metres = |text: &str| Some(text).filter(|text| Kind::Metres(MOST_M).allows(text))?.parse().ok();
+    let read = metres(even).zip(metres(odd)).map(|(even, odd)| [even, odd]);
+    read.ok_or_else(|| mistake(format!("aisle is {text}; it must be metres, from 0 to {MOST_M}, or two as in 1:1.2")))
 }
 
 /// The rules called `name`.
@@ -357,32 +355,11 @@ pub(super) fn mistake(what: impl std::fmt::Display) -> Error {
     Error::Config(format!("layout: {what}"))
 }
 
-pub(super) fn count(key: &str, value: &str) -> Result<u32> {
-    let number = value.parse().ok().filter(|&number| number > 0);
-    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be a whole number from 1")))
-}
-
-/// What `read` makes of the value; nothing of `none`.
-pub(super) fn unless_none<T>(key: &str, value: &str, read: fn(&str, &str) -> Result<T>) -> Result<Option<T>> {
-    if value == "none" { Ok(None) } else { read(key, value).map(Some) }
-}
-
 /// More rack units than this are a slip of the keyboard, as are more kW.
-pub(super) const MOST_UNITS: f64 = 1000.0;
-
-/// A number from 0 to `most`.
-pub(super) fn amount(key: &str, value: &str, most: f64) -> Result<f64> {
-    let number = value.parse().ok().filter(|number| (0.0..=most).contains(number));
-    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be a number from 0 to {most}, as 0.5")))
-}
+const MOST_UNITS: f64 = 1000.0;
 
 /// Longer cables than this are a slip of the keyboard.
 const MOST_M: f64 = 10_000.0;
-
-fn metres(key: &str, value: &str) -> Result<f64> {
-    let number = value.parse().ok().filter(|metres| (0.0..=MOST_M).contains(metres));
-    number.ok_or_else(|| mistake(format!("{key} is {value}; it must be metres, from 0 to {MOST_M}")))
-}
 
 #[cfg(test)]
 mod tests {
@@ -423,17 +400,17 @@ mod tests {
             ("width=1,width=2", "width is given twice"),
             ("width=-1", "width is -1; it must be metres"),
             ("depth=inf", "depth is inf; it must be metres"),
-            ("terminal=some", "terminal is some; it must be metres"),
-            ("node-units=half,units=4", "node-units is half; it must be a number from 0"),
+            ("terminal=some", "terminal is 'some'; it must be metres"),
+            ("node-units=half,units=4", "node-units is 'half'; it must be a number from 0"),
             ("node-units=0.5", "node-units goes with units=N"),
             ("cabinet=fit", "cabinet=fit goes with units=N"),
-            ("copper=short", "copper is short; it must be metres"),
+            ("copper=short", "copper is 'short'; it must be metres"),
             ("rows=2.5", "rows is 2.5; it must be a whole number"),
             ("kw=20", "kw goes with rack, as rack:kw=…"),
             ("family:order=ids", "order goes with rack"),
             ("rack:cabinet=4", "cabinet does not go with rack"),
             ("rack:kw=0", "kw is 0; it must be a number above 0"),
-            ("rack:kw=many", "kw is many; it must be a number above 0"),
+            ("rack:kw=many", "kw is 'many'; it must be a number above 0"),
             ("rack:node-kw=-1", "node-kw is -1; it must be a number from 0"),
             ("rack:max-nodes=0", "max-nodes is 0; it must be a whole number from 1"),
             ("rack:order=best", "unknown order 'best'"),

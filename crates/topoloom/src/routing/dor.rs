@@ -9,7 +9,8 @@
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
 use super::nest::Nested;
-use super::{AnyRouting, Minimal, Move, Offered, Options, PacketState, Routing, RoutingInfo, Step, View};
+use super::{AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, Step, View};
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -22,21 +23,31 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
     adapts: Some(false),
     keys: &[
-        ("dateline", "on (default); off: a torus without its dateline, which can deadlock"),
-        ("bubble", "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct"),
-        (
+        Key::new(
+            "dateline",
+            Kind::Choice(&["on", "off"]),
+            "on (default); off: a torus without its dateline, which can deadlock",
+        ),
+        Key::new(
+            "bubble",
+            Kind::Choice(&["off", "on"]),
+            "off (default); on: a torus in one class, rings entered with room for two packets; flow=vct",
+        ),
+        Key::new(
             "ties",
+            Kind::Choice(&["coin", "plus", "minus", "sign"]),
             "on a torus, where both ways round are as long: coin (default), plus, minus, or sign: plus if the coordinate grows",
         ),
-        (
+        Key::new(
             "vc",
+            Kind::Choice(&["dateline", "upper-lower"]),
             "on a torus: dateline (default); upper-lower: in each hop class 0 if the destination's coordinate is the \
              greater one, else 1",
         ),
     ],
     build: |network, options| {
-        let dateline = options.choice("dateline", &["on", "off"])?;
-        let bubble = options.choice("bubble", &["off", "on"])?;
+        let dateline = options.choice("dateline");
+        let bubble = options.choice("bubble");
         let ruled = ruled(options)?;
         if let Some(nested) = Nested::new(network) {
             let torus = [("bubble", bubble, "off"), ("dateline", dateline, "on")];
@@ -72,14 +83,14 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
 };
 
 /// The rules for ties and VCs, if one is given that is not the usual one.
-fn ruled(options: &Options) -> Result<Option<(Ties, bool)>> {
-    let ties = match options.choice("ties", &["coin", "plus", "minus", "sign"])? {
+fn ruled(options: &Given) -> Result<Option<(Ties, bool)>> {
+    let ties = match options.choice("ties") {
         "plus" => Ties::Plus,
         "minus" => Ties::Minus,
         "sign" => Ties::Sign,
         _ => Ties::Coin,
     };
-    let compares = options.choice("vc", &["dateline", "upper-lower"])? == "upper-lower";
+    let compares = options.choice("vc") == "upper-lower";
     Ok((ties != Ties::Coin || compares).then_some((ties, compares)))
 }
 

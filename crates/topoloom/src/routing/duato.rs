@@ -13,6 +13,7 @@ use super::table::TableMinimal;
 use super::twin;
 use super::updown::{self, UpDown};
 use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View};
+use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -23,9 +24,12 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
     offered: Offered::Anywhere,
     classes: "escape (torus 2, else 1) + 1 adaptive; twin torus 4 + 2",
     adapts: Some(true),
-    keys: &[updown::ROOT, ("escape", "on (default); off: no escape channels, which can deadlock")],
+    keys: &[
+        updown::ROOT,
+        Key::new("escape", Kind::Choice(&["on", "off"]), "on (default); off: no escape channels, which can deadlock"),
+    ],
     build: |network, options| {
-        if options.choice("escape", &["on", "off"])? == "off" {
+        if options.choice("escape") == "off" {
             return Ok(Some(AnyRouting::dynamic(Unescaped(TableMinimal::new(network)?))));
         }
         let root = updown::root(network, options)?;

@@ -22,22 +22,32 @@
 
 use std::sync::Arc;
 
-use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
 use crate::topology::{Galaxy, Galaxyfly};
 
 /// The key of all four.
-pub(super) const COMMON: (&str, &str) = (
+pub(super) const COMMON: Key = Key::new(
     "common",
+    Kind::Choice(&["best", "random"]),
     "Galaxyfly: the common neighbour of two supernodes that are not joined: best, one of those with the fewest hops \
      between routers (default); random, any",
 );
 
-const THRESHOLDS: [(&str, &str); 3] = [
-    ("th-min", "the part of the buffer that the minimal path's first output must hold for a detour (default 0.8)"),
-    ("th-nonmin", "the part of that which the detour's first output may hold (default 0.5)"),
+const THRESHOLDS: [Key; 3] = [
+    Key::new(
+        "th-min",
+        Kind::Real(0.0, 1.0),
+        "the part of the buffer that the minimal path's first output must hold for a detour (default 0.8)",
+    ),
+    Key::new(
+        "th-nonmin",
+        Kind::Real(0.0, 1000.0),
+        "the part of that which the detour's first output may hold (default 0.5)",
+    ),
     COMMON,
 ];
 
@@ -75,7 +85,7 @@ pub(super) const NAG: RoutingInfo = RoutingInfo {
 ///
 /// # Errors
 /// [`Error::TooLarge`] beyond what a packet can carry, and for a value of `common` that is none.
-pub(super) fn minimal(network: &Network, options: &Options) -> Result<Option<AnyRouting>> {
+pub(super) fn minimal(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
     Ok(Ways::new(network, options)?.map(|ways| AnyRouting::hot(Minimal(ways))))
 }
 
@@ -151,8 +161,8 @@ struct Ways {
 }
 
 impl Ways {
-    fn new(network: &Network, options: &Options) -> Result<Option<Self>> {
-        let any_common = options.choice(COMMON.0, &["best", "random"])? == "random";
+    fn new(network: &Network, options: &Given) -> Result<Option<Self>> {
+        let any_common = options.choice(COMMON.name) == "random";
         let Some(own) = network.structure::<Galaxyfly>() else { return Ok(None) };
         let (galaxy, a) = (Arc::clone(&own.galaxy), own.a);
         let degree = galaxy.degree();
@@ -370,9 +380,9 @@ struct Adaptive {
 }
 
 impl Adaptive {
-    fn build(network: &Network, options: &Options, detours: Detours) -> Result<Option<AnyRouting>> {
-        let th_min = options.decimal("th-min", 0.0..=1.0)?.unwrap_or(0.8);
-        let th_nonmin = options.decimal("th-nonmin", 0.0..=1000.0)?.unwrap_or(0.5);
+    fn build(network: &Network, options: &Given, detours: Detours) -> Result<Option<AnyRouting>> {
+        let th_min = options.real("th-min").unwrap_or(0.8);
+        let th_nonmin = options.real("th-nonmin").unwrap_or(0.5);
         Ok(Ways::new(network, options)?.map(|ways| {
             let common = if detours == Detours::Link { ways.galaxy.detours() } else { Vec::new() };
             AnyRouting::dynamic(Self { ways, detours, common, th_min, th_nonmin })

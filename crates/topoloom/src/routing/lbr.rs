@@ -17,9 +17,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::minimal::{self, with_minimal};
 use super::twophase::TwoPhase;
 use super::wires::Wires;
-use super::{
-    AnyRouting, Minimal, Move, NO_VIA, Offered, Options, PacketState, Routing, RoutingInfo, Step, View, twophase,
-};
+use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, twophase};
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::{Rng, mix};
@@ -32,10 +31,18 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
     classes: "as val",
     adapts: Some(true),
     keys: &[
-        ("n", "minimal candidates of a pair (default 1); all: as many as there are first hops on minimal paths"),
-        ("m", "Valiant candidates of a pair (default 3)"),
-        ("t", "cycles from one publication of all queues to the next (default 1)"),
-        ("ties", "shorter: of equal queues the shorter paths take all (default); paper: they share evenly"),
+        Key::new(
+            "n",
+            Kind::Or("all", &Kind::Int(1, MOST as u64)),
+            "minimal candidates of a pair (default 1); all: as many as there are first hops on minimal paths",
+        ),
+        Key::new("m", Kind::Int(0, MOST as u64), "Valiant candidates of a pair (default 3)"),
+        Key::new("t", Kind::Int(1, 1_000_000), "cycles from one publication of all queues to the next (default 1)"),
+        Key::new(
+            "ties",
+            Kind::Choice(&["shorter", "paper"]),
+            "shorter: of equal queues the shorter paths take all (default); paper: they share evenly",
+        ),
     ],
     build,
 };
@@ -43,12 +50,12 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
 /// The most candidates of either kind: their numbers stand in 8 bits of a packet's state.
 const MOST: u32 = 64;
 
-fn build(network: &Network, given: &Options) -> Result<Option<AnyRouting>> {
-    let all = given.text("n") == Some("all");
-    let minimal = if all { None } else { Some(given.number("n", 1..=MOST)?.unwrap_or(1)) };
-    let valiant = given.number("m", 0..=MOST)?.unwrap_or(3);
-    let period = given.number("t", 1..=1_000_000)?.unwrap_or(1);
-    let shorter = given.choice("ties", &["shorter", "paper"])? == "shorter";
+fn build(network: &Network, given: &Given) -> Result<Option<AnyRouting>> {
+    let minimal = given.unless_word("n").unwrap_or(Some(1));
+    let all = minimal.is_none();
+    let valiant = given.count("m").unwrap_or(3);
+    let period = given.count("t").unwrap_or(1);
+    let shorter = given.choice("ties") == "shorter";
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
     let options = twophase::Options::default();

@@ -1,9 +1,8 @@
 //! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
-use super::{
-    AnyRouting, Minimal, Move, NO_VIA, Offered, Options, PacketState, Routing, RoutingInfo, Step, View, galaxyfly,
-};
+use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, galaxyfly};
+use crate::catalogue::Given;
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -19,13 +18,13 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
     build,
 };
 
-fn build(network: &Network, options: &Options) -> Result<Option<AnyRouting>> {
+fn build(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
     if let Some(routing) = galaxyfly::minimal(network, options)? {
         return Ok(Some(routing));
     }
-    if options.text(galaxyfly::COMMON.0).is_some() {
+    if options.text(galaxyfly::COMMON.name).is_some() {
         let what = "is a matter of an intact Galaxyfly's supernodes";
-        return Err(options.mistake(format_args!("{} {what}; {} has none", galaxyfly::COMMON.0, network.spec())));
+        return Err(options.mistake(format_args!("{} {what}; {} has none", galaxyfly::COMMON.name, network.spec())));
     }
     minimal::direct(network).map(|minimal| Some(alone(minimal)))
 }

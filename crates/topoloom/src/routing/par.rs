@@ -20,7 +20,7 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     adapts: Some(true),
     keys: &[BIAS],
     build: |network, options| {
-        let bias = options.number(BIAS.0, 0..=1_000_000)?;
+        let bias = options.count(BIAS.name);
         let routers = network.num_routers() as u32;
         Ok(DragonflyMinimal::new(network).map(|minimal| {
             let rule = minimal.ugal();

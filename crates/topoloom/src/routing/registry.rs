@@ -1,10 +1,11 @@
 //! The routings by name, and which networks offer them. A routing says all that is to be known of it in its own file:
 //! here it has one line.
 
-use super::options::FILE;
 use super::{
-    AnyRouting, Options, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
+    AnyRouting, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
 };
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Alone, Entry, FILE, Given, Key, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 use crate::topology::{FAMILIES, Family};
@@ -46,9 +47,9 @@ pub struct RoutingInfo {
     /// Whether it decides by congestion; `None` where that depends on the file that it is read from.
     pub adapts: Option<bool>,
     /// The keys it takes, written `name:key=value`, with their meaning.
-    pub keys: &'static [(&'static str, &'static str)],
+    pub keys: &'static [Key],
     /// Builds it; `None` where the network does not have what it needs.
-    pub build: fn(&Network, &Options) -> Result<Option<AnyRouting>>,
+    pub build: fn(&Network, &Given) -> Result<Option<AnyRouting>>,
 }
 
 /// Which networks offer a routing.
@@ -77,9 +78,15 @@ impl RoutingInfo {
         }
     }
 
+    /// How its names are read.
+    pub fn entry(&self) -> Entry {
+        let lead = if self.is_own() { Lead::All(FILE) } else { Lead::Nothing };
+        Entry { noun: "the routing", name: self.name, lead, keys: self.keys, alone: Alone::Flag, wrong: Error::Routing }
+    }
+
     /// True if it is the user's own, read from a file.
     fn is_own(&self) -> bool {
-        self.keys.first().is_some_and(|(key, _)| *key == FILE)
+        self.keys.first().is_some_and(|key| key.name == FILE)
     }
 
     fn offered_by(&self, network: &Network) -> bool {
@@ -88,11 +95,13 @@ impl RoutingInfo {
     }
 }
 
-/// The paths of the files that the routing `text` reads.
-pub fn files(text: &str) -> Vec<String> {
-    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let own = ROUTINGS.iter().find(|info| info.name == name && info.is_own());
-    own.filter(|_| !rest.is_empty() && !tables::in_memory(rest)).map(|_| rest.to_owned()).into_iter().collect()
+/// The routing called `name`.
+///
+/// # Errors
+/// [`Error::Routing`] names those that there are.
+pub fn find(name: &str) -> Result<&'static RoutingInfo> {
+    let found = ROUTINGS.iter().copied().find(|info| info.name == name);
+    found.ok_or_else(|| Error::Routing(unknown("routing", name, ROUTINGS.iter().map(|info| info.name))))
 }
 
 /// Builds the routing that `text` (`name` or `name:key=value`) names, for `network`.
@@ -100,13 +109,10 @@ pub fn files(text: &str) -> Vec<String> {
 /// # Errors
 /// [`Error::Routing`] if there is no such routing or key, or the network does not offer it.
 pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
-    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let info = ROUTINGS
-        .iter()
-        .find(|r| r.name == name)
-        .ok_or_else(|| Error::Routing(unknown("routing", name, ROUTINGS.iter().map(|r| r.name))))?;
-    let options = Options::read(info, rest)?;
-    let built = if info.offered_by(network) { (info.build)(network, &options)? } else { None };
+    let (name, rest) = split_head(text);
+    let info = find(name)?;
+    let given = Given::read(info.entry(), info.name, rest)?;
+    let built = if info.offered_by(network) { (info.build)(network, &given)? } else { None };
     built.ok_or_else(|| not_offered(network, info))
 }
 

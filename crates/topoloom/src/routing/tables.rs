@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::cards::ByCards;
-use super::options::FILE;
 use super::{AnyRouting, CardTables, Move, Offered, PacketState, Routing, RoutingInfo, View, cardfile, lft};
+use crate::catalogue::{FILE, Key, Kind};
 use crate::error::{Error, Result};
 use crate::inputs;
 use crate::memory::available_memory;
@@ -21,9 +21,13 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
     offered: Offered::Anywhere,
     classes: "those in the table",
     adapts: None,
-    keys: &[(FILE, "the table, written table:FILE; destinations are terminals, or routers in destination_router")],
+    keys: &[Key::new(
+        FILE,
+        Kind::File,
+        "the table, written table:FILE; destinations are terminals, or routers in destination_router",
+    )],
     build: |network, options| {
-        let name = options.text(FILE).unwrap_or_default();
+        let name = options.lead();
         let tables = if in_memory(name) {
             recall(name)?
         } else {
@@ -397,7 +401,7 @@ impl Routing for TableRouting {
 const IN_MEMORY: &str = "@";
 
 /// True if `table:NAME` stands for tables in memory, not for a file.
-pub(super) fn in_memory(name: &str) -> bool {
+pub fn in_memory(name: &str) -> bool {
     name.starts_with(IN_MEMORY)
 }
 
@@ -423,9 +427,6 @@ fn recall(name: &str) -> Result<Arc<Tables>> {
 }
 
 fn open(file: &str) -> Result<String> {
-    if file.is_empty() {
-        return Err(Error::Routing("table needs a file, as in table:routes.csv".to_owned()));
-    }
     inputs::read_text(file).map_err(|why| Error::Routing(format!("table:{file}: {why}")))
 }
 

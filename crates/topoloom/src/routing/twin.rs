@@ -11,14 +11,16 @@
 //!   the other card, two (upper, lower) while the split dimension is routed. Its first internal hop takes one of the last
 //!   two as well: in the second there would be a circle as soon as the split dimension has more than two nodes.
 
-use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::TwinTorus;
 
-const TIES: (&str, &str) = (
+const TIES: Key = Key::new(
     "ties",
+    Kind::Choice(&TIE_RULES),
     "where both ways round are as long: source (default): - from card 0, + from card 1 (in the split dimension - if all \
      ascend, as in dort); middle: so in the split dimension, + in others; plus: always +; wrong: the opposite of source; \
      coin; none: refused",
@@ -32,10 +34,17 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     offered: Offered::ByFamily,
     classes: "4 (2 for each card)",
     adapts: Some(false),
-    keys: &[TIES, ("tc", "own (default); shared: both orders in the same VCs, which can deadlock")],
+    keys: &[
+        TIES,
+        Key::new(
+            "tc",
+            Kind::Choice(&["own", "shared"]),
+            "own (default); shared: both orders in the same VCs, which can deadlock",
+        ),
+    ],
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
-        let shared = options.choice("tc", &["own", "shared"])? == "shared";
+        let shared = options.choice("tc") == "shared";
         Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: TsDor { shared } })))
     },
 };
@@ -48,22 +57,27 @@ pub(super) const DORT: RoutingInfo = RoutingInfo {
     adapts: Some(false),
     keys: &[
         TIES,
-        ("internal-vcs", "VCs of the internal link: 4 (default); 3, 2 or 1, which can deadlock"),
-        (
+        Key::new(
+            "internal-vcs",
+            Kind::Choice(&["4", "3", "2", "1"]),
+            "VCs of the internal link: 4 (default); 3, 2 or 1, which can deadlock",
+        ),
+        Key::new(
             "first",
+            Kind::Choice(&["split", "enter"]),
             "VC of the first internal hop of a packet that wants the split dimension: split (default), as the others; \
              enter: as into other dimensions, which can deadlock",
         ),
     ],
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, false)? else { return Ok(None) };
-        let internal = match options.choice("internal-vcs", &["4", "3", "2", "1"])? {
+        let internal = match options.choice("internal-vcs") {
             "4" => Internal::Four,
             "3" => Internal::Three,
             "2" => Internal::Two,
             _ => Internal::One,
         };
-        let enters_first = options.choice("first", &["split", "enter"])? == "enter";
+        let enters_first = options.choice("first") == "enter";
         Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: Dort { internal, enters_first } })))
     },
 };
@@ -115,8 +129,8 @@ struct Wanted {
 }
 
 impl Cards {
-    fn new(network: &Network, options: &Options, descends: bool) -> Result<Option<Self>> {
-        let ties = match options.choice("ties", &TIE_RULES)? {
+    fn new(network: &Network, options: &Given, descends: bool) -> Result<Option<Self>> {
+        let ties = match options.choice("ties") {
             "source" => Ties::Source,
             "middle" => Ties::Middle,
             "plus" => Ties::Plus,

@@ -11,6 +11,7 @@ use super::{
     ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
     evenly,
 };
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -21,16 +22,23 @@ pub(super) const VAL: RoutingInfo = RoutingInfo {
     offered: Offered::Anywhere,
     classes: "twice those of one phase; HyperX 2",
     adapts: Some(false),
-    keys: &[("via", "other: neither source nor destination (default); any: any router, as in BookSim")],
+    keys: &[Key::new(
+        "via",
+        Kind::Choice(&["other", "any"]),
+        "other: neither source nor destination (default); any: any router, as in BookSim",
+    )],
     build: |network, given| {
-        let options = Options { any_via: given.choice("via", &["other", "any"])? == "any", bias: None };
+        let options = Options { any_via: given.choice("via") == "any", bias: None };
         over_phases::<false>(network, options)
     },
 };
 
 /// UGAL's one key.
-pub(super) const BIAS: (&str, &str) =
-    ("bias", "flits by which the detour must be better (default: HyperX 2, dragonfly 30, else 0)");
+pub(super) const BIAS: Key = Key::new(
+    "bias",
+    Kind::Int(0, 1_000_000),
+    "flits by which the detour must be better (default: HyperX 2, dragonfly 30, else 0)",
+);
 
 pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     name: "ugal-l",
@@ -38,17 +46,24 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     offered: Offered::Anywhere,
     classes: "as val",
     adapts: Some(true),
-    keys: &[BIAS, ("vcs", "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock")],
+    keys: &[
+        BIAS,
+        Key::new(
+            "vcs",
+            Kind::Choice(&["own", "booksim"]),
+            "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock",
+        ),
+    ],
     build: |network, given| {
-        let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };
-        if given.choice("vcs", &["own", "booksim"])? == "booksim" {
+        let options = Options { any_via: false, bias: given.count(BIAS.name) };
+        if given.choice("vcs") == "booksim" {
             return booksim_classes(network, given, options).map(Some);
         }
         over_phases::<true>(network, options)
     },
 };
 
-fn booksim_classes(network: &Network, given: &super::Options, options: Options) -> Result<AnyRouting> {
+fn booksim_classes(network: &Network, given: &Given, options: Options) -> Result<AnyRouting> {
     match minimal::phase(network)? {
         AnyMinimal::Dragonfly(m) => Ok(AnyRouting::dynamic(BookSimUgal(TwoPhase::new(m, network, options)))),
         _ => Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),

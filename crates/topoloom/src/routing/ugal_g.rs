@@ -6,6 +6,7 @@ use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
 use super::wires::Wires;
 use super::{AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -15,10 +16,17 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
     offered: Offered::Anywhere,
     classes: "as val",
     adapts: Some(true),
-    keys: &[BIAS, ("period", "cycles from one publication of all queues to the next (default: 1)")],
+    keys: &[
+        BIAS,
+        Key::new(
+            "period",
+            Kind::Int(1, 1_000_000),
+            "cycles from one publication of all queues to the next (default: 1)",
+        ),
+    ],
     build: |network, given| {
-        let options = Options { any_via: false, bias: given.number(BIAS.0, 0..=1_000_000)? };
-        let period = given.number("period", 1..=1_000_000)?.unwrap_or(1);
+        let options = Options { any_via: false, bias: given.count(BIAS.name) };
+        let period = given.count("period").unwrap_or(1);
         Ok(Some(with_minimal!(minimal::phase(network)?, m => AnyRouting::dynamic(GlobalUgal {
             two: TwoPhase::new(m, network, options),
             period,

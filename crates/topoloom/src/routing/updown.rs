@@ -8,7 +8,8 @@
 use rayon::prelude::*;
 
 use super::fattree::FixedUp;
-use super::{AnyRouting, Move, Offered, Options, PacketState, Routing, RoutingInfo, Step, View};
+use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, Step, View};
+use crate::catalogue::{Given, Key, Kind};
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, RouterId};
@@ -34,13 +35,21 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
 };
 
 /// The key that names a root.
-pub(super) const ROOT: (&str, &str) =
-    ("root", "the router at the root (default: the one with the shortest ways among candidates)");
+pub(super) const ROOT: Key = Key::new(
+    "root",
+    Kind::count(0),
+    "the router at the root (default: the one with the shortest ways among candidates)",
+);
 
 /// The root that the user asks for.
-pub(super) fn root(network: &Network, options: &Options) -> Result<Option<RouterId>> {
+pub(super) fn root(network: &Network, options: &Given) -> Result<Option<RouterId>> {
     let last = network.num_routers() as u32 - 1;
-    Ok(options.number(ROOT.0, 0..=last)?.map(RouterId))
+    match options.count(ROOT.name) {
+        Some(root) if root > last => {
+            Err(options.mistake(format_args!("{} is {root}; it must be a whole number from 0 to {last}", ROOT.name)))
+        }
+        root => Ok(root.map(RouterId)),
+    }
 }
 
 /// May go up and down.

@@ -11,9 +11,10 @@
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above; `taper=2x1.5` tapers the
 //! next level as well, and so on. Terminals stay, ports are left unused.
 
-use super::params::{Key, Params};
+use super::params::Params;
 use super::tree::{self, Copies};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -22,8 +23,8 @@ pub(super) const FAMILY: Family = Family {
     summary: "fat tree of routers with equally many ports: at three levels radix^3/4 terminals",
     sizes: None,
     keys: &[
-        Key { name: "radix", doc: "ports of a router, even, at least 4" },
-        Key { name: "levels", doc: "levels of routers, at least 2" },
+        Key::new("radix", Kind::count(4), "ports of a router, even, at least 4"),
+        Key::new("levels", Kind::count(2), "levels of routers, at least 2"),
         tree::TAPER,
     ],
     example: "clos:radix=16,levels=3",
@@ -34,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn build(params: &Params) -> Result<Network> {
-    let (radix, levels) = (params.required("radix", 4)?, tree::levels(params)?);
+    let (radix, levels) = (params.required("radix")?, tree::levels(params)?);
     if radix % 2 == 1 {
         return Err(params.mistake(format!("radix is {radix}; it must be even, half of the ports lead up")));
     }

@@ -19,8 +19,9 @@
 //! (`g=1`) has no global links.
 
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -29,10 +30,10 @@ pub(super) const FAMILY: Family = Family {
     summary: "fully connected groups of a routers, h global ports a router",
     sizes: None,
     keys: &[
-        Key { name: "a", doc: "routers per group" },
-        Key { name: "h", doc: "global ports per router" },
+        Key::new("a", Kind::count(1), "routers per group"),
+        Key::new("h", Kind::count(1), "global ports per router"),
         P,
-        Key { name: "g", doc: "groups, at most a*h+1 (default a*h+1)" },
+        Key::new("g", Kind::count(1), "groups, at most a*h+1 (default a*h+1)"),
         ARRANGEMENT,
         SEED,
     ],
@@ -83,7 +84,7 @@ impl Structure for Dragonfly {
 }
 
 fn build(params: &Params) -> Result<Network> {
-    let (a, h, p) = (params.required("a", 1)?, params.required("h", 1)?, params.concentration()?);
+    let (a, h, p) = (params.required("a")?, params.required("h")?, params.concentration());
     let arrangement = read_arrangement(params)?;
     let ports = u64::from(a) * u64::from(h);
     let g = read_count(params, ports, "a*h+1")?;

@@ -9,8 +9,9 @@
 //! within a group, `global` between groups.
 
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
-use super::params::{Key, Params, product};
+use super::params::{Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -19,11 +20,11 @@ pub(super) const FAMILY: Family = Family {
     summary: "Dragonfly+, Megafly: groups of leaves and spines, h global ports a spine",
     sizes: None,
     keys: &[
-        Key { name: "leaf", doc: "leaf routers per group" },
-        Key { name: "spine", doc: "spine routers per group" },
-        Key { name: "p", doc: "terminals per leaf router (default 1)" },
-        Key { name: "h", doc: "global ports per spine router" },
-        Key { name: "g", doc: "groups, at most spine*h+1 (default spine*h+1)" },
+        Key::new("leaf", Kind::count(1), "leaf routers per group"),
+        Key::new("spine", Kind::count(1), "spine routers per group"),
+        Key::new("p", Kind::count(1), "terminals per leaf router (default 1)"),
+        Key::new("h", Kind::count(1), "global ports per spine router"),
+        Key::new("g", Kind::count(1), "groups, at most spine*h+1 (default spine*h+1)"),
         ARRANGEMENT,
         SEED,
     ],
@@ -67,8 +68,8 @@ impl Structure for DragonflyPlus {
 }
 
 fn build(params: &Params) -> Result<Network> {
-    let [leaf, spine, h] = [params.required("leaf", 1)?, params.required("spine", 1)?, params.required("h", 1)?];
-    let (p, arrangement) = (params.concentration()?, read_arrangement(params)?);
+    let [leaf, spine, h] = [params.required("leaf")?, params.required("spine")?, params.required("h")?];
+    let (p, arrangement) = (params.concentration(), read_arrangement(params)?);
     let ports = u64::from(spine) * u64::from(h);
     let g = read_count(params, ports, "spine*h+1")?;
     let routers = product([u128::from(g), u128::from(leaf) + u128::from(spine)]);

@@ -10,9 +10,10 @@
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above (digit 0 of their words
 //! then is in base k/2); `taper=2x1.5` tapers the next level as well, and so on.
 
-use super::params::{Key, Params};
+use super::params::Params;
 use super::tree::{self, Copies};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -21,8 +22,8 @@ pub(super) const FAMILY: Family = Family {
     summary: "k-ary n-tree: k^levels terminals",
     sizes: None,
     keys: &[
-        Key { name: "k", doc: "ports down and ports up of a router, at least 2" },
-        Key { name: "levels", doc: "levels of routers, at least 2" },
+        Key::new("k", Kind::count(2), "ports down and ports up of a router, at least 2"),
+        Key::new("levels", Kind::count(2), "levels of routers, at least 2"),
         tree::TAPER,
     ],
     example: "fattree:k=10,levels=3",
@@ -34,7 +35,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn build(params: &Params) -> Result<Network> {
-    let (k, levels) = (params.required("k", 2)?, tree::levels(params)?);
+    let (k, levels) = (params.required("k")?, tree::levels(params)?);
     let up = tree::tapered(params, k, levels)?;
     tree::build(params, FAMILY.name, [vec![k; levels as usize], up], Copies::Spread, k)
 }

@@ -5,8 +5,10 @@
 //! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that says
 //! of which network it was written is that network, as long as the graph is the same (see [`crate::formats::of_file`]).
 
-use super::params::{AS, Key, P, PATH, Params};
+use super::params::{AS, P, PATH, Params};
 use super::{Family, Roles};
+use crate::catalogue::grammar::bracketed;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::formats::{self, Origin};
 use crate::inputs;
@@ -18,13 +20,18 @@ pub(super) const FAMILY: Family = Family {
     sizes: None,
     keys: &[
         PATH,
-        Key { name: P.name, doc: "terminals on every router (default: the file's own, else 1)" },
-        Key { name: "format", doc: "graphml, csv, edges, anynet, metis, graph6 or ibsim (default: by the ending)" },
+        Key::new(P.name, Kind::count(1), "terminals on every router (default: the file's own, else 1)"),
+        Key::new(
+            "format",
+            Kind::Text("a format that is read"),
+            "graphml, csv, edges, anynet, metis, graph6 or ibsim (default: by the ending)",
+        ),
         AS,
-        Key {
-            name: "latencies",
-            doc: "file: links keep the latencies that the file gives (default); class: --links decides",
-        },
+        Key::new(
+            "latencies",
+            Kind::Choice(&["file", "class"]),
+            "file: links keep the latencies that the file gives (default); class: --links decides",
+        ),
     ],
     example: "file:cluster.graphml,p=1",
     source: "the file",
@@ -37,19 +44,14 @@ fn build(params: &Params) -> Result<Network> {
     let path = params
         .text(PATH.name)
         .ok_or_else(|| params.mistake("the path is missing; write it like 'file:cluster.graphml'"))?;
-    let p = params.optional("p", 1)?;
-    let own_latencies = params.choice("latencies", &["file", "class"])? == "file";
+    let p = params.count("p");
+    let own_latencies = params.choice("latencies") == "file";
     let format = formats::of_path(path, params.text("format")).map_err(|error| params.mistake(error.to_string()))?;
     let read = format.read.ok_or_else(|| params.mistake(format!("the format {} is only written", format.name)))?;
     let bytes = inputs::read(path).map_err(|why| params.mistake(format!("cannot read '{path}': {why}")))?;
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
     let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
     let draft = if own_latencies { draft } else { draft.without_latencies() };
-    formats::of_file(draft, origin, format.holds, p, stated(params))
-}
-
-/// The spec of the network that the user says a file was written of, where `params` are those of a file.
-pub(super) fn stated(params: &Params) -> Option<&str> {
-    let text = if params.begins_with(PATH) { params.text(AS.name)? } else { return None };
-    Some(text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text))
+    let stated = params.text(AS.name).map(|text| bracketed(text).unwrap_or(text));
+    formats::of_file(draft, origin, format.holds, p, stated)
 }

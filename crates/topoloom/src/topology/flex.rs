@@ -109,7 +109,7 @@ fn build(params: &Params) -> Result<Network> {
     if layers < 2 {
         return Err(params.mistake("there is 1 layer; FleX needs 2 or more, as it has no links inside a layer"));
     }
-    let p = params.concentration()?;
+    let p = params.concentration();
     let routers = product([nx, ny, layers]);
     let steps = if layers == 2 { 1 } else { layers };
     let links = product([u128::from(nx), ny.into(), steps.into(), u128::from(nx) + u128::from(ny) - 2]);

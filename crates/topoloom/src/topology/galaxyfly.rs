@@ -21,9 +21,10 @@
 use std::sync::Arc;
 
 use super::field::Field;
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::slimfly::{GeneratorSets, check_order, generators};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, RouterId, Structure, WorstCase};
 use crate::rng::Rng;
@@ -33,17 +34,18 @@ pub(super) const FAMILY: Family = Family {
     summary: "fully connected supernodes of a routers on a Galaxy graph: n clusters of q",
     sizes: None,
     keys: &[
-        Key { name: "n", doc: "clusters" },
-        Key { name: "q", doc: "supernodes a cluster: 1 (a dragonfly) or a prime power but 2" },
-        Key { name: "a", doc: "routers a supernode; 1 is the Galaxy graph" },
+        Key::new("n", Kind::count(1), "clusters"),
+        Key::new("q", Kind::count(1), "supernodes a cluster: 1 (a dragonfly) or a prime power but 2"),
+        Key::new("a", Kind::count(1), "routers a supernode; 1 is the Galaxy graph"),
         P,
-        Key { name: "h", doc: "global ports a router (default: as many as the links of a supernode need)" },
-        Key {
-            name: "wiring",
-            doc: "which router of a supernode has which link: G, absolute, relative, palmtree, round-robin or random \
+        Key::new("h", Kind::count(0), "global ports a router (default: as many as the links of a supernode need)"),
+        Key::new(
+            "wiring",
+            Kind::Choice(&["G", "absolute", "relative", "palmtree", "round-robin", "random"]),
+            "which router of a supernode has which link: G, absolute, relative, palmtree, round-robin or random \
                   (default G)",
-        },
-        Key { name: "seed", doc: "of wiring=random (default 1)" },
+        ),
+        Key::new("seed", Kind::count(0), "of wiring=random (default 1)"),
     ],
     example: "galaxyfly:n=5,q=5,a=2,p=2",
     source: "Lei, Dong and Liao, Exploring the Galaxyfly family to build flexible-scale interconnection networks, IEEE \
@@ -391,8 +393,8 @@ impl Galaxyfly {
 const MOST_GLOBAL_PORTS: u32 = 1024;
 
 fn build(params: &Params) -> Result<Network> {
-    let [n, q, a] = [params.required("n", 1)?, params.required("q", 1)?, params.required("a", 1)?];
-    let (p, wiring) = (params.concentration()?, read_wiring(params)?);
+    let [n, q, a] = [params.required("n")?, params.required("q")?, params.required("a")?];
+    let (p, wiring) = (params.concentration(), read_wiring(params)?);
     if q > 1 {
         check_order(params, q)?;
     }
@@ -401,7 +403,7 @@ fn build(params: &Params) -> Result<Network> {
     let local = routers.saturating_mul(u128::from(a) - 1) / 2;
     params.guard_size(routers, product([routers, p.into()]), local + product([n, q, degree]) / 2)?;
     let least = degree.div_ceil(a);
-    let h = params.optional("h", 0)?.unwrap_or(least);
+    let h = params.count("h").unwrap_or(least);
     if h < least {
         return Err(params.mistake(format!(
             "h is {h}; a supernode of {a} routers has {degree} links to others, so that h must be at least {least}"
@@ -418,8 +420,8 @@ fn build(params: &Params) -> Result<Network> {
 }
 
 fn read_wiring(params: &Params) -> Result<Wiring> {
-    let seed = params.optional("seed", 0)?;
-    let name = params.choice("wiring", &["G", "absolute", "relative", "palmtree", "round-robin", "random"])?;
+    let seed = params.count("seed");
+    let name = params.choice("wiring");
     if seed.is_some() && name != "random" {
         return Err(params.mistake(format!("seed is for wiring=random only; the wiring is {name}")));
     }

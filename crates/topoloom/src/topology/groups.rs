@@ -1,17 +1,19 @@
 //! The global links of groups that are alike: which global port of a group leads to which other group. The dragonfly
 //! and the dragonfly+ have them in common; the arrangements are documented with the dragonfly.
 
-use super::params::{Key, Params};
+use super::params::Params;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, NetworkBuilder};
 use crate::rng::Rng;
 
 /// The keys of families with global links.
-pub(super) const ARRANGEMENT: Key = Key {
-    name: "arrangement",
-    doc: "of the global links: absolute, relative, palmtree, circulant or random (default absolute)",
-};
-pub(super) const SEED: Key = Key { name: "seed", doc: "of arrangement=random (default 1)" };
+pub(super) const ARRANGEMENT: Key = Key::new(
+    "arrangement",
+    Kind::Choice(&["absolute", "relative", "palmtree", "circulant", "random"]),
+    "of the global links: absolute, relative, palmtree, circulant or random (default absolute)",
+);
+pub(super) const SEED: Key = Key::new("seed", Kind::count(0), "of arrangement=random (default 1)");
 
 /// The order in which the global ports of a group lead to the other groups. See the dragonfly's module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +118,7 @@ impl Groups {
 
 /// The key `g`: as many groups as `ports` global ports a group can link, which is `most` in terms of the keys, or fewer.
 pub(super) fn read_count(params: &Params, ports: u64, most: &str) -> Result<u64> {
-    match params.optional("g", 1)?.map(u64::from) {
+    match params.count("g").map(u64::from) {
         Some(g) if g > ports + 1 => {
             Err(params.mistake(format!("g is {g}; at most {most} = {} groups can be linked", ports + 1)))
         }
@@ -126,8 +128,8 @@ pub(super) fn read_count(params: &Params, ports: u64, most: &str) -> Result<u64>
 
 /// The keys `arrangement` and `seed`.
 pub(super) fn read_arrangement(params: &Params) -> Result<Arrangement> {
-    let seed = params.optional("seed", 0)?;
-    let name = params.choice("arrangement", &["absolute", "relative", "palmtree", "circulant", "random"])?;
+    let seed = params.count("seed");
+    let name = params.choice("arrangement");
     if seed.is_some() && name != "random" {
         return Err(params.mistake(format!("seed is for arrangement=random only; the arrangement is {name}")));
     }

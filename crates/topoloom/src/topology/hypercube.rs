@@ -70,7 +70,7 @@ fn build(params: &Params, folded: bool) -> Result<Network> {
     if folded && dimensions < 2 {
         return Err(params.mistake("there is 1 dimension; a folded hypercube needs 2 or more"));
     }
-    let p = params.concentration()?;
+    let p = params.concentration();
     let routers = 2u128.saturating_pow(dimensions);
     let degree = u128::from(dimensions) + u128::from(folded);
     params.guard_size(routers, product([routers, p.into()]), routers.saturating_mul(degree) / 2)?;

@@ -8,8 +8,9 @@
 //! 2x2 tile of the grid of all terminals and numbers them over that whole grid, the first dimension fastest. With
 //! sides S and tile t, terminal (X, Y) stands on router (X / tx, Y / ty) and has the id Y * Sx * tx + X.
 
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, TerminalGrid, WorstCase};
 
@@ -18,9 +19,13 @@ pub(super) const FAMILY: Family = Family {
     summary: "every dimension fully connected: flattened butterfly, generalised hypercube",
     sizes: Some("10x10"),
     keys: &[
-        Key { name: "p", doc: "terminals per router (default 1, or the size of the tile)" },
-        Key { name: "trunk", doc: "parallel links between two neighbours (default 1)" },
-        Key { name: "tile", doc: "numbers terminals over the grid of all terminals, a tile like 2x2 of it per router" },
+        Key::new("p", Kind::count(1), "terminals per router (default 1, or the size of the tile)"),
+        Key::new("trunk", Kind::count(1), "parallel links between two neighbours (default 1)"),
+        Key::new(
+            "tile",
+            Kind::Sides,
+            "numbers terminals over the grid of all terminals, a tile like 2x2 of it per router",
+        ),
     ],
     example: "hyperx:10x10,p=10",
     source: "Ahn, Binkert, Davis, McLaren and Schreiber, HyperX: topology, routing, and packaging of efficient \
@@ -73,7 +78,7 @@ fn build(params: &Params) -> Result<Network> {
     let grid = Grid { sides: params.sizes().to_vec() };
     let tile = read_tile(params, grid.sides.len())?;
     let p = concentration(params, tile.as_deref())?;
-    let trunk = params.optional("trunk", 1)?.unwrap_or(1);
+    let trunk = params.count("trunk").unwrap_or(1);
     let routers = product(grid.sides.iter().copied());
     let peers: u128 = grid.sides.iter().map(|&side| u128::from(side) - 1).sum();
     let links = product([routers, peers, trunk.into()]) / 2;
@@ -88,7 +93,7 @@ fn build(params: &Params) -> Result<Network> {
 }
 
 fn read_tile(params: &Params, dimensions: usize) -> Result<Option<Vec<u32>>> {
-    let tile = params.optional_list("tile")?;
+    let tile = params.sides("tile");
     match &tile {
         Some(tile) if tile.len() != dimensions => Err(params
             .mistake(format!("tile has {} dimensions; it must have {dimensions}, as many as the sizes", tile.len()))),
@@ -98,9 +103,9 @@ fn read_tile(params: &Params, dimensions: usize) -> Result<Option<Vec<u32>>> {
 
 /// `p`, which a tile implies.
 fn concentration(params: &Params, tile: Option<&[u32]>) -> Result<u128> {
-    let Some(tile) = tile else { return Ok(params.concentration()?.into()) };
+    let Some(tile) = tile else { return Ok(params.concentration().into()) };
     let area = product(tile.iter().copied());
-    match params.optional(P.name, 1)? {
+    match params.count(P.name) {
         Some(p) if u128::from(p) != area => {
             Err(params.mistake(format!("p is {p}, but a tile holds {area} terminals; the two must agree")))
         }

@@ -48,7 +48,7 @@ impl Structure for Mesh {
 
 fn build(params: &Params) -> Result<Network> {
     let grid = Grid { sides: params.sizes().to_vec() };
-    let p = params.concentration()?;
+    let p = params.concentration();
     let routers = product(grid.sides.iter().copied());
     params.guard_size(routers, product([routers, p.into()]), product([routers, grid.sides.len() as u128]))?;
     let routers = routers as u32;

@@ -1,33 +1,14 @@
 //! Network families: parameters in, [`Network`] out. One file a family.
 //!
 //! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
-//! name it in [`FAMILIES`].
+//! give it a line in [`FAMILIES`].
 
-mod clos;
-mod dragonfly;
-mod dragonflyplus;
-mod fattree;
 mod field;
-mod file;
-mod flex;
-mod galaxyfly;
 mod groups;
-mod hypercube;
-mod hyperx;
-mod mesh;
-mod myriclos;
-mod nest;
 mod params;
-mod permuted;
-mod randomregular;
-mod ring;
-mod slimfly;
 #[cfg(test)]
 mod tests;
-mod torus;
 mod tree;
-mod twintorus;
-mod xgft;
 
 pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
@@ -40,7 +21,7 @@ pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub(crate) use params::at_most;
-pub use params::{Key, Params, guard_size};
+pub use params::{Params, guard_size};
 pub(crate) use permuted::cabling_of;
 pub use permuted::{Permutation, Permuted};
 pub use randomregular::RandomRegular;
@@ -50,8 +31,10 @@ pub use torus::Torus;
 pub use tree::{Copies, Tree};
 pub use twintorus::TwinTorus;
 
+use crate::catalogue::grammar::{split_failures, split_head};
+use crate::catalogue::{Alone, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
-use crate::faults::{FLAG, Failures};
+use crate::faults::Failures;
 use crate::network::Network;
 
 /// A family of networks.
@@ -105,30 +88,55 @@ impl Roles {
     }
 }
 
-/// Every family, in the order in which users see them.
-pub static FAMILIES: &[&Family] = &[
-    &mesh::FAMILY,
-    &torus::FAMILY,
-    &twintorus::FAMILY,
-    &hypercube::FAMILY,
-    &hypercube::FOLDED,
-    &hyperx::FAMILY,
-    &fattree::FAMILY,
-    &clos::FAMILY,
-    &xgft::FAMILY,
-    &dragonfly::FAMILY,
-    &dragonflyplus::FAMILY,
-    &slimfly::FAMILY,
-    &flex::FAMILY,
-    &galaxyfly::FAMILY,
-    &nest::TREE,
-    &nest::GHC,
-    &ring::FAMILY,
-    &randomregular::FAMILY,
-    &myriclos::FAMILY,
-    &permuted::FAMILY,
-    &file::FAMILY,
-];
+impl Family {
+    /// How its specs are read.
+    pub fn entry(&self) -> Entry {
+        let of_network = |key: Option<&Key>| key.is_some_and(|key| key.kind == Kind::Network);
+        let lead = match self.keys.first() {
+            _ if self.sizes.is_some() => Lead::Sizes,
+            Some(first) if first.kind == Kind::File => Lead::Path,
+            first if of_network(first) => Lead::Network,
+            _ if of_network(self.keys.last()) => Lead::Behind,
+            _ => Lead::Nothing,
+        };
+        let alone = Alone::Example(self.example);
+        Entry { noun: "the topology", name: self.name, lead, keys: self.keys, alone, wrong: Error::Spec }
+    }
+}
+
+/// Declares the files of families, and lists the families.
+macro_rules! families {
+    ($($file:ident: $($family:ident),+;)+) => {
+        $(mod $file;)+
+
+        /// Every family, in the order in which users see them.
+        pub static FAMILIES: &[&Family] = &[$($(&$file::$family),+),+];
+    };
+}
+
+// One line a file: its name, and the families in it.
+families! {
+    mesh: FAMILY;
+    torus: FAMILY;
+    twintorus: FAMILY;
+    hypercube: FAMILY, FOLDED;
+    hyperx: FAMILY;
+    fattree: FAMILY;
+    clos: FAMILY;
+    xgft: FAMILY;
+    dragonfly: FAMILY;
+    dragonflyplus: FAMILY;
+    slimfly: FAMILY;
+    flex: FAMILY;
+    galaxyfly: FAMILY;
+    nest: TREE, GHC;
+    ring: FAMILY;
+    randomregular: FAMILY;
+    myriclos: FAMILY;
+    permuted: FAMILY;
+    faulty: FAMILY;
+    file: FAMILY;
+}
 
 /// The family called `name`.
 pub fn family(name: &str) -> Result<&'static Family> {
@@ -144,33 +152,17 @@ pub fn family(name: &str) -> Result<&'static Family> {
         .ok_or_else(|| Error::Spec(unknown("topology", name, FAMILIES.iter().map(|f| f.name))))
 }
 
-/// The paths of the files that the network `spec` reads, those of networks within it first.
-pub fn files(spec: &str) -> Vec<String> {
-    let (mut spec, mut found) = (spec.to_owned(), Vec::new());
-    // The network within another is looked at behind it, not within, so that no depth is too much.
-    while !spec.is_empty() {
-        let intact = spec.split_once(FLAG).map_or(&*spec, |(intact, _)| intact).trim();
-        let (name, rest) = intact.split_once(':').unwrap_or((intact, ""));
-        let Ok(params) = family(name).and_then(|family| Params::parse(intact, family, rest)) else { break };
-        found.extend(params.files().into_iter().rev());
-        spec = permuted::base_of(&params).or_else(|| file::stated(&params)).unwrap_or_default().to_owned();
-    }
-    found.reverse();
-    found
-}
-
 /// Builds the network that `spec` describes; `SPEC --fail links=5%,seed=1` is one with failures.
 ///
 /// # Errors
 /// [`Error::Spec`] if the spec does not parse or a parameter is not allowed; [`Error::TooLarge`], before anything is
 /// allocated, if the network would not fit in memory; [`Error::Config`] for failures that are not possible.
 pub fn build(spec: &str) -> Result<Network> {
-    let spec = spec.trim();
-    if let Some((intact, failures)) = spec.split_once(FLAG) {
-        return Failures::parse(failures.trim())?.apply(&build(intact)?);
+    let (intact, failures) = split_failures(spec);
+    if let Some(failures) = failures {
+        return Failures::parse(failures)?.apply(&build(intact)?);
     }
-    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
+    let (name, rest) = split_head(intact);
     let family = family(name)?;
-    let params = Params::parse(spec, family, rest)?;
-    (family.build)(&params)
+    (family.build)(&Params::parse(intact, family, rest)?)
 }

@@ -24,18 +24,23 @@
 //! Ports of an endpoint: its terminal; by dimension + before -; its links up, by dimension. Classes: `local` in a
 //! subtorus, `up` in the tree, `global` in the generalised hypercube.
 
-use super::params::{Key, Params, product};
+use super::params::{Params, product};
 use super::tree::{Copies, Tree};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure};
 
 const KEYS: &[Key] = &[
-    Key { name: "t", doc: "side of a subtorus: 2 or more; even unless u=1" },
-    Key { name: "u", doc: "endpoints for each uplink: 1, 2, 4 or 8" },
-    Key { name: "endpoints", doc: "their number, a multiple of t^3" },
-    Key { name: "upper", doc: "sizes of the upper network's stages or dimensions; their product is endpoints / u" },
-    Key { name: "attach", doc: "block (default); published: with u=8, the nearest uplink, ties to the lowest" },
+    Key::new("t", Kind::count(2), "side of a subtorus: 2 or more; even unless u=1"),
+    Key::new("u", Kind::count(1), "endpoints for each uplink: 1, 2, 4 or 8"),
+    Key::new("endpoints", Kind::count(1), "their number, a multiple of t^3"),
+    Key::new("upper", Kind::Sides, "sizes of the upper network's stages or dimensions; their product is endpoints / u"),
+    Key::new(
+        "attach",
+        Kind::Choice(&["block", "published"]),
+        "block (default); published: with u=8, the nearest uplink, ties to the lowest",
+    ),
 ];
 
 const SOURCE: &str = "Navaridas, Lant, Pascual, Luján and Goodacre, Design Exploration of Multi-tier interconnects for \
@@ -233,10 +238,10 @@ impl Structure for Nest {
 }
 
 fn build(params: &Params, ghc: bool) -> Result<Network> {
-    let t = params.required("t", 2)?;
-    let u = params.required("u", 1)?;
-    let endpoints = params.required("endpoints", 1)?;
-    let published = params.choice("attach", &["block", "published"])? == "published";
+    let t = params.required("t")?;
+    let u = params.required("u")?;
+    let endpoints = params.required("endpoints")?;
+    let published = params.choice("attach") == "published";
     if ![1, 2, 4, 8].contains(&u) {
         return Err(params.mistake(format!("u is {u}; it must be 1, 2, 4 or 8")));
     }
@@ -250,7 +255,7 @@ fn build(params: &Params, ghc: bool) -> Result<Network> {
         )));
     }
     let uplinks = endpoints / u;
-    let sizes = match params.optional_list("upper")? {
+    let sizes = match params.sides("upper") {
         Some(sizes) => sizes,
         None => default_sizes(endpoints, u, ghc),
     };

@@ -7,8 +7,10 @@
 
 use serde::Serialize;
 
-use super::params::{BASE, CABINET, Key, Params};
+use super::params::{BASE, CABINET, Params};
 use super::{Family, Roles};
+use crate::catalogue::grammar::{bracketed, keys, wrapped};
+use crate::catalogue::{Key, Kind};
 use crate::distances::{require_connected, rows};
 use crate::error::{Error, Result, unknown};
 use crate::graph::terminals_by_router;
@@ -24,28 +26,40 @@ pub(super) const FAMILY: Family = Family {
     summary: "another network whose cables exchange ends at random within cabinets: shorter ways, no more cable",
     sizes: None,
     keys: &[
-        Key { name: BASE.name, doc: "how, and the other network; stands first: two-cab(torus:64x64)" },
+        Key::new(BASE.name, Kind::Network, "how, and the other network; stands first: two-cab(torus:64x64)"),
         CABINET,
-        Key { name: "nodes", doc: "terminals a node-only cabinet; their cables are swapped too (default: they stay)" },
-        Key { name: "trials", doc: "permutations of which the best is taken (default 20)" },
-        Key { name: "swappable", doc: "probability that a pair of cables may exchange ends (default 1.0)" },
-        Key { name: "seed", doc: "of the permutations (default 1)" },
-        Key {
-            name: "steps",
-            doc: "optimised: exchanges that each of four searches looks at (default: one a cable, and more in small networks)",
-        },
-        Key {
-            name: "conserve",
-            doc: "optimised: cabinets: what joins which cabinets (default); length: metres in all",
-        },
-        Key {
-            name: "keep",
-            doc: "optimised: bandwidth: neither the bisection nor a channel-load bound of minimal routing falls (default: none)",
-        },
-        Key {
-            name: "floor",
-            doc: "optimised, conserve=length: a layout in brackets (default: (permutation,place=anneal))",
-        },
+        Key::new(
+            "nodes",
+            Kind::count(1),
+            "terminals a node-only cabinet; their cables are swapped too (default: they stay)",
+        ),
+        Key::new("trials", Kind::count(1), "permutations of which the best is taken (default 20)"),
+        Key::new(
+            "swappable",
+            Kind::Real(0.0, 1.0),
+            "probability that a pair of cables may exchange ends (default 1.0)",
+        ),
+        Key::new("seed", Kind::count(0), "of the permutations (default 1)"),
+        Key::new(
+            "steps",
+            Kind::count(1),
+            "optimised: exchanges that each of four searches looks at (default: one a cable, and more in small networks)",
+        ),
+        Key::new(
+            "conserve",
+            Kind::Choice(&["cabinets", "length"]),
+            "optimised: cabinets: what joins which cabinets (default); length: metres in all",
+        ),
+        Key::new(
+            "keep",
+            Kind::Choice(&["none", "bandwidth"]),
+            "optimised: bandwidth: neither the bisection nor a channel-load bound of minimal routing falls (default: none)",
+        ),
+        Key::new(
+            "floor",
+            Kind::Layout,
+            "optimised, conserve=length: a layout in brackets (default: (permutation,place=anneal))",
+        ),
     ],
     example: "permuted:two-cab(torus:16x16),cabinet=16",
     source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize: a method for building low-latency HPC \
@@ -167,8 +181,12 @@ fn build(params: &Params) -> Result<Network> {
     let (way, base) = base(params)?;
     let packing = params.text(CABINET.name).map_or(Ok(Packing::Own), Packing::parse).map_err(named)?;
     let how = trials(params, way)?;
-    let nodes = params.optional("nodes", 1)?;
+    let nodes = params.count("nodes");
     let base = super::build(base).map_err(named)?;
+    if let Some(fail) = base.failures() {
+        let what = "the network in brackets has failures; let what is permuted fail instead, as in";
+        return Err(params.mistake(format!("{what} 'faulty:{fail}({}:…)'", FAMILY.name)));
+    }
     require_connected(&base).map_err(named)?;
     let cabinets = packing.cabinets(&base).map_err(named)?;
     let before = cabling(&base, &cabinets, nodes);
@@ -220,9 +238,9 @@ fn trials(params: &Params, way: Option<Method>) -> Result<Trials> {
     }
     Ok(Trials {
         method: way.unwrap_or(Method::TwoCab),
-        trials: params.optional("trials", 1)?.unwrap_or(20),
-        swappable: params.fraction("swappable")?.unwrap_or(1.0),
-        seed: params.optional("seed", 0)?.unwrap_or(1).into(),
+        trials: params.count("trials").unwrap_or(20),
+        swappable: params.real("swappable").unwrap_or(1.0),
+        seed: params.count("seed").unwrap_or(1).into(),
     })
 }
 
@@ -245,7 +263,7 @@ fn notes(
 
 /// Searches from the best trial on; from the base, if bandwidth is kept and the best trial has less.
 fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cabling, seed: u64) -> Result<Optimised> {
-    let keeps = match params.choice("conserve", &["cabinets", "length"])? {
+    let keeps = match params.choice("conserve") {
         "cabinets" if params.text("floor").is_some() => {
             return Err(params.mistake("floor is for conserve=length only"));
         }
@@ -256,7 +274,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
     let bandwidth = keeps_bandwidth(params)?
         .then(|| Bandwidth { limit: Limit::of(before, terminals_by_router(base)), is_kept: &kept });
     let usual = if bandwidth.is_some() { Search::usual_steps_of_bandwidth } else { Search::usual_steps };
-    let steps = params.optional("steps", 1)?.map_or_else(|| usual(cabling), u64::from);
+    let steps = params.count("steps").map_or_else(|| usual(cabling), u64::from);
     let shifts = match (&keeps, base.any_structure().grid()) {
         (Keeps::Cabinets, Some(grid)) if bandwidth.is_none() => Shifts::of(before, &grid.sides),
         _ => None,
@@ -283,7 +301,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
 
 /// True if the search is told to keep bandwidth.
 fn keeps_bandwidth(params: &Params) -> Result<bool> {
-    let keeps = params.choice("keep", &["none", "bandwidth"])? == "bandwidth";
+    let keeps = params.choice("keep") == "bandwidth";
     if keeps && params.text("nodes").is_some() {
         return Err(params.mistake("keep=bandwidth does not go with nodes"));
     }
@@ -304,11 +322,9 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
         return Err(params.mistake("conserve=length does not go with nodes"));
     }
     let text = params.text("floor").unwrap_or("(permutation,place=anneal)");
-    let rules = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    let rules = rules.ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
+    let rules = bracketed(text).ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
     // Cabinets are said already, and terminals stay in them.
-    let key = |item: &str| item.split('=').next().unwrap_or(item).trim().to_owned();
-    if let Some(key) = rules.split(',').map(key).find(|key| ["cabinet", "nodes", "own"].contains(&&**key)) {
+    if let Some(key) = keys(rules).into_iter().find(|key| ["cabinet", "nodes", "own"].contains(key)) {
         let what =
             format!("floor has {key}, but says only where cabinets stand: cabinet= beside it says what they hold");
         return Err(params.mistake(what));
@@ -317,16 +333,10 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
     Ok(layout().map_err(|error| named(params, error))?.between_cabinets_m())
 }
 
-/// The spec of the network within the brackets of a spec, if there is one.
-pub(super) fn base_of(params: &Params) -> Option<&str> {
-    if params.begins_with(BASE) { base(params).ok().map(|(_, base)| base) } else { None }
-}
-
 /// The method, or none if exchanges are searched for, and the spec of the base.
-fn base(params: &Params) -> Result<(Option<Method>, &str)> {
+fn base<'a>(params: &Params<'a>) -> Result<(Option<Method>, &'a str)> {
     let text = params.text(BASE.name).unwrap_or("");
-    let parts = text.split_once('(').and_then(|(method, rest)| Some((method.trim(), rest.strip_suffix(')')?)));
-    let Some((name, base)) = parts.filter(|(_, base)| !base.trim().is_empty()) else {
+    let Some((name, base)) = wrapped(text).filter(|(_, base)| !base.trim().is_empty()) else {
         let example = FAMILY.example;
         return Err(params.mistake(format!("a method must stand first, with a network in brackets: '{example}'")));
     };

@@ -7,8 +7,9 @@
 
 use std::collections::HashSet;
 
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
 use crate::rng::Rng;
@@ -18,9 +19,9 @@ pub(super) const FAMILY: Family = Family {
     summary: "random graph with equally many links on every router, connected (Jellyfish)",
     sizes: Some("1024"),
     keys: &[
-        Key { name: "degree", doc: "links of a router" },
+        Key::new("degree", Kind::count(1), "links of a router"),
         P,
-        Key { name: "seed", doc: "of the random links (default 1)" },
+        Key::new("seed", Kind::count(0), "of the random links (default 1)"),
     ],
     example: "random-regular:64,degree=6,seed=1",
     source: "Singla, Hong, Popa and Godfrey, Jellyfish: networking data centers randomly, NSDI 2012",
@@ -48,8 +49,8 @@ fn build(params: &Params) -> Result<Network> {
     let &[routers] = params.sizes() else {
         return Err(params.mistake("a random regular graph has one size, as in random-regular:1024,degree=16"));
     };
-    let (degree, p) = (params.required("degree", 1)?, params.concentration()?);
-    let seed = params.optional("seed", 0)?.unwrap_or(1);
+    let (degree, p) = (params.required("degree")?, params.concentration());
+    let seed = params.count("seed").unwrap_or(1);
     if degree >= routers {
         return Err(params.mistake(format!("degree is {degree}; {routers} routers have at most {} links", routers - 1)));
     }

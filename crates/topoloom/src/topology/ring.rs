@@ -7,8 +7,9 @@
 
 use std::collections::HashSet;
 
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, NetworkBuilder, Structure};
 use crate::rng::Rng;
@@ -18,9 +19,9 @@ pub(super) const FAMILY: Family = Family {
     summary: "ring with degree-2 random perfect matchings",
     sizes: Some("4096"),
     keys: &[
-        Key { name: "degree", doc: "links of a router, at least 2: two of the ring, the others random" },
+        Key::new("degree", Kind::count(2), "links of a router, at least 2: two of the ring, the others random"),
         P,
-        Key { name: "seed", doc: "of the random matchings (default 1)" },
+        Key::new("seed", Kind::count(0), "of the random matchings (default 1)"),
     ],
     example: "ring:64,degree=4,seed=1",
     source: "Koibuchi, Matsutani, Amano, Hsu and Casanova, A case for random shortcut topologies for HPC interconnects, \
@@ -50,8 +51,8 @@ fn build(params: &Params) -> Result<Network> {
     let &[routers] = params.sizes() else {
         return Err(params.mistake("a ring has one size, as in ring:4096,degree=4"));
     };
-    let (degree, p) = (params.required("degree", 2)?, params.concentration()?);
-    let seed = params.optional("seed", 0)?.unwrap_or(1);
+    let (degree, p) = (params.required("degree")?, params.concentration());
+    let seed = params.count("seed").unwrap_or(1);
     if routers < 3 {
         return Err(params.mistake(format!("the size is {routers}; a ring needs 3 routers or more")));
     }

@@ -6,8 +6,9 @@
 //! in order of the set; then one for each m (or x), ascending.
 
 use super::field::{Field, prime_power};
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
@@ -15,7 +16,7 @@ pub(super) const FAMILY: Family = Family {
     name: "slimfly",
     summary: "McKay-Miller-Siran graphs of diameter 2, for every prime power q but 2",
     sizes: None,
-    keys: &[Key { name: "q", doc: "a prime power but 2: 2 q^2 routers" }, P],
+    keys: &[Key::new("q", Kind::count(1), "a prime power but 2: 2 q^2 routers"), P],
     example: "slimfly:q=9,p=6",
     source: "Besta and Hoefler, Slim Fly: a cost effective low-diameter network topology, SC 2014",
     routings: &[],
@@ -105,7 +106,7 @@ fn not_a_prime_power(params: &Params, q: u32) -> Error {
 }
 
 fn build(params: &Params) -> Result<Network> {
-    let (q, p) = (params.required("q", 1)?, params.concentration()?);
+    let (q, p) = (params.required("q")?, params.concentration());
     check_order(params, q)?;
     let routers = product([2, q, q]);
     let links = product([u128::from(q), q.into(), u128::from(q) + u128::from(generators(q))]);

@@ -4,8 +4,9 @@
 //! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
 //! `double=true`; a dimension of size 1 has none. Link class: `local`.
 
-use super::params::{Key, P, Params, product};
+use super::params::{P, Params, product};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
 
@@ -13,7 +14,7 @@ pub(super) const FAMILY: Family = Family {
     name: "torus",
     summary: "k-ary n-dimensional torus, any radix per dimension",
     sizes: Some("16x8x8"),
-    keys: &[P, Key { name: "double", doc: "true: two links in dimensions of size 2 (default false)" }],
+    keys: &[P, Key::new("double", Kind::Flag, "true: two links in dimensions of size 2 (default false)")],
     example: "torus:16x8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
     routings: &["dor"],
@@ -55,7 +56,7 @@ impl Structure for Torus {
 
 fn build(params: &Params) -> Result<Network> {
     let grid = Grid { sides: params.sizes().to_vec() };
-    let (p, double) = (params.concentration()?, params.flag("double")?);
+    let (p, double) = (params.concentration(), params.flag("double"));
     let routers = product(grid.sides.iter().copied());
     let loops = grid.sides.iter().filter(|&&side| side > 1).count();
     params.guard_size(routers, product([routers, p.into()]), product([routers, loops as u128]))?;

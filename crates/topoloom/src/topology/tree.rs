@@ -10,15 +10,18 @@
 //! if [`Copies`] says so; the port there is down port g % down(i+1). Ports of a router: terminals or ports down, then
 //! ports up. Terminal t hangs on leaf t / down(0). Link class: `up`.
 
-use super::params::{Key, Params, product};
+use super::params::{Params, product};
+use crate::catalogue::grammar::sides;
+use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, NetworkBuilder, RouterId, Structure, WorstCase};
 
 /// The key of trees whose links up are as many as those down, unless it is given.
-pub(super) const TAPER: Key = Key {
-    name: "taper",
-    doc: "divides the links up from the leaves, or (2x1.5) from each level, leaves first (default 1)",
-};
+pub(super) const TAPER: Key = Key::new(
+    "taper",
+    Kind::Text("a number from 1 up, or several as in 2x1.5, leaves first"),
+    "divides the links up from the leaves, or (2x1.5) from each level, leaves first (default 1)",
+);
 
 /// More levels have more terminals than ids can name, every router having two links down at least.
 const MOST_LEVELS: u32 = 31;
@@ -177,7 +180,7 @@ pub(super) fn build(
 
 /// The key `levels`: 2 or more.
 pub(super) fn levels(params: &Params) -> Result<u32> {
-    let levels = params.required("levels", 2)?;
+    let levels = params.required("levels")?;
     if levels > MOST_LEVELS {
         let spec = params.spec();
         return Err(Error::TooLarge(format!("{spec}: levels is {levels}; at most {MOST_LEVELS} are possible")));
@@ -190,7 +193,7 @@ pub(super) fn levels(params: &Params) -> Result<u32> {
 pub(super) fn tapered(params: &Params, full: u32, levels: u32) -> Result<Vec<u32>> {
     let mut up = vec![full; levels as usize - 1];
     let Some(text) = params.text("taper") else { return Ok(up) };
-    let tapers: Vec<&str> = text.split('x').collect();
+    let tapers: Vec<&str> = sides(text).collect();
     if tapers.len() > up.len() {
         let most = up.len();
         return Err(params.mistake(format!("taper has {} numbers; {levels} levels have at most {most}", tapers.len())));

@@ -89,7 +89,7 @@ fn build(params: &Params) -> Result<Network> {
             "dimension {dimension} has size {size}; each dimension of a twin torus has 2 nodes or more"
         )));
     }
-    let p = params.concentration()?;
+    let p = params.concentration();
     let nodes = product(sides.iter().copied());
     let links = product([nodes, sides.len() as u128 + 1]);
     params.guard_size(product([nodes, CARDS.into()]), product([nodes, CARDS.into(), p.into()]), links)?;

@@ -5,9 +5,10 @@
 //! down=m1x…xmh,up=w2x…xwh, terminals having one link each (w1 = 1). Ids, wiring, ports and class: see
 //! [`tree`](super::tree), whose copies are spread here. `up` smaller than `down` tapers the tree.
 
-use super::params::{Key, Params};
+use super::params::Params;
 use super::tree::{self, Copies};
 use super::{Family, Roles};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::Network;
 
@@ -16,8 +17,8 @@ pub(super) const FAMILY: Family = Family {
     summary: "extended generalised fat tree: any links down and up, level by level",
     sizes: None,
     keys: &[
-        Key { name: "down", doc: "terminals of a leaf, then links down of each further level, as 32x32x128" },
-        Key { name: "up", doc: "links up of each level but the last, as 32x32" },
+        Key::new("down", Kind::Sides, "terminals of a leaf, then links down of each further level, as 32x32x128"),
+        Key::new("up", Kind::Sides, "links up of each level but the last, as 32x32"),
     ],
     example: "xgft:down=4x4x8,up=4x4",
     source: "Öhring, Ibel, Das and Kumar, On generalized fat trees, IPPS 1995",
@@ -27,10 +28,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn build(params: &Params) -> Result<Network> {
-    let list = |key: &str| {
-        let found = params.optional_list(key)?;
-        found.ok_or_else(|| params.mistake(format!("{key} is missing; write it like '{}'", FAMILY.example)))
-    };
+    let list = |key: &str| params.sides(key).ok_or_else(|| params.missing(key));
     let (down, up) = (list("down")?, list("up")?);
     if down.len() < 2 {
         return Err(params.mistake("down has 1 number; it must have one for each of 2 or more levels"));

@@ -6,9 +6,11 @@
 use super::keys::Request;
 use super::registry::PatternInfo;
 use super::{Pattern, SILENT};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
-const KEYS: &[(&str, &str)] = &[("bits", "number of id bits b (default: the nearest to log2 of the terminals)")];
+const KEYS: &[Key] =
+    &[Key::new("bits", Kind::Int(1, 31), "number of id bits b (default: the nearest to log2 of the terminals)")];
 
 pub(super) const COMPLEMENT: PatternInfo = PatternInfo {
     name: "bit-complement",
@@ -43,7 +45,7 @@ pub(super) const TRANSPOSE: PatternInfo = PatternInfo {
 };
 
 fn transpose(request: &Request) -> Result<Pattern> {
-    let bits = bits(request)?;
+    let bits = bits(request);
     if bits % 2 == 1 {
         return Err(request.mistake(format_args!(
             "an even number of bits is needed; {} terminals have {bits}: give one, as in transpose:bits={}",
@@ -54,12 +56,8 @@ fn transpose(request: &Request) -> Result<Pattern> {
     permutation(request, |id, bits| rotated(id, bits / 2, bits))
 }
 
-fn bits(request: &Request) -> Result<u32> {
-    match request.number("bits")? {
-        Some(bits @ 1..=31) => Ok(bits as u32),
-        Some(other) => Err(request.mistake(format_args!("bits is {other}; it must be from 1 to 31"))),
-        None => Ok((f64::from(request.terminals).log2().round() as u32).max(1)),
-    }
+fn bits(request: &Request) -> u32 {
+    request.count("bits").unwrap_or_else(|| (f64::from(request.terminals).log2().round() as u32).max(1))
 }
 
 fn ones(bits: u32) -> u32 {
@@ -72,7 +70,7 @@ fn rotated(id: u32, by: u32, bits: u32) -> u32 {
 }
 
 fn permutation(request: &Request, to: fn(u32, u32) -> u32) -> Result<Pattern> {
-    let bits = bits(request)?;
+    let bits = bits(request);
     let exists = |id: u32| id < request.terminals;
     let destination = |id: u32| if id <= ones(bits) && exists(to(id, bits)) { to(id, bits) } else { SILENT };
     Ok(Pattern::Fixed((0..request.terminals).map(destination).collect()))

@@ -3,21 +3,22 @@
 use std::ops::Deref;
 
 use super::registry::PatternInfo;
+use crate::catalogue::Given;
+use crate::catalogue::values::fraction;
 use crate::error::{Error, Result};
-use crate::keys::{Keys, Named, fraction};
 use crate::network::Network;
 
 /// A pattern that is asked for, with the network that it is for. There is one terminal at least.
 pub(super) struct Request<'a> {
     pub network: &'a Network,
     pub terminals: u32,
-    keys: Keys<'a>,
+    keys: Given<'a>,
 }
 
 impl<'a> Deref for Request<'a> {
-    type Target = Keys<'a>;
+    type Target = Given<'a>;
 
-    fn deref(&self) -> &Keys<'a> {
+    fn deref(&self) -> &Given<'a> {
         &self.keys
     }
 }
@@ -25,20 +26,19 @@ impl<'a> Deref for Request<'a> {
 impl<'a> Request<'a> {
     /// Reads what stands behind the name of `info`.
     pub fn read(network: &'a Network, info: &PatternInfo, rest: &'a str) -> Result<Self> {
-        let &PatternInfo { name, keys, argument, .. } = info;
-        let named = Named { noun: "the traffic", name, keys, argument, wrong: Error::Traffic };
-        Ok(Self { network, terminals: network.num_terminals() as u32, keys: Keys::read(named, rest)? })
+        let keys = Given::read(info.entry(), info.name, rest)?;
+        Ok(Self { network, terminals: network.num_terminals() as u32, keys })
     }
 
     /// For a file that is no pattern.
     pub fn file(network: &'a Network, name: &'static str, path: &'a str) -> Self {
-        let keys = Keys::file(name, Error::Traffic, path);
+        let keys = Given::alone(name, Error::Traffic, path);
         Self { network, terminals: network.num_terminals() as u32, keys }
     }
 
     /// A number of terminals, or a part of all of them (with a point or a percent sign), one at least.
-    pub fn count(&self, key: &str) -> Result<Option<u32>> {
-        let Some(value) = self.value(key) else { return Ok(None) };
+    pub fn terminals_of(&self, key: &str) -> Result<Option<u32>> {
+        let Some(value) = self.text(key) else { return Ok(None) };
         let count = if value.contains(['.', '%']) {
             let part = fraction(value).filter(|part| *part > 0.0 && *part <= 1.0);
             part.map(|part| ((part * f64::from(self.terminals)).round() as u32).max(1))

@@ -21,7 +21,7 @@ mod worst_case;
 
 pub use draw::Share;
 pub use rates::rates;
-pub use registry::{PATTERNS, PatternInfo, build, files};
+pub use registry::{PATTERNS, PatternInfo, build, find};
 pub use trace::{Packet, Trace};
 
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use super::Pattern;
 use super::draw::{Rows, Share};
 use super::keys::Request;
 use super::registry::PatternInfo;
+use crate::catalogue::FILE;
 use crate::error::Result;
-use crate::keys::FILE;
 use crate::rows::{Columns, rows};
 
 pub(super) const INFO: PatternInfo = PatternInfo {

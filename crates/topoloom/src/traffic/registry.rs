@@ -5,8 +5,9 @@ use super::{
     Pattern, Traffic, asymmetric, bits, blended, hotspot, next_group, pairs, permutation, shift, trace, uniform,
     worst_case,
 };
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Alone, Entry, Key, Lead};
 use crate::error::{Error, Result, unknown};
-use crate::keys::file;
 use crate::network::{Network, TerminalId};
 
 /// What users read about a pattern, and how it is built.
@@ -17,10 +18,18 @@ pub struct PatternInfo {
     /// Who sends to whom.
     pub summary: &'static str,
     /// The keys it takes, written `name:key=value` (or `name:key` for a flag), with their meaning.
-    pub keys: &'static [(&'static str, &'static str)],
+    pub keys: &'static [Key],
     /// What stands behind the name instead of keys, such as FILE.
     pub argument: Option<&'static str>,
     pub(super) build: fn(&Request) -> Result<Pattern>,
+}
+
+impl PatternInfo {
+    /// How its names are read.
+    pub fn entry(&self) -> Entry {
+        let lead = self.argument.map_or(Lead::Nothing, Lead::All);
+        Entry { noun: "the traffic", name: self.name, lead, keys: self.keys, alone: Alone::Flag, wrong: Error::Traffic }
+    }
 }
 
 /// Every pattern, in the order in which users see them.
@@ -42,10 +51,13 @@ pub static PATTERNS: &[PatternInfo] = &[
     trace::INFO,
 ];
 
-/// The paths of the files that the pattern `text` reads.
-pub fn files(text: &str) -> Vec<String> {
-    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    PATTERNS.iter().find(|info| info.name == name).map_or_else(Vec::new, |info| file(info.argument, rest))
+/// The pattern called `name`.
+///
+/// # Errors
+/// [`Error::Traffic`] names those that there are.
+pub fn find(name: &str) -> Result<&'static PatternInfo> {
+    let found = PATTERNS.iter().find(|info| info.name == name);
+    found.ok_or_else(|| Error::Traffic(unknown("traffic", name, PATTERNS.iter().map(|info| info.name))))
 }
 
 /// Builds the pattern that `text` (`name`, `name:key=value`) names, for `network`.
@@ -53,11 +65,8 @@ pub fn files(text: &str) -> Vec<String> {
 /// # Errors
 /// [`Error::Traffic`] if there is no such pattern or key, or it has no meaning on the network.
 pub fn build(network: &Network, text: &str) -> Result<Traffic> {
-    let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-    let info = PATTERNS
-        .iter()
-        .find(|p| p.name == name)
-        .ok_or_else(|| Error::Traffic(unknown("traffic", name, PATTERNS.iter().map(|p| p.name))))?;
+    let (name, rest) = split_head(text);
+    let info = find(name)?;
     // Failures change who takes part, not the pattern.
     let request = Request::read(network.intact(), info, rest)?;
     if request.terminals == 0 {

@@ -6,9 +6,9 @@ use super::Pattern;
 use super::draw::Share;
 use super::keys::Request;
 use super::registry::PatternInfo;
+use crate::catalogue::FILE;
 use crate::cycle::MAX_CYCLES;
 use crate::error::Result;
-use crate::keys::FILE;
 use crate::network::TerminalId;
 use crate::rows::{Columns, rows};
 

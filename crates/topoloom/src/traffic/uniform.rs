@@ -4,16 +4,17 @@
 use super::Pattern;
 use super::keys::Request;
 use super::registry::PatternInfo;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "uniform",
     summary: "a uniformly random terminal, the source included",
-    keys: &[("exclude-self", "never the source itself")],
+    keys: &[Key::new("exclude-self", Kind::Flag, "never the source itself")],
     argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Pattern> {
-    Ok(if request.flag("exclude-self")? { Pattern::UniformOthers } else { Pattern::Uniform })
+    Ok(if request.flag("exclude-self") { Pattern::UniformOthers } else { Pattern::Uniform })
 }

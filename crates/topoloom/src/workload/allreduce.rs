@@ -7,6 +7,7 @@ use super::broadcast::{binomial, down, part, up};
 use super::builder::Builder;
 use super::registry::{AppInfo, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -15,21 +16,22 @@ pub(super) const INFO: AppInfo = AppInfo {
     keys: &[
         TASKS,
         SIZE,
-        (
+        Key::new(
             "algorithm",
+            Kind::Choice(&["recursive-doubling", "ring", "tree", "rabenseifner"]),
             "recursive-doubling (default), ring, tree: up and down a binomial tree, or rabenseifner: reduce-scatter by \
              halving, allgather by doubling",
         ),
-        ("iterations", "how often (default 1)"),
+        Key::new("iterations", Kind::count(1), "how often (default 1)"),
     ],
     argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size) = (request.tasks()?, request.size()?);
-    let iterations = request.rounds("iterations", 1)?;
-    let algorithm = request.choice("algorithm", &["recursive-doubling", "ring", "tree", "rabenseifner"])?;
+    let (tasks, size) = (request.tasks()?, request.size());
+    let iterations = request.count("iterations").unwrap_or(1);
+    let algorithm = request.choice("algorithm");
     let (n, folding) = (u128::from(tasks), Folding::new(tasks));
     let steps = u128::from(folding.members.ilog2());
     let folded = 2 * u128::from(folding.pairs);

@@ -4,6 +4,7 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -11,9 +12,10 @@ pub(super) const INFO: AppInfo = AppInfo {
     summary: "every task has a block for every other one",
     keys: &[
         TASKS,
-        ("size", "bytes of a block, for one task from another, as in 64KiB (the default)"),
-        (
+        Key::new("size", Kind::Bytes, "bytes of a block, for one task from another, as in 64KiB (the default)"),
+        Key::new(
             "algorithm",
+            Kind::Choice(&["pairwise", "bruck", "direct"]),
             "pairwise: in step s to the task s places on (default), bruck: blocks travel together in log2 steps, or \
              direct: all at once",
         ),
@@ -23,8 +25,8 @@ pub(super) const INFO: AppInfo = AppInfo {
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size) = (request.tasks()?, request.size()?);
-    let algorithm = request.choice("algorithm", &["pairwise", "bruck", "direct"])?;
+    let (tasks, size) = (request.tasks()?, request.size());
+    let algorithm = request.choice("algorithm");
     let (n, steps) = (u128::from(tasks), tasks.next_power_of_two().ilog2());
     let messages = if algorithm == "bruck" { n * u128::from(steps) } else { n * (n - 1) };
     let mut builder = Builder::new(request, tasks, messages)?;

@@ -4,12 +4,13 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SEED, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "bisection",
     summary: "in every round random pairs send to each other; of an odd number of tasks one pauses",
-    keys: &[TASKS, SIZE, ("rounds", "how often (default 4)"), SEED],
+    keys: &[TASKS, SIZE, Key::new("rounds", Kind::count(1), "how often (default 4)"), SEED],
     argument: None,
     build,
 };
@@ -18,8 +19,8 @@ pub(super) const INFO: AppInfo = AppInfo {
 const ROUNDS: u32 = 4;
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size, mut rng) = (request.tasks()?, request.size()?, request.rng(1)?);
-    let rounds = request.rounds("rounds", ROUNDS)?;
+    let (tasks, size, mut rng) = (request.tasks()?, request.size(), request.rng(1));
+    let rounds = request.count("rounds").unwrap_or(ROUNDS);
     let mut builder = Builder::new(request, tasks, u128::from(tasks) * u128::from(rounds))?;
     let mut order: Vec<u32> = (0..tasks).collect();
     for _ in 0..rounds {

@@ -4,6 +4,7 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -12,15 +13,19 @@ pub(super) const INFO: AppInfo = AppInfo {
     keys: &[
         TASKS,
         SIZE,
-        ("algorithm", "binomial: down a tree (default), linear: directly, or chain: from task to task"),
+        Key::new(
+            "algorithm",
+            Kind::Choice(&["binomial", "linear", "chain"]),
+            "binomial: down a tree (default), linear: directly, or chain: from task to task",
+        ),
     ],
     argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size) = (request.tasks()?, request.size()?);
-    let steps = match request.choice("algorithm", &["binomial", "linear", "chain"])? {
+    let (tasks, size) = (request.tasks()?, request.size());
+    let steps = match request.choice("algorithm") {
         "binomial" => binomial(tasks),
         "linear" => vec![(1..tasks).map(|task| (0, task)).collect()],
         _ => (1..tasks).map(|task| vec![(task - 1, task)]).collect(),

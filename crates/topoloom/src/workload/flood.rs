@@ -7,6 +7,7 @@ use super::builder::Builder;
 use super::grid::{neighbour, straight};
 use super::registry::{AppInfo, GRID, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::Grid;
 
@@ -17,8 +18,12 @@ pub(super) const INFO: AppInfo = AppInfo {
         TASKS,
         GRID,
         SIZE,
-        ("waves", "wavefronts (default 4)"),
-        ("reading", "paper (default): to all neighbours farther from task 0, or inrflow: to all neighbours"),
+        Key::new("waves", Kind::count(1), "wavefronts (default 4)"),
+        Key::new(
+            "reading",
+            Kind::Choice(&["paper", "inrflow"]),
+            "paper (default): to all neighbours farther from task 0, or inrflow: to all neighbours",
+        ),
     ],
     argument: None,
     build,
@@ -29,8 +34,8 @@ const WAVES: u32 = 4;
 
 fn build(request: &Request) -> Result<Workload> {
     let (grid, note) = request.cube()?;
-    let (size, waves) = (request.size()?, request.rounds("waves", WAVES)?);
-    let to_all = request.choice("reading", &["paper", "inrflow"])? == "inrflow";
+    let (size, waves) = (request.size(), request.count("waves").unwrap_or(WAVES));
+    let to_all = request.choice("reading") == "inrflow";
     let tasks = grid.len() as u32;
     // Without ties every link carries a wave once; with all neighbours, twice.
     let most = u128::from(tasks) * if to_all { 6 } else { 3 };

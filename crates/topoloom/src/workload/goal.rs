@@ -23,9 +23,9 @@ use super::Workload;
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
+use crate::catalogue::FILE;
 use crate::error::Result;
 use crate::inputs;
-use crate::keys::FILE;
 use crate::workload::Op;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -37,7 +37,7 @@ pub(super) const INFO: AppInfo = AppInfo {
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let path = request.argument();
+    let path = request.lead();
     let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
     let mut line = 1;
     let mut reader = Reader::default();

@@ -11,6 +11,7 @@ use super::alltoall::pairwise;
 use super::builder::Builder;
 use super::registry::{AppInfo, SEED, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::rng::Rng;
 
@@ -19,13 +20,21 @@ pub(super) const INFO: AppInfo = AppInfo {
     summary: "canaries measure latency or bandwidth while other tasks congest the network",
     keys: &[
         TASKS,
-        ("canary", "latency: small messages on a random ring (default), bandwidth: large ones there, or allreduce"),
-        ("congestor", "none (default), alltoall, incast, broadcast, onesided, or all: a quarter of each"),
-        ("share", "the part of the tasks that are canaries (default 0.2)"),
-        ("iterations", "of the canary (default 100)"),
-        ("size", "bytes of a canary's message (default 8, bandwidth 128KiB)"),
-        ("block", "bytes of a congestor's message (default 4KiB)"),
-        ("warmup", "time before the canary begins, as in 100us (the default)"),
+        Key::new(
+            "canary",
+            Kind::Choice(&["latency", "bandwidth", "allreduce"]),
+            "latency: small messages on a random ring (default), bandwidth: large ones there, or allreduce",
+        ),
+        Key::new(
+            "congestor",
+            Kind::Choice(&["none", "alltoall", "incast", "broadcast", "onesided", "all"]),
+            "none (default), alltoall, incast, broadcast, onesided, or all: a quarter of each",
+        ),
+        Key::new("share", Kind::Part, "the part of the tasks that are canaries (default 0.2)"),
+        Key::new("iterations", Kind::count(1), "of the canary (default 100)"),
+        Key::new("size", Kind::Bytes, "bytes of a canary's message (default 8, bandwidth 128KiB)"),
+        Key::new("block", Kind::Bytes, "bytes of a congestor's message (default 4KiB)"),
+        Key::new("warmup", Kind::Time("5us"), "time before the canary begins, as in 100us (the default)"),
         SEED,
     ],
     argument: None,
@@ -42,9 +51,9 @@ const CONGESTORS: [&str; 4] = ["alltoall", "incast", "broadcast", "onesided"];
 
 fn build(request: &Request) -> Result<Workload> {
     let tasks = request.tasks()?;
-    let canary = request.choice("canary", &["latency", "bandwidth", "allreduce"])?;
-    let congestor = request.choice("congestor", &["none", "alltoall", "incast", "broadcast", "onesided", "all"])?;
-    let share = request.part("share")?.unwrap_or(0.2);
+    let canary = request.choice("canary");
+    let congestor = request.choice("congestor");
+    let share = request.part("share").unwrap_or(0.2);
     let canaries = (f64::from(tasks) * share).round() as u32;
     let chosen: Vec<&str> = match congestor {
         "none" => Vec::new(),
@@ -57,11 +66,11 @@ fn build(request: &Request) -> Result<Workload> {
             "{canaries} of {tasks} tasks are canaries; they, and each kind of congestor, must be {LEAST} at least"
         )));
     }
-    let iterations = request.rounds("iterations", 100)?;
-    let size = request.bytes("size", if canary == "bandwidth" { 128 * 1024 } else { SMALL })?;
-    let block = request.bytes("block", 4096)?;
-    let warmup = if request.value("warmup").is_some() { request.seconds("warmup")? } else { 100e-6 };
-    let mut rng = request.rng(1)?;
+    let iterations = request.count("iterations").unwrap_or(100);
+    let size = request.bytes("size").unwrap_or(if canary == "bandwidth" { 128 * 1024 } else { SMALL });
+    let block = request.bytes("block").unwrap_or(4096);
+    let warmup = request.seconds("warmup").unwrap_or(100e-6);
+    let mut rng = request.rng(1);
     let (n, folding) = (u128::from(canaries), Folding::new(canaries));
     let each = if canary == "allreduce" { folding.messages() } else { 2 * n };
     let loads = chosen.iter().map(|name| match *name {

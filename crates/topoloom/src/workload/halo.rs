@@ -6,20 +6,21 @@ use super::builder::Builder;
 use super::grid::{Step, around, neighbour, straight};
 use super::registry::AppInfo;
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "halo",
     summary: "halo exchange of a stencil on a grid of any dimensions, with computing in between",
     keys: &[
-        ("grid", "the grid of tasks, as in 8x8x4"),
-        ("block", "cells of a task in each dimension, as in 64x64x64 (default: 64 in each)"),
-        ("cell", "bytes of a cell (default 8)"),
-        ("width", "cells across the halo (default 1)"),
-        ("corners", "true: the neighbours across edges and corners as well (a 27-point stencil)"),
-        ("open", "true: the grid has edges; it is periodic unless given"),
-        ("iterations", "how often (default 1)"),
-        ("compute", "time of computing before each exchange, as in 50us (default 0)"),
+        Key::new("grid", Kind::Sides, "the grid of tasks, as in 8x8x4"),
+        Key::new("block", Kind::Sides, "cells of a task in each dimension, as in 64x64x64 (default: 64 in each)"),
+        Key::new("cell", Kind::Bytes, "bytes of a cell (default 8)"),
+        Key::new("width", Kind::count(1), "cells across the halo (default 1)"),
+        Key::new("corners", Kind::Flag, "true: the neighbours across edges and corners as well (a 27-point stencil)"),
+        Key::new("open", Kind::Flag, "true: the grid has edges; it is periodic unless given"),
+        Key::new("iterations", Kind::count(1), "how often (default 1)"),
+        Key::new("compute", Kind::Time("5us"), "time of computing before each exchange, as in 50us (default 0)"),
     ],
     argument: None,
     build,
@@ -30,17 +31,17 @@ fn build(request: &Request) -> Result<Workload> {
         return Err(request.mistake("grid is missing; write it like halo:grid=8x8x4"));
     };
     let dimensions = grid.sides.len();
-    let block = request.sides("block")?.unwrap_or_else(|| vec![64; dimensions]);
+    let block = request.sides("block").unwrap_or_else(|| vec![64; dimensions]);
     if block.len() != dimensions {
         return Err(request.mistake(format_args!("block has {} dimensions, the grid {dimensions}", block.len())));
     }
-    let width = request.rounds("width", 1)?;
+    let width = request.count("width").unwrap_or(1);
     if let Some(side) = block.iter().find(|side| **side < width) {
         return Err(request.mistake(format_args!("a halo of {width} cells is wider than a block of {side}")));
     }
-    let (cell, iterations) = (request.bytes("cell", 8)?, request.rounds("iterations", 1)?);
-    let (periodic, compute) = (!request.flag("open")?, request.seconds("compute")?);
-    let steps = if request.flag("corners")? { around(dimensions) } else { straight(dimensions) };
+    let (cell, iterations) = (request.bytes("cell").unwrap_or(8), request.count("iterations").unwrap_or(1));
+    let (periodic, compute) = (!request.flag("open"), request.seconds("compute").unwrap_or(0.0));
+    let steps = if request.flag("corners") { around(dimensions) } else { straight(dimensions) };
     let bytes = |step: &Step| {
         let cells = block.iter().zip(step).map(|(&side, &part)| if part == 0 { side } else { width });
         cells.fold(cell, |product, side| product.saturating_mul(side.into()))

@@ -1,8 +1,9 @@
 //! Which terminal runs which task.
 
 use super::Workload;
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
-use crate::keys::{Keys, Named};
 use crate::network::{Grid, Network, TerminalId};
 use crate::rng::Rng;
 
@@ -14,8 +15,25 @@ pub struct MappingInfo {
     /// Where tasks go.
     pub summary: &'static str,
     /// The keys it takes.
-    pub keys: &'static [(&'static str, &'static str)],
-    place: fn(&Keys, &Workload, &mut Vec<TerminalId>) -> Result<()>,
+    pub keys: &'static [Key],
+    place: fn(&Given, &Workload, &mut Vec<TerminalId>) -> Result<()>,
+}
+
+impl MappingInfo {
+    /// How its names are read.
+    pub fn entry(&self) -> Entry {
+        let (lead, alone) = (Lead::Nothing, Alone::Flag);
+        Entry { noun: "the mapping", name: self.name, lead, keys: self.keys, alone, wrong: Error::Workload }
+    }
+}
+
+/// The mapping called `name`.
+///
+/// # Errors
+/// [`Error::Workload`] names those that there are.
+pub fn find(name: &str) -> Result<&'static MappingInfo> {
+    let found = MAPPINGS.iter().find(|mapping| mapping.name == name);
+    found.ok_or_else(|| Error::Workload(unknown("mapping", name, MAPPINGS.iter().map(|mapping| mapping.name))))
 }
 
 /// Every mapping, in the order in which users see them.
@@ -29,19 +47,25 @@ pub static MAPPINGS: &[MappingInfo] = &[
     MappingInfo {
         name: "random",
         summary: "every task on a terminal that is drawn",
-        keys: &[("seed", "which terminals (default 1)")],
-        place: |keys, _, terminals| random(keys, terminals),
+        keys: &[Key::new("seed", Kind::SEED, "which terminals (default 1)")],
+        place: |keys, _, terminals| {
+            seeded(keys).shuffle(terminals);
+            Ok(())
+        },
     },
     MappingInfo {
         name: "blocks",
         summary: "so many tasks on neighbouring terminals, the next so many somewhere else: blocks in random order",
-        keys: &[("size", "tasks of a block (default 8)"), ("seed", "which order (default 1)")],
+        keys: &[
+            Key::new("size", Kind::count(1), "tasks of a block (default 8)"),
+            Key::new("seed", Kind::SEED, "which order (default 1)"),
+        ],
         place: blocks,
     },
     MappingInfo {
         name: "tiles",
         summary: "tiles of the application's grid on neighbouring terminals, tile after tile",
-        keys: &[("size", "the tasks of a tile in each dimension, as in 2x2x2")],
+        keys: &[Key::new("size", Kind::Sides, "the tasks of a tile in each dimension, as in 2x2x2")],
         place: tiles,
     },
 ];
@@ -56,14 +80,9 @@ impl Mapping {
     /// # Errors
     /// [`Error::Workload`] if there is no such mapping or key, or more tasks than terminals that have not failed.
     pub fn new(text: &str, workload: &Workload, network: &Network) -> Result<Self> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
-        let info = MAPPINGS
-            .iter()
-            .find(|mapping| mapping.name == name)
-            .ok_or_else(|| Error::Workload(unknown("mapping", name, MAPPINGS.iter().map(|mapping| mapping.name))))?;
-        let named =
-            Named { noun: "the mapping", name: info.name, keys: info.keys, argument: None, wrong: Error::Workload };
-        let keys = Keys::read(named, rest)?;
+        let (name, rest) = split_head(text);
+        let info = find(name)?;
+        let keys = Given::read(info.entry(), info.name, rest)?;
         let mut terminals = Self::room(network);
         if terminals.len() < workload.tasks() as usize {
             return Err(Error::Workload(format!(
@@ -96,35 +115,30 @@ impl Mapping {
     }
 }
 
-fn seeded(keys: &Keys) -> Result<Rng> {
-    Ok(Rng::stream(keys.number("seed")?.unwrap_or(1), 1))
+fn seeded(keys: &Given) -> Rng {
+    Rng::stream(keys.int("seed").unwrap_or(1), 1)
 }
 
-fn random(keys: &Keys, terminals: &mut [TerminalId]) -> Result<()> {
-    seeded(keys)?.shuffle(terminals);
-    Ok(())
-}
-
-fn blocks(keys: &Keys, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
-    let size = keys.positive("size")?.unwrap_or(8) as usize;
+fn blocks(keys: &Given, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+    let size = keys.count("size").unwrap_or(8) as usize;
     if size > workload.tasks() as usize {
         return Err(keys.mistake(format_args!("size is {size}; {} has {} tasks", workload.spec(), workload.tasks())));
     }
     // What is left over behind the last whole block comes last.
     let whole = terminals.len() / size;
     let mut order: Vec<usize> = (0..whole).collect();
-    seeded(keys)?.shuffle(&mut order);
+    seeded(keys).shuffle(&mut order);
     let rest = &terminals[whole * size..];
     *terminals =
         order.iter().flat_map(|block| &terminals[block * size..(block + 1) * size]).chain(rest).copied().collect();
     Ok(())
 }
 
-fn tiles(keys: &Keys, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+fn tiles(keys: &Given, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
     let Some(grid) = workload.grid() else {
         return Err(keys.mistake(format_args!("the tasks of {} stand on no grid", workload.spec())));
     };
-    let Some(size) = keys.sides("size")? else {
+    let Some(size) = keys.sides("size") else {
         return Err(keys.mistake("size is missing; write it like tiles:size=2x2x2"));
     };
     let fits = size.len() == grid.sides.len() && grid.sides.iter().zip(&size).all(|(side, size)| side % size == 0);

@@ -7,6 +7,7 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SEED, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::rng::Rng;
 
@@ -19,8 +20,16 @@ pub(super) const INFO: AppInfo = AppInfo {
     keys: &[
         TASKS,
         SIZE,
-        ("partners", "other tasks that each sends to in the shuffle (default 16, or fewer if there are fewer), or all"),
-        ("share", "instead: the probability with which a task sends to each other one, as in 0.1 (INRFlow's reading)"),
+        Key::new(
+            "partners",
+            Kind::Or("all", &Kind::count(1)),
+            "other tasks that each sends to in the shuffle (default 16, or fewer if there are fewer), or all",
+        ),
+        Key::new(
+            "share",
+            Kind::Part,
+            "instead: the probability with which a task sends to each other one, as in 0.1 (INRFlow's reading)",
+        ),
         SEED,
     ],
     argument: None,
@@ -28,21 +37,19 @@ pub(super) const INFO: AppInfo = AppInfo {
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size, mut rng) = (request.tasks()?, request.size()?, request.rng(1)?);
+    let (tasks, size, mut rng) = (request.tasks()?, request.size(), request.rng(1));
     let others = tasks - 2;
-    let partners = match (request.part("share")?, request.value("partners")) {
+    let partners = match (request.part("share"), request.unless_word::<u32>("partners")) {
         (Some(_), Some(_)) => {
             return Err(request.mistake("share and partners are given; one of them tells the shuffle"));
         }
         (Some(share), None) => Partners::Likely(share),
-        (None, Some("all")) => Partners::Some(others),
-        (None, _) => Partners::Some(match request.positive("partners")? {
-            None => PARTNERS.min(others),
-            Some(partners) if partners <= others => partners,
-            Some(partners) => {
-                return Err(request.mistake(format_args!("partners is {partners}; each task has {others} others")));
-            }
-        }),
+        (None, None) => Partners::Some(PARTNERS.min(others)),
+        (None, Some(None)) => Partners::Some(others),
+        (None, Some(Some(partners))) if partners <= others => Partners::Some(partners),
+        (None, Some(Some(partners))) => {
+            return Err(request.mistake(format_args!("partners is {partners}; each task has {others} others")));
+        }
     };
     let n = u128::from(tasks);
     let shuffled = match partners {

@@ -6,8 +6,8 @@ use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
 use super::{Op, Workload};
+use crate::catalogue::FILE;
 use crate::error::Result;
-use crate::keys::FILE;
 use crate::rows::{Columns, rows};
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -40,7 +40,7 @@ fn build(request: &Request) -> Result<Workload> {
         given.push(Given { line: row.line(), source, target, after: row.list(3)? });
         Ok(())
     })?;
-    let path = request.argument();
+    let path = request.lead();
     let tasks = given.iter().map(|row| row.source.max(row.target)).max().map_or(0, |last| u64::from(last) + 1);
     if given.is_empty() {
         return Err(request.mistake(format_args!("{path} has no messages")));

@@ -35,9 +35,9 @@ mod training;
 mod unstructured;
 
 pub use ideal::{Uncongested, ideal, ideal_at_once};
-pub use mapping::{MAPPINGS, Mapping, MappingInfo};
+pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
-pub use registry::{APPS, AppInfo, build, files};
+pub use registry::{APPS, AppInfo, build, find};
 
 use crate::network::Grid;
 

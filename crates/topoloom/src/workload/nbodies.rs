@@ -6,6 +6,7 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 /// The most tasks of the paper's reading.
@@ -17,15 +18,19 @@ pub(super) const INFO: AppInfo = AppInfo {
     keys: &[
         TASKS,
         SIZE,
-        ("reading", "paper (default): chains, up to 4096 tasks, or inrflow: blocks go 1, 2, 4, … places on"),
+        Key::new(
+            "reading",
+            Kind::Choice(&["paper", "inrflow"]),
+            "paper (default): chains, up to 4096 tasks, or inrflow: blocks go 1, 2, 4, … places on",
+        ),
     ],
     argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size) = (request.tasks()?, request.size()?);
-    if request.choice("reading", &["paper", "inrflow"])? == "inrflow" {
+    let (tasks, size) = (request.tasks()?, request.size());
+    if request.choice("reading") == "inrflow" {
         let steps = tasks.next_power_of_two().ilog2();
         let mut builder = Builder::new(request, tasks, u128::from(tasks) * u128::from(steps))?;
         for distance in (0..steps).map(|k| 1u64 << k) {

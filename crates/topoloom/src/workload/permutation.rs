@@ -5,19 +5,25 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SEED, SIZES, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "permutation",
     summary: "every task sends to the task that a random permutation names",
-    keys: &[TASKS, SIZES, ("rounds", "how often, each time with another permutation (default 1)"), SEED],
+    keys: &[
+        TASKS,
+        SIZES,
+        Key::new("rounds", Kind::count(1), "how often, each time with another permutation (default 1)"),
+        SEED,
+    ],
     argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let (tasks, sizes, mut rng) = (request.tasks()?, request.sizes()?, request.rng(1)?);
-    let rounds = request.rounds("rounds", 1)?;
+    let (tasks, sizes, mut rng) = (request.tasks()?, request.sizes()?, request.rng(1));
+    let rounds = request.count("rounds").unwrap_or(1);
     let mut builder = Builder::new(request, tasks, u128::from(tasks) * u128::from(rounds))?;
     let mut to: Vec<u32> = (0..tasks).collect();
     for _ in 0..rounds {

@@ -5,8 +5,9 @@ use super::{
     Workload, allreduce, alltoall, bisection, broadcast, flood, goal, gpcnet, halo, mapreduce, messages, nbodies,
     nearneighbors, permutation, reduce, sweep3d, training, unstructured,
 };
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Alone, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
-use crate::keys::file;
 
 /// What users read about an application, and how it is built.
 #[derive(Debug, Clone, Copy)]
@@ -16,10 +17,25 @@ pub struct AppInfo {
     /// Who sends what to whom.
     pub summary: &'static str,
     /// The keys it takes, written `name:key=value,…`, with their meaning.
-    pub keys: &'static [(&'static str, &'static str)],
+    pub keys: &'static [Key],
     /// What stands behind the name instead of keys, such as FILE.
     pub argument: Option<&'static str>,
     pub(super) build: fn(&Request) -> Result<Workload>,
+}
+
+impl AppInfo {
+    /// How its names are read.
+    pub fn entry(&self) -> Entry {
+        let lead = self.argument.map_or(Lead::Nothing, Lead::All);
+        Entry {
+            noun: "the application",
+            name: self.name,
+            lead,
+            keys: self.keys,
+            alone: Alone::Flag,
+            wrong: Error::Workload,
+        }
+    }
 }
 
 /// Every application, in the order in which users see them.
@@ -46,17 +62,25 @@ pub static APPS: &[AppInfo] = &[
 ];
 
 /// Keys that many applications take.
-pub(super) const TASKS: (&str, &str) = ("tasks", "the number of tasks (default: as many as there are terminals)");
-pub(super) const SIZE: (&str, &str) = ("size", "bytes of a message, as in 64KiB (the default)");
-pub(super) const SIZES: (&str, &str) =
-    ("size", "bytes of a message (default 64KiB), or a range to draw from: 1KiB-64KiB");
-pub(super) const GRID: (&str, &str) = ("grid", "the grid of tasks, as in 16x16x16 (default: the largest cube)");
-pub(super) const SEED: (&str, &str) = ("seed", "of all that is drawn (default 1)");
+pub(super) const TASKS: Key =
+    Key::new("tasks", Kind::count(1), "the number of tasks (default: as many as there are terminals)");
+pub(super) const SIZE: Key = Key::new("size", Kind::Bytes, "bytes of a message, as in 64KiB (the default)");
+pub(super) const SIZES: Key = Key::new(
+    "size",
+    Kind::Text("bytes from 1 up, or a range such as 1KiB-64KiB"),
+    "bytes of a message (default 64KiB), or a range to draw from: 1KiB-64KiB",
+);
+pub(super) const GRID: Key =
+    Key::new("grid", Kind::Sides, "the grid of tasks, as in 16x16x16 (default: the largest cube)");
+pub(super) const SEED: Key = Key::new("seed", Kind::SEED, "of all that is drawn (default 1)");
 
-/// The paths of the files that the application `spec` reads.
-pub fn files(spec: &str) -> Vec<String> {
-    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-    APPS.iter().find(|app| app.name == name).map_or_else(Vec::new, |app| file(app.argument, rest))
+/// The application called `name`.
+///
+/// # Errors
+/// [`Error::Workload`] names those that there are.
+pub fn find(name: &str) -> Result<&'static AppInfo> {
+    let found = APPS.iter().find(|info| info.name == name);
+    found.ok_or_else(|| Error::Workload(unknown("application", name, APPS.iter().map(|info| info.name))))
 }
 
 /// Builds the application that `spec` (`name`, `name:key=value,…`) names, for at most `room` tasks.
@@ -65,11 +89,8 @@ pub fn files(spec: &str) -> Vec<String> {
 /// [`Error::Workload`] if there is no such application or key, or a value that is not allowed;
 /// [`Error::TooLarge`] if the messages do not fit into memory.
 pub fn build(spec: &str, room: u32) -> Result<Workload> {
-    let (name, rest) = spec.split_once(':').unwrap_or((spec, ""));
-    let info = APPS
-        .iter()
-        .find(|app| app.name == name)
-        .ok_or_else(|| Error::Workload(unknown("application", name, APPS.iter().map(|app| app.name))))?;
+    let (name, rest) = split_head(spec);
+    let info = find(name)?;
     let request = Request::read(spec, info, rest, room)?;
     let workload = (info.build)(&request)?;
     Ok(Workload { fills_room: request.fills_room(), ..workload })

@@ -4,8 +4,10 @@ use std::cell::Cell;
 use std::ops::Deref;
 
 use super::registry::AppInfo;
-use crate::error::{Error, Result};
-use crate::keys::{Keys, Named, bytes, seconds};
+use crate::catalogue::Given;
+use crate::catalogue::grammar::range;
+use crate::catalogue::values::bytes;
+use crate::error::Result;
 use crate::network::Grid;
 use crate::rng::Rng;
 
@@ -15,7 +17,7 @@ const SIZE: u64 = 64 * 1024;
 /// An application that is asked for.
 pub(super) struct Request<'a> {
     spec: &'a str,
-    keys: Keys<'a>,
+    keys: Given<'a>,
     /// Tasks that there is room for.
     room: u32,
     /// Whether the number of tasks was taken from that.
@@ -23,9 +25,9 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Deref for Request<'a> {
-    type Target = Keys<'a>;
+    type Target = Given<'a>;
 
-    fn deref(&self) -> &Keys<'a> {
+    fn deref(&self) -> &Given<'a> {
         &self.keys
     }
 }
@@ -33,9 +35,8 @@ impl<'a> Deref for Request<'a> {
 impl<'a> Request<'a> {
     /// Reads what stands behind the name of `info` in `spec`.
     pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: u32) -> Result<Self> {
-        let &AppInfo { name, keys, argument, .. } = info;
-        let named = Named { noun: "the application", name, keys, argument, wrong: Error::Workload };
-        Ok(Self { spec, keys: Keys::read(named, rest)?, room, fills_room: Cell::new(false) })
+        let keys = Given::read(info.entry(), info.name, rest)?;
+        Ok(Self { spec, keys, room, fills_room: Cell::new(false) })
     }
 
     /// The text that the user wrote.
@@ -56,7 +57,7 @@ impl<'a> Request<'a> {
 
     /// The tasks: as many as are asked for, or as there is room for; two at least.
     pub fn tasks(&self) -> Result<u32> {
-        let tasks = self.positive("tasks")?.unwrap_or_else(|| self.room());
+        let tasks = self.count("tasks").unwrap_or_else(|| self.room());
         self.check_tasks(tasks.into(), "tasks")?;
         Ok(tasks)
     }
@@ -74,22 +75,14 @@ impl<'a> Request<'a> {
     }
 
     /// The bytes of a message.
-    pub fn size(&self) -> Result<u64> {
-        self.bytes("size", SIZE)
-    }
-
-    /// A number of bytes, `default` unless given.
-    pub fn bytes(&self, key: &str, default: u64) -> Result<u64> {
-        let Some(text) = self.value(key) else { return Ok(default) };
-        bytes(text).ok_or_else(|| {
-            self.mistake(format_args!("{key} is '{text}'; it must be a number of bytes from 1 up, as in 64KiB"))
-        })
+    pub fn size(&self) -> u64 {
+        self.bytes("size").unwrap_or(SIZE)
     }
 
     /// The bytes of messages that need not be equal.
     pub fn sizes(&self) -> Result<Sizes> {
-        let text = self.value("size").unwrap_or_default();
-        let Some((least, most)) = text.split_once('-') else { return self.size().map(|size| Sizes(size, size)) };
+        let Some(text) = self.text("size") else { return Ok(Sizes(SIZE, SIZE)) };
+        let (least, most) = range(text).unwrap_or((text, text));
         let read = bytes(least).zip(bytes(most)).filter(|(least, most)| least <= most && most - least < 1 << 32);
         let (least, most) = read.ok_or_else(|| {
             self.mistake(format_args!("size is '{text}'; it must be bytes from 1 up, or a range such as 1KiB-64KiB"))
@@ -97,21 +90,9 @@ impl<'a> Request<'a> {
         Ok(Sizes(least, most))
     }
 
-    /// How often something is done, once at least.
-    pub fn rounds(&self, key: &str, default: u32) -> Result<u32> {
-        Ok(self.positive(key)?.unwrap_or(default))
-    }
-
-    /// Seconds, from 0 up; 0 unless given. Written with a unit: `5us`, `1.5ms`, `2s`, `80ns`.
-    pub fn seconds(&self, key: &str) -> Result<f64> {
-        let Some(text) = self.value(key) else { return Ok(0.0) };
-        seconds(text)
-            .ok_or_else(|| self.mistake(format_args!("{key} is '{text}'; it must be a time with its unit, as in 5us")))
-    }
-
     /// The random numbers of an application.
-    pub fn rng(&self, default: u64) -> Result<Rng> {
-        Ok(Rng::stream(self.number("seed")?.unwrap_or(default), 0))
+    pub fn rng(&self, default: u64) -> Rng {
+        Rng::stream(self.int("seed").unwrap_or(default), 0)
     }
 
     /// A grid of three dimensions: as it is asked for, else the largest cube that fits; and what is to be said of it.
@@ -133,8 +114,8 @@ impl<'a> Request<'a> {
 
     /// The grid that is asked for, of so many dimensions.
     pub fn grid(&self, dimensions: std::ops::RangeInclusive<usize>) -> Result<Option<Grid>> {
-        let Some(sides) = self.sides("grid")? else { return Ok(None) };
-        if self.value("tasks").is_some() {
+        let Some(sides) = self.sides("grid") else { return Ok(None) };
+        if self.has("tasks") {
             return Err(self.mistake("tasks and grid are given; the grid tells the number of tasks"));
         }
         if !dimensions.contains(&sides.len()) {

@@ -6,6 +6,7 @@ use super::builder::Builder;
 use super::grid::neighbour;
 use super::registry::{AppInfo, GRID, SIZE, TASKS};
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
@@ -15,8 +16,12 @@ pub(super) const INFO: AppInfo = AppInfo {
         TASKS,
         GRID,
         SIZE,
-        ("sweeps", "how many follow one another (default 1)"),
-        ("reading", "paper (default), or inrflow: the last task tells the first before the next sweep"),
+        Key::new("sweeps", Kind::count(1), "how many follow one another (default 1)"),
+        Key::new(
+            "reading",
+            Kind::Choice(&["paper", "inrflow"]),
+            "paper (default), or inrflow: the last task tells the first before the next sweep",
+        ),
     ],
     argument: None,
     build,
@@ -24,8 +29,8 @@ pub(super) const INFO: AppInfo = AppInfo {
 
 fn build(request: &Request) -> Result<Workload> {
     let (grid, note) = request.cube()?;
-    let (size, sweeps) = (request.size()?, request.rounds("sweeps", 1)?);
-    let told = request.choice("reading", &["paper", "inrflow"])? == "inrflow";
+    let (size, sweeps) = (request.size(), request.count("sweeps").unwrap_or(1));
+    let told = request.choice("reading") == "inrflow";
     let tasks = grid.len() as u32;
     let along = |d: usize| u128::from(tasks) / u128::from(grid.sides[d]) * u128::from(grid.sides[d] - 1);
     let messages = (0..3).map(along).sum::<u128>() + u128::from(told);

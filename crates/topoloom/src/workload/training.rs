@@ -15,24 +15,29 @@ use super::alltoall::pairwise;
 use super::builder::Builder;
 use super::registry::AppInfo;
 use super::request::Request;
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "training",
     summary: "one training step of a transformer with data, tensor, pipeline and expert parallelism",
     keys: &[
-        ("data", "data parallel replicas (default: what terminals are left)"),
-        ("tensor", "ranks that share a layer (default 1)"),
-        ("pipeline", "stages (default 1)"),
-        ("expert", "data ranks that share a layer's experts, one each; divides data (default 1: no experts)"),
-        ("top", "experts of a token (default 2)"),
-        ("layers", "layers of all stages together (default: one a stage)"),
-        ("microbatches", "of a replica in the step (default: twice the stages)"),
-        ("batch", "sequences of a microbatch (default 1)"),
-        ("sequence", "tokens of a sequence (default 2048)"),
-        ("hidden", "numbers of a token (default 4096)"),
-        ("bytes", "of a number (default 2)"),
-        ("tflops", "10^12 operations a second of a rank (default 100)"),
+        Key::new("data", Kind::count(1), "data parallel replicas (default: what terminals are left)"),
+        Key::new("tensor", Kind::count(1), "ranks that share a layer (default 1)"),
+        Key::new("pipeline", Kind::count(1), "stages (default 1)"),
+        Key::new(
+            "expert",
+            Kind::count(1),
+            "data ranks that share a layer's experts, one each; divides data (default 1: no experts)",
+        ),
+        Key::new("top", Kind::count(1), "experts of a token (default 2)"),
+        Key::new("layers", Kind::count(1), "layers of all stages together (default: one a stage)"),
+        Key::new("microbatches", Kind::count(1), "of a replica in the step (default: twice the stages)"),
+        Key::new("batch", Kind::count(1), "sequences of a microbatch (default 1)"),
+        Key::new("sequence", Kind::count(1), "tokens of a sequence (default 2048)"),
+        Key::new("hidden", Kind::count(1), "numbers of a token (default 4096)"),
+        Key::new("bytes", Kind::count(1), "of a number (default 2)"),
+        Key::new("tflops", Kind::count(1), "10^12 operations a second of a rank (default 100)"),
     ],
     argument: None,
     build,
@@ -73,10 +78,10 @@ fn build(request: &Request) -> Result<Workload> {
 }
 
 fn read(request: &Request) -> Result<Step> {
-    let number = |key: &str, default: u32| request.rounds(key, default);
-    let (tensor, pipeline, expert) = (number("tensor", 1)?, number("pipeline", 1)?, number("expert", 1)?);
+    let number = |key: &str, default: u32| request.count(key).unwrap_or(default);
+    let (tensor, pipeline, expert) = (number("tensor", 1), number("pipeline", 1), number("expert", 1));
     let shared = u128::from(tensor) * u128::from(pipeline);
-    let data = match request.positive("data")? {
+    let data = match request.count("data") {
         Some(data) => data,
         // As many as fit, in whole groups of experts.
         None => ((u128::from(request.room()) / shared) as u32 / expert * expert).max(1),
@@ -85,16 +90,16 @@ fn read(request: &Request) -> Result<Step> {
     if data % expert != 0 {
         return Err(request.mistake(format_args!("expert is {expert}; it must divide data, {data}")));
     }
-    let layers = number("layers", pipeline)?;
+    let layers = number("layers", pipeline);
     if layers % pipeline != 0 {
         return Err(request.mistake(format_args!("{layers} layers do not divide among {pipeline} stages")));
     }
-    let (hidden, sequence) = (number("hidden", 4096)?, number("sequence", 2048)?);
-    let (batch, bytes, top) = (number("batch", 1)?, number("bytes", 2)?, number("top", 2)?);
+    let (hidden, sequence) = (number("hidden", 4096), number("sequence", 2048));
+    let (batch, bytes, top) = (number("batch", 1), number("bytes", 2), number("top", 2));
     if top > expert && expert > 1 {
         return Err(request.mistake(format_args!("top is {top}; there are {expert} experts")));
     }
-    let tflops = number("tflops", 100)?;
+    let tflops = number("tflops", 100);
     let tokens = u128::from(batch) * u128::from(sequence);
     let activations = tokens * u128::from(hidden) * u128::from(bytes);
     let square = u128::from(hidden) * u128::from(hidden);
@@ -122,7 +127,7 @@ fn read(request: &Request) -> Result<Step> {
         pipeline,
         expert,
         layers: layers / pipeline,
-        microbatches: number("microbatches", 2 * pipeline)?,
+        microbatches: number("microbatches", 2 * pipeline),
         activations: activations as u64,
         weights: [sizes[1] as u64, sizes[2] as u64],
         routed: (activations * experts / u128::from(expert)) as u64,

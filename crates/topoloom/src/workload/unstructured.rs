@@ -6,12 +6,18 @@ use super::Workload;
 use super::builder::Builder;
 use super::registry::{AppInfo, SEED, SIZES, TASKS};
 use super::request::{Request, Sizes};
+use crate::catalogue::{self, Key};
 use crate::error::Result;
 use crate::rng::Rng;
 
-const MESSAGES: (&str, &str) = ("messages", "messages of a round, between pairs that are drawn (default: one a task)");
-const EACH: (&str, &str) = ("each", "instead: messages that every task sends in a round");
-const ROUNDS: (&str, &str) = ("rounds", "how often, each time between other pairs (default 1)");
+const MESSAGES: Key = Key::new(
+    "messages",
+    catalogue::Kind::count(1),
+    "messages of a round, between pairs that are drawn (default: one a task)",
+);
+const EACH: Key = Key::new("each", catalogue::Kind::count(1), "instead: messages that every task sends in a round");
+const ROUNDS: Key =
+    Key::new("rounds", catalogue::Kind::count(1), "how often, each time between other pairs (default 1)");
 
 pub(super) const APP: AppInfo = AppInfo {
     name: "unstructured",
@@ -39,8 +45,12 @@ pub(super) const HR: AppInfo = AppInfo {
         MESSAGES,
         EACH,
         ROUNDS,
-        ("hot", "the part of the tasks that is hot (default 0.125)"),
-        ("share", "the probability of a message to go to a hot task for sure (default 0.25)"),
+        Key::new("hot", catalogue::Kind::Part, "the part of the tasks that is hot (default 0.125)"),
+        Key::new(
+            "share",
+            catalogue::Kind::Part,
+            "the probability of a message to go to a hot task for sure (default 0.25)",
+        ),
         SEED,
     ],
     argument: None,
@@ -48,7 +58,7 @@ pub(super) const HR: AppInfo = AppInfo {
 };
 
 fn build_hr(request: &Request) -> Result<Workload> {
-    let (hot, share) = (request.part("hot")?.unwrap_or(0.125), request.part("share")?.unwrap_or(0.25));
+    let (hot, share) = (request.part("hot").unwrap_or(0.125), request.part("share").unwrap_or(0.25));
     let tasks = ((f64::from(request.tasks()?) * hot) as u32).max(1);
     build(request, &Kind { sizes: Drawn::Even(request.sizes()?), hot: Some((share, tasks)) })
 }
@@ -94,12 +104,12 @@ impl Kind {
 }
 
 fn build(request: &Request, kind: &Kind) -> Result<Workload> {
-    let (tasks, rounds, mut rng) = (request.tasks()?, request.rounds("rounds", 1)?, request.rng(1)?);
-    let each = request.positive("each")?;
-    if each.is_some() && request.value("messages").is_some() {
+    let (tasks, rounds, mut rng) = (request.tasks()?, request.count("rounds").unwrap_or(1), request.rng(1));
+    let each = request.count("each");
+    if each.is_some() && request.text("messages").is_some() {
         return Err(request.mistake("messages and each are given; one of them tells how many there are"));
     }
-    let drawn = request.positive("messages")?.unwrap_or(tasks);
+    let drawn = request.count("messages").unwrap_or(tasks);
     let messages = each.map_or(drawn.into(), |each| u64::from(each) * u64::from(tasks));
     let mut builder = Builder::new(request, tasks, u128::from(messages) * u128::from(rounds))?;
     for _ in 0..rounds {

@@ -4,6 +4,7 @@ use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 use super::RouterOptions;
+use crate::catalogue::grammar::split_head;
 use crate::cycle::Setup;
 use crate::cycle::flit::{ENTERS, Flit};
 use crate::error::{Error, Result, unknown};
@@ -84,7 +85,7 @@ impl FromStr for Buffers {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (name, rest) = split_head(text);
         match (name, rest.parse::<u32>()) {
             ("private", _) if rest.is_empty() => Ok(Self::Private),
             ("private", _) => Err(Error::Config(format!("buffers=private takes no number, but '{rest}' is given"))),

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer};
 
+pub use crate::catalogue::Kind;
 use crate::error::{Error, Result};
 
 /// The value of an option.
@@ -50,19 +51,6 @@ impl Serialize for Value {
             Self::Text(value) => serializer.serialize_str(value),
         }
     }
-}
-
-/// What the value of a key may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// A whole number from the first to the second.
-    Int(u32, u32),
-    /// A number from the first to the second.
-    Real(f64, f64),
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A text that the model reads by itself, of this form.
-    Text(&'static str),
 }
 
 /// What an option is unless it is given.
@@ -160,7 +148,9 @@ impl Key {
     /// [`Error::Config`] says what is allowed.
     pub fn check(&self, value: &Value) -> Result<()> {
         let (allowed, shown) = match (self.kind, value) {
-            (Kind::Int(least, most), Value::Int(value)) => ((least..=most).contains(value), value.to_string()),
+            (Kind::Int(least, most), Value::Int(value)) => {
+                ((least..=most).contains(&(*value).into()), value.to_string())
+            }
             (Kind::Real(least, most), Value::Real(value)) => ((least..=most).contains(value), value.to_string()),
             (Kind::Choice(words), Value::Text(text)) => (words.contains(&text.as_ref()), format!("'{text}'")),
             (Kind::Text(_), Value::Text(_)) => return Ok(()),
@@ -176,8 +166,7 @@ impl Key {
         match self.kind {
             Kind::Int(least, most) => format!("from {least} to {most}"),
             Kind::Real(least, most) => format!("from {least} to {most}"),
-            Kind::Choice(words) => words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" or "),
-            Kind::Text(form) => form.to_owned(),
+            kind => kind.wanted(),
         }
     }
 }

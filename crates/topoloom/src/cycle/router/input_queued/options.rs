@@ -62,7 +62,7 @@ pub static VCT: RouterInfo = RouterInfo {
 const KEYS: &[Key] = &[
     Key {
         name: "vcs",
-        kind: Kind::Int(1, MAX_VCS),
+        kind: Kind::Int(1, MAX_VCS as u64),
         unless: Unless::Depends("the larger of 4 and what the routing needs"),
         doc: "virtual channels a port",
     },

@@ -31,7 +31,7 @@ pub static INFO: RouterInfo = RouterInfo {
 const KEYS: &[Key] = &[
     Key {
         name: "vcs",
-        kind: Kind::Int(1, MAX_VCS),
+        kind: Kind::Int(1, MAX_VCS as u64),
         unless: Unless::Follows("tcs, tc-vcs and adaptive-tcs say how many there are"),
         doc: "virtual channels a port",
     },

@@ -1,0 +1,406 @@
+//! Every kind of name that users write, and what a name is: its canonical text, its family, and the files that it reads.
+//!
+//! Two texts with the same canonical text mean the same. Results are kept under canonical names and the digests of the
+//! files that these read.
+
+use sha2::{Digest, Sha256};
+
+use crate::catalogue::grammar::{bracketed, quoted, split_failures, split_head, split_optional_head, wrapped};
+use crate::catalogue::{Entry, Given, Key, Kind, Lead};
+use crate::error::{Error, Result, unknown};
+use crate::faults::{self, ENTRY as FAILURES};
+use crate::layout::{LAYOUT, LAYOUT_PRESETS, Packing};
+use crate::{flow, inputs, routing, topology, traffic, workload};
+
+/// What a text can be the name of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A network, with its failures if a command line writes some behind it.
+    Topology,
+    /// A routing.
+    Routing,
+    /// A traffic pattern.
+    Traffic,
+    /// An application.
+    App,
+    /// A mapping of tasks to terminals.
+    Mapping,
+    /// A layout.
+    Layout,
+    /// Which cabinet each router stands in.
+    Cabinet,
+    /// The options of the flow engine.
+    Flow,
+    /// A file that is read.
+    File,
+}
+
+impl What {
+    /// All, with their names.
+    pub const ALL: &[(&str, Self)] = &[
+        ("topology", Self::Topology),
+        ("routing", Self::Routing),
+        ("traffic", Self::Traffic),
+        ("app", Self::App),
+        ("mapping", Self::Mapping),
+        ("layout", Self::Layout),
+        ("cabinet", Self::Cabinet),
+        ("flow", Self::Flow),
+        ("file", Self::File),
+    ];
+
+    /// The kind of names that is called `name`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are no names of such a kind.
+    pub fn named(name: &str) -> Result<Self> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == name);
+        let known = || Self::ALL.iter().map(|(known, _)| *known);
+        found.map(|(_, what)| *what).ok_or_else(|| Error::Config(unknown("kind of name", name, known())))
+    }
+
+    /// How the names with this head are read.
+    fn entry(self, head: &str) -> Result<Entry> {
+        Ok(match self {
+            Self::Topology => topology::family(head)?.entry(),
+            Self::Routing => routing::find(head)?.entry(),
+            Self::Traffic => traffic::find(head)?.entry(),
+            Self::App => workload::find(head)?.entry(),
+            Self::Mapping => workload::find_mapping(head)?.entry(),
+            Self::Layout | Self::Cabinet | Self::File => LAYOUT,
+            Self::Flow => flow::ENTRY,
+        })
+    }
+}
+
+/// A name that has been read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Name {
+    /// What means the same in one way of writing: without blanks, keys in the order in which they are declared.
+    pub canonical: String,
+    /// The family, pattern, routing, …: the head.
+    pub family: String,
+    /// The keys with their values as they are written, those that stand first without their name included.
+    pub values: Vec<(String, String)>,
+    /// The sizes that stand first.
+    pub sizes: Vec<u32>,
+    /// The canonical name of the network that a network is made of.
+    pub within: Option<String>,
+    /// The paths of the files that it reads, those of networks within it first.
+    pub files: Vec<String>,
+}
+
+/// The SHA-256 of a file, in hexadecimal digits; `None` of what is missing or no regular file: whoever reads it says so.
+pub fn digest(path: &str) -> Option<String> {
+    let mut file = inputs::open(path, 0).ok()?;
+    let mut hash = Sha256::new();
+    std::io::copy(&mut file, &mut hash).ok()?;
+    Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl Name {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// Those of the owner of the name, for an unknown head, key or value.
+    pub fn read(what: What, text: &str) -> Result<Self> {
+        let text = text.trim();
+        match what {
+            What::Topology => topology(text),
+            What::Layout => layout(text),
+            What::Cabinet => {
+                Packing::parse(text)?;
+                Ok(Self::of_value(Kind::Cabinet, text))
+            }
+            What::File => Ok(Self::of_value(Kind::File, text)),
+            What::Flow => Self::of(&Given::read(flow::ENTRY, flow::ENTRY.name, text)?, ""),
+            _ => {
+                let (head, rest) = split_head(text);
+                let mut name = Self::of(&Given::read(what.entry(head)?, text, rest)?, head)?;
+                if what == What::Routing {
+                    name.files.retain(|path| !routing::in_memory(path));
+                }
+                Ok(name)
+            }
+        }
+    }
+
+    /// A value that is no name, but may be the path of a file.
+    fn of_value(kind: Kind, text: &str) -> Self {
+        let files = kind.file(text).map(str::to_owned).into_iter().collect();
+        Self { canonical: text.to_owned(), files, ..Self::default() }
+    }
+
+    /// A name of what is given behind `head`.
+    fn of(given: &Given, head: &str) -> Result<Self> {
+        let entry = given.entry();
+        let mut this = Self { family: head.to_owned(), ..Self::default() };
+        let mut written = Vec::new();
+        match entry.lead {
+            Lead::All(_) => {
+                this.files.push(given.lead().to_owned());
+                written.push((0, given.lead().to_owned()));
+            }
+            Lead::Sizes => {
+                this.sizes = given.sizes();
+                written.push((0, given.lead().to_owned()));
+            }
+            _ => {}
+        }
+        for (key, value) in given.values() {
+            let value = this.take(key, value)?;
+            let place = entry.keys.iter().position(|known| known.name == key.name).unwrap_or_default();
+            written.push((place + 1, item(entry, key, &value)));
+        }
+        written.sort();
+        let behind = |place: usize| entry.lead == Lead::Behind && place == entry.keys.len();
+        for (place, text) in written {
+            let before = [":", ","][usize::from(!this.canonical.is_empty())];
+            this.canonical.push_str(if behind(place) { "" } else { before });
+            this.canonical.push_str(&text);
+        }
+        this.canonical.insert_str(0, head);
+        Ok(this)
+    }
+
+    /// Notes a value, and returns it as it is written in one way.
+    fn take(&mut self, key: &Key, value: &str) -> Result<String> {
+        self.values.push((key.name.to_owned(), value.to_owned()));
+        self.files.extend(key.kind.file(value).map(str::to_owned));
+        let within = match key.kind {
+            Kind::Network => wrapped(value).map(|(word, inner)| Ok((word, topology(inner)?))),
+            Kind::Layout => bracketed(value).map(|inner| Ok(("", layout(inner)?))),
+            _ => None,
+        };
+        let Some((word, within)) = within.transpose()? else { return Ok(value.to_owned()) };
+        // Those of networks within come first, wherever they stand.
+        self.files.splice(0..0, within.files);
+        if key.name == faults::BASE.name {
+            self.within = Some(within.canonical.clone());
+        }
+        Ok(format!("{word}({})", within.canonical))
+    }
+}
+
+/// A key and its value, as they stand between commas.
+fn item(entry: &Entry, key: &Key, value: &str) -> String {
+    let leads = matches!(entry.lead, Lead::Path | Lead::Network) && entry.keys[0].name == key.name;
+    let behind = entry.lead == Lead::Behind && entry.keys[entry.keys.len() - 1].name == key.name;
+    let text = match key.kind {
+        Kind::File if leads && !value.contains([',', '"']) => value.to_owned(),
+        Kind::File | Kind::Cabinet => quoted(value),
+        Kind::Flag if value == "true" && entry.alone == crate::catalogue::Alone::Flag => return key.name.to_owned(),
+        _ => value.to_owned(),
+    };
+    if leads || behind { text } else { format!("{}={text}", key.name) }
+}
+
+/// The name of a network.
+fn topology(text: &str) -> Result<Name> {
+    let (intact, failures) = split_failures(text);
+    let Some(failures) = failures else {
+        let (head, rest) = split_head(intact);
+        return Name::of(&Given::read(topology::family(head)?.entry(), intact, rest)?, head);
+    };
+    let within = topology(intact)?;
+    let failed = Name::of(&Given::read(FAILURES, FAILURES.name, failures)?, faults::FAMILY)?;
+    let canonical = format!("{}({})", failed.canonical, within.canonical);
+    Ok(Name { canonical, within: Some(within.canonical), files: within.files, ..failed })
+}
+
+/// The name of a layout; nothing is the default.
+fn layout(text: &str) -> Result<Name> {
+    let (head, keys) = split_optional_head(text);
+    let known = |head: &&str| LAYOUT_PRESETS.iter().any(|preset| preset.name == *head);
+    if let Some(head) = head.filter(|head| !head.is_empty() && !known(head)) {
+        let names = LAYOUT_PRESETS.iter().map(|preset| preset.name);
+        return Err(Error::Config(format!("layout: {}", unknown("preset", head, names))));
+    }
+    let name = Name::of(&Given::read(LAYOUT, LAYOUT.name, keys.unwrap_or_default())?, head.unwrap_or_default())?;
+    Ok(Name { canonical: name.canonical.trim_start_matches(':').to_owned(), ..name })
+}
+
+/// The paths of the files that `name`, a name of the kind `what`, reads, in the order in which they stand in it. A name
+/// that does not parse reads none.
+///
+/// # Errors
+/// [`Error::Config`] if there are no names of such a kind.
+pub fn files_of(what: &str, name: &str) -> Result<Vec<String>> {
+    Ok(Name::read(What::named(what)?, name).map(|name| name.files).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::inputs::noted::{forget, was_read};
+    use crate::layout::{LAYOUT_KEYS, Layout, Rules};
+    use crate::routing::ROUTINGS;
+    use crate::topology::FAMILIES;
+    use crate::traffic::PATTERNS;
+    use crate::workload::{APPS, MAPPINGS, Mapping};
+
+    /// Endings by which names of files are told from other values.
+    const ENDINGS: [&str; 4] = ["csv", "edges", "json", "txt"];
+
+    /// Uses a name made of `shape`, in which `{}` is the path of a file, once for each ending; returns how many of
+    /// the files were read.
+    fn read_by(what: &str, shape: &str, folder: &Path, apply: impl Fn(&str)) -> usize {
+        let mut found = 0;
+        for ending in ENDINGS {
+            let path = folder.join(format!("{}.{ending}", shape.len()));
+            fs::write(&path, "0,1\n").expect("writable");
+            let path = path.to_str().expect("text");
+            let name = shape.replace("{}", path);
+            forget(path);
+            apply(&name);
+            if was_read(path) {
+                assert_eq!(files_of(what, &name).expect("a kind"), [path], "{what} {name} reads a file unsaid");
+                found += 1;
+            }
+        }
+        found
+    }
+
+    /// All ways to write `name` with a path as its argument, as the value of one of its keys, or both.
+    fn shapes<'a>(name: &str, keys: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+        let keys: Vec<&str> = keys.into_iter().collect();
+        let own = keys.iter().map(|key| format!("{name}{key}={{}}"));
+        [format!("{name}{{}}")].into_iter().chain(own).collect()
+    }
+
+    /// The spec `example` with a path as the value of `key`, in the place of the value that it has.
+    fn with_key(example: &str, key: &str) -> String {
+        let own = format!("{key}=");
+        let kept: Vec<&str> = example.split(',').filter(|item| !item.starts_with(&own)).collect();
+        format!("{},{own}{{}}", kept.join(","))
+    }
+
+    #[test]
+    fn every_name_says_which_files_it_reads() {
+        let folder = std::env::temp_dir().join(format!("topoloom-inputs-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("writable");
+        let network = topology::build("mesh:4x4").expect("small");
+        let mut found = Vec::new();
+        let mut walk = |what: &str, name: &str, shapes: Vec<String>, apply: &dyn Fn(&str)| {
+            if shapes.iter().any(|shape| read_by(what, shape, &folder, apply) > 0) {
+                found.push(format!("{what} {name}"));
+            }
+        };
+        for family in FAMILIES {
+            let begun = shapes(&format!("{}:", family.name), []);
+            let keyed = family.keys.iter().map(|key| with_key(family.example, key.name));
+            walk("topology", family.name, begun.into_iter().chain(keyed).collect(), &|spec| {
+                drop(topology::build(spec));
+            });
+        }
+        for routing in ROUTINGS {
+            let shapes = shapes(&format!("{}:", routing.name), routing.keys.iter().map(|key| key.name));
+            walk("routing", routing.name, shapes, &|name| drop(routing::build(&network, name)));
+        }
+        for pattern in PATTERNS {
+            let shapes = shapes(&format!("{}:", pattern.name), pattern.keys.iter().map(|key| key.name));
+            walk("traffic", pattern.name, shapes, &|name| drop(traffic::build(&network, name)));
+        }
+        for app in APPS {
+            let shapes = shapes(&format!("{}:", app.name), app.keys.iter().map(|key| key.name));
+            walk("app", app.name, shapes, &|name| drop(workload::build(name, 16)));
+        }
+        let played = workload::build("allreduce", 16).expect("fits");
+        for mapping in MAPPINGS {
+            let shapes = shapes(&format!("{}:", mapping.name), mapping.keys.iter().map(|key| key.name));
+            walk("mapping", mapping.name, shapes, &|name| drop(Mapping::new(name, &played, &network)));
+        }
+        let rules = |text: &str| drop(Rules::parse(text).and_then(|rules| Layout::new(&network, &rules)));
+        walk("layout", "layout", shapes("", LAYOUT_KEYS.iter().map(|key| key.name)), &rules);
+        let packing = |text: &str| drop(Packing::parse(text).and_then(|packing| packing.cabinets(&network)));
+        walk("cabinet", "cabinet", shapes("", []), &packing);
+        fs::remove_dir_all(&folder).expect("ours");
+        let known = [
+            "topology permuted",
+            "topology file",
+            "routing table",
+            "traffic pairs",
+            "traffic trace",
+            "app goal",
+            "app messages",
+            "layout layout",
+            "cabinet cabinet",
+        ];
+        assert_eq!(found, known);
+    }
+
+    #[test]
+    fn what_means_the_same_has_one_canonical_text() {
+        let canonical =
+            |what: &str, text: &str| Name::read(What::named(what).expect("a kind"), text).map(|n| n.canonical);
+        for (what, text, expected) in [
+            ("topology", "mesh:4x4,p=2", "mesh:4x4,p=2"),
+            ("topology", " torus : 4x4, double=true , p=2 ", "torus:4x4,p=2,double=true"),
+            ("topology", "fattree:levels=2,k=3", "fattree:k=3,levels=2"),
+            (
+                "topology",
+                "permuted:two-cab( torus:4x4,double=true,p=2 ),seed=2,cabinet=4",
+                "permuted:two-cab(torus:4x4,p=2,double=true),cabinet=4,seed=2",
+            ),
+            ("topology", "mesh:4x4 --fail seed=2,links=5%", "faulty:links=5%,seed=2(mesh:4x4)"),
+            ("topology", "faulty:seed=2, links=5% (mesh:4x4,p=1)", "faulty:links=5%,seed=2(mesh:4x4,p=1)"),
+            ("topology", "file:x(1.csv,as=(mesh:4),p=1", "file:x(1.csv,p=1,as=(mesh:4)"),
+            ("topology", "file:\"a,b.csv\",p=1", "file:\"a,b.csv\",p=1"),
+            ("topology", "file:path=a.csv", "file:a.csv"),
+            ("routing", "dor:ties=plus,dateline=on", "dor:dateline=on,ties=plus"),
+            ("routing", "min", "min"),
+            ("traffic", "hotspot:share=0.5,nodes=1,5-7", "hotspot:nodes=1,5-7,share=0.5"),
+            ("traffic", "uniform:exclude-self=true", "uniform:exclude-self"),
+            ("traffic", "pairs:a,b=c.csv", "pairs:a,b=c.csv"),
+            ("app", "halo:grid=4x4,open", "halo:grid=4x4,open"),
+            ("layout", "rack:kw=20,units=48", "rack:units=48,kw=20"),
+            ("layout", "width=1,cabinet=16", "cabinet=16,width=1"),
+            ("layout", "rack", "rack"),
+            ("layout", "", ""),
+            ("mapping", "blocks:seed=2,size=4", "blocks:size=4,seed=2"),
+        ] {
+            let found = canonical(what, text).expect(text);
+            assert_eq!(found, expected, "{text}");
+            assert_eq!(canonical(what, &found).expect("reads"), found, "canonical text is its own");
+        }
+        for family in FAMILIES {
+            assert_eq!(canonical("topology", family.example).expect("reads"), family.example);
+        }
+        for (what, text, words) in [
+            ("topology", "mesh:4x4,q=1", "unknown key of mesh 'q'"),
+            ("topology", "permuted:two-cab(tours:4x4)", "did you mean 'torus'"),
+            ("topology", "mesh:4x4 --fail lnks=1", "did you mean 'links'"),
+            ("traffic", "hotspt", "did you mean 'hotspot'"),
+            ("layout", "racks:units=4", "did you mean 'rack'"),
+        ] {
+            let sentence = canonical(what, text).expect_err(text).to_string();
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn names_may_hold_commas_brackets_and_networks() {
+        let read = |what: &str, name: &str| files_of(what, name).expect("a kind");
+        assert_eq!(read("traffic", "trace:run(1),a=b.csv"), ["run(1),a=b.csv"]);
+        assert_eq!(read("routing", "table:a,b.csv"), ["a,b.csv"]);
+        assert_eq!(read("app", "goal:a:b.goal"), ["a:b.goal"]);
+        assert_eq!(read("topology", " file: x(1).csv ,p=2 --fail links=5%"), ["x(1).csv"]);
+        assert_eq!(
+            read("topology", "permuted:two-cab(permuted:three-cab(file:a.csv,p=1),cabinet=b.csv),cabinet=c.csv,seed=2"),
+            ["a.csv", "b.csv", "c.csv"]
+        );
+        assert_eq!(read("topology", "file:a.csv,as=(permuted:two-cab(mesh:4),cabinet=b.csv)"), ["b.csv", "a.csv"]);
+        assert_eq!(read("topology", "faulty:links=1(file:a.csv)"), ["a.csv"]);
+        assert_eq!(read("layout", "permutation,place=anneal,nodes=4"), [""; 0]);
+        for (what, name) in [("topology", "mesh:cabinet=x.csv"), ("routing", "table:"), ("routing", "table:@0123")] {
+            assert_eq!(read(what, name), [""; 0], "{name}");
+        }
+        let nested = |depth: usize| format!("{}file:a.csv{}", "permuted:two-cab(".repeat(depth), ")".repeat(depth));
+        assert_eq!(read("topology", &nested(10)), ["a.csv"]);
+        assert_eq!(read("topology", &nested(2_000)), [""; 0], "too deep to be built");
+        assert!(files_of("topolgy", "mesh:4").expect_err("no kind").to_string().contains("did you mean 'topology'"));
+    }
+}
