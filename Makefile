@@ -41,7 +41,7 @@ demo: setup ## Compare five networks of about a thousand terminals: writes repor
 
 .PHONY: test
 test: setup ## Run all tests, the engine's and Python's, on all processors
-	cargo test -p topoloom
+	cargo test -p topoloom --lib
 	$(PYTEST)
 
 .PHONY: test-long

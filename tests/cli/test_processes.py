@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import topoloom
+from harness.engine import TIMES
 from harness.processes import interrupt
 from topoloom import _core
 from topoloom.simulation.options import TopoloomWarning
@@ -24,7 +25,6 @@ from topoloom.studies import Ledger
 from topoloom.workers import Workers, cpu_count, interruptible
 
 COMMAND = [sys.executable, "-m", "topoloom"]
-TIMES = ("wall_s", "cpu_s", "peak_rss_bytes")
 
 
 def timeless(value):

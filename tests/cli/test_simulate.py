@@ -7,18 +7,18 @@ import sys
 import pytest
 
 import topoloom
+from harness.engine import TIMES
 from harness.processes import interrupt
 
 POINT_KEYS = {
     "offered", "accepted", "latency_cycles", "latency_ci95", "network_latency_cycles", "p50", "p99", "hops",
     "converged", "saturated", "cycles", "flit_hops", "wall_s", "cpu_s",
 }  # fmt: skip
-UNREPEATABLE = {"wall_s", "cpu_s", "peak_rss_bytes"}
 
 
 def stripped(result):
     """Return a result without the fields that no two runs share."""
-    points = [{key: value for key, value in point.items() if key not in UNREPEATABLE} for point in result["points"]]
+    points = [{key: value for key, value in point.items() if key not in TIMES} for point in result["points"]]
     return result | {"points": points}
 
 

@@ -11,17 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.engine import LINKS, repeatable, simulate
 from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
 from topoloom import _core
-
-LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
-
-
-def simulate(spec: str, routing: str, traffic: str, load: float, **options) -> dict:
-    network = _core.Network(spec)
-    return json.loads(_core.simulate(network, routing, traffic, load, json.dumps(options), _core.CancelToken()))
-
 
 # Without contention
 
@@ -319,12 +312,10 @@ REPEATED = [
     ("mesh:4x4", "dor", "uniform", 0.15, {"injection": "on-off:alpha=0.02,beta=0.1", "warmup": 300, "measure": 700}),
     ("torus:8", "dor", "uniform", 1.0, {"vcs": 1, "buffer": 2, "unsafe": True, "warmup": 100, "measure": 20_000}),
 ]
-TIMES = {"wall_s", "cpu_s", "peak_rss_bytes"}
 
 
 def result(spec, routing, traffic, load, **options):
-    point = simulate(spec, routing, traffic, load, **options)
-    return {key: value for key, value in point.items() if key not in TIMES}
+    return repeatable(simulate(spec, routing, traffic, load, **options))
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,16 @@
 """The `extoll` router model: cell by cell as a slow card, closed forms, iSLIP on one card, and what is refused."""
 
-import json
-
 import pytest
 
+from harness import engine
+from harness.engine import LINKS
 from oracles import cards, graphs, routes, sources
 from oracles.cards import Options
-from topoloom import TopoloomError, _core
-
-LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
+from topoloom import TopoloomError
 
 
 def simulate(spec: str, routing: str, traffic: str, load: float, **options) -> dict:
-    network, options = _core.Network(spec), {"model": "extoll", **options}
-    return json.loads(_core.simulate(network, routing, traffic, load, json.dumps(options), _core.CancelToken()))
+    return engine.simulate(spec, routing, traffic, load, **{"model": "extoll", **options})
 
 
 SLOW = [

@@ -1,19 +1,16 @@
 """The replay of traces: against the slow router, flit for flit; on any number of threads; and mistakes in files."""
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 
 import topoloom
+from harness.engine import LINKS, repeatable, simulate
 from oracles import graphs, routes
 from oracles.router import Options, Simulation
 from oracles.sources import Replay
 from topoloom import TopoloomError, _core
-
-LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
-TIMES = {"wall_s", "cpu_s", "peak_rss_bytes"}
 
 Packets = list[tuple[int, int, int, int]]
 
@@ -33,8 +30,7 @@ def bursts(terminals: int, count: int, length: int, sizes: list[int], seed: int)
 
 
 def replay(spec: str, routing: str, traffic: str, **options) -> dict:
-    text = _core.simulate(_core.Network(spec), routing, traffic, 1.0, json.dumps(options), _core.CancelToken())
-    return {key: value for key, value in json.loads(text).items() if key not in TIMES}
+    return repeatable(simulate(spec, routing, traffic, 1.0, **options))
 
 
 CASES = [

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import topoloom
+from harness.engine import TIMES
 from topoloom import TopoloomError
 
 FORMATS = {"graphml": "graphml", "csv": "csv", "edges": "edges", "anynet": "anynet", "metis": "graph", "graph6": "g6"}
@@ -97,8 +98,7 @@ def test_a_file_and_a_graph_of_a_program_simulate_alike(tmp_path):
     options = {"routing": "val", "load": 0.2, "warmup": 200, "measure": 1000}
     given_graph = topoloom.Network.from_networkx(network.to_networkx())
     one, other = back.simulate(**options), given_graph.simulate(**options)
-    skip = {"wall_s", "cpu_s", "peak_rss_bytes"}
-    assert one.points[0.2].model_dump(exclude=skip) == other.points[0.2].model_dump(exclude=skip)
+    assert one.points[0.2].model_dump(exclude=TIMES) == other.points[0.2].model_dump(exclude=TIMES)
 
 
 @by_hypothesis

@@ -20,6 +20,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from harness.engine import TIMES
+
 NETWORKS = (
     "mesh:4x4,p=2",
     "mesh:3x2x2",
@@ -128,7 +130,7 @@ HELPS = (
     "faults", "export", "import-lft", "run", "results", "reproduce", "list",
 )  # fmt: skip
 LISTS = ("topologies", "routings", "traffic", "apps", "mappings", "prices", "formats")
-VOLATILE = frozenset({"wall_s", "cpu_s", "peak_rss_bytes", "version"})
+VOLATILE = TIMES | {"version"}
 """Fields of results that differ from run to run."""
 
 

@@ -14,7 +14,7 @@ from topoloom import _core
 
 def run(point: Point, seed: int) -> dict[str, Any]:
     options = json.loads(point.options) | {"warmup": point.warmup, "measure": point.window, "seed": seed}
-    return simulate(network_of(point.spec), point.routing, point.traffic, point.load, options)
+    return simulate(network_of(point.spec), point.routing, point.traffic, point.load, **options)
 
 
 @cache

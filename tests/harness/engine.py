@@ -5,10 +5,13 @@ from typing import Any
 
 from topoloom import _core
 
+TIMES = frozenset({"wall_s", "cpu_s", "peak_rss_bytes"})
+"""Fields of a result that differ from run to run."""
+LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
+"""Links of every class take one cycle."""
 
-def simulate(
-    network: _core.Network | str, routing: str, traffic: str, load: float, options: dict[str, Any]
-) -> dict[str, Any]:
+
+def simulate(network: _core.Network | str, routing: str, traffic: str, load: float, **options: Any) -> dict[str, Any]:
     """Simulate one point with options of the engine, and return its result."""
     core = _core.Network(network) if isinstance(network, str) else network
     return json.loads(_core.simulate(core, routing, traffic, load, json.dumps(options), _core.CancelToken()))
@@ -20,9 +23,14 @@ def run(
     """Simulate for so long that some 100,000 packets arrive."""
     network = _core.Network(spec)
     cycles = measure or int(100_000 / network.num_terminals / load)
-    return simulate(network, routing, traffic, load, {"warmup": 500, "measure": cycles, **options})
+    return simulate(network, routing, traffic, load, **{"warmup": 500, "measure": cycles, **options})
 
 
-def proof_of(spec: str, routing: str) -> dict[str, Any]:
-    """Return the proof that a routing is free of deadlock on a network, or what it fails of."""
-    return json.loads(_core.verify(_core.Network(spec), routing))
+def repeatable(result: dict[str, Any]) -> dict[str, Any]:
+    """Return what is the same in every run of one point."""
+    return {key: value for key, value in result.items() if key not in TIMES}
+
+
+def proof_of(spec: str, routing: str, vcs: int | None = None) -> dict[str, Any]:
+    """Return the proof that a routing is free of deadlock on a network, or why there is none."""
+    return json.loads(_core.verify(_core.Network(spec), routing, vcs))

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from harness.engine import repeatable
 from topoloom import TopoloomError, _core, network
 from topoloom.layout import layouts
 from topoloom.simulation.options import make_options
@@ -15,7 +16,7 @@ RUN = {"warmup": 200, "measure": 600}
 def simulate(spec, routing, load=0.2, **options):
     options = make_options({**RUN, **options}).engine_json()
     point = json.loads(_core.simulate(network(spec).core, routing, "uniform", load, options, _core.CancelToken()))
-    return {key: value for key, value in point.items() if key not in ("wall_s", "cpu_s", "peak_rss_bytes")}
+    return repeatable(point)
 
 
 def latencies(spec, links, folder):

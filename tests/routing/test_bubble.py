@@ -1,24 +1,14 @@
 """Bubbles in the rings of tori: the proof, what it rests on, and the router that keeps them."""
 
-import json
-
 import networkx as nx
 import pytest
 
+from harness.engine import proof_of, simulate
 from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
 from topoloom import TopoloomError, _core
 
 BUBBLE = "dor:bubble=on"
-
-
-def simulate(spec: str, routing: str, traffic: str, load: float, **options) -> dict:
-    network = _core.Network(spec)
-    return json.loads(_core.simulate(network, routing, traffic, load, json.dumps(options), _core.CancelToken()))
-
-
-def proof_of(spec: str, routing: str) -> dict:
-    return json.loads(_core.verify(_core.Network(spec), routing))
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Tables of cards: what is written, walked by an independent reader; read back, the same decisions; what is refused."""
 
-import json
-
 import networkx as nx
 import pytest
 
+from harness.engine import repeatable, simulate
 from oracles import cardtables, graphs, routes
-from topoloom import TopoloomError, _core
+from topoloom import TopoloomError
 from topoloom.cli.command import run
 from topoloom.network.networks import Network
 
@@ -118,13 +117,8 @@ def test_adaptive_outputs_come_nearer_and_their_escape_is_the_rule(spec, tmp_pat
 def test_a_run_by_tables_is_the_run_of_the_routing(spec, routing, tmp_path):
     file = tmp_path / "cards.txt"
     file.write_text(Network(spec).card_tables(routing)[0])
-    options = json.dumps({"model": "extoll", "packet": "1-32", "warmup": 200, "measure": 2000, "seed": 5})
-    points = [
-        json.loads(_core.simulate(_core.Network(spec), name, "uniform", 0.7, options, _core.CancelToken()))
-        for name in (routing, f"table:{file}")
-    ]
-    changing = {"wall_s", "cpu_s", "peak_rss_bytes"}
-    ours, back = ({key: point[key] for key in point.keys() - changing} for point in points)
+    options = {"model": "extoll", "packet": "1-32", "warmup": 200, "measure": 2000, "seed": 5}
+    ours, back = (repeatable(simulate(spec, name, "uniform", 0.7, **options)) for name in (routing, f"table:{file}"))
     assert ours == back
 
 

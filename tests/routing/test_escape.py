@@ -5,6 +5,7 @@ import json
 import networkx as nx
 import pytest
 
+from harness.engine import proof_of
 from oracles import escape, graphs, routes
 from topoloom import TopoloomError, _core
 from topoloom.network.networks import Network
@@ -19,10 +20,6 @@ IN_ORDER = {
     "hyperx:3x3x2,trunk=2": (lambda g: routes.hyperx(g, 1), 1),
 }
 ANY = ["slimfly:q=3", "slimfly:q=5", "dragonfly:a=4,h=2,g=4", "fattree:k=2,levels=3", "flex:3x3x3", "torus:4x3"]
-
-
-def proof_of(spec: str, routing: str, vcs: int | None = None) -> dict:
-    return json.loads(_core.verify(_core.Network(spec), routing, vcs))
 
 
 def check_escape(proof: dict, waits: nx.DiGraph, used: set, classes: int) -> None:

@@ -1,13 +1,12 @@
 """`verify` against channel-dependency graphs built path by path (tests/oracles/routes.py)."""
 
-import json
-
 import networkx as nx
 import pytest
 
+from harness.engine import proof_of
 from oracles import graphs, routes
 from oracles.graphs import Graph
-from topoloom import TopoloomError, _core, network
+from topoloom import TopoloomError, network
 
 CASES = {
     # routing of the engine: {network: (its paths, VC classes of one phase)}
@@ -89,10 +88,6 @@ DETOURS = {
     "flex:3x3x3": (routes.flex, 2),
     "flex:3x3x4": (routes.table, 3),
 }
-
-
-def proof_of(spec: str, routing: str) -> dict:
-    return json.loads(_core.verify(_core.Network(spec), routing))
 
 
 def check(spec: str, routing: str, waits: nx.DiGraph, classes: int) -> None:

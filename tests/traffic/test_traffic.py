@@ -1,20 +1,16 @@
 """Traffic patterns, seen by how far their packets go and how they load links, against their definitions."""
 
-import json
-
 import pytest
 
+from harness.engine import simulate
 from oracles import graphs, patterns, routes
-from topoloom import _core
 
 LOAD, CYCLES = 0.02, 100_000
 
 
 def check(spec: str, traffic: str, paths: routes.Paths, homes: list[int], to: list[int | None]) -> None:
     """Each terminal that sends does so at the load: mean hops and the busiest link follow."""
-    config = json.dumps({"warmup": 500, "measure": CYCLES})
-    text = _core.simulate(_core.Network(spec), "dor", traffic, LOAD, config, _core.CancelToken())
-    point = json.loads(text)
+    point = simulate(spec, "dor", traffic, LOAD, warmup=500, measure=CYCLES)
     flows = [(homes[src], homes[dst], LOAD) for src, dst in enumerate(to) if dst is not None]
     assert point["active_terminals"] == len(flows)
     hops = [1 + (len(paths(a, b)[0][1]) if a != b else 0) for a, b, _ in flows]
@@ -57,33 +53,31 @@ def test_terminals_in_tiles_have_coordinates_of_their_own(name, tile):
     check(spec, name, routes.hyperx(graph, 1), graphs.tile_homes((4, 4), tile), to)
 
 
-def simulate(spec: str, routing: str, traffic: str) -> dict:
-    config = json.dumps({"warmup": 500, "measure": 40_000})
-    return json.loads(_core.simulate(_core.Network(spec), routing, traffic, LOAD, config, _core.CancelToken()))
+def sparse(spec: str, routing: str, traffic: str) -> dict:
+    return simulate(spec, routing, traffic, LOAD, warmup=500, measure=40_000)
 
 
 def test_uniform_includes_the_source_unless_told():
-    assert simulate("mesh:1,p=2", "dor", "uniform")["hops"] == 1
-    assert simulate("mesh:2", "dor", "uniform")["hops"] == pytest.approx(1.5, abs=0.05)
-    assert simulate("mesh:2", "dor", "uniform:exclude-self")["hops"] == 2
+    assert sparse("mesh:1,p=2", "dor", "uniform")["hops"] == 1
+    assert sparse("mesh:2", "dor", "uniform")["hops"] == pytest.approx(1.5, abs=0.05)
+    assert sparse("mesh:2", "dor", "uniform:exclude-self")["hops"] == 2
 
 
 def test_the_next_group_is_never_the_own():
     """Every packet crosses one global link, and a local one at either end unless it is there already."""
-    point = simulate("dragonfly:a=4,h=2,p=2", "min", "next-group")
+    point = sparse("dragonfly:a=4,h=2,p=2", "min", "next-group")
     # It is with probability a quarter.
     assert point["hops"] == pytest.approx(2 + 2 * 3 / 4, rel=0.01)
     assert point["link_utilisation_max"] == pytest.approx(8 * LOAD, rel=0.1)
     # On FleX to the next layer: one link if exactly one coordinate agrees, else two.
-    flex = simulate("flex:3x3x3,p=2", "min", "next-group")
+    flex = sparse("flex:3x3x3,p=2", "min", "next-group")
     assert flex["hops"] == pytest.approx(1 + (4 * 1 + 5 * 2) / 9, rel=0.01)
 
 
 def test_a_random_permutation_has_one_partner_for_each_and_a_seed():
     """The share of terminals whose partner is on their own router tells permutations apart."""
-    runs = [simulate("hyperx:16,p=4", "dor", f"random-permutation:seed={seed}") for seed in (1, 1, 2)]
+    runs = [sparse("hyperx:16,p=4", "dor", f"random-permutation:seed={seed}") for seed in (1, 1, 2)]
     assert runs[0]["hops"] == runs[1]["hops"] != runs[2]["hops"]
     # No terminal receives more than one flow: ejection is never the bottleneck, however high the load.
-    config = json.dumps({"warmup": 500, "measure": 2000})
-    text = _core.simulate(_core.Network("mesh:1,p=9"), "dor", "random-permutation", 1.0, config, _core.CancelToken())
-    assert json.loads(text)["accepted"] == pytest.approx(1.0, abs=0.01)
+    point = simulate("mesh:1,p=9", "dor", "random-permutation", 1.0, warmup=500, measure=2000)
+    assert point["accepted"] == pytest.approx(1.0, abs=0.01)

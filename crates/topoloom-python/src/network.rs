@@ -47,6 +47,7 @@ impl Network {
     /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
     /// other, class, latency, ports); `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
     #[staticmethod]
+    #[allow(clippy::too_many_arguments)]
     fn from_graph(
         py: Python<'_>,
         kind: &str,

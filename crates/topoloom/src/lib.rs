@@ -31,6 +31,17 @@ pub mod traffic;
 pub mod watch;
 pub mod workload;
 
+// What the tests of the public interface call the crate. They are compiled with the unit tests: in executables of their
+// own they would need the whole crate compiled once more, which takes longer than all of them run.
+#[cfg(test)]
+extern crate self as topoloom;
+#[cfg(test)]
+#[path = "../tests/routing.rs"]
+mod tests_of_routings;
+#[cfg(test)]
+#[path = "../tests/engine.rs"]
+mod tests_of_the_engine;
+
 pub use error::{Error, Result};
 pub use network::Network;
 
