@@ -1,6 +1,7 @@
 """The engine as tests call it: one network, one routing, one load."""
 
 import json
+import math
 from typing import Any
 
 from topoloom import _core
@@ -34,3 +35,9 @@ def repeatable(result: dict[str, Any]) -> dict[str, Any]:
 def proof_of(spec: str, routing: str, vcs: int | None = None) -> dict[str, Any]:
     """Return the proof that a routing is free of deadlock on a network, or why there is none."""
     return json.loads(_core.verify(_core.Network(spec), routing, vcs))
+
+
+def stages(speedup: float, routing_delay: int, vc_alloc_delay: int = 1, sw_alloc_delay: int = 1) -> int:
+    """Cycles between a head's arrival at a router and its leaving: the pipeline's steps, and whole cycles beyond."""
+    unit = 3 + (routing_delay > 0)
+    return math.floor((unit - 1) / speedup) + max(routing_delay - 1, 0) + vc_alloc_delay - 1 + sw_alloc_delay - 1

@@ -3,10 +3,14 @@
 import resource
 import signal
 import subprocess
+import sys
 import time
 from typing import NamedTuple
 
 import psutil
+
+COMMAND = [sys.executable, "-m", "topoloom"]
+"""The command line in a process of its own."""
 
 
 class Ending(NamedTuple):
@@ -37,3 +41,12 @@ def interrupt(process: subprocess.Popen[str], number: signal.Signals = signal.SI
     now = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = now.ru_utime + now.ru_stime - ended.ru_utime - ended.ru_stime - spent.user - spent.system
     return Ending(process.returncode, out, err, min(wall_s, cpu_s))
+
+
+def talkative(arguments: list[str]) -> list[str]:
+    """Return a command that shows progress at once, and often."""
+    script = (
+        "import topoloom.cli.watching as w; w.QUIET_S = 0.0; w.SAID_EVERY_S = 0.05\n"
+        f"from topoloom.cli import main; main({list(map(str, arguments))!r})"
+    )
+    return [sys.executable, "-c", script]
