@@ -57,7 +57,8 @@ def points() -> tuple[Point, ...]:
             row["case"],
             row["kind"],
             row["spec"],
-            row["routing"],
+            # BookSim decides once, by credits alone.
+            "ugal-l:rule=booksim" if row["routing"] == "ugal-l" else row["routing"],
             row["traffic"],
             json.dumps(options_of(row)),
             float(row["load"]) * (int(row["packet"]) if row["kind"] == "curve" else 1),

@@ -153,6 +153,11 @@ class Sweep(BaseModel):
         description="Networks: specs such as 'hyperx:10x10,p=10', or tables {family=…, sizes=…, p=…}."
     )
     routings: Names = Field(default=["minimal"], description="Routings, or the roles minimal and adaptive.")
+    adaptive: dict[str, str] = Field(
+        default={},
+        description="What the role adaptive stands for on networks of a family, where a study has its own choice: such "
+        "as {hyperx = 'ugal-l'}.",
+    )
     traffic: Names = Field(default=["uniform"], description="Traffic patterns.")
     apps: Names = Field(
         default=["allreduce"], description="Kind workload: applications such as 'allreduce:size=64KiB'."
@@ -311,7 +316,7 @@ class Sweep(BaseModel):
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
-                routing=_resolved(role, family, kind, settings.get("options", {})) if role else "",
+                routing=self._routing(role, family, kind, settings.get("options", {})) if role else "",
                 traffic=chosen["traffic"] if kind.sends else chosen["apps"] if kind.plays else "",
                 settings=settings,
                 origin=origin,
@@ -322,6 +327,12 @@ class Sweep(BaseModel):
                 continue
             for load in loads:
                 yield replace_load(point, load)
+
+    def _routing(self, name: str, family: str, kind: Measurement, options: Mapping[str, Any]) -> str:
+        """Return the routing that a point runs; the flow engine has no adaptive ones."""
+        if kind.plays and options.get("engine", "flow") == "flow":
+            return named_flow_routing(name, family)
+        return (self.adaptive.get(family) if name == "adaptive" else None) or resolve_routing(name, family)
 
 
 class Study(BaseModel):
@@ -481,12 +492,6 @@ def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str
 
 def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
-
-
-def _resolved(name: str, family: str, kind: Measurement, options: Mapping[str, Any]) -> str:
-    """Return the routing that a point runs; the flow engine has no adaptive ones."""
-    flows = kind.plays and options.get("engine", "flow") == "flow"
-    return (named_flow_routing if flows else resolve_routing)(name, family)
 
 
 def replace_load(point: StudyPoint, load: float) -> StudyPoint:

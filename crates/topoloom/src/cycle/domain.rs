@@ -2,7 +2,7 @@
 
 use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
-use super::flit::{ENTERS, FRESH, Flit};
+use super::flit::{ENTERS, FRESH, Flit, UNDECIDED};
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
@@ -10,7 +10,7 @@ use super::table::TableMaker;
 use super::terminals::{Departure, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
-use crate::routing::{PacketState, Routing, View};
+use crate::routing::{Again, PacketState, Routing, View};
 use crate::traffic::Traffic;
 
 /// How many events ahead memory is asked for: those between take about as long as it takes to come.
@@ -39,7 +39,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
                 domain.arrive(self, event, now, shared, rings);
             }
         }
-        if self.decides_again() {
+        if self.decides_again() != Again::Never {
             domain.decide_again(self, now, shared, rings);
         }
     }
@@ -97,12 +97,26 @@ struct RouterView<'a, M> {
     snapshot: &'a Snapshot,
     arrived_by: u32,
     leaves_by: u16,
+    /// The output and class that the packet at hand has decided for before, if it decides again.
+    decided: Option<(u16, u8)>,
 }
 
 impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         self.model.occupancy(self.first_port + port)
+    }
+
+    #[inline(always)]
+    fn queue(&self, port: u32) -> u32 {
+        let own = self.decided.is_some_and(|(out, _)| u32::from(out) == port);
+        self.model.queue(self.first_port + port) - if own { self.size } else { 0 }
+    }
+
+    #[inline(always)]
+    fn queue_of(&self, port: u32, class: u8) -> u32 {
+        let own = self.decided.is_some_and(|(out, of)| u32::from(out) == port && of == class);
+        self.model.queue_of(self.first_port + port, class) - if own { self.size } else { 0 }
     }
 
     #[inline(always)]
@@ -113,6 +127,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn interval(&self) -> u32 {
         self.snapshot.interval()
+    }
+
+    #[inline(always)]
+    fn decides_again(&self) -> bool {
+        self.decided.is_some()
     }
 
     #[inline(always)]
@@ -212,7 +231,7 @@ impl<M: RouterModel> Domain<M> {
     pub fn publish(&self, snapshot: &Snapshot, now: u32) {
         snapshot.begin(now);
         let ports = self.first_ports[self.first_ports.len() - 1];
-        (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.occupancy(port)));
+        (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.queue(port)));
     }
 
     /// A flit has reached its terminal: it is counted, and its credit goes back.
@@ -234,26 +253,31 @@ impl<M: RouterModel> Domain<M> {
     fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>, rings: bool) {
         let mut flit = event.flit;
         flit.hops += 1;
-        let before = if flit.is_head() {
+        let before = if flit.is_head() && self.model.defers(event.to, &flit) {
+            flit.out = UNDECIDED;
+            flit.state
+        } else if flit.is_head() {
             let port = self.first_port + event.to / self.stride;
             let rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
-            self.route(routing, event.to, &mut flit, rng, shared, rings)
+            self.route(routing, event.to, &mut flit, None, rng, shared, rings)
         } else {
             flit.state
         };
         self.model.accept(event.to, flit, now);
-        if routing.decides_again() && flit.is_head() {
+        if routing.decides_again() != Again::Never && flit.is_head() {
             self.model.remember(event.to, before);
         }
     }
 
-    /// Decides where a head goes; returns the state in which it decided.
+    /// Decides where a head goes, which may have `decided` before; returns the state in which it decided.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
     fn route<R: Routing>(
         &self,
         routing: &R,
         vc: u32,
         flit: &mut Flit,
+        decided: Option<(u16, u8)>,
         mut rng: Rng,
         shared: &Shared<'_, M>,
         rings: bool,
@@ -269,7 +293,16 @@ impl<M: RouterModel> Domain<M> {
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
         let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, vc / self.stride - first_port);
-        let view = RouterView { model, first_port, size: flit.size(), vc, snapshot, arrived_by, leaves_by: flit.eject };
+        let view = RouterView {
+            model,
+            first_port,
+            size: flit.size(),
+            vc,
+            snapshot,
+            arrived_by,
+            leaves_by: flit.eject,
+            decided,
+        };
         if flit.kind & FRESH != 0 {
             flit.kind &= !FRESH;
             flit.state = routing.start(at, dst, &view, &mut rng);
@@ -286,14 +319,20 @@ impl<M: RouterModel> Domain<M> {
         before
     }
 
-    /// Heads that wait for a VC where none is free decide again, if a VC was freed at their router.
+    /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
+    /// (again).
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &Shared<'_, M>, rings: bool) {
         let mut heads = std::mem::take(&mut self.heads);
         self.model.undecided(&mut heads);
+        let revocable = matches!(routing.decides_again(), Again::Revocable(_));
         for (vc, flit) in &mut heads {
+            if revocable && flit.hops == 1 {
+                flit.kind |= FRESH;
+            }
             let id = u64::from(self.first_port * self.stride + *vc) | 1 << 30;
             let rng = Rng::stream(shared.seed, id << 32 | u64::from(now));
-            self.route(routing, *vc, flit, rng, shared, rings);
+            let decided = (flit.out != UNDECIDED).then_some((flit.out, flit.class));
+            self.route(routing, *vc, flit, decided, rng, shared, rings);
         }
         for (vc, flit) in heads.drain(..) {
             self.model.redirect(vc, flit);
@@ -388,7 +427,7 @@ mod tests {
         fn run(&self, mut config: Config, threads: u32) -> Point {
             config.router.set("vcs", 2).expect("a key");
             let config = Config { threads, warmup: Some(0), measure: Some(1_500), ..config };
-            let setup = Setup::new(&self.network, "adaptive", 2, &config).expect("allowed options").serve(self);
+            let setup = Setup::new(&self.network, "adaptive", 2, 4, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
             let plan = Options::read(&setup.config.router);
             measurement::run::<InputQueued<1, GENERAL>>(&self.network, self, &traffic, &setup, &plan, 1.0, &NoControl)
@@ -428,8 +467,8 @@ mod tests {
             }
         }
 
-        fn decides_again(&self) -> bool {
-            self.again
+        fn decides_again(&self) -> Again {
+            if self.again { Again::Blocked } else { Again::Never }
         }
 
         fn takes_whole_packets(&self, class: u8) -> bool {

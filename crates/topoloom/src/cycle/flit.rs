@@ -36,6 +36,9 @@ pub const FRESH: u8 = 4;
 /// The packet enters a ring that keeps a bubble, by the output decided.
 pub const ENTERS: u8 = 8;
 
+/// The output of a head that decides when it comes to the front of its VC.
+pub const UNDECIDED: u16 = u16::MAX;
+
 impl Flit {
     /// What stands in a buffer before anything has arrived.
     pub const NONE: Self = Self {

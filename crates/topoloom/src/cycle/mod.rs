@@ -33,7 +33,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
-use crate::routing::{AnyRouting, Routing};
+use crate::routing::{Again, AnyRouting, Routing};
 use crate::traffic::{Trace, Traffic};
 use crate::{routing, traffic};
 use domain::Arrivals;
@@ -69,8 +69,8 @@ pub struct Setup {
     pub whole: u64,
     /// The rate of each terminal beside the mean of those that send; empty if all are the same.
     pub rates: Vec<f64>,
-    /// Heads without a VC decide again: see [`Routing::decides_again`].
-    pub decides_again: bool,
+    /// Where heads decide again: see [`Routing::decides_again`].
+    pub again: Again,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
@@ -78,14 +78,14 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Checks `config` against a network and the VC classes of its routing.
+    /// Checks `config` against a network, the VC classes of its routing, and the VCs `wanted` unless it says how many.
     ///
     /// # Errors
     /// [`Error::Config`] for an option out of range, [`Error::Routing`] for too few VCs, [`Error::TooLarge`] for a run
     /// that does not fit in memory.
-    pub fn new(network: &Network, routing: &str, classes: u32, config: &Config) -> Result<Self> {
+    pub fn new(network: &Network, routing: &str, classes: u32, wanted: u32, config: &Config) -> Result<Self> {
         config.check()?;
-        let router = config.router.filled(classes);
+        let router = config.router.filled(if wanted > MAX_VCS { classes } else { wanted });
         let interface = (router.model().interface)(&router);
         let vcs = interface.vcs;
         if vcs > MAX_VCS {
@@ -113,7 +113,7 @@ impl Setup {
             largest: if interface.cut_through { config.packet.largest() } else { 0 },
             whole: 0,
             rates: Vec::new(),
-            decides_again: false,
+            again: Again::Never,
             bubble: 0,
             injection: Vec::new(),
         };
@@ -179,7 +179,7 @@ impl Setup {
 
     /// Takes in what else `routing` asks of a router.
     pub fn serve<R: Routing>(mut self, routing: &R) -> Self {
-        self.decides_again = routing.decides_again();
+        self.again = routing.decides_again();
         let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
         self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);
         self
@@ -322,7 +322,7 @@ impl Run {
         if algorithm.unproved() && !config.run_unsafe {
             routing::verify::require_safe(network, routing, &algorithm)?;
         }
-        let setup = Setup::new(network, routing, algorithm.classes(), config)?.serve(&algorithm);
+        let setup = Setup::new(network, routing, algorithm.classes(), algorithm.vcs(), config)?.serve(&algorithm);
         let case = Case { setup: &setup, network, routing: &algorithm, name: routing };
         let router = (config.router.model().prepare)(&case)?;
         let setup = Setup { injection: router.injection(), ..setup };

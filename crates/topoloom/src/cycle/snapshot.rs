@@ -92,7 +92,7 @@ mod tests {
         }
 
         fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueued<2, PLAIN>> {
-            let setup = Setup::new(&self.network, "gossip", 2, &config(threads)).expect("options that are allowed");
+            let setup = Setup::new(&self.network, "gossip", 2, 4, &config(threads)).expect("options that are allowed");
             Engine::new(&self.network, self, traffic, &setup, &Options::read(&setup.config.router), 0.4)
         }
     }
@@ -182,7 +182,7 @@ mod tests {
             let gossip = Gossip::new(period);
             let traffic = traffic::build(&gossip.network, "uniform").expect("a pattern");
             let point = |threads| {
-                let setup = Setup::new(&gossip.network, "gossip", 2, &config(threads)).expect("allowed options");
+                let setup = Setup::new(&gossip.network, "gossip", 2, 4, &config(threads)).expect("allowed options");
                 let plan = Options::read(&setup.config.router);
                 let run = measurement::run::<InputQueued<2, PLAIN>>(
                     &gossip.network,

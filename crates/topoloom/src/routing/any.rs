@@ -1,6 +1,6 @@
 //! Any routing behind one type: compiled with the engine (*hot*), or called by it through a reference (*dynamic*).
 
-use super::{Move, PacketState, Routing, View};
+use super::{Again, Move, PacketState, Routing, View};
 use crate::cycle::{Compiled, CompiledAdaptive};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -98,6 +98,10 @@ macro_rules! forward {
                 self.inner().classes()
             }
 
+            fn vcs(&self) -> u32 {
+                self.inner().vcs()
+            }
+
             fn by_terminal(&self) -> bool {
                 self.inner().by_terminal()
             }
@@ -133,7 +137,7 @@ macro_rules! forward {
                 Routing::snapshot_period(self.inner())
             }
 
-            fn decides_again(&self) -> bool {
+            fn decides_again(&self) -> Again {
                 self.inner().decides_again()
             }
 

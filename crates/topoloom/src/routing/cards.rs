@@ -11,7 +11,7 @@ use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::duato::least_occupied;
-use super::{AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
+use super::{Again, AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
 use crate::cycle::MOST_PORTS;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
@@ -483,8 +483,8 @@ impl Routing for ByCards {
         if adaptive { groups * vcs } else { 0 }
     }
 
-    fn decides_again(&self) -> bool {
-        self.0.classes.adaptive
+    fn decides_again(&self) -> Again {
+        if self.0.classes.adaptive { Again::Blocked } else { Again::Never }
     }
 
     fn takes_whole_packets(&self, class: u8) -> bool {

@@ -12,7 +12,7 @@ use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
 use super::twin;
 use super::updown::{self, UpDown};
-use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View};
+use super::{Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View};
 use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -204,8 +204,8 @@ impl Routing for Duato {
         self.way.classes()
     }
 
-    fn decides_again(&self) -> bool {
-        true
+    fn decides_again(&self) -> Again {
+        Again::Blocked
     }
 
     fn takes_whole_packets(&self, class: u8) -> bool {

@@ -22,7 +22,7 @@
 
 use std::sync::Arc;
 
-use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Given, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
@@ -494,6 +494,10 @@ impl Routing for Adaptive {
         }
     }
 
+    fn vcs(&self) -> u32 {
+        2 * self.classes()
+    }
+
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
         let mut add = |plan: Plan| out.push(PacketState::direct(plan.0));
         self.ways.links(src, dst, None, |link| add(Plan::new(link, 0)));
@@ -515,7 +519,7 @@ impl Routing for Adaptive {
         let minimal = PacketState::direct(Plan::new(link, 0).0);
         let Some(detour) = self.detour(src, dst, rng).map(|plan| PacketState::direct(plan.0)) else { return minimal };
         let hop = self.hop(src, minimal, dst);
-        let queue = |port: u16| f64::from(view.occupancy(port.into()));
+        let queue = |port: u16| f64::from(view.queue(port.into()));
         let (q_min, q_non) = (queue(hop.port), queue(self.hop(src, detour, dst).port));
         let full = f64::from(view.buffer(hop.class));
         if q_non < self.th_nonmin * q_min && q_min > self.th_min * full { detour } else { minimal }
@@ -523,6 +527,10 @@ impl Routing for Adaptive {
 
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.hop(at, state, dst)
+    }
+
+    fn decides_again(&self) -> Again {
+        Again::Revocable(1)
     }
 
     fn note(&self) -> Option<String> {

@@ -51,9 +51,28 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         &self.coordinates[router.index() * dims..][..dims]
     }
 
+    /// Routers in a line of dimension `dim`.
+    #[inline(always)]
+    pub fn side(&self, dim: usize) -> u32 {
+        self.sides[dim]
+    }
+
+    /// The coordinate of a router in dimension `dim`.
+    #[inline(always)]
+    pub fn coordinate(&self, router: RouterId, dim: usize) -> u32 {
+        self.place(router)[dim].into()
+    }
+
+    /// The parallel outputs of `at` to another coordinate of dimension `dim`.
+    #[inline(always)]
+    pub fn toward(&self, at: RouterId, dim: usize, coordinate: u32) -> &[u16] {
+        let entry = at.0 * self.row + self.offsets[dim] + coordinate;
+        &self.ports[(entry * self.trunk) as usize..][..self.trunk as usize]
+    }
+
     /// The next dimension to correct, in the packet's order.
     #[inline(always)]
-    fn dimension(&self, at: RouterId, target: RouterId, order: u32) -> usize {
+    pub fn dimension(&self, at: RouterId, target: RouterId, order: u32) -> usize {
         let (a, b) = (self.place(at), self.place(target));
         let differ = |d: &usize| a[*d] != b[*d];
         let dims = 0..self.sides.len();
@@ -64,8 +83,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     #[inline(always)]
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
         let dim = self.dimension(at, target, order);
-        let entry = at.0 * self.row + self.offsets[dim] + u32::from(self.place(target)[dim]);
-        &self.ports[(entry * self.trunk) as usize..][..self.trunk as usize]
+        self.toward(at, dim, self.coordinate(target, dim))
     }
 }
 
@@ -101,7 +119,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 2 }
+        UgalRule { weights: None, bias: 2, bias_by_sent: 2 }
     }
 
     /// Drawn within the dimensions in which source and destination differ, so that the detour never leaves them.

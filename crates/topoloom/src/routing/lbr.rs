@@ -17,7 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::minimal::{self, with_minimal};
 use super::twophase::TwoPhase;
 use super::wires::Wires;
-use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, twophase};
+use super::{
+    Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, twophase,
+};
 use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
@@ -95,8 +97,8 @@ struct Source {
 }
 
 impl Source {
-    /// Counts a packet; returns those of the interval before.
-    fn count(&self, interval: u32) -> u32 {
+    /// Counts a packet if it is a new one; returns those of the interval before.
+    fn count(&self, interval: u32, new: bool) -> u32 {
         let last = self.interval.load(Ordering::Relaxed);
         if last != interval {
             let before = if last + 1 == interval { self.now.load(Ordering::Relaxed) } else { 0 };
@@ -104,7 +106,7 @@ impl Source {
             self.now.store(0, Ordering::Relaxed);
             self.interval.store(interval, Ordering::Relaxed);
         }
-        self.now.store(self.now.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.now.store(self.now.load(Ordering::Relaxed) + u32::from(new), Ordering::Relaxed);
         self.before.load(Ordering::Relaxed)
     }
 }
@@ -258,6 +260,10 @@ impl<M: Minimal> Routing for LoadBalanced<M> {
         self.two.classes()
     }
 
+    fn vcs(&self) -> u32 {
+        self.two.vcs()
+    }
+
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
         let mut starts = Vec::new();
         self.two.starts(src, dst, &mut starts);
@@ -279,7 +285,7 @@ impl<M: Minimal> Routing for LoadBalanced<M> {
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let packets = self.sources[src.index()].count(view.interval());
+        let packets = self.sources[src.index()].count(view.interval(), !view.decides_again());
         let mut candidates = self.candidates(src, dst, view);
         if candidates.is_empty() {
             return self.begin(src, dst, 0);
@@ -294,6 +300,10 @@ impl<M: Minimal> Routing for LoadBalanced<M> {
 
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(PacketState { bits: unpack(state.bits).1, ..state })
+    }
+
+    fn decides_again(&self) -> Again {
+        Again::Revocable(1)
     }
 
     fn snapshot_period(&self) -> u32 {
@@ -357,7 +367,7 @@ mod tests {
     #[test]
     fn packets_of_the_interval_before_are_counted() {
         let source = Source::default();
-        let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| source.count(interval)).to_vec();
+        let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| source.count(interval, true)).to_vec();
         assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
     }
 

@@ -9,6 +9,7 @@ mod any;
 mod booksim;
 mod cardfile;
 mod cards;
+mod dimwar;
 mod dor;
 mod dragonfly;
 mod duato;
@@ -84,12 +85,36 @@ pub struct Move {
     pub next: PacketState,
 }
 
+/// Where the heads of packets decide again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// Nowhere: a decision is made once, when the head arrives.
+    Never,
+    /// At every router, whenever a VC is freed there while they have none: what Duato's protocol rests on.
+    Blocked,
+    /// In the first so many routers of a path: a head decides when it comes to the front of its VC, and again whenever a
+    /// VC is freed at the router while it has none. At its source it then starts again ([`Routing::start`]).
+    Revocable(u16),
+}
+
 /// What a router at hand knows when it decides.
 pub trait View {
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
     fn occupancy(&self, port: u32) -> u32;
 
-    /// The same of any output in the network, as last published. Only for routings with a
+    /// The flits that are to go, or have gone, through local output `port` and whose credits have not come back: those of
+    /// [`View::occupancy`], and those of the packets in this router that have decided for it. Where heads decide again
+    /// ([`Routing::decides_again`]); elsewhere the occupancy.
+    fn queue(&self, port: u32) -> u32 {
+        self.occupancy(port)
+    }
+
+    /// Those of [`View::queue`] that are of a VC class.
+    fn queue_of(&self, port: u32, _class: u8) -> u32 {
+        self.queue(port)
+    }
+
+    /// [`View::queue`] of any output in the network, as last published. Only for routings with a
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
 
@@ -102,6 +127,11 @@ pub trait View {
     /// The places of the buffer that a packet of `class` would wait in behind an output: of all VCs of a port if they
     /// share them, else of the VCs of that class.
     fn buffer(&self, class: u8) -> u32;
+
+    /// True if the packet at hand has decided at this router before.
+    fn decides_again(&self) -> bool {
+        false
+    }
 
     /// The local port by which the packet came to this router; at its source that of its terminal.
     fn arrived_by(&self) -> u32 {
@@ -118,6 +148,16 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         (**self).occupancy(port)
+    }
+
+    #[inline(always)]
+    fn queue(&self, port: u32) -> u32 {
+        (**self).queue(port)
+    }
+
+    #[inline(always)]
+    fn queue_of(&self, port: u32, class: u8) -> u32 {
+        (**self).queue_of(port, class)
     }
 
     #[inline(always)]
@@ -138,6 +178,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn buffer(&self, class: u8) -> u32 {
         (**self).buffer(class)
+    }
+
+    #[inline(always)]
+    fn decides_again(&self) -> bool {
+        (**self).decides_again()
     }
 
     #[inline(always)]
@@ -182,6 +227,12 @@ pub trait Routing: Send + Sync {
     /// The number of VC classes it needs to be safe.
     fn classes(&self) -> u32;
 
+    /// The VCs it is given unless the user says how many: two a class where paths of several kinds wait side by side, so
+    /// that a packet that waits does not hold up all others of its class.
+    fn vcs(&self) -> u32 {
+        self.classes()
+    }
+
     /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`].
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>);
 
@@ -210,10 +261,11 @@ pub trait Routing: Send + Sync {
         0
     }
 
-    /// True if a head that finds no free VC where it has decided to go decides again ([`Routing::choose`], from the
-    /// state in which it came) whenever a VC is freed at its router. What Duato's protocol rests on.
-    fn decides_again(&self) -> bool {
-        false
+    /// Where a head that finds no free VC where it has decided to go decides again: by [`Routing::choose`], from the state
+    /// in which it came.
+    #[inline(always)]
+    fn decides_again(&self) -> Again {
+        Again::Never
     }
 
     /// True for a VC class that takes a packet only into a VC that is empty, or that has room for all of it: what
@@ -394,7 +446,7 @@ pub trait Minimal: Send + Sync {
 
     /// How UGAL weighs this family's candidates, and which intermediates it considers.
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 0 }
+        UgalRule { weights: None, bias: 0, bias_by_sent: 0 }
     }
 
     /// The intermediate router of UGAL's non-minimal candidate; `None` sends the packet minimally.
@@ -411,4 +463,6 @@ pub struct UgalRule {
     pub weights: Option<(u32, u32)>,
     /// The bias towards the minimal path, in flits.
     pub bias: u32,
+    /// BookSim2's, where a packet decides once, by what has been sent: minimal paths are then overrated.
+    pub bias_by_sent: u32,
 }

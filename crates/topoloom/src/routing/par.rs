@@ -1,32 +1,38 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
-//! in the source group.
+//! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
-//! Classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to the intermediate
+//! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to the intermediate
 //! router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
 use super::dragonfly::DragonflyMinimal;
-use super::twophase::BIAS;
+use super::minimal::{self, with_minimal};
+use super::twophase::{self, BIAS, TwoPhase};
 use super::{
-    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
+    ANY_VIA, Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
 };
 use crate::network::RouterId;
 use crate::rng::Rng;
 
 pub(super) const PAR: RoutingInfo = RoutingInfo {
     name: "par",
-    summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group",
+    summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group; elsewhere after any first hop",
     offered: Offered::ByFamily,
-    classes: "5 (5 local, 2 of them global)",
+    classes: "dragonfly 5 (5 local, 2 of them global); else 1 more than val",
     adapts: Some(true),
     keys: &[BIAS],
     build: |network, options| {
         let bias = options.count(BIAS.name);
         let routers = network.num_routers() as u32;
-        Ok(DragonflyMinimal::new(network).map(|minimal| {
-            let rule = minimal.ugal();
-            let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };
-            AnyRouting::dynamic(Progressive { minimal, rule, routers })
-        }))
+        let Some(minimal) = DragonflyMinimal::new(network) else {
+            let options = twophase::Options { bias, ..twophase::Options::default() };
+            let late = with_minimal!(minimal::phase(network)?, m => {
+                AnyRouting::dynamic(Late { two: TwoPhase::new(m, network, options) })
+            });
+            return Ok(Some(late));
+        };
+        let rule = minimal.ugal();
+        let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };
+        Ok(Some(AnyRouting::dynamic(Progressive { minimal, rule, routers })))
     },
 };
 
@@ -96,7 +102,7 @@ impl Progressive {
     fn detour<V: View>(&self, at: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> Option<RouterId> {
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
         // The hops that `choose` will draw from the same stream.
-        let queue = |target| view.occupancy(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
+        let queue = |target| view.queue(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
         let (w_min, w_non) = self.rule.weights.unwrap_or((1, 2));
         (w_min * queue(dst) > w_non * queue(via) + self.rule.bias).then_some(via)
     }
@@ -105,6 +111,10 @@ impl Progressive {
 impl Routing for Progressive {
     fn classes(&self) -> u32 {
         5
+    }
+
+    fn vcs(&self) -> u32 {
+        2 * self.classes()
     }
 
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
@@ -137,9 +147,94 @@ impl Routing for Progressive {
         Self::hop(step, state.bits, state.via)
     }
 
+    fn decides_again(&self) -> Again {
+        Again::Revocable(2)
+    }
+
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
         if state.via == NO_VIA && state.bits == stage::OPEN {
             out.push(PacketState { via: ANY_VIA, bits: stage::LATE });
+        }
+    }
+}
+
+/// `par` over any minimal algorithm: `ugal-l` whose packets on the minimal path weigh it again at the second router.
+///
+/// The first hop has a class of its own, those of `ugal-l` come after it, so classes grow along every path.
+struct Late<M> {
+    two: TwoPhase<M, true>,
+}
+
+/// The packet is at its source.
+const FIRST: u32 = 1 << 31;
+/// It is at the second router of the minimal path: the decision is open again.
+const OPEN: u32 = 1 << 30;
+
+impl<M: Minimal> Late<M> {
+    /// The state of `ugal-l`.
+    #[inline(always)]
+    fn inner(state: PacketState) -> PacketState {
+        PacketState { bits: state.bits & !(FIRST | OPEN), ..state }
+    }
+
+    /// The hop of `ugal-l` from `state` as one of this routing.
+    #[inline(always)]
+    fn shifted(state: PacketState, hop: Move) -> Move {
+        if state.bits & FIRST == 0 {
+            return Move { class: hop.class + 1, ..hop };
+        }
+        let open = if hop.next.via == NO_VIA { OPEN } else { 0 };
+        Move { class: 0, next: PacketState { bits: hop.next.bits | open, ..hop.next }, ..hop }
+    }
+}
+
+impl<M: Minimal> Routing for Late<M> {
+    fn classes(&self) -> u32 {
+        1 + self.two.classes()
+    }
+
+    fn vcs(&self) -> u32 {
+        2 * self.classes()
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        let first = out.len();
+        self.two.starts(src, dst, out);
+        out[first..].iter_mut().for_each(|state| state.bits |= FIRST);
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let first = out.len();
+        self.two.moves(at, Self::inner(state), dst, out);
+        out[first..].iter_mut().for_each(|hop| *hop = Self::shifted(state, *hop));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
+        let state = self.two.start(src, dst, view, rng);
+        PacketState { bits: state.bits | FIRST, ..state }
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let mut inner = Self::inner(state);
+        if state.bits & OPEN != 0 {
+            if let Some(via) = self.two.candidate(at, dst, rng) {
+                inner = self.two.decide(at, dst, Some(inner.bits), via, view, rng);
+            }
+        }
+        Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
+    }
+
+    fn eject_class(&self, state: PacketState) -> Option<u8> {
+        self.two.eject_class(Self::inner(state)).map(|class| class + 1)
+    }
+
+    fn decides_again(&self) -> Again {
+        Again::Revocable(2)
+    }
+
+    fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
+        if state.bits & OPEN != 0 {
+            out.extend(self.two.minimal().begins().into_iter().map(|bits| PacketState { via: ANY_VIA, bits }));
         }
     }
 }

@@ -2,7 +2,7 @@
 //! here it has one line.
 
 use super::{
-    AnyRouting, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
+    AnyRouting, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Entry, FILE, Given, Key, Lead};
@@ -19,6 +19,7 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &twophase::UGAL_L,
     &ugal_g::UGAL_G,
     &par::PAR,
+    &dimwar::DIMWAR,
     &galaxyfly::NAR,
     &galaxyfly::NAL,
     &galaxyfly::NAG,

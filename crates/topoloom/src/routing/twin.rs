@@ -11,7 +11,7 @@
 //!   the other card, two (upper, lower) while the split dimension is routed. Its first internal hop takes one of the last
 //!   two as well: in the second there would be a circle as soon as the split dimension has more than two nodes.
 
-use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
@@ -481,8 +481,8 @@ impl Routing for Adaptive {
         Self::ESCAPE.into()
     }
 
-    fn decides_again(&self) -> bool {
-        true
+    fn decides_again(&self) -> Again {
+        Again::Blocked
     }
 
     fn takes_whole_packets(&self, class: u8) -> bool {

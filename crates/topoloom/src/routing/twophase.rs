@@ -1,15 +1,20 @@
 //! `val` and `ugal-l` over any minimal algorithm.
 //!
 //! `val` (Valiant and Brebner, 1981): minimally to a random intermediate router, then minimally to the destination.
-//! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output is more
-//! occupied. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
+//! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output has the longer
+//! queue. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
+//!
+//! A packet decides when it comes to the front of its injection VC, and again, over another intermediate router, each time
+//! that a VC is freed while it has none: one that has decided for a path that then fills up does not hold its injection VC.
+//! A queue is what has been sent without a credit coming back and what waits in this router for the output. With
+//! `rule=booksim` a packet decides once, when it arrives, and by what has been sent alone, as BookSim2's do.
 
 use super::booksim::BookSimUgal;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::{
-    ANY_VIA, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
-    evenly,
+    ANY_VIA, Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule,
+    View, evenly,
 };
 use crate::catalogue::{Given, Key, Kind};
 use crate::error::Result;
@@ -28,7 +33,7 @@ pub(super) const VAL: RoutingInfo = RoutingInfo {
         "other: neither source nor destination (default); any: any router, as in BookSim",
     )],
     build: |network, given| {
-        let options = Options { any_via: given.choice("via") == "any", bias: None };
+        let options = Options { any_via: given.choice("via") == "any", ..Options::default() };
         over_phases::<false>(network, options)
     },
 };
@@ -37,7 +42,7 @@ pub(super) const VAL: RoutingInfo = RoutingInfo {
 pub(super) const BIAS: Key = Key::new(
     "bias",
     Kind::Int(0, 1_000_000),
-    "flits by which the detour must be better (default: HyperX 2, dragonfly 30, else 0)",
+    "flits by which the detour must be better (default: HyperX 2, dragonfly 3, or 30 with rule=booksim, else 0)",
 );
 
 pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
@@ -49,13 +54,35 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     keys: &[
         BIAS,
         Key::new(
+            "rule",
+            Kind::Choice(&["queue", "booksim"]),
+            "queue: decided at the front and again while blocked, by all that waits for the output (default); booksim: once, \
+             on arrival, by flits sent whose credits have not come back",
+        ),
+        Key::new(
+            "vc",
+            Kind::Choice(&["port", "hybrid", "discriminate"]),
+            "port: compare the queues of outputs (default); hybrid: where both paths begin with one output, those of their \
+             VCs (UGAL-L_VCH of Kim, Dally, Scott and Abts, 2008); discriminate: always those of their VCs (UGAL-L_VC)",
+        ),
+        Key::new(
             "vcs",
             Kind::Choice(&["own", "booksim"]),
             "own (default); booksim: the three VCs of BookSim's dragonfly, which can deadlock",
         ),
     ],
     build: |network, given| {
-        let options = Options { any_via: false, bias: given.count(BIAS.name) };
+        let compare = match given.choice("vc") {
+            "hybrid" => Compare::Hybrid,
+            "discriminate" => Compare::Vcs,
+            _ => Compare::Outputs,
+        };
+        let once = given.choice("rule") == "booksim";
+        if once && compare != Compare::Outputs {
+            return Err(given.mistake("rule=booksim compares outputs: leave vc out, or vc=port"));
+        }
+        let compare = if once { Compare::Sent } else { compare };
+        let options = Options { any_via: false, bias: given.count(BIAS.name), compare };
         if given.choice("vcs") == "booksim" {
             return booksim_classes(network, given, options).map(Some);
         }
@@ -72,7 +99,14 @@ fn booksim_classes(network: &Network, given: &Given, options: Options) -> Result
 
 fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
     let phase = minimal::phase(network)?;
-    Ok(Some(with_minimal!(phase, m => AnyRouting::hot(TwoPhase::<_, ADAPTIVE>::new(m, network, options)))))
+    Ok(Some(with_minimal!(phase, m => {
+        let routing = TwoPhase::<_, ADAPTIVE>::new(m, network, options);
+        match (ADAPTIVE, options.compare) {
+            (false, _) => AnyRouting::hot(routing),
+            (true, Compare::Sent) => AnyRouting::dynamic(routing),
+            (true, _) => AnyRouting::hot_adaptive(routing),
+        }
+    })))
 }
 
 /// What users may choose about `val` and `ugal-l`.
@@ -82,6 +116,22 @@ pub struct Options {
     pub bias: Option<u32>,
     /// Valiant: any router may be the intermediate one, source and destination included (as in BookSim).
     pub any_via: bool,
+    /// UGAL: what it compares.
+    pub compare: Compare,
+}
+
+/// What UGAL compares of two paths' first hops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compare {
+    /// Flits sent through the outputs whose credits have not come back, once.
+    Sent,
+    /// The queues of the outputs.
+    #[default]
+    Outputs,
+    /// Those of the VC classes.
+    Vcs,
+    /// Those of the VC classes if the output is the same.
+    Hybrid,
 }
 
 /// The two phases that `val` and `ugal-l` share: classes [0, C) on the way to the intermediate router, [C, 2C) after.
@@ -94,6 +144,16 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
     rule: UgalRule,
     /// The intermediate router may be the source or the destination: the packet then goes minimally.
     any_via: bool,
+    compare: Compare,
+}
+
+/// A first hop that UGAL considers.
+struct Probe {
+    /// The packet's bits before it.
+    bits: u32,
+    hop: Move,
+    /// The stream as it stood before the hop was drawn: `choose`, continuing from there, draws the very same hop.
+    stream: Rng,
 }
 
 impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
@@ -101,8 +161,17 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     pub fn new(minimal: M, network: &Network, options: Options) -> Self {
         let (routers, up) = (network.num_routers() as u32, network.up_routers().count() as u32);
         let mut rule = minimal.ugal();
-        rule.bias = options.bias.unwrap_or(rule.bias);
-        Self { classes: minimal.classes(), rule, minimal, routers, up, any_via: options.any_via }
+        let own = if options.compare == Compare::Sent { rule.bias_by_sent } else { rule.bias };
+        rule.bias = options.bias.unwrap_or(own);
+        Self {
+            classes: minimal.classes(),
+            rule,
+            minimal,
+            routers,
+            up,
+            any_via: options.any_via,
+            compare: options.compare,
+        }
     }
 
     /// The way of each phase.
@@ -157,30 +226,50 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         hop(step, if via == NO_VIA { self.classes } else { 0 }, via)
     }
 
-    /// Draws the first hop towards `target`; returns the packet's bits, the output's occupancy, and the stream as it
-    /// stood before the hop was drawn: `choose`, continuing from there, draws the very same hop.
+    /// Draws the first hop of a path over `via`, or to `dst` by [`NO_VIA`], which goes on with `bits` if it is under way.
     #[inline(always)]
-    fn probe<V: View>(&self, src: RouterId, target: RouterId, view: &V, rng: &mut Rng) -> (u32, u32, Rng) {
-        let bits = self.minimal.begin(rng);
-        let before = *rng;
-        let step = self.minimal.step(src, bits, target, rng);
-        (bits, view.occupancy(u32::from(step.port)), before)
+    fn probe(&self, src: RouterId, dst: RouterId, via: u32, bits: Option<u32>, rng: &mut Rng) -> Probe {
+        let bits = bits.unwrap_or_else(|| self.minimal.begin(rng));
+        let stream = *rng;
+        let target = PacketState { via, bits }.target(dst);
+        Probe { bits, hop: self.hop(self.minimal.step(src, bits, target, rng), via), stream }
     }
 
-    /// UGAL's decision between the minimal path and the one over `via`.
+    /// The lengths of two hops' queues.
     #[inline(always)]
-    fn decide<V: View>(&self, src: RouterId, dst: RouterId, via: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let (bits_min, q_min, stream_min) = self.probe(src, dst, view, rng);
-        let (bits_non, q_non, stream_non) = self.probe(src, via, view, rng);
+    fn queues<V: View>(&self, hops: [Move; 2], view: &V) -> [u32; 2] {
+        let outputs = |hop: Move| view.queue(hop.port.into());
+        let vcs = |hop: Move| view.queue_of(hop.port.into(), hop.class);
+        match self.compare {
+            Compare::Sent => hops.map(|hop| view.occupancy(hop.port.into())),
+            Compare::Vcs => hops.map(vcs),
+            Compare::Hybrid if hops[0].port == hops[1].port => hops.map(vcs),
+            Compare::Outputs | Compare::Hybrid => hops.map(outputs),
+        }
+    }
+
+    /// UGAL's decision between the minimal path, which goes on with `bits` if it is under way, and the one over `via`.
+    #[inline(always)]
+    pub(super) fn decide<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        bits: Option<u32>,
+        via: RouterId,
+        view: &V,
+        rng: &mut Rng,
+    ) -> PacketState {
+        let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
+        let [q_min, q_non] = self.queues([min.hop, non.hop], view);
         let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
             (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
         });
         if w_min * q_min <= w_non * q_non + self.rule.bias {
-            *rng = stream_min;
-            PacketState::direct(bits_min)
+            *rng = min.stream;
+            PacketState::direct(min.bits)
         } else {
-            *rng = stream_non;
-            PacketState { via: via.0, bits: bits_non }
+            *rng = non.stream;
+            PacketState { via: via.0, bits: non.bits }
         }
     }
 }
@@ -188,6 +277,10 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
 impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     fn classes(&self) -> u32 {
         2 * self.classes
+    }
+
+    fn vcs(&self) -> u32 {
+        2 * self.classes()
     }
 
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
@@ -218,7 +311,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         if ADAPTIVE {
             if let Some(via) = self.candidate(src, dst, rng) {
-                return self.decide(src, dst, via, view, rng);
+                return self.decide(src, dst, None, via, view, rng);
             }
             return PacketState::direct(self.minimal.begin(rng));
         }
@@ -231,6 +324,11 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         let state = self.turned(at, state, rng);
         let step = self.minimal.step(at, state.bits, state.target(dst), rng);
         self.hop(step, state.via)
+    }
+
+    #[inline(always)]
+    fn decides_again(&self) -> Again {
+        if ADAPTIVE && self.compare != Compare::Sent { Again::Revocable(1) } else { Again::Never }
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@
 use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
 use super::wires::Wires;
-use super::{AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -25,7 +25,7 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
         ),
     ],
     build: |network, given| {
-        let options = Options { any_via: false, bias: given.count(BIAS.name) };
+        let options = Options { bias: given.count(BIAS.name), ..Options::default() };
         let period = given.count("period").unwrap_or(1);
         Ok(Some(with_minimal!(minimal::phase(network)?, m => AnyRouting::dynamic(GlobalUgal {
             two: TwoPhase::new(m, network, options),
@@ -63,6 +63,10 @@ impl<M: Minimal> Routing for GlobalUgal<M> {
         self.two.classes()
     }
 
+    fn vcs(&self) -> u32 {
+        self.two.vcs()
+    }
+
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
         self.two.starts(src, dst, out);
     }
@@ -93,6 +97,10 @@ impl<M: Minimal> Routing for GlobalUgal<M> {
 
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(state)
+    }
+
+    fn decides_again(&self) -> Again {
+        self.two.decides_again()
     }
 
     fn snapshot_period(&self) -> u32 {

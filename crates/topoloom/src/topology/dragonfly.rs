@@ -41,7 +41,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Kim, Dally, Scott and Abts, Technology-driven, highly-scalable dragonfly topology, ISCA 2008; arrangements: \
              Camarero, Vallejo and Beivide, TACO 2014, and Hastings et al., CLUSTER 2015",
     routings: &["par"],
-    roles: Roles::ANY,
+    roles: Roles { adaptive: "par", ..Roles::ANY },
     build,
 };
 

@@ -31,8 +31,8 @@ pub(super) const FAMILY: Family = Family {
     example: "dragonfly-plus:leaf=4,spine=4,p=4,h=4",
     source: "Shpiner, Haramaty, Eliad, Zdornov, Gafni and Zahavi, Dragonfly+: low cost topology for scaling \
              datacenters, HiPINEB 2017; Flajslik, Borch and Parker, Megafly: a topology for exascale systems, ISC 2018",
-    routings: &[],
-    roles: Roles::ANY,
+    routings: &["par"],
+    roles: Roles { adaptive: "par", ..Roles::ANY },
     build,
 };
 

@@ -30,8 +30,8 @@ pub(super) const FAMILY: Family = Family {
     example: "hyperx:10x10,p=10",
     source: "Ahn, Binkert, Davis, McLaren and Schreiber, HyperX: topology, routing, and packaging of efficient \
              large-scale networks, SC 2009",
-    routings: &["dor"],
-    roles: Roles::ANY,
+    routings: &["dor", "par", "dimwar"],
+    roles: Roles { adaptive: "dimwar", ..Roles::ANY },
     build,
 };
 

@@ -19,7 +19,7 @@ pub(super) const FAMILY: Family = Family {
     keys: &[Key::new("q", Kind::count(1), "a prime power but 2: 2 q^2 routers"), P],
     example: "slimfly:q=9,p=6",
     source: "Besta and Hoefler, Slim Fly: a cost effective low-diameter network topology, SC 2014",
-    routings: &[],
+    routings: &["par"],
     roles: Roles::ANY,
     build,
 };

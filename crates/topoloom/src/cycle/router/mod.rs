@@ -41,7 +41,7 @@ pub struct RouterInfo {
     pub preset_engine: fn(&mut Config),
     /// Checks options against each other, each by itself being in its range, and packets of so many flits at the most.
     pub check: fn(&RouterOptions, u32) -> Result<()>,
-    /// Fills in what depends on other options, and on the number of the routing's VC classes.
+    /// Fills in what depends on other options, and on the VCs that the routing does well with.
     pub fill: fn(&mut RouterOptions, u32),
     /// What the engine must know of a router with these options, which are filled in.
     pub interface: fn(&RouterOptions) -> Interface,
@@ -188,9 +188,24 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
+    /// True for a head that shall not decide when it arrives at input VC `vc`, but when it comes to the front.
+    fn defers(&self, _vc: u32, _head: &Flit) -> bool {
+        false
+    }
+
     /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
     /// those still to be sent of packets that have been given a VC.
     fn occupancy(&self, port: u32) -> u32;
+
+    /// [`View::queue`](crate::routing::View::queue) of output `port`.
+    fn queue(&self, port: u32) -> u32 {
+        self.occupancy(port)
+    }
+
+    /// [`View::queue_of`](crate::routing::View::queue_of) of output `port` and a VC class.
+    fn queue_of(&self, port: u32, _class: u8) -> u32 {
+        self.queue(port)
+    }
 
     /// VCs of `class` at output `port` that a packet of `size` flits in input VC `from` could be given.
     fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32;

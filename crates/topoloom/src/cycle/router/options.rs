@@ -172,8 +172,9 @@ impl RouterOptions {
         }
     }
 
-    /// All options, with everything filled in that depends on the model, and on the VC classes of the routing.
-    pub fn filled(&self, classes: u32) -> Self {
+    /// All options, with everything filled in that depends on the model, and on the VCs that the routing does
+    /// well with.
+    pub fn filled(&self, vcs: u32) -> Self {
         let mut given = self.given.clone();
         given.retain(|name, _| self.model.key(name).is_some());
         for key in self.model.keys {
@@ -184,7 +185,7 @@ impl RouterOptions {
             }
         }
         let mut filled = Self { model: self.model, given };
-        (self.model.fill)(&mut filled, classes);
+        (self.model.fill)(&mut filled, vcs);
         filled
     }
 

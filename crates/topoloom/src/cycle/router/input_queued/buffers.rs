@@ -2,8 +2,8 @@
 
 use super::options::Allocator;
 use super::vc_allocator::VcRequest;
-use super::{InputQueued, NONE};
-use crate::cycle::flit::Flit;
+use super::{InputQueued, NO_SUCH_PORT, NONE, RouterState};
+use crate::cycle::flit::{Flit, UNDECIDED};
 
 /// A virtual channel at an input. One cache line: the flit at the front is inline.
 #[derive(Debug, Clone, Copy)]
@@ -43,11 +43,46 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     pub(super) fn park(&mut self, router: usize, place: usize) {
         let first_port = self.routers[router].first_port as usize;
         let VcRequest { input, port, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
-        let (input, port) = (input as usize, first_port + if self.decides_again() { 0 } else { port as usize });
+        let (input, port) = (input as usize, first_port + port as usize);
+        if self.decides_again() && self.is_open(&self.inputs[(first_port << LOG) + input].front) {
+            return self.leave_undecided(router, input);
+        }
         self.ports[port].waiting += 1;
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
-        if self.decides_again() {
-            self.look(router);
+    }
+
+    /// The head at the front of input VC `input` (router numbering) is to decide (again): in the next cycle, and then
+    /// whenever a VC of the router is freed, until it is on the list of requests.
+    pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
+        self.routers[router].undecided += 1;
+        self.undecided[router * self.words + input / 64] |= 1 << (input % 64);
+        self.look(router);
+    }
+
+    /// The place of a class's queue at output `port` (domain numbering).
+    #[inline(always)]
+    pub(super) fn queue_index(port: u32, class: u8) -> usize {
+        ((port << LOG) + u32::from(class).min((1 << LOG) - 1)) as usize
+    }
+
+    /// A head has decided: its packet's flits belong to the queue of its output from now on.
+    #[inline(always)]
+    pub(super) fn join_queue(&mut self, router: u32, head: &Flit) {
+        self.move_queue(router, head, head.size() as i32);
+    }
+
+    /// A head is to decide again.
+    #[inline(always)]
+    pub(super) fn leave_queue(&mut self, router: u32, head: &Flit) {
+        self.move_queue(router, head, -(head.size() as i32));
+    }
+
+    #[inline(always)]
+    fn move_queue(&mut self, router: u32, head: &Flit, flits: i32) {
+        if self.decides_again() && head.out != UNDECIDED {
+            let RouterState { first_port, radix, .. } = self.routers[router as usize];
+            assert!(head.out < radix, "{NO_SUCH_PORT}");
+            self.queues[Self::queue_index(first_port + u32::from(head.out), head.class)] += flits;
         }
     }
 
@@ -56,7 +91,8 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     pub(super) fn freed(&mut self, router: usize, port: usize) {
         if self.decides_again() {
             self.look(router);
-        } else if self.ports[port].waiting > 0 {
+        }
+        if self.ports[port].waiting > 0 {
             self.wake(router, port);
         }
     }
@@ -65,7 +101,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     #[inline(always)]
     pub(super) fn look(&mut self, router: usize) {
         let state = &mut self.routers[router];
-        if !state.look && self.ports[state.first_port as usize].waiting > 0 {
+        if !state.look && state.undecided > 0 {
             state.look = true;
             self.looking.push(router as u32);
         }

@@ -15,13 +15,13 @@ mod vc_allocator;
 use std::collections::VecDeque;
 
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Flit, NIL, Pool};
+use crate::cycle::flit::{Flit, NIL, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Arrivals, Point, Setup};
 use crate::error::{Error, Result};
-use crate::routing::{DynRouting, PacketState, Routing};
+use crate::routing::{Again, DynRouting, PacketState, Routing};
 use buffers::{InputVc, OutputVc};
 use matching::{Choices, Diagonals, Pairing};
 use options::Allocator;
@@ -65,6 +65,8 @@ struct RouterState {
     active: bool,
     /// It stands on the list of those whose heads decide again in the next cycle.
     look: bool,
+    /// Input VCs whose heads are to decide (again).
+    undecided: u16,
 }
 
 /// The masks of all 256 classes that a flit can name; those that there are not have no VC.
@@ -72,6 +74,11 @@ fn class_masks(masks: &[u64]) -> Box<[u64; 256]> {
     let mut all = Box::new([0; 256]);
     all[..masks.len()].copy_from_slice(masks);
     all
+}
+
+/// The first class that each VC belongs to; there is one alone unless VCs are fewer than a routing needs.
+fn classes_of(masks: &[u64]) -> [u8; 64] {
+    std::array::from_fn(|vc| masks.iter().position(|mask| mask >> vc & 1 == 1).unwrap_or(0) as u8)
 }
 
 /// What a router is compiled for. All that can make an allocation or a buffer more than the simplest is off.
@@ -88,7 +95,7 @@ fn kind(setup: &Setup, options: &Options) -> u8 {
         && !options.delayed()
         && !setup.interface.cut_through
         && setup.interface.buffers == Buffers::Private;
-    match (simple, setup.decides_again, setup.whole) {
+    match (simple, setup.again != Again::Never, setup.whole) {
         (true, true, _) => ADAPTIVE,
         (true, false, 0) => PLAIN,
         _ => GENERAL,
@@ -159,6 +166,8 @@ pub struct InputQueued<const LOG: u32, const KIND: u8> {
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Table<u64>,
+    /// Those that are to decide (again) at each router, `words` to a router.
+    undecided: Table<u64>,
     words: usize,
     /// The router of each port.
     router_of: Table<u32>,
@@ -186,7 +195,14 @@ pub struct InputQueued<const LOG: u32, const KIND: u8> {
     /// Where packets take more places than they have flits: of those behind each output VC, the flits whose credits have
     /// not come back, and the places beyond.
     padded: Vec<VecDeque<(u16, u16)>>,
-    decides_again: bool,
+    /// Heads decide again in so many first routers of their paths; 0 if nowhere.
+    revocable: u16,
+    /// They decide when they come to the front of their VC.
+    at_front: bool,
+    /// Where heads decide again: [`View::queue_of`](crate::routing::View::queue_of), by port and class.
+    queues: Table<i32>,
+    /// The class that each VC belongs to.
+    class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
     allocator: Allocator,
@@ -218,7 +234,13 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
 
     #[inline(always)]
     fn decides_again(&self) -> bool {
-        KIND == ADAPTIVE || KIND == GENERAL && self.decides_again
+        KIND == ADAPTIVE || KIND == GENERAL && self.revocable > 0
+    }
+
+    /// True if this head decides again at the router at which it is.
+    #[inline(always)]
+    fn is_open(&self, head: &Flit) -> bool {
+        self.decides_again() && head.hops <= self.revocable
     }
 
     #[inline(always)]
@@ -273,7 +295,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
-        let before = if setup.decides_again { ports << LOG } else { 0 };
+        let decides = setup.again != Again::Never;
+        let before = if decides { ports << LOG } else { 0 };
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router = |w: &[u32]| RouterState {
@@ -283,6 +306,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             asking_switch: 0,
             active: false,
             look: false,
+            undecided: 0,
         };
         // SAFETY: routers, ports and VCs (2^LOG to a port) of the domain are numbered from 0 without gaps. Numbers of VCs
         // come in by the channels, which have them from the network, and all others are made of them: those within a
@@ -299,6 +323,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
+            undecided: tables
+                .filled(0, if decides { (first_ports.len() - 1) * (radix << LOG).div_ceil(64) } else { 0 }),
             words: (radix << LOG).div_ceil(64),
             router_of: tables.of(first_ports
                 .windows(2)
@@ -317,7 +343,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             vcs: setup.vcs,
             policy,
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
-            decides_again: setup.decides_again,
+            revocable: match setup.again {
+                Again::Never => 0,
+                Again::Blocked => u16::MAX,
+                Again::Revocable(routers) => routers,
+            },
+            at_front: matches!(setup.again, Again::Revocable(_)),
+            queues: tables.filled(0, before),
+            class_of: classes_of(&setup.class_masks),
             before: tables.filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
@@ -349,6 +382,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             state.front = flit;
             let router = self.router_of[(vc >> LOG) as usize];
             if flit.is_head() {
+                self.join_queue(router, &flit);
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
                 self.ask_vc(router, index, step);
             } else {
@@ -362,6 +396,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             self.activate(router);
             return;
         }
+        if self.decides_again() && flit.is_head() {
+            self.join_queue(self.router_of[(vc >> LOG) as usize], &flit);
+        }
+        let state = &mut self.inputs[index];
         let place = self.pool.insert(flit);
         if state.flits == 2 {
             state.next = place;
@@ -388,6 +426,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
         let was_shared = KIND == GENERAL && output.occupancy > self.policy.reserve;
         output.occupancy -= 1;
+        if self.decides_again() {
+            let class = self.class_of[(vc & ((1 << LOG) - 1)) as usize];
+            self.queues[Self::queue_index(vc >> LOG, class)] -= 1;
+        }
         if KIND == GENERAL && !self.padded.is_empty() {
             self.give_padding_back(vc);
         }
@@ -437,6 +479,28 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
     }
 
     #[inline(always)]
+    fn defers(&self, vc: u32, head: &Flit) -> bool {
+        self.at_front && self.is_open(head) && self.inputs[vc as usize].flits > 0
+    }
+
+    #[inline(always)]
+    fn queue(&self, port: u32) -> u32 {
+        if !self.decides_again() {
+            return self.occupancy(port);
+        }
+        // The port is what a routing asks for.
+        self.queues.slice((port << LOG) as usize, 1 << LOG).iter().sum::<i32>() as u32
+    }
+
+    #[inline(always)]
+    fn queue_of(&self, port: u32, class: u8) -> u32 {
+        if !self.decides_again() {
+            return self.occupancy(port);
+        }
+        *self.queues.checked(Self::queue_index(port, class)) as u32
+    }
+
+    #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8, size: u32, _from: u32) -> u32 {
         let port = port as usize;
         // Port and class are what a routing asks for.
@@ -474,9 +538,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         for router in looking.drain(..) {
             let state = &mut self.routers[router as usize];
             state.look = false;
-            let (port, vc_base) = (state.first_port as usize, state.first_port << LOG);
+            let vc_base = state.first_port << LOG;
             for word in 0..self.words {
-                let mut bits = self.waiting[port * self.words + word];
+                let mut bits = self.undecided[router as usize * self.words + word];
                 while bits != 0 {
                     let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
                     bits &= bits - 1;
@@ -488,8 +552,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
     }
 
     fn redirect(&mut self, vc: u32, flit: Flit) {
-        self.inputs[vc as usize].front = flit;
         let router = self.router_of(vc);
+        let before = std::mem::replace(&mut self.inputs[vc as usize].front, flit);
+        self.leave_queue(router, &before);
+        self.join_queue(router, &flit);
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(flit.out < radix, "{NO_SUCH_PORT}");
         let wanted = self.policy.wanted(&flit);
@@ -497,8 +563,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
             return;
         }
         let input = (vc - (first_port << LOG)) as usize;
-        self.ports[first_port as usize].waiting -= 1;
-        self.waiting[first_port as usize * self.words + input / 64] ^= 1 << (input % 64);
+        self.routers[router as usize].undecided -= 1;
+        self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
         self.list_vc_request(router, vc as usize);
         self.activate(router);
     }
@@ -530,13 +596,17 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
         if state.flits == 0 {
             return Wait::Nothing;
         }
+        if state.front.out == UNDECIDED {
+            // It decides in the next cycle.
+            return Wait::Nothing;
+        }
         let port = first_port + u32::from(state.front.out);
         let class = self.class_masks[state.front.class as usize];
         if self.free_vcs(port, state.front.class, self.policy.wanted(&state.front), vc) > 0 {
             return Wait::Nothing;
         }
         let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);
-        if !self.decides_again() {
+        if !self.is_open(&state.front) {
             return Wait::Vcs(decided.collect());
         }
         // It may decide for any VC that is freed here.
@@ -576,7 +646,7 @@ mod tests {
     fn accept(out: u16, class: u8) -> InputQueued<2, PLAIN> {
         let network = crate::topology::build("hypercube:1").unwrap();
         let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
-        let setup = Setup::new(&network, "dor", 1, &config).unwrap();
+        let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let mut routers = InputQueued::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
         routers.accept(4 + 1, Flit { out, class, kind: HEAD | TAIL, ..Flit::NONE }, 0);
         routers

@@ -63,7 +63,9 @@ const KEYS: &[Key] = &[
     Key {
         name: "vcs",
         kind: Kind::Int(1, MAX_VCS as u64),
-        unless: Unless::Depends("the larger of 4 and what the routing needs"),
+        unless: Unless::Depends(
+            "what the routing needs, twice that where its paths are of several kinds, and 4 at least",
+        ),
         doc: "virtual channels a port",
     },
     Key {
@@ -182,8 +184,8 @@ fn check(options: &RouterOptions, largest: u32) -> Result<()> {
     if options.text("flow") == "vct" { buffer_policy::check_packet("flow=vct", largest, buffer) } else { Ok(()) }
 }
 
-fn fill(options: &mut RouterOptions, classes: u32) {
-    options.fill("vcs", classes.max(4));
+fn fill(options: &mut RouterOptions, vcs: u32) {
+    options.fill("vcs", vcs.max(4));
     options.write("buffers", buffer_policy::of(options).to_string());
 }
 

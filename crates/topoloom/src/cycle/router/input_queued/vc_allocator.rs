@@ -3,7 +3,8 @@
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{GENERAL, InputQueued, NO_SUCH_PORT, NONE};
+use super::{GENERAL, InputQueued, NO_SUCH_PORT, NONE, RouterState};
+use crate::cycle::flit::UNDECIDED;
 
 /// An input VC that asks for an output VC of a class.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,10 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
             let vc = &mut self.inputs[index];
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
             vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
+        }
+        let RouterState { first_port, .. } = self.routers[router as usize];
+        if self.decides_again() && self.inputs[index].front.out == UNDECIDED {
+            return self.leave_undecided(router as usize, index - ((first_port << LOG) as usize));
         }
         self.list_vc_request(router, index);
     }

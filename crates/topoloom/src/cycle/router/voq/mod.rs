@@ -444,7 +444,7 @@ mod tests {
         let network = crate::topology::build("hypercube:1").unwrap();
         let routing = crate::routing::build(&network, "dor").unwrap();
         let config: Config = serde_json::from_str(r#"{"model": "extoll"}"#).unwrap();
-        let setup = Setup::new(&network, "dor", routing.classes(), &config).unwrap();
+        let setup = Setup::new(&network, "dor", routing.classes(), 4, &config).unwrap();
         let options = Options::read(&setup.config.router);
         let case = Case { setup: &setup, network: &network, routing: &routing, name: "dor" };
         let classes = TrafficClasses::new(&options, &case).unwrap();

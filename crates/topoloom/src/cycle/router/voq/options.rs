@@ -192,7 +192,7 @@ fn check(options: &RouterOptions, largest: u32) -> Result<()> {
     buffer_policy::check_packet("model=extoll", largest, buffer)
 }
 
-fn fill(options: &mut RouterOptions, _classes: u32) {
+fn fill(options: &mut RouterOptions, _vcs: u32) {
     let [tcs, tc_vcs, adaptive] = traffic_classes(options);
     options.fill("adaptive_tcs", adaptive);
     options.write("vcs", tcs * tc_vcs + adaptive);
