@@ -5,7 +5,7 @@ A hop is (router, port, VC class). `minimal(graph, name)` gives a function from 
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise, product
 from math import prod
@@ -533,6 +533,87 @@ def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGra
             first[via].add(path[0])
     for via in range(graph.routers):
         waits.add_edges_from(product(last[via], first[via]))
+    return waits
+
+
+def led(path: Path, shift: int) -> Path:
+    """A path whose first hop has a class of its own, 0, before those of all others."""
+    return [(*path[0][:2], 0), *shifted(path, shift)[1:]]
+
+
+def late_detours(graph: Graph, minimal: Paths, path: Path, dst: int) -> Iterator[Path]:
+    """The first phases of packets that leave a minimal path to `dst` at its second router, with the hop to there."""
+    second = path[1][0] if len(path) > 1 else dst
+    for via in set(graph.up) - {second, dst} if second != dst else ():
+        for _, detour in minimal(second, via):
+            yield [*led(path, 0)[:1], *shifted(detour, 1)]
+
+
+def late_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGraph:
+    """UGAL decided again after the first hop, which has a class of its own: then Valiant's two phases behind it."""
+    ends = sources(graph)
+    pairs = [(src, dst, path) for src, dst in product(ends, graph.up) if src != dst for _, path in minimal(src, dst)]
+    firsts = [(via, led(path, 1)) for _, via, path in pairs]
+    late = {tuple(way) for _, dst, path in pairs if dst in set(ends) for way in late_detours(graph, minimal, path, dst)}
+    ends_of = {(hop[0], hop[1]): peer for hop, peer in peers(graph)}
+    firsts += [(ends_of[way[-1][:2]], list(way)) for way in late]
+    straight = [led(path, 1 + classes) for _, dst, path in pairs if dst in set(ends)]
+    seconds = [
+        (via, shifted(path, 1 + classes))
+        for via, dst in product(graph.up, ends)
+        if via != dst
+        for _, path in minimal(via, dst)
+    ]
+    waits = nx.DiGraph()
+    for path in [*(way for _, way in [*firsts, *seconds]), *straight]:
+        waits.add_nodes_from(path)
+        waits.add_edges_from(pairwise(path))
+    for via in graph.up:
+        last, first = ({way[place] for at, way in ways if at == via} for ways, place in ((firsts, -1), (seconds, 0)))
+        waits.add_edges_from(product(last, first))
+    return waits
+
+
+def peers(graph: Graph) -> Iterator[tuple[tuple[int, int], int]]:
+    """Every output (router, port), and the router behind it."""
+    for router, links in enumerate(graph.links):
+        for place, (peer, _) in enumerate(links):
+            yield (router, graph.port(router, place)), peer
+
+
+def dimwar_hops(graph: Graph, at: int, dst: int, turned: bool) -> Iterator[tuple[Hop, int, bool]]:
+    """The hops of DimWAR: straight on in the lowest dimension that differs, in class 0 or 1; or over another router of
+    the line, in class 0 and then in class 1."""
+    here, there = grid(graph, at), grid(graph, dst)
+    dim = next(d for d in range(len(here)) if here[d] != there[d])
+    for place, (peer, _) in enumerate(graph.links[at]):
+        after = grid(graph, peer)
+        straight = after[dim] == there[dim]
+        in_line = after[:dim] + after[dim + 1 :] == here[:dim] + here[dim + 1 :]
+        classes = {(True, False): (0, 1), (True, True): (1,), (False, False): (0,)}.get((straight, turned), ())
+        for cls in classes if in_line else ():
+            yield (at, graph.port(at, place), cls), peer, not straight
+
+
+def grid(graph: Graph, router: int) -> list[int]:
+    return list(graph.coordinates(router))
+
+
+def dimwar_dependencies(graph: Graph) -> nx.DiGraph:
+    """What DimWAR's packets on a HyperX may hold while they wait."""
+    waits = nx.DiGraph()
+    for src, dst in product(sources(graph), repeat=2):
+        todo: list[tuple[Hop | None, int, bool]] = [(None, src, False)]
+        seen = set()
+        while todo:
+            came, at, turned = state = todo.pop()
+            if at == dst or state in seen:
+                continue
+            seen.add(state)
+            for hop, peer, after in dimwar_hops(graph, at, dst, turned):
+                waits.add_node(hop)
+                waits.add_edges_from([(came, hop)] if came else [])
+                todo.append((hop, peer, after))
     return waits
 
 

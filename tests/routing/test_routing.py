@@ -32,7 +32,7 @@ def test_mean_hops_of_valiant(spec, paths, classes):
     assert run(spec, "val:via=any", 0.1, vcs=max(4, 2 * classes))["hops"] == pytest.approx(some, rel=0.005)
 
 
-# What adaptive routings accept. A decision made once, on arrival, leaves a dragonfly at a sixth of Valiant's throughput.
+# What adaptive routings accept. A decision made once, on arrival, leaves a dragonfly far below Valiant's throughput.
 
 FAMILIES = (
     "dragonfly:a=4,h=2,p=2",

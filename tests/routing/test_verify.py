@@ -190,6 +190,18 @@ def test_decisions_taken_again(spec):
     check(spec, "par", routes.par_dependencies(graphs.build(spec)), 5)
 
 
+@pytest.mark.parametrize("spec", [spec for spec in DETOURS if spec.startswith(("slimfly", "hyperx", "dragonfly-plus"))])
+def test_decisions_taken_again_after_any_first_hop(spec):
+    paths, classes = DETOURS[spec]
+    graph = graphs.build(spec)
+    check(spec, "par", routes.late_dependencies(graph, paths(graph), classes), 1 + 2 * classes)
+
+
+@pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x3x2,p=2", "hyperx:2x3,trunk=2"])
+def test_detours_in_each_dimension(spec):
+    check(spec, "dimwar", routes.dimwar_dependencies(graphs.build(spec)), 2)
+
+
 @pytest.mark.parametrize("spec", ["mesh:4x3", "torus:5x3", "dragonfly:a=4,h=2", "slimfly:q=3", "flex:3x3x3"])
 def test_the_two_phases_of_the_proof_cover_every_packet(spec):
     """The proof joins phases at any router for any destination; here every (source, via, destination) by itself."""

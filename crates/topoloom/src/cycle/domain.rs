@@ -253,7 +253,7 @@ impl<M: RouterModel> Domain<M> {
     fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>, rings: bool) {
         let mut flit = event.flit;
         flit.hops += 1;
-        let before = if flit.is_head() && self.model.defers(event.to, &flit) {
+        let before = if flit.is_head() && self.model.defers(&flit) {
             flit.out = UNDECIDED;
             flit.state
         } else if flit.is_head() {

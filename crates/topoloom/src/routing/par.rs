@@ -5,7 +5,7 @@
 //! router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
 use super::dragonfly::DragonflyMinimal;
-use super::minimal::{self, with_minimal};
+use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
     ANY_VIA, Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
@@ -23,12 +23,14 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let bias = options.count(BIAS.name);
         let routers = network.num_routers() as u32;
-        let Some(minimal) = DragonflyMinimal::new(network) else {
-            let options = twophase::Options { bias, ..twophase::Options::default() };
-            let late = with_minimal!(minimal::phase(network)?, m => {
-                AnyRouting::dynamic(Late { two: TwoPhase::new(m, network, options) })
-            });
-            return Ok(Some(late));
+        let minimal = match minimal::phase(network)? {
+            AnyMinimal::Dragonfly(minimal) => minimal,
+            any => {
+                let options = twophase::Options { bias, ..twophase::Options::default() };
+                let late =
+                    with_minimal!(any, m => AnyRouting::dynamic(Late { two: TwoPhase::new(m, network, options) }));
+                return Ok(Some(late));
+            }
         };
         let rule = minimal.ugal();
         let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };

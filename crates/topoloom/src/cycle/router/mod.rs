@@ -188,8 +188,9 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
-    /// True for a head that shall not decide when it arrives at input VC `vc`, but when it comes to the front.
-    fn defers(&self, _vc: u32, _head: &Flit) -> bool {
+    /// True for a head that does not decide when it arrives, but with [`RouterModel::undecided`], once it is at the front of
+    /// its VC and all that arrives in the cycle is there: what it then finds does not depend on the order of arrival.
+    fn defers(&self, _head: &Flit) -> bool {
         false
     }
 

@@ -479,8 +479,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
     }
 
     #[inline(always)]
-    fn defers(&self, vc: u32, head: &Flit) -> bool {
-        self.at_front && self.is_open(head) && self.inputs[vc as usize].flits > 0
+    fn defers(&self, head: &Flit) -> bool {
+        self.at_front && self.is_open(head)
     }
 
     #[inline(always)]
