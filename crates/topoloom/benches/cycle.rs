@@ -7,7 +7,8 @@
 
 use std::process::Command;
 
-use topoloom::cycle::{Config, NoControl, Point, simulate};
+use topoloom::cycle::{Config, Point, simulate};
+use topoloom::watch::NoControl;
 
 struct Case {
     name: &'static str,

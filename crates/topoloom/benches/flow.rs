@@ -6,11 +6,11 @@
 
 use std::fs;
 
-use topoloom::cycle::NoControl;
 use topoloom::flow::{FlowConfig, FlowResult, run, run_flows};
 use topoloom::rng::Rng;
 use topoloom::routing::build;
 use topoloom::topology;
+use topoloom::watch::NoControl;
 use topoloom::workload::{self, Mapping, Message};
 
 /// Name, network, routing, flows a terminal (one: a permutation), options, the peer and its CPU seconds.

@@ -1,6 +1,7 @@
 //! One point of a curve, for profilers: `point SPEC ROUTING TRAFFIC LOAD [JSON-CONFIG]`.
 
-use topoloom::cycle::{Config, NoControl, simulate};
+use topoloom::cycle::{Config, simulate};
+use topoloom::watch::NoControl;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();

@@ -15,6 +15,8 @@ pub mod formats;
 pub mod graph;
 pub mod inputs;
 pub mod layout;
+pub mod limits;
+pub mod links;
 pub mod memory;
 pub mod metrics;
 pub mod names;

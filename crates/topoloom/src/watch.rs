@@ -10,7 +10,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cycle::Control;
+/// Who watches a run.
+pub trait Control: Sync {
+    /// True if the run is to stop as soon as possible.
+    fn cancelled(&self) -> bool;
+
+    /// Called some times a second with the cycles simulated so far.
+    fn progress(&self, _cycles: u64) {}
+
+    /// Called when the system has refused threads: the run goes on with so many.
+    fn fewer_threads(&self, _threads: u32) {}
+}
+
+/// Nobody watches.
+#[derive(Debug, Clone, Copy)]
+pub struct NoControl;
+
+impl Control for NoControl {
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
 
 /// Stops computations, and knows how far they are.
 #[derive(Debug, Default)]

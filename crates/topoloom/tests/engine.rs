@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proptest::prelude::*;
 use proptest::sample::select;
 use topoloom::Error;
-use topoloom::cycle::{Config, Control, Injection, Latencies, NoControl, RouterOptions, Run, Sizes, simulate};
+use topoloom::cycle::{Config, Injection, RouterOptions, Run, Sizes, simulate};
+use topoloom::links::Latencies;
 use topoloom::network::{Network, Peer};
 use topoloom::routing::Routing;
 use topoloom::topology;
+use topoloom::watch::{Control, NoControl};
 
 fn fixed(warmup: u64, measure: u64) -> Config {
     Config { warmup: Some(warmup), measure: Some(measure), ..Config::default() }

@@ -8,121 +8,8 @@ use super::sizes::Sizes;
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
-use crate::layout::{Layout, Packing};
-use crate::network::{LinkClass, Network, Peer, PortId};
-
-/// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand in
-/// s + L + 1.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Latencies {
-    /// Terminal links.
-    pub terminal: u32,
-    /// Links within a group, or of a family without a hierarchy.
-    pub local: u32,
-    /// Links between groups.
-    pub global: u32,
-    /// Links of trees.
-    pub up: u32,
-    /// Links between the routers of one node.
-    pub internal: u32,
-    /// Links between routers of one cabinet, of whatever class.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub inside: Option<u32>,
-    /// Links between routers of different cabinets, of whatever class.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub between: Option<u32>,
-    /// Which routers share a cabinet, as [`Packing::parse`] reads it; those of [`Layout::usual`] unless given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cabinet: Option<String>,
-}
-
-impl Default for Latencies {
-    fn default() -> Self {
-        let (inside, between, cabinet) = (None, None, None);
-        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, inside, between, cabinet }
-    }
-}
-
-impl Latencies {
-    /// True if cabinets decide.
-    pub fn by_cabinet(&self) -> bool {
-        self.inside.is_some() || self.between.is_some()
-    }
-
-    fn check(&self) -> Result<()> {
-        for class in LinkClass::ALL {
-            within(&format!("the latency of {} links", class.name()), self.of(class).into(), 1, 10_000)?;
-        }
-        for (name, latency) in [("inside", self.inside), ("between", self.between)] {
-            within(&format!("the latency of links {name} cabinets"), latency.unwrap_or(1).into(), 1, 10_000)?;
-        }
-        match &self.cabinet {
-            Some(cabinet) if !self.by_cabinet() => Err(Error::Config(format!(
-                "links: cabinet={cabinet} changes nothing without inside or between, the latencies that go by cabinets"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// The latency of a class.
-    pub fn of(&self, class: LinkClass) -> u32 {
-        match class {
-            LinkClass::Terminal => self.terminal,
-            LinkClass::Local => self.local,
-            LinkClass::Global => self.global,
-            LinkClass::Up => self.up,
-            LinkClass::Internal => self.internal,
-        }
-    }
-}
-
-/// The latency of each link of a network.
-#[derive(Debug, Clone)]
-pub struct LinkTimes {
-    latencies: Latencies,
-    /// The cabinet of each router; empty if no latency goes by cabinets.
-    cabinets: Vec<u32>,
-}
-
-impl LinkTimes {
-    /// Finds out which links are in which cabinets, if that is asked for.
-    ///
-    /// # Errors
-    /// [`Error::Config`] for cabinets that this network cannot be put into.
-    pub fn new(network: &Network, latencies: &Latencies) -> Result<Self> {
-        latencies.check()?;
-        let said = |error| match error {
-            Error::Config(what) => Error::Config(format!("links: {what}")),
-            other => other,
-        };
-        let cabinets = match (latencies.by_cabinet(), &latencies.cabinet) {
-            (false, _) => Vec::new(),
-            (true, None) => Layout::usual(network).router_cabinets(network),
-            (true, Some(text)) => Packing::parse(text).and_then(|packing| packing.cabinets(network)).map_err(said)?,
-        };
-        Ok(Self { latencies: latencies.clone(), cabinets })
-    }
-
-    /// The latency of the links of a class, where cabinets do not decide.
-    pub fn of_class(&self, class: LinkClass) -> u32 {
-        self.latencies.of(class)
-    }
-
-    /// The latency of the link at a port: its own if it has one, else by its cabinets or its class.
-    pub fn of(&self, network: &Network, port: PortId) -> u32 {
-        network.own_latency(port).unwrap_or_else(|| {
-            let this = &network.ports()[port.index()];
-            self.by_cabinet(network, port, this.peer).unwrap_or_else(|| self.of_class(this.class))
-        })
-    }
-
-    fn by_cabinet(&self, network: &Network, port: PortId, peer: Peer) -> Option<u32> {
-        let (Peer::Port(peer), false) = (peer, self.cabinets.is_empty()) else { return None };
-        let [here, there] = [port, peer].map(|port| self.cabinets[network.ports()[port.index()].router.index()]);
-        if here == there { self.latencies.inside } else { self.latencies.between }
-    }
-}
+use crate::limits::{MAX_CYCLES, within};
+use crate::links::Latencies;
 
 /// When terminals create packets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, Default)]
@@ -239,11 +126,6 @@ impl Default for Config {
     }
 }
 
-/// The most VCs a port may have: what a 64-bit mask holds.
-pub const MAX_VCS: u32 = 64;
-/// The longest fixed-length run, in cycles.
-pub const MAX_CYCLES: u64 = 50_000_000;
-
 impl Serialize for Config {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         Self::serialize(self, serializer)
@@ -354,19 +236,4 @@ impl Config {
             }
         }
     }
-}
-
-/// Checks a number of VCs a port.
-///
-/// # Errors
-/// [`Error::Config`] says what is allowed.
-pub fn check_vcs(vcs: u32) -> Result<()> {
-    within("vcs", vcs.into(), 1, MAX_VCS.into())
-}
-
-fn within(name: &str, value: u64, least: u64, most: u64) -> Result<()> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::Config(format!("{name} is {value}; it must be from {least} to {most}")))
 }

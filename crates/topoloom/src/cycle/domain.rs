@@ -388,12 +388,13 @@ impl<M: RouterModel> Domain<M> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::measurement::{self, NoControl};
+    use super::super::measurement;
     use super::super::router::input_queued::Options;
     use super::super::router::input_queued::{GENERAL, InputQueued};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
     use crate::routing::Move;
+    use crate::watch::NoControl;
     use crate::{topology, traffic};
 
     /// Fully adaptive on a mesh, with dimension order for an escape: class 0 by any minimal output with a VC to spare,

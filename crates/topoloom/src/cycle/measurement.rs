@@ -17,28 +17,7 @@ use super::workload_driver::Times;
 use crate::network::{Network, Peer};
 use crate::statistics::student_t;
 use crate::traffic::{Trace, Traffic};
-
-/// Who watches a run.
-pub trait Control: Sync {
-    /// True if the run is to stop as soon as possible.
-    fn cancelled(&self) -> bool;
-
-    /// Called some times a second with the cycles simulated so far.
-    fn progress(&self, _cycles: u64) {}
-
-    /// Called when the system has refused threads: the run goes on with so many.
-    fn fewer_threads(&self, _threads: u32) {}
-}
-
-/// Nobody watches.
-#[derive(Debug, Clone, Copy)]
-pub struct NoControl;
-
-impl Control for NoControl {
-    fn cancelled(&self) -> bool {
-        false
-    }
-}
+use crate::watch::Control;
 
 /// One point of a latency-load curve.
 #[derive(Debug, Clone, Serialize)]

@@ -18,12 +18,11 @@ mod table;
 mod terminals;
 mod workload_driver;
 
-pub use config::{Config, Injection, Latencies, LinkTimes, MAX_CYCLES, MAX_VCS, check_vcs};
+pub use config::{Config, Injection};
 pub use deadlock::Deadlock;
-pub use measurement::{Control, NoControl, Point};
+pub use measurement::Point;
 pub use router::buffer_policy::Buffers;
 pub use router::input_queued::{Compiled, CompiledAdaptive};
-pub use router::voq::MOST_PORTS;
 pub use router::{Key, Kind, ROUTERS, RouterInfo, RouterOptions, Unless, Value, keys};
 pub use sizes::Sizes;
 pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};
@@ -31,20 +30,16 @@ pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRu
 use std::ops::Range;
 
 use crate::error::{Error, Result};
+use crate::limits::{MAX_VCS, class_vcs};
+use crate::links::{Latencies, LinkTimes};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{Again, AnyRouting, Routing};
 use crate::traffic::{Trace, Traffic};
+use crate::watch::Control;
 use crate::{routing, traffic};
 use domain::Arrivals;
 use router::{Case, Interface, Router, Simulation};
-
-/// The VCs of a class, of `classes` that share `vcs`. Where there are fewer VCs than classes (only if asked for), some
-/// have the same.
-pub fn class_vcs(class: u32, classes: u32, vcs: u32) -> Range<u32> {
-    let (first, end) = (class * vcs / classes, (class + 1) * vcs / classes);
-    first..end.max(first + 1)
-}
 
 /// A checked configuration for one network and routing.
 #[derive(Debug, Clone)]

@@ -68,7 +68,7 @@ impl Snapshot {
 #[cfg(test)]
 mod tests {
     use super::super::engine::Engine;
-    use super::super::measurement::{self, NoControl};
+    use super::super::measurement;
     use super::super::router::RouterModel;
     use super::super::router::input_queued::{InputQueued, Options, PLAIN};
     use super::super::{Config, Setup, Sizes};
@@ -77,6 +77,7 @@ mod tests {
     use crate::rng::{Rng, mix};
     use crate::routing::{Move, PacketState, Routing, View};
     use crate::traffic::Traffic;
+    use crate::watch::NoControl;
     use crate::{topology, traffic};
 
     /// On a mesh, x first or y first, each in a class of its own, by a hash of all that is published: whatever is off

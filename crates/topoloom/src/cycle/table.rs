@@ -150,7 +150,7 @@ mod tests {
             let network = crate::topology::build(spec).unwrap();
             let mut config: super::super::Config = serde_json::from_str(config).unwrap();
             (config.warmup, config.measure) = (Some(5), Some(20));
-            let point = super::super::simulate(&network, routing, "uniform", 0.4, &config, &super::super::NoControl);
+            let point = super::super::simulate(&network, routing, "uniform", 0.4, &config, &crate::watch::NoControl);
             assert!(point.unwrap().flit_hops > 0, "{spec} {routing}");
         }
     }

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::measurement::{Control, Point};
+use super::measurement::Point;
 use super::{Config, Run, Sizes};
 use crate::catalogue::values;
 use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;
+use crate::watch::Control;
 use crate::workload::{Mapping, Progress, Ready, Uncongested, Workload, ideal};
 
 /// Marks a terminal without a task.

@@ -8,12 +8,12 @@ use super::config::terminal_links;
 use super::record::Record;
 use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
-use crate::cycle::Control;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
+use crate::watch::Control;
 use crate::workload::{Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
 
 /// What begins when.

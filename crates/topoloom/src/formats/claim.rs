@@ -10,10 +10,11 @@ use super::draft::Given;
 use super::{Draft, Format, GIVEN, Holds, Origin};
 use crate::catalogue::grammar::wrapped;
 use crate::error::{Error, Result};
+use crate::limits::at_most;
 use crate::names::{Name, What};
 use crate::network::{Link, LinkClass, Network, Source};
 use crate::permute::OPTIMISED;
-use crate::topology::{at_most, build};
+use crate::topology::build;
 
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
 /// else the file's own word counts.

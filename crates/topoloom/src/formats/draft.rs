@@ -6,9 +6,9 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
+use crate::limits::guard_size;
 use crate::memory::available_memory;
 use crate::network::{Fabric, Floor, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
-use crate::topology::guard_size;
 
 /// What is wrong with a graph, and on which line of its file, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]

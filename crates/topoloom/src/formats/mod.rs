@@ -34,8 +34,8 @@ pub(crate) use ibnet::is_aggregation_node;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::cycle::LinkTimes;
 use crate::error::{Error, Result, unknown};
+use crate::links::LinkTimes;
 use crate::network::{Link, LinkClass, Network, TerminalId};
 
 /// What a format may have a place for, beside routers and links.

@@ -11,8 +11,8 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 
 use super::cards::{CardTables, Classes, Entry, NONE};
-use crate::cycle::MAX_VCS;
 use crate::error::{Error, Result};
+use crate::limits::MAX_VCS;
 use crate::network::{Network, Peer, RouterId};
 
 /// What such a file begins with.

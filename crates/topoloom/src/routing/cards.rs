@@ -12,8 +12,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::duato::least_occupied;
 use super::{Again, AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
-use crate::cycle::MOST_PORTS;
 use crate::error::{Error, Result};
+use crate::limits::CARD_PORTS;
 use crate::memory::available_memory;
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
@@ -109,10 +109,10 @@ impl CardTables {
     /// Cards of more ports than the model has, or tables that would not fit in memory.
     pub(super) fn new(network: &Network, name: &str, classes: Classes) -> Result<Self> {
         let radix = network.radix() as u64;
-        if radix > MOST_PORTS {
+        if radix > CARD_PORTS {
             let spec = network.spec();
             return Err(Error::TooLarge(format!(
-                "{spec} has routers of {radix} ports; cards have at most {MOST_PORTS}"
+                "{spec} has routers of {radix} ports; cards have at most {CARD_PORTS}"
             )));
         }
         let inputs = Inputs::new(network);

@@ -60,7 +60,7 @@ pub fn dfsssp(network: &Network) -> Result<Tables> {
 }
 
 /// The most layers: what a class number holds in the engine.
-const MAX_LAYERS: usize = crate::cycle::MAX_VCS as usize;
+const MAX_LAYERS: usize = crate::limits::MAX_VCS as usize;
 
 /// The network as the two need it: neighbours by port, terminals, channels by number.
 struct Graph {

@@ -141,7 +141,7 @@ impl Tables {
         for (src, row) in network.routers().zip(layers) {
             for (id, &layer) in (0..).zip(row) {
                 let column = tables.column_of(network, id);
-                let most = i64::from(crate::cycle::MAX_VCS) - 1;
+                let most = i64::from(crate::limits::MAX_VCS) - 1;
                 if !(0..=most).contains(&layer) {
                     let to = tables.destination(column);
                     let what = format!("the layer from router {src} to {to} is {layer}; it must be from 0 to {most}");
@@ -476,7 +476,7 @@ fn read_csv(network: &Network, file: &str, text: &str) -> Result<Tables> {
         }
         tables.set_next(at, column, port);
         if fields == 4 {
-            tables.set_hop_class(at, column, value(3, "class", crate::cycle::MAX_VCS)? as u8);
+            tables.set_hop_class(at, column, value(3, "class", crate::limits::MAX_VCS)? as u8);
         }
     }
     Ok(tables)

@@ -94,7 +94,7 @@ pub struct CycleHop {
 /// [`Error::Config`] if the engine takes no such number of VCs.
 pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u32>) -> Result<Proof> {
     let needed = routing.classes();
-    vcs.map_or(Ok(()), crate::cycle::check_vcs)?;
+    vcs.map_or(Ok(()), crate::limits::check_vcs)?;
     Ok(match vcs {
         Some(vcs) if vcs < needed => Proof { vcs_needed: needed, ..prove(network, name, &Merged { routing, vcs }) },
         _ => prove(network, name, routing),
@@ -140,7 +140,7 @@ impl Routing for Merged<'_> {
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         let first = out.len();
         self.routing.moves(at, state, dst, out);
-        let vc = |class: u8| crate::cycle::class_vcs(class.into(), self.routing.classes(), self.vcs).start as u8;
+        let vc = |class: u8| crate::limits::class_vcs(class.into(), self.routing.classes(), self.vcs).start as u8;
         out[first..].iter_mut().for_each(|hop| hop.class = vc(hop.class));
     }
 

@@ -1,13 +1,12 @@
 //! The parameters of a spec: sizes and `key=value` pairs, with one clear sentence for every mistake.
 
-use std::cell::Cell;
 use std::ops::Deref;
 
 use super::Family;
 use crate::catalogue::{Given, Key, Kind};
 use crate::error::{Error, Result};
 use crate::layout::Packing;
-use crate::memory::available_memory;
+use crate::limits;
 
 /// The key that every family with terminals on all routers has.
 pub const P: Key = Key::new("p", Kind::count(1), "terminals per router (default 1)");
@@ -92,49 +91,8 @@ impl<'a> Params<'a> {
     /// # Errors
     /// [`Error::TooLarge`] says what it would need.
     pub fn guard_size(&self, routers: u128, terminals: u128, links: u128) -> Result<()> {
-        guard_size(self.spec, routers, terminals, links)
+        limits::guard_size(self.spec, routers, terminals, links)
     }
-}
-
-thread_local! {
-    /// Ports that a network may have that is built in [`at_most`].
-    static MOST_PORTS: Cell<u128> = const { Cell::new(u128::MAX) };
-}
-
-/// Lets networks be built with so many ports at most: what only has to equal something need not be larger.
-pub(crate) fn at_most<T>(ports: u128, build: impl FnOnce() -> T) -> T {
-    let before = MOST_PORTS.replace(ports);
-    let built = build();
-    MOST_PORTS.set(before);
-    built
-}
-
-/// As [`Params::guard_size`], for what no family builds.
-pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Result<()> {
-    /// Bytes that a port costs while the network is built.
-    const PORT: u128 = 48;
-    let ports = links.saturating_mul(2).saturating_add(terminals);
-    let bytes = ports.saturating_mul(PORT).saturating_add(routers.saturating_mul(8));
-    let available = available_memory();
-    if ports > MOST_PORTS.get() {
-        return Err(Error::TooLarge(format!("{spec}: {} ports are more than there are here", count(ports))));
-    }
-    if ports > u128::from(u32::MAX) || routers > u128::from(u32::MAX) || bytes > available {
-        return Err(Error::TooLarge(format!(
-            "{spec}: {} routers, {} terminals and {} links need about {} GB; {} GB are available",
-            count(routers),
-            count(terminals),
-            count(links),
-            count(bytes.div_ceil(1_000_000_000)),
-            available / 1_000_000_000
-        )));
-    }
-    Ok(())
-}
-
-/// A number for a sentence: beyond 10^18 its digits tell nothing (and products may have saturated).
-fn count(number: u128) -> String {
-    if number > 1_000_000_000_000_000_000 { "more than 10^18".to_owned() } else { number.to_string() }
 }
 
 /// The product of `factors`, or the largest number if it is larger still: sizes are checked before they can overflow.

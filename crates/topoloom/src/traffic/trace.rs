@@ -7,8 +7,8 @@ use super::draw::Share;
 use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::catalogue::FILE;
-use crate::cycle::MAX_CYCLES;
 use crate::error::Result;
+use crate::limits::MAX_CYCLES;
 use crate::network::TerminalId;
 use crate::rows::{Columns, rows};
 

@@ -15,12 +15,13 @@ pub use options::{RouterOptions, keys};
 
 use super::channels::Channels;
 use super::flit::Flit;
-use super::measurement::{self, Control, Point};
+use super::measurement::{self, Point};
 use super::{Arrivals, Config, Setup};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 use crate::routing::{AnyRouting, PacketState};
 use crate::traffic::Traffic;
+use crate::watch::Control;
 use buffer_policy::Buffers;
 
 /// What users read about a router model, and what the engine asks of it.

@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 
+use crate::cycle::Sizes;
 use crate::cycle::router::buffer_policy::{self, Buffers};
 use crate::cycle::router::words::{counted, significant};
 use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value};
-use crate::cycle::{Latencies, MAX_VCS, Sizes};
 use crate::error::{Error, Result};
+use crate::limits::MAX_VCS;
+use crate::links::Latencies;
 
 /// The router of BookSim2's timing.
 pub static INFO: RouterInfo = IQ;

@@ -19,6 +19,7 @@ use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::Result;
+use crate::limits::CARD_PORTS;
 use crate::network::PortId;
 use crate::routing::PacketState;
 use allocator::bits;
@@ -26,9 +27,6 @@ pub use options::INFO;
 use options::Options;
 use queues::{PacketEntry, Pair, Queue};
 use traffic_classes::{NO_VC, TrafficClasses};
-
-/// The most ports of a card: a bit each.
-pub const MOST_PORTS: u64 = 64;
 
 /// A card: its ports, and which of them are free and wanted, a bit each.
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +133,7 @@ impl Voq {
     /// Every packet that goes through a card moves by a cell.
     fn transfer(&mut self, card: usize, now: u32, channels: &mut Channels) {
         let Card { first_port, ports, free_inputs, .. } = self.cards[card];
-        let all = u64::MAX >> (MOST_PORTS as u32 - ports);
+        let all = u64::MAX >> (CARD_PORTS as u32 - ports);
         for input in bits(all & !free_inputs) {
             let in_port = first_port + input;
             let PortState { packet, output, .. } = self.ports[in_port as usize];
@@ -191,7 +189,7 @@ impl RouterModel for Voq {
         let log = setup.stride.trailing_zeros();
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let card = |w: &[u32]| {
-            let all = u64::MAX.checked_shr(MOST_PORTS as u32 - (w[1] - w[0])).unwrap_or(0);
+            let all = u64::MAX.checked_shr(CARD_PORTS as u32 - (w[1] - w[0])).unwrap_or(0);
             let ports = w[1] - w[0];
             Card { first_port: w[0], ports, free_inputs: all, free_outputs: all, wanted: 0, active: false }
         };

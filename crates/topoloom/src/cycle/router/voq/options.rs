@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::MOST_PORTS;
-use crate::cycle::MAX_VCS;
 use crate::cycle::router::buffer_policy::{self, Buffers};
 use crate::cycle::router::words::counted;
 use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value};
 use crate::error::{Error, Result};
+use crate::limits::{CARD_PORTS, MAX_VCS};
 
 /// Cards with virtual output queues.
 pub static INFO: RouterInfo = RouterInfo {
@@ -21,7 +20,7 @@ pub static INFO: RouterInfo = RouterInfo {
     check,
     fill,
     interface,
-    most_ports: Some(MOST_PORTS),
+    most_ports: Some(CARD_PORTS),
     // A queue for each input VC and output.
     memory: |stride, radix| stride * (80 + radix * 8) + 64,
     describe,

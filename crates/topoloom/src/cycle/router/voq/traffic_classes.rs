@@ -4,9 +4,9 @@
 //! a routing, or those of a group of packets that it keeps apart, are mapped onto the VCs of each of its traffic classes.
 
 use super::options::{Options, TcUse};
-use crate::cycle::class_vcs;
 use crate::cycle::router::Case;
 use crate::error::{Error, Result};
+use crate::limits::class_vcs;
 use crate::network::TerminalId;
 use crate::routing::Routing;
 
