@@ -189,7 +189,7 @@ def test_keys_are_what_they_were() -> None:
     sweeps = {
         "f671cc4a5890dfc2452144395edc9a50": Sweep(kind="facts", networks=["mesh:2x2"]),
         "dd0339c5245a5728f47c8bb96d87e73b": Sweep(
-            networks=["dragonfly:a=4,h=2,p=2"], routings=["adaptive"], loads=0.3, seeds=2, options=cycle
+            networks=["dragonfly:a=4,h=2,p=2"], routings=["ugal-l"], loads=0.3, seeds=2, options=cycle
         ),
         "78640d919e14d4c09b7c86527c58e099": Sweep(
             kind="workload",

@@ -340,7 +340,7 @@ def test_an_adaptive_routing_runs_as_minimal_and_says_so_once(topoloom: Callable
     assert table.err.count("ugal-l: the flow engine does not model") == 1
     cycle = topoloom("workload", "dragonfly:a=4,h=2,p=2", "--app", "reduce:size=64", "--engine", "cycle", "--routing",
                      "adaptive", "--json")  # fmt: skip
-    assert cycle.json()[0]["routing"] == "ugal-l"
+    assert cycle.json()[0]["routing"] == "par"
     assert "does not model" not in cycle.err
 
 
@@ -363,7 +363,7 @@ def test_studies_store_the_routing_that_ran(tmp_path: Path) -> None:
     )
     rows = Results.of(study.run(tmp_path / "store"), [p.key for p in study.points()]).rows
     assert study.warnings == [instead_of("adaptive"), instead_of("anca")]
-    assert {row["routing"] for row in rows} == {"nca", "val", "ugal-l"}
+    assert {row["routing"] for row in rows} == {"nca", "val", "par"}
     assert all(row["ideal_s"] <= row["makespan_s"] for row in rows)
 
 
