@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use topoloom::catalogue::grammar::{names, split_failures, split_head};
-use topoloom::catalogue::{Key, Kind};
+use topoloom::catalogue::{Key, Kind, Name};
 use topoloom::cycle::{self, Config, ROUTERS, RouterInfo, Unless};
 use topoloom::formats::FORMATS;
 use topoloom::layout::{LAYOUT_KEYS, LAYOUT_PRESETS, PriceList};
-use topoloom::names::{Name, What};
+use topoloom::names::What;
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
@@ -99,7 +99,7 @@ pub struct PyName(Name);
 impl PyName {
     #[new]
     fn new(what: &str, text: &str) -> PyResult<Self> {
-        raise(What::named(what).and_then(|what| Name::read(what, text))).map(Self)
+        raise(What::named(what).and_then(|what| what.read(text))).map(Self)
     }
 
     /// What means the same in one way of writing.

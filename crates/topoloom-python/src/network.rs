@@ -11,9 +11,10 @@ use topoloom::faults::{Failures, Kind};
 use topoloom::links::{Latencies, LinkTimes};
 use topoloom::metrics::diversity::path_diversity;
 use topoloom::metrics::faults::{Sweep, resilience};
-use topoloom::metrics::{bisection, facts, facts_with};
+use topoloom::metrics::{facts, facts_with};
+use topoloom::partition::bisection;
 use topoloom::routing::{self, CardTables, Columns, Tables};
-use topoloom::{formats, graph};
+use topoloom::{formats, graph, topology};
 
 use crate::compute::{compute, try_compute};
 use crate::error::{TopoloomError, raise};
@@ -66,13 +67,13 @@ impl Network {
                 cabinet: None,
                 line: None,
             });
-            let links = links.into_iter().map(|(a, b, class, latency, ports)| formats::GivenLink {
+            let links = links.into_iter().map(|(a, b, class, latency, ports)| topology::GivenLink {
                 ends: [a, b],
                 class,
                 latency,
                 ports: ports.map(|(a, b)| [a, b]),
             });
-            formats::given((kind, label), nodes.collect(), links, directed, p, written_as)
+            topology::given((kind, label), nodes.collect(), links, directed, p, written_as)
         });
         built.map(Self)
     }

@@ -220,7 +220,7 @@ pub fn router_demands<'py>(
     network: &Network,
     traffic: &str,
 ) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
-    let demands = try_compute(py, || load::router_demands(&network.0, &traffic::build(&network.0, traffic)?));
+    let demands = try_compute(py, || traffic::router_demands(&network.0, &traffic::build(&network.0, traffic)?));
     demands.map(|(flits, terminals)| (flits.into_pyarray(py), terminals))
 }
 

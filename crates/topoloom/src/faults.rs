@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::grammar::FAIL;
-use crate::catalogue::{Alone, Entry, Given, Key, Kind as Type, Lead};
+use crate::catalogue::{self, Alone, Entry, Given, Key, Kind as Type, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::{LinkId, Network, RouterId, Structure};
 use crate::rng::Rng;
@@ -115,7 +115,7 @@ impl fmt::Display for Amount {
 const AMOUNT: Type = Type::Text("a whole number from 0 to that of all, or a percentage such as 5%");
 
 /// The network that fails, which stands in brackets behind the other keys.
-pub const BASE: Key = Key::new("base", Type::Network, "the network, in brackets; ends the spec");
+pub const BASE: Key = Key::new(catalogue::BASE, Type::Network, "the network, in brackets; ends the spec");
 
 /// The keys of failures, and the network that they are of.
 pub const KEYS: &[Key] = &[

@@ -21,6 +21,7 @@ pub mod memory;
 pub mod metrics;
 pub mod names;
 pub mod network;
+pub mod partition;
 pub mod permute;
 pub mod rng;
 pub mod routing;

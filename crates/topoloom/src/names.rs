@@ -1,15 +1,14 @@
-//! Every kind of name that users write, and what a name is: its canonical text, its family, and the files that it reads.
+//! Every kind of name that users write, and who reads it.
 //!
 //! Two texts with the same canonical text mean the same. Results are kept under canonical names and the digests of the
 //! files that these read.
 
 use sha2::{Digest, Sha256};
 
-use crate::catalogue::grammar::{bracketed, quoted, split_failures, split_head, split_optional_head, wrapped};
-use crate::catalogue::{Entry, Given, Key, Kind, Lead};
+use crate::catalogue::grammar::split_head;
+use crate::catalogue::{Entry, Given, Kind, Name};
 use crate::error::{Error, Result, unknown};
-use crate::faults::{self, ENTRY as FAILURES};
-use crate::layout::{LAYOUT, LAYOUT_PRESETS, Packing};
+use crate::layout::{self, Packing};
 use crate::{flow, inputs, routing, topology, traffic, workload};
 
 /// What a text can be the name of.
@@ -59,35 +58,33 @@ impl What {
         found.map(|(_, what)| *what).ok_or_else(|| Error::Config(unknown("kind of name", name, known())))
     }
 
-    /// How the names with this head are read.
-    fn entry(self, head: &str) -> Result<Entry> {
-        Ok(match self {
-            Self::Topology => topology::family(head)?.entry(),
-            Self::Routing => routing::find(head)?.entry(),
-            Self::Traffic => traffic::find(head)?.entry(),
-            Self::App => workload::find(head)?.entry(),
-            Self::Mapping => workload::find_mapping(head)?.entry(),
-            Self::Layout | Self::Cabinet | Self::File => LAYOUT,
-            Self::Flow => flow::ENTRY,
-        })
+    /// Reads a name of this kind.
+    ///
+    /// # Errors
+    /// Those of the owner of the name, for an unknown head, key or value.
+    pub fn read(self, text: &str) -> Result<Name> {
+        let text = text.trim();
+        let entry: fn(&str) -> Result<Entry> = match self {
+            Self::Topology => return topology::name(text),
+            Self::Layout => return layout::name(text),
+            Self::Cabinet => {
+                Packing::parse(text)?;
+                return Ok(Name::of_value(Kind::Cabinet, text));
+            }
+            Self::File => return Ok(Name::of_value(Kind::File, text)),
+            Self::Flow => return Name::of(&Given::read(flow::ENTRY, flow::ENTRY.name, text)?, ""),
+            Self::Routing => |head| Ok(routing::find(head)?.entry()),
+            Self::Traffic => |head| Ok(traffic::find(head)?.entry()),
+            Self::App => |head| Ok(workload::find(head)?.entry()),
+            Self::Mapping => |head| Ok(workload::find_mapping(head)?.entry()),
+        };
+        let (head, rest) = split_head(text);
+        let mut name = Name::of(&Given::read(entry(head)?, text, rest)?, head)?;
+        if self == Self::Routing {
+            name.files.retain(|path| !routing::in_memory(path));
+        }
+        Ok(name)
     }
-}
-
-/// A name that has been read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Name {
-    /// What means the same in one way of writing: without blanks, keys in the order in which they are declared.
-    pub canonical: String,
-    /// The family, pattern, routing, …: the head.
-    pub family: String,
-    /// The keys with their values as they are written, those that stand first without their name included.
-    pub values: Vec<(String, String)>,
-    /// The sizes that stand first.
-    pub sizes: Vec<u32>,
-    /// The canonical name of the network that a network is made of.
-    pub within: Option<String>,
-    /// The paths of the files that it reads, those of networks within it first.
-    pub files: Vec<String>,
 }
 
 /// The SHA-256 of a file, in hexadecimal digits; `None` of what is missing or no regular file: whoever reads it says so.
@@ -98,135 +95,13 @@ pub fn digest(path: &str) -> Option<String> {
     Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-impl Name {
-    /// Reads a text.
-    ///
-    /// # Errors
-    /// Those of the owner of the name, for an unknown head, key or value.
-    pub fn read(what: What, text: &str) -> Result<Self> {
-        let text = text.trim();
-        match what {
-            What::Topology => topology(text),
-            What::Layout => layout(text),
-            What::Cabinet => {
-                Packing::parse(text)?;
-                Ok(Self::of_value(Kind::Cabinet, text))
-            }
-            What::File => Ok(Self::of_value(Kind::File, text)),
-            What::Flow => Self::of(&Given::read(flow::ENTRY, flow::ENTRY.name, text)?, ""),
-            _ => {
-                let (head, rest) = split_head(text);
-                let mut name = Self::of(&Given::read(what.entry(head)?, text, rest)?, head)?;
-                if what == What::Routing {
-                    name.files.retain(|path| !routing::in_memory(path));
-                }
-                Ok(name)
-            }
-        }
-    }
-
-    /// A value that is no name, but may be the path of a file.
-    fn of_value(kind: Kind, text: &str) -> Self {
-        let files = kind.file(text).map(str::to_owned).into_iter().collect();
-        Self { canonical: text.to_owned(), files, ..Self::default() }
-    }
-
-    /// A name of what is given behind `head`.
-    fn of(given: &Given, head: &str) -> Result<Self> {
-        let entry = given.entry();
-        let mut this = Self { family: head.to_owned(), ..Self::default() };
-        let mut written = Vec::new();
-        match entry.lead {
-            Lead::All(_) => {
-                this.files.push(given.lead().to_owned());
-                written.push((0, given.lead().to_owned()));
-            }
-            Lead::Sizes => {
-                this.sizes = given.sizes();
-                written.push((0, given.lead().to_owned()));
-            }
-            _ => {}
-        }
-        for (key, value) in given.values() {
-            let value = this.take(key, value)?;
-            let place = entry.keys.iter().position(|known| known.name == key.name).unwrap_or_default();
-            written.push((place + 1, item(entry, key, &value)));
-        }
-        written.sort();
-        let behind = |place: usize| entry.lead == Lead::Behind && place == entry.keys.len();
-        for (place, text) in written {
-            let before = [":", ","][usize::from(!this.canonical.is_empty())];
-            this.canonical.push_str(if behind(place) { "" } else { before });
-            this.canonical.push_str(&text);
-        }
-        this.canonical.insert_str(0, head);
-        Ok(this)
-    }
-
-    /// Notes a value, and returns it as it is written in one way.
-    fn take(&mut self, key: &Key, value: &str) -> Result<String> {
-        self.values.push((key.name.to_owned(), value.to_owned()));
-        self.files.extend(key.kind.file(value).map(str::to_owned));
-        let within = match key.kind {
-            Kind::Network => wrapped(value).map(|(word, inner)| Ok((word, topology(inner)?))),
-            Kind::Layout => bracketed(value).map(|inner| Ok(("", layout(inner)?))),
-            _ => None,
-        };
-        let Some((word, within)) = within.transpose()? else { return Ok(value.to_owned()) };
-        // Those of networks within come first, wherever they stand.
-        self.files.splice(0..0, within.files);
-        if key.name == faults::BASE.name {
-            self.within = Some(within.canonical.clone());
-        }
-        Ok(format!("{word}({})", within.canonical))
-    }
-}
-
-/// A key and its value, as they stand between commas.
-fn item(entry: &Entry, key: &Key, value: &str) -> String {
-    let leads = matches!(entry.lead, Lead::Path | Lead::Network) && entry.keys[0].name == key.name;
-    let behind = entry.lead == Lead::Behind && entry.keys[entry.keys.len() - 1].name == key.name;
-    let text = match key.kind {
-        Kind::File if leads && !value.contains([',', '"']) => value.to_owned(),
-        Kind::File | Kind::Cabinet => quoted(value),
-        Kind::Flag if value == "true" && entry.alone == crate::catalogue::Alone::Flag => return key.name.to_owned(),
-        _ => value.to_owned(),
-    };
-    if leads || behind { text } else { format!("{}={text}", key.name) }
-}
-
-/// The name of a network.
-fn topology(text: &str) -> Result<Name> {
-    let (intact, failures) = split_failures(text);
-    let Some(failures) = failures else {
-        let (head, rest) = split_head(intact);
-        return Name::of(&Given::read(topology::family(head)?.entry(), intact, rest)?, head);
-    };
-    let within = topology(intact)?;
-    let failed = Name::of(&Given::read(FAILURES, FAILURES.name, failures)?, faults::FAMILY)?;
-    let canonical = format!("{}({})", failed.canonical, within.canonical);
-    Ok(Name { canonical, within: Some(within.canonical), files: within.files, ..failed })
-}
-
-/// The name of a layout; nothing is the default.
-fn layout(text: &str) -> Result<Name> {
-    let (head, keys) = split_optional_head(text);
-    let known = |head: &&str| LAYOUT_PRESETS.iter().any(|preset| preset.name == *head);
-    if let Some(head) = head.filter(|head| !head.is_empty() && !known(head)) {
-        let names = LAYOUT_PRESETS.iter().map(|preset| preset.name);
-        return Err(Error::Config(format!("layout: {}", unknown("preset", head, names))));
-    }
-    let name = Name::of(&Given::read(LAYOUT, LAYOUT.name, keys.unwrap_or_default())?, head.unwrap_or_default())?;
-    Ok(Name { canonical: name.canonical.trim_start_matches(':').to_owned(), ..name })
-}
-
 /// The paths of the files that `name`, a name of the kind `what`, reads, in the order in which they stand in it. A name
 /// that does not parse reads none.
 ///
 /// # Errors
 /// [`Error::Config`] if there are no names of such a kind.
 pub fn files_of(what: &str, name: &str) -> Result<Vec<String>> {
-    Ok(Name::read(What::named(what)?, name).map(|name| name.files).unwrap_or_default())
+    Ok(What::named(what)?.read(name).map(|name| name.files).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -334,8 +209,7 @@ mod tests {
 
     #[test]
     fn what_means_the_same_has_one_canonical_text() {
-        let canonical =
-            |what: &str, text: &str| Name::read(What::named(what).expect("a kind"), text).map(|n| n.canonical);
+        let canonical = |what: &str, text: &str| What::named(what).expect("a kind").read(text).map(|n| n.canonical);
         for (what, text, expected) in [
             ("topology", "mesh:4x4,p=2", "mesh:4x4,p=2"),
             ("topology", " torus : 4x4, double=true , p=2 ", "torus:4x4,p=2,double=true"),

@@ -13,6 +13,11 @@ pub fn student_t(degrees: usize) -> f64 {
     TABLE.get(degrees.wrapping_sub(1)).copied().unwrap_or(expansion)
 }
 
+/// To 12 decimals: what is beyond them is rounding of many sums.
+pub(crate) fn rounded(value: f64) -> f64 {
+    (value * 1e12).round() / 1e12
+}
+
 /// The mean of independent samples and half the width of its interval, by Student's t; no width for a single one.
 pub fn mean(samples: &[f64]) -> Option<(f64, Option<f64>)> {
     let n = samples.len();

@@ -5,6 +5,8 @@ use crate::error::Error;
 
 /// The argument of a name that is the path of a file.
 pub const FILE: &str = "FILE";
+/// The key of a network that another network is made of.
+pub const BASE: &str = "base";
 
 /// What can be asked for by name: the description that texts are read by.
 #[derive(Debug, Clone, Copy)]

@@ -9,11 +9,13 @@ mod entry;
 mod given;
 pub mod grammar;
 mod key;
+mod name;
 pub mod values;
 
-pub use entry::{Alone, Entry, FILE, Lead};
+pub use entry::{Alone, BASE, Entry, FILE, Lead};
 pub use given::Given;
 pub use key::{Key, Kind, is_table};
+pub use name::Name;
 
 use crate::error::{Error, Result, unknown};
 

@@ -90,11 +90,12 @@ pub struct Origin {
 
 /// What a network knows that comes from a file or a program: at most where its routers stand.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(crate) struct GivenCabinets {
+    /// The cabinet of each router, if it says so.
     pub cabinets: Option<Vec<u32>>,
 }
 
-impl Structure for Given {
+impl Structure for GivenCabinets {
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(self.cabinets.as_ref()?[router.index()])
     }
@@ -258,7 +259,7 @@ impl Draft {
         let cabinets = self.cabinets();
         let floor = cabinets.clone().map(|cabinets| Floor { cabinets, rules: self.layout, of: None });
         let source = Source { sha256: origin.sha256, names, notes: self.notes, fabric, written_as: None, floor };
-        Ok(builder.build(spec, origin.family, Box::new(Given { cabinets }))?.with_source(source))
+        Ok(builder.build(spec, origin.family, Box::new(GivenCabinets { cabinets }))?.with_source(source))
     }
 
     /// The number of the cabinet of each router, if the source names all: the number that names it, if all are numbers and

@@ -7,12 +7,10 @@
 mod anynet;
 mod booksim;
 mod caminos;
-mod claim;
 mod csv;
 mod dot;
 mod draft;
 mod edges;
-mod given;
 mod graph6;
 mod graphml;
 mod ibnet;
@@ -24,9 +22,8 @@ mod sst;
 #[cfg(test)]
 mod tests;
 
-pub use claim::{of_file, unwritten};
+pub(crate) use draft::GivenCabinets;
 pub use draft::{Draft, DraftLink, Mistake, Node, Origin, sha256};
-pub use given::{GIVEN, GivenLink, given};
 pub use graphml::is_terminal_kind;
 pub use ibnet::fabric;
 pub(crate) use ibnet::is_aggregation_node;
@@ -62,7 +59,7 @@ pub enum Holds {
 }
 
 /// What formats hold that give routers and links attributes of any name: all but the ids of terminals.
-const ATTRIBUTES: &[Holds] = &[
+pub(crate) const ATTRIBUTES: &[Holds] = &[
     Holds::Terminals,
     Holds::ParallelLinks,
     Holds::LoneRouters,
@@ -199,6 +196,19 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
     Ok((write(network, timing)?, note.into_iter().collect()))
 }
 
+/// A sentence on what a file of `format` cannot say of `network`, so that it comes back as a graph alone.
+pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
+    if format.read.is_none() || format.holds.contains(&Holds::Spec) {
+        return None;
+    }
+    let spec = network.written_as()?;
+    Some(format!(
+        "{}: the format {} has no place for the family, its routings and its packaging; read it with as=({spec})",
+        network.spec(),
+        format.name
+    ))
+}
+
 /// What stands before the spec in a comment that says which network a file was written of.
 const WRITTEN: &str = "topoloom spec:";
 
@@ -280,7 +290,7 @@ fn number<T: std::str::FromStr>(what: &str, text: &str, line: usize) -> std::res
 }
 
 /// The class of links that a source calls `name`.
-fn link_class(name: &str, line: usize) -> std::result::Result<crate::network::LinkClass, Mistake> {
+pub(crate) fn link_class(name: &str, line: usize) -> std::result::Result<crate::network::LinkClass, Mistake> {
     let classes = || LinkClass::ALL.into_iter().filter(|&class| class != LinkClass::Terminal).map(LinkClass::name);
     match LinkClass::from_name(name) {
         Some(class) if class != LinkClass::Terminal => Ok(class),

@@ -17,5 +17,6 @@ pub use prices::{Bought, CableKind, CablePlace, NicPrice, PriceList, RouterPrice
 pub use qap::Qap;
 pub use racks::{Order, Racking};
 pub use rules::{
-    ENTRY as LAYOUT, KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules, read as read_keys,
+    ENTRY as LAYOUT, KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules, name,
+    read as read_keys,
 };

@@ -3,7 +3,7 @@
 use super::Packing;
 use super::racks::{Order, Racking};
 use crate::catalogue::grammar::{split_optional_head, weighted};
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead, Name};
 use crate::error::{Error, Result, unknown};
 
 /// The keys of a layout. The values that they have unless given are those of [`PRESETS`].
@@ -360,6 +360,21 @@ const MOST_UNITS: f64 = 1000.0;
 
 /// Longer cables than this are a slip of the keyboard.
 const MOST_M: f64 = 10_000.0;
+
+/// Reads the name of a layout; nothing is the default.
+///
+/// # Errors
+/// [`Error::Config`] for an unknown preset, key or value.
+pub fn name(text: &str) -> Result<Name> {
+    let (head, keys) = split_optional_head(text);
+    let known = |head: &&str| PRESETS.iter().any(|preset| preset.name == *head);
+    if let Some(head) = head.filter(|head| !head.is_empty() && !known(head)) {
+        let names = PRESETS.iter().map(|preset| preset.name);
+        return Err(Error::Config(format!("layout: {}", unknown("preset", head, names))));
+    }
+    let name = Name::of(&Given::read(ENTRY, ENTRY.name, keys.unwrap_or_default())?, head.unwrap_or_default())?;
+    Ok(Name { canonical: name.canonical.trim_start_matches(':').to_owned(), ..name })
+}
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@
 //! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest way.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -14,10 +13,10 @@ use serde::Serialize;
 use crate::distances::distances_from;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::memory::available_memory;
-use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
+use crate::network::{Network, Peer, PortId, RouterId};
 use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};
-use crate::traffic::{Share, Traffic};
+use crate::statistics::rounded;
+use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch;
 
 /// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers. The names are the keys of the
@@ -138,124 +137,6 @@ fn summary(network: &Network, by_port: Vec<f64>, max_terminal_load: f64) -> Chan
         max_terminal_load,
         by_port,
     }
-}
-
-/// To 12 decimals: what is beyond them is rounding of many sums.
-fn rounded(value: f64) -> f64 {
-    (value * 1e12).round() / 1e12
-}
-
-/// Flits a cycle from routers to routers.
-struct Matrix {
-    routers: usize,
-    flits: Vec<f64>,
-}
-
-impl Matrix {
-    fn new(routers: usize) -> Self {
-        Self { routers, flits: vec![0.0; routers * routers] }
-    }
-
-    fn row(&mut self, source: RouterId) -> &mut [f64] {
-        &mut self.flits[source.index() * self.routers..][..self.routers]
-    }
-
-    fn at(&self, source: RouterId, target: RouterId) -> f64 {
-        self.flits[source.index() * self.routers + target.index()]
-    }
-
-    /// (target, flits) of what `source` sends to others.
-    fn of(&self, source: RouterId) -> impl Iterator<Item = (RouterId, f64)> + '_ {
-        let row = &self.flits[source.index() * self.routers..][..self.routers];
-        let all = (0..).map(RouterId).zip(row.iter().copied());
-        all.filter(move |&(target, flits)| target != source && flits > 0.0)
-    }
-
-    /// (source, flits) of what `target` gets from others.
-    fn column(&self, target: RouterId) -> impl Iterator<Item = (RouterId, f64)> + '_ {
-        let column = self.flits[target.index()..].iter().copied().step_by(self.routers);
-        (0..).map(RouterId).zip(column).filter(move |&(source, flits)| source != target && flits > 0.0)
-    }
-
-    /// (source, all that it sends to others), for those that send.
-    fn sources(&self) -> impl Iterator<Item = (RouterId, f64)> + '_ {
-        let all = (0..self.routers as u32).map(RouterId);
-        let sum = |source| self.of(source).map(|(_, flits)| flits).sum();
-        all.map(move |source| (source, sum(source))).filter(|(_, sum)| *sum > 0.0)
-    }
-
-    /// All that each router gets from others.
-    fn column_sums(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.routers];
-        for source in (0..self.routers as u32).map(RouterId) {
-            self.of(source).for_each(|(target, flits)| sums[target.index()] += flits);
-        }
-        sums
-    }
-}
-
-/// What routers send to routers if every active terminal offers a flit a cycle.
-struct Demands {
-    flits: Matrix,
-    max_terminal_load: f64,
-}
-
-impl Demands {
-    fn new(network: &Network, traffic: &Traffic) -> Result<Self> {
-        /// Matrices of routers by routers that are held at a time.
-        const MATRICES: u128 = 6;
-        if traffic.trace().is_some() {
-            return Err(Error::Traffic("a trace has a load of its own, and none that it saturates at".to_owned()));
-        }
-        let (routers, terminals) = (network.num_routers(), network.num_terminals());
-        let bytes = MATRICES * 8 * (routers as u128).pow(2);
-        if bytes > available_memory() / 2 {
-            return Err(Error::TooLarge(format!(
-                "{}: the loads that {routers} routers cause each other need about {} GB",
-                network.spec(),
-                bytes.div_ceil(1_000_000_000)
-            )));
-        }
-        let home: Vec<usize> = (0..terminals as u32).map(|t| network.router_of(TerminalId(t)).index()).collect();
-        let mut flits = Matrix::new(routers);
-        let mut received = vec![0.0; terminals];
-        let mut to = vec![0.0; terminals];
-        for router in network.routers() {
-            to.fill(0.0);
-            sum_shares(network, traffic, router, &mut to);
-            let row = flits.row(router);
-            for (terminal, &flits) in to.iter().enumerate() {
-                row[home[terminal]] += flits;
-                received[terminal] += flits;
-            }
-        }
-        let sent = if traffic.active() > 0 { 1.0 } else { 0.0 };
-        Ok(Self { flits, max_terminal_load: rounded(received.into_iter().fold(sent, f64::max)) })
-    }
-}
-
-/// Adds up what the terminals of a router send to each terminal. Shares that equal the one before, as those of uniform
-/// traffic do, are counted first.
-fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, to: &mut [f64]) {
-    let mut shares: Vec<Share> = Vec::new();
-    for terminal in network.terminals_of(router) {
-        traffic.weights(terminal, &mut shares);
-    }
-    for alike in shares.chunk_by(|a, b| a == b) {
-        let flits = alike.len() as f64 * alike[0].each;
-        let Range { start, end } = alike[0].destinations;
-        to[start as usize..end as usize].iter_mut().for_each(|sum| *sum += flits);
-    }
-}
-
-/// What routers send to routers if every active terminal offers a flit a cycle: flits a cycle from router s to router d at
-/// s * routers + d, and the largest load of a channel from or to a terminal.
-///
-/// # Errors
-/// [`Error::TooLarge`] if they do not fit in memory.
-pub fn router_demands(network: &Network, traffic: &Traffic) -> Result<(Vec<f64>, f64)> {
-    let demands = Demands::new(network, traffic)?;
-    Ok((demands.flits.flits, demands.max_terminal_load))
 }
 
 /// The largest of what the links at once, and those of each router, have to carry at least.

@@ -1,11 +1,9 @@
 //! What can be said of a network without simulating it.
 
-pub mod bisection;
 pub mod diversity;
 mod facts;
 pub mod faults;
 pub mod load;
 pub mod routes;
-mod spectrum;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};

@@ -3,12 +3,11 @@
 use serde::Serialize;
 
 use super::load::{Demands, busiest};
+use super::router_cables;
 use crate::graph::terminals_by_router;
-use crate::metrics::bisection::{self, Bisection, BisectionIs};
-use crate::metrics::load::router_demands;
 use crate::network::Network;
-use crate::topology;
-use crate::traffic::{self, Traffic};
+use crate::partition::bisection::{self, Bisection, BisectionIs};
+use crate::traffic::{self, Traffic, router_demands};
 
 /// How much a network carries. The names are keys of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -50,7 +49,7 @@ fn told(found: Bisection, (uniform_bound, worst_case_bound): (f64, Option<f64>))
 
 /// The loads that minimal routing carries: under uniform traffic, and under the worst of others.
 fn bounds(network: &Network, worst: &[Traffic]) -> (f64, Option<f64>) {
-    let cabling = topology::cabling_of(network);
+    let cabling = router_cables(network);
     let bound = |demands: &Demands, of_terminals: f64| 1.0 / busiest(&cabling, demands).max(of_terminals);
     let uniform = bound(&Demands::Uniform(terminals_by_router(network)), 1.0);
     let under = |traffic: &Traffic| {

@@ -6,6 +6,7 @@
 //! runs.
 
 pub mod bandwidth;
+mod cables;
 mod cabling;
 mod how;
 pub mod list;
@@ -17,6 +18,7 @@ pub mod search;
 mod shifts;
 mod trials;
 
+pub use cables::{cables, router_cables};
 pub use cabling::{Cabling, End, Told};
 pub use how::{Found, How, OPTIMISED, method_names, permuted};
 pub use methods::{Counts, Method};

@@ -3,10 +3,10 @@
 //! Router ids: the whole numbers that name the routers in the file, counted from 0 without gaps; if there are gaps, in
 //! their ascending order; other names in the order of their appearance. Ports: terminals, then links in the order of
 //! the ports that the file gives, else in the order of the file. Link classes: the file's, else `local`. A file that says
-//! of which network it was written is that network, as long as the graph is the same (see [`crate::formats::of_file`]).
+//! of which network it was written is that network, as long as the graph is the same (see [`of_file`](super::of_file)).
 
 use super::params::{AS, P, PATH, Params};
-use super::{Family, Roles};
+use super::{Family, Roles, of_file};
 use crate::catalogue::grammar::bracketed;
 use crate::catalogue::{Key, Kind};
 use crate::error::Result;
@@ -53,5 +53,5 @@ fn build(params: &Params) -> Result<Network> {
     let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
     let draft = if own_latencies { draft } else { draft.without_latencies() };
     let stated = params.text(AS.name).map(|text| bracketed(text).unwrap_or(text));
-    formats::of_file(draft, origin, format.holds, p, stated)
+    of_file(draft, origin, format.holds, p, stated)
 }

@@ -3,17 +3,21 @@
 //! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
 //! give it a line in [`FAMILIES`].
 
+mod claim;
 mod field;
+mod given;
 mod groups;
 mod params;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+pub use claim::of_file;
 pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
 pub use flex::Flex;
 pub use galaxyfly::{Galaxy, Galaxyfly, Wiring};
+pub use given::{GIVEN, GivenLink, given};
 pub use groups::Arrangement;
 pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
@@ -21,7 +25,6 @@ pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub use params::Params;
-pub(crate) use permuted::cabling_of;
 pub use permuted::{Permutation, Permuted};
 pub use randomregular::RandomRegular;
 pub use ring::Ring;
@@ -31,9 +34,10 @@ pub use tree::{Copies, Tree};
 pub use twintorus::TwinTorus;
 
 use crate::catalogue::grammar::{split_failures, split_head};
-use crate::catalogue::{Alone, Entry, Key, Kind, Lead};
+use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead, Name};
 use crate::error::{Error, Result, unknown};
-use crate::faults::Failures;
+use crate::faults::{self, ENTRY as FAILURES, Failures};
+use crate::layout;
 use crate::network::Network;
 
 /// A family of networks.
@@ -139,7 +143,7 @@ families! {
 
 /// The family called `name`.
 pub fn family(name: &str) -> Result<&'static Family> {
-    if crate::formats::GIVEN.contains(&name) {
+    if GIVEN.contains(&name) {
         return Err(Error::Spec(format!(
             "'{name}' names a graph that a program gave, which no spec builds again; write it to a file, and name that"
         )));
@@ -164,4 +168,25 @@ pub fn build(spec: &str) -> Result<Network> {
     let (name, rest) = split_head(intact);
     let family = family(name)?;
     (family.build)(&Params::parse(intact, family, rest)?)
+}
+
+/// Reads the name of a network, with its failures if a command line writes some behind it.
+///
+/// # Errors
+/// [`Error::Spec`] for an unknown family, key or value; [`Error::Config`] for failures that are not possible.
+pub fn name(text: &str) -> Result<Name> {
+    let (intact, failures) = split_failures(text);
+    let Some(failures) = failures else {
+        let (head, rest) = split_head(intact);
+        return Name::with_parts(&Given::read(family(head)?.entry(), intact, rest)?, head, part);
+    };
+    let within = name(intact)?;
+    let failed = Name::of(&Given::read(FAILURES, FAILURES.name, failures)?, faults::FAMILY)?;
+    let canonical = format!("{}({})", failed.canonical, within.canonical);
+    Ok(Name { canonical, within: Some(within.canonical), files: within.files, ..failed })
+}
+
+/// The name of a network or a layout that stands within that of a network.
+fn part(kind: Kind, text: &str) -> Result<Name> {
+    if kind == Kind::Layout { layout::name(text) } else { name(text) }
 }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::Family;
-use crate::catalogue::{Given, Key, Kind};
+use crate::catalogue::{self, Given, Key, Kind};
 use crate::error::{Error, Result};
 use crate::layout::Packing;
 use crate::limits;
@@ -17,7 +17,7 @@ pub const PATH: Key = Key::new("path", Kind::File, "the file; stands first, wher
 /// The key of a family that is made of another network: how, and that network's spec, in brackets. It stands first in a
 /// spec, without its name, where others have sizes.
 pub const BASE: Key =
-    Key::new("base", Kind::Network, "the other network; stands first, where other families have sizes");
+    Key::new(catalogue::BASE, Kind::Network, "the other network; stands first, where other families have sizes");
 
 /// The key of a family whose routers can be put into cabinets, by a table if need be.
 pub const CABINET: Key = Key::new("cabinet", Kind::Cabinet, Packing::DOC);

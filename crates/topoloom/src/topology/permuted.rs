@@ -15,11 +15,11 @@ use crate::distances::{require_connected, rows};
 use crate::error::{Error, Result, unknown};
 use crate::graph::terminals_by_router;
 use crate::layout::{Layout, Packing, Rules, note_on_nodes};
-use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure, TerminalId};
+use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure};
 use crate::permute::bandwidth::side_by_side;
 use crate::permute::load::Limit;
 use crate::permute::search::{Alike, Bandwidth, Keeps, Search, Searched, length, search};
-use crate::permute::{Cabling, Method, OPTIMISED, Shifts, Told, Trial, Trials, best, method_names};
+use crate::permute::{Cabling, Method, OPTIMISED, Shifts, Told, Trial, Trials, best, cables, method_names};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -189,7 +189,7 @@ fn build(params: &Params) -> Result<Network> {
     }
     require_connected(&base).map_err(named)?;
     let cabinets = packing.cabinets(&base).map_err(named)?;
-    let before = cabling(&base, &cabinets, nodes);
+    let before = cables(&base, &cabinets, nodes);
     let mut found = best(&before, &how)?;
     let optimised = match way {
         Some(_) => None,
@@ -346,29 +346,6 @@ fn base<'a>(params: &Params<'a>) -> Result<(Option<Method>, &'a str)> {
     let method = Method::NAMES.iter().find(|(known, _)| *known == name).map(|&(_, method)| method);
     let method = method.ok_or_else(|| params.mistake(unknown("method of permutation", name, method_names())))?;
     Ok((Some(method), base))
-}
-
-/// The cables of a network. Vertices are routers; with `nodes`, terminals follow, so many to a cabinet behind the
-/// routers' ones, and their cables follow the links.
-pub(super) fn cabling(base: &Network, cabinets: &[u32], nodes: Option<u32>) -> Cabling {
-    let mut cables: Vec<[(u32, u32); 2]> =
-        base.links().iter().map(|link| link.ends.map(|port| (base.ports()[port.index()].router.0, port.0))).collect();
-    let mut cabinets = cabinets.to_vec();
-    if let Some(size) = nodes {
-        let first = cabinets.iter().max().map_or(0, |&last| last + 1);
-        let routers = base.num_routers() as u32;
-        for terminal in 0..base.num_terminals() as u32 {
-            let port = base.terminal_port(TerminalId(terminal));
-            cabinets.push(first + terminal / size);
-            cables.push([(base.ports()[port.index()].router.0, port.0), (routers + terminal, 0)]);
-        }
-    }
-    Cabling::new(cabinets, &cables)
-}
-
-/// The cables between the routers of a network, in no cabinets.
-pub(crate) fn cabling_of(network: &Network) -> Cabling {
-    cabling(network, &vec![0; network.num_routers()], None)
 }
 
 /// The two ports of each link, where every vertex is a router and every plug one of its link ports.

@@ -6,6 +6,7 @@
 mod asymmetric;
 mod bits;
 mod blended;
+mod demands;
 mod draw;
 mod hotspot;
 mod keys;
@@ -19,6 +20,8 @@ mod trace;
 mod uniform;
 mod worst_case;
 
+pub use demands::router_demands;
+pub(crate) use demands::{Demands, Matrix};
 pub use draw::Share;
 pub use rates::rates;
 pub use registry::{PATTERNS, PatternInfo, build, find};

@@ -6,15 +6,13 @@
 
 use std::collections::HashMap;
 
-use super::draft::Given;
-use super::{Draft, Format, GIVEN, Holds, Origin};
+use super::{GIVEN, build, name};
 use crate::catalogue::grammar::wrapped;
 use crate::error::{Error, Result};
+use crate::formats::{Draft, GivenCabinets, Holds, Origin};
 use crate::limits::at_most;
-use crate::names::{Name, What};
 use crate::network::{Link, LinkClass, Network, Source};
 use crate::permute::OPTIMISED;
-use crate::topology::build;
 
 /// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
 /// else the file's own word counts.
@@ -61,21 +59,8 @@ fn is_buildable(spec: &str) -> bool {
     /// Networks in networks that are gone into.
     const DEEPEST: usize = 8;
     let given = GIVEN.iter().any(|family| spec.contains(&format!("{family}:")));
-    let reads_none = || Name::read(What::Topology, spec).map_or(true, |name| name.files.is_empty());
+    let reads_none = || name(spec).map_or(true, |name| name.files.is_empty());
     !given && spec.matches('(').count() <= DEEPEST && !spec.contains("file:") && reads_none()
-}
-
-/// A sentence on what a file of `format` cannot say of `network`, so that it comes back as a graph alone.
-pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
-    if format.read.is_none() || format.holds.contains(&Holds::Spec) {
-        return None;
-    }
-    let spec = network.written_as()?;
-    Some(format!(
-        "{}: the format {} has no place for the family, its routings and its packaging; read it with as=({spec})",
-        network.spec(),
-        format.name
-    ))
 }
 
 /// What stands in the specs of networks that are searched for each time that they are built.
@@ -91,7 +76,7 @@ fn searched(network: Network, claim: &str) -> Network {
     let cabinets =
         unmoved.routers().map(|router| unmoved.any_structure().cabinet(router).unwrap_or(router.0)).collect();
     // No rule was written, so that racks are what they are for the network itself, cabinet by cabinet.
-    let network = network.with_structure(Box::new(Given { cabinets: Some(cabinets) }));
+    let network = network.with_structure(Box::new(GivenCabinets { cabinets: Some(cabinets) }));
     with_source(network, |source| {
         source.notes.push(format!(
             "it was written of {claim}; the search is not repeated: graph and cabinets are the file's, and the record \
@@ -103,7 +88,7 @@ fn searched(network: Network, claim: &str) -> Network {
 
 /// The spec of a network in the cabinets of one that a search has found, with no cable moved.
 fn unmoved(claim: &str) -> Option<String> {
-    let name = Name::read(What::Topology, claim).ok()?;
+    let name = name(claim).ok()?;
     let value = |key: &str| name.values.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str());
     let (method, base) = wrapped(value("base")?)?;
     let keys: String = ["cabinet", "nodes"].iter().filter_map(|key| Some(format!(",{key}={}", value(key)?))).collect();

@@ -1,7 +1,8 @@
 //! Graphs that a program gives: no file, no lines, but the same checks.
 
-use super::{ATTRIBUTES, Draft, DraftLink, Mistake, Node, Origin, link_class, of_file};
+use super::of_file;
 use crate::error::{Error, Result, unknown};
+use crate::formats::{ATTRIBUTES, Draft, DraftLink, Mistake, Node, Origin, link_class};
 use crate::network::Network;
 
 /// The families of networks that a program gives.

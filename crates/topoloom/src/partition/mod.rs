@@ -1,0 +1,4 @@
+//! Networks cut in two: the bisection, and what the spectrum of the graph says that it cannot be less than.
+
+pub mod bisection;
+mod spectrum;
