@@ -7,7 +7,7 @@ use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::table::TableMaker;
-use super::terminals::{Departure, Terminals};
+use super::terminals::{Departure, Offer, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
 use crate::routing::{Again, PacketState, Routing, View};
@@ -53,8 +53,8 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
 pub struct Shared<'a, M> {
     /// The routing.
     pub routing: &'a dyn Arrivals<M>,
-    /// The traffic.
-    pub traffic: &'a Traffic,
+    /// What terminals send.
+    pub offer: Offer<'a>,
     /// Router and output of each terminal.
     pub targets: Vec<(u32, u16)>,
     /// The seed.
@@ -161,8 +161,7 @@ impl<M: RouterModel> Domain<M> {
         network: &Network,
         setup: &Setup,
         plan: &M::Plan,
-        traffic: &Traffic,
-        load: f64,
+        offer: Offer<'_>,
         bounds: &[u32],
         index: usize,
     ) -> Self {
@@ -210,7 +209,7 @@ impl<M: RouterModel> Domain<M> {
             model: M::new(setup, plan, &first_ports, ports),
             first_ports,
             channels,
-            terminals: Terminals::new(setup, &terminals, traffic, load),
+            terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             stride: setup.stride,
             heads: Vec::new(),
@@ -223,7 +222,7 @@ impl<M: RouterModel> Domain<M> {
         shared.routing.take_in(self, &events, now, shared);
         self.channels.flits.recycle(events);
         self.take_credits(now);
-        self.inject(now, shared.traffic, &shared.targets);
+        self.inject(now, shared.offer.traffic, &shared.targets);
         self.model.step(now, &mut self.channels);
     }
 
@@ -431,8 +430,15 @@ mod tests {
             let setup = Setup::new(&self.network, "adaptive", 2, 4, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
             let plan = Options::read(&setup.config.router);
-            measurement::run::<InputQueued<1, GENERAL>>(&self.network, self, &traffic, &setup, &plan, 1.0, &NoControl)
-                .expect("a run")
+            measurement::run::<InputQueued<1, GENERAL>>(
+                &self.network,
+                self,
+                Offer::of(&traffic, 1.0),
+                &setup,
+                &plan,
+                &NoControl,
+            )
+            .expect("a run")
         }
     }
 

@@ -10,10 +10,10 @@ use super::domain::{Arrivals, Domain, Shared};
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
+use super::terminals::Offer;
 use super::workload_driver::{Times, WorkloadDriver};
 use crate::network::{Network, TerminalId};
 use crate::threads;
-use crate::traffic::Traffic;
 
 /// A network being simulated.
 pub struct Engine<'a, M> {
@@ -40,13 +40,12 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     pub fn new(
         network: &'a Network,
         routing: &'a dyn Arrivals<M>,
-        traffic: &'a Traffic,
+        offer: Offer<'a>,
         setup: &Setup,
         plan: &M::Plan,
-        load: f64,
     ) -> Self {
         let bounds = bounds(network, setup.config.threads);
-        let domain = |index| Domain::new(network, setup, plan, traffic, load, &bounds, index);
+        let domain = |index| Domain::new(network, setup, plan, offer, &bounds, index);
         let targets = (0..network.num_terminals() as u32)
             .map(|terminal| {
                 let port = network.terminal_port(TerminalId(terminal));
@@ -61,14 +60,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             network,
             threads: bounds.len() - 1,
             domains: (0..bounds.len() - 1).map(domain).collect(),
-            shared: Shared {
-                routing,
-                traffic,
-                targets,
-                seed: setup.config.seed,
-                all_vcs: setup.classes as u8,
-                snapshot,
-            },
+            shared: Shared { routing, offer, targets, seed: setup.config.seed, all_vcs: setup.classes as u8, snapshot },
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,

@@ -13,10 +13,12 @@ use super::domain::Arrivals;
 use super::engine::Engine;
 use super::router::RouterModel;
 use super::stats::{SLOT, Slot, Stats};
+use super::terminals::Offer;
 use super::workload_driver::Times;
+use crate::error::Result;
 use crate::network::{Network, Peer};
 use crate::statistics::student_t;
-use crate::traffic::{Trace, Traffic};
+use crate::traffic::Trace;
 use crate::watch::Control;
 
 /// One point of a latency-load curve.
@@ -102,18 +104,17 @@ const CARRIED: f64 = 0.98;
 pub fn run<M: RouterModel>(
     network: &Network,
     routing: &dyn Arrivals<M>,
-    traffic: &Traffic,
+    offer: Offer<'_>,
     setup: &Setup,
     plan: &M::Plan,
-    load: f64,
     control: &dyn Control,
-) -> crate::Result<Point> {
-    let engine = Engine::<M>::new(network, routing, traffic, setup, plan, load);
+) -> Result<Point> {
+    let engine = Engine::<M>::new(network, routing, offer, setup, plan);
     let mut run = Measurement {
         engine,
         setup,
-        load,
-        active: setup.senders(traffic),
+        load: offer.load,
+        active: setup.senders(offer),
         control,
         chunk: 64,
         watched: 0,
@@ -122,11 +123,11 @@ pub fn run<M: RouterModel>(
         makespan: None,
         sent: Vec::new(),
     };
-    if traffic.workload().is_some() {
+    if offer.workload.is_some() {
         let verdict = run.play();
         return Ok(run.point(verdict));
     }
-    let verdict = match (traffic.trace(), setup.config.warmup, setup.config.measure) {
+    let verdict = match (offer.trace(), setup.config.warmup, setup.config.measure) {
         (Some(trace), _, _) => run.replay(trace),
         (None, Some(warmup), Some(measure)) => run.fixed(warmup as u32, measure as u32),
         _ => run.adaptive(),
@@ -396,7 +397,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         let mean = |sum: u64| (stats.arrived > 0).then(|| sum as f64 / stats.arrived as f64);
         let cycles = f64::from(until.saturating_sub(from).max(1));
         // The latencies of a trace are all there are, and need not be stationary: their mean has no interval.
-        let drawn = self.engine.shared.traffic.is_drawn();
+        let drawn = self.engine.shared.offer.is_drawn();
         let interval = if drawn { interval(&batches(&stats, from, until)) } else { None };
         let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);

@@ -28,6 +28,7 @@ pub use sizes::Sizes;
 pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::limits::{MAX_VCS, class_vcs};
@@ -40,6 +41,7 @@ use crate::watch::Control;
 use crate::{routing, traffic};
 use domain::Arrivals;
 use router::{Case, Interface, Router, Simulation};
+use terminals::Offer;
 
 /// A checked configuration for one network and routing.
 #[derive(Debug, Clone)]
@@ -149,11 +151,12 @@ impl Setup {
     }
 
     /// The number of terminals that send.
-    pub fn senders(&self, traffic: &Traffic) -> u32 {
-        if self.rates.is_empty() {
-            return traffic.active();
+    pub fn senders(&self, offer: Offer<'_>) -> u32 {
+        match offer.workload {
+            Some(plan) => plan.active(),
+            None if self.rates.is_empty() => offer.traffic.active(),
+            None => self.rates.iter().filter(|rate| **rate > 0.0).count() as u32,
         }
-        self.rates.iter().filter(|rate| **rate > 0.0).count() as u32
     }
 
     /// Checks that every terminal can create its packets at `load`.
@@ -272,6 +275,7 @@ impl Setup {
 pub struct Run {
     routing: AnyRouting,
     traffic: Traffic,
+    workload: Option<Arc<WorkloadPlan>>,
     setup: Setup,
     router: Box<dyn Router>,
     load: f64,
@@ -296,14 +300,14 @@ impl Run {
                 "the load is {load}; it must be from 0 to 1 flits per terminal per cycle"
             )));
         }
-        Self::with(network, routing, traffic::build(network, traffic)?, traffic, load, config)
+        Self::with(network, routing, (traffic::build(network, traffic)?, None), traffic, load, config)
     }
 
     /// The same for traffic that is at hand, under a name; a workload has no load.
     fn with(
         network: &Network,
         routing: &str,
-        pattern: Traffic,
+        (pattern, workload): (Traffic, Option<WorkloadPlan>),
         traffic: &str,
         load: f64,
         config: &Config,
@@ -332,7 +336,8 @@ impl Run {
             setup.check_rates(load)?;
         }
         let names = (routing.to_owned(), traffic.to_owned());
-        Ok(Self { routing: algorithm, traffic: pattern, setup, router, load, names })
+        let workload = workload.map(Arc::new);
+        Ok(Self { routing: algorithm, traffic: pattern, workload, setup, router, load, names })
     }
 
     /// The options with everything filled in.
@@ -346,7 +351,8 @@ impl Run {
     /// [`Error::Config`] if a fixed-length run would last longer than time does.
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         let Self { routing, traffic, setup, load, .. } = self;
-        self.router.run(&Simulation { network, routing, traffic, setup, load: *load, control })
+        let offer = Offer { traffic, workload: self.workload.as_ref(), load: *load };
+        self.router.run(&Simulation { network, routing, offer, setup, control })
     }
 }
 

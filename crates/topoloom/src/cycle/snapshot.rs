@@ -71,6 +71,7 @@ mod tests {
     use super::super::measurement;
     use super::super::router::RouterModel;
     use super::super::router::input_queued::{InputQueued, Options, PLAIN};
+    use super::super::terminals::Offer;
     use super::super::{Config, Setup, Sizes};
     use super::*;
     use crate::network::RouterId;
@@ -94,7 +95,7 @@ mod tests {
 
         fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueued<2, PLAIN>> {
             let setup = Setup::new(&self.network, "gossip", 2, 4, &config(threads)).expect("options that are allowed");
-            Engine::new(&self.network, self, traffic, &setup, &Options::read(&setup.config.router), 0.4)
+            Engine::new(&self.network, self, Offer::of(traffic, 0.4), &setup, &Options::read(&setup.config.router))
         }
     }
 
@@ -188,10 +189,9 @@ mod tests {
                 let run = measurement::run::<InputQueued<2, PLAIN>>(
                     &gossip.network,
                     &gossip,
-                    &traffic,
+                    Offer::of(&traffic, 0.4),
                     &setup,
                     &plan,
-                    0.4,
                     &NoControl,
                 );
                 let point = run.expect("a checked run");

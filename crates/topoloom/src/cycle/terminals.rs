@@ -4,13 +4,14 @@
 //! which equals an infinite queue at no cost in memory.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::channels::Wheel;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
 use super::sizes::Sizes;
 use super::table::{Table, TableMaker};
-use super::workload_driver::WorkloadDriver;
+use super::workload_driver::{WorkloadDriver, WorkloadPlan};
 use super::{Config, Setup};
 use crate::network::TerminalId;
 use crate::rng::Rng;
@@ -55,6 +56,35 @@ pub enum Departure {
     Nothing,
 }
 
+/// What the terminals offer to the network: traffic, or the messages of a workload.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a> {
+    /// The traffic; silent beside a workload.
+    pub traffic: &'a Traffic,
+    /// The workload, if there is one.
+    pub workload: Option<&'a Arc<WorkloadPlan>>,
+    /// Flits a cycle of a terminal that sends.
+    pub load: f64,
+}
+
+impl<'a> Offer<'a> {
+    /// Traffic alone.
+    #[cfg(test)]
+    pub fn of(traffic: &'a Traffic, load: f64) -> Self {
+        Self { traffic, workload: None, load }
+    }
+
+    /// The trace that is replayed, if that is what is offered.
+    pub fn trace(self) -> Option<&'a Trace> {
+        self.traffic.trace()
+    }
+
+    /// True if packets are drawn, not given.
+    pub fn is_drawn(self) -> bool {
+        self.workload.is_none() && self.trace().is_none()
+    }
+}
+
 /// The sources of one domain.
 #[derive(Debug)]
 pub struct Terminals {
@@ -92,11 +122,11 @@ enum Demand {
 }
 
 impl Demand {
-    fn new(tables: &TableMaker, traffic: &Traffic, terminals: &[(TerminalId, u32)]) -> Self {
+    fn new(tables: &TableMaker, offer: Offer<'_>, terminals: &[(TerminalId, u32)]) -> Self {
         let ids = terminals.iter().map(|(terminal, _)| *terminal);
-        match (traffic.trace(), traffic.workload()) {
-            (Some(trace), _) => Self::Trace(tables.of(ids.map(|terminal| trace.of(terminal)))),
-            (_, Some(job)) => Self::Messages(Box::new(WorkloadDriver::new(job, ids))),
+        match (offer.workload, offer.trace()) {
+            (Some(plan), _) => Self::Messages(Box::new(WorkloadDriver::new(plan, ids))),
+            (_, Some(trace)) => Self::Trace(tables.of(ids.map(|terminal| trace.of(terminal)))),
             _ => Self::Drawn,
         }
     }
@@ -120,8 +150,8 @@ const HORIZON: u32 = 1023;
 
 impl Terminals {
     /// The sources with these (terminal, input VC 0 of its port).
-    pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], traffic: &Traffic, load: f64) -> Self {
-        let config = &setup.config;
+    pub fn new(setup: &Setup, terminals: &[(TerminalId, u32)], offer: Offer<'_>) -> Self {
+        let (config, Offer { traffic, load, .. }) = (&setup.config, offer);
         let own = if setup.rates.is_empty() { 1 } else { terminals.len() };
         let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
         let source = |&(id, target): &(TerminalId, u32)| TrafficSource {
@@ -156,7 +186,7 @@ impl Terminals {
             latency: config.links.terminal + 1,
             wheel: Wheel::new(HORIZON),
             processes: tables.of(rates.map(|load| Process::new(config, load))),
-            demand: Demand::new(&tables, traffic, terminals),
+            demand: Demand::new(&tables, offer, terminals),
             woken: Vec::new(),
         };
         if let Demand::Messages(driver) = &mut this.demand {

@@ -128,9 +128,9 @@ impl WorkloadPlan {
         Some(self.task_of[terminal.index()]).filter(|task| *task != IDLE)
     }
 
-    /// The terminals of the network.
-    pub fn terminals(&self) -> u32 {
-        self.task_of.len() as u32
+    /// The terminals with a task.
+    pub fn active(&self) -> u32 {
+        self.task_of.iter().filter(|task| **task != IDLE).count() as u32
     }
 
     /// True unless the message is of a task that begins again and again.
@@ -171,7 +171,7 @@ pub struct MessagePacket {
 /// What the terminals of one domain have to send.
 #[derive(Debug)]
 pub struct WorkloadDriver {
-    job: Arc<WorkloadPlan>,
+    plan: Arc<WorkloadPlan>,
     progress: Progress<Arc<Workload>>,
     /// Of each task in the domain, its terminal's place there.
     places: Vec<u32>,
@@ -191,28 +191,28 @@ pub struct WorkloadDriver {
 
 impl WorkloadDriver {
     /// For these terminals.
-    pub fn new(job: &Arc<WorkloadPlan>, terminals: impl Iterator<Item = TerminalId>) -> Self {
-        let mut places = vec![IDLE; job.workload.tasks() as usize];
+    pub fn new(plan: &Arc<WorkloadPlan>, terminals: impl Iterator<Item = TerminalId>) -> Self {
+        let mut places = vec![IDLE; plan.workload.tasks() as usize];
         let mut tasks = Vec::new();
         let mut count = 0;
         for (place, terminal) in (0..).zip(terminals) {
             count += 1;
-            if let Some(task) = job.task_of(terminal) {
+            if let Some(task) = plan.task_of(terminal) {
                 places[task as usize] = place;
                 tasks.push(task);
             }
         }
         tasks.sort_unstable();
         Self {
-            progress: Progress::of(Arc::clone(&job.workload), tasks),
+            progress: Progress::of(Arc::clone(&plan.workload), tasks),
             places,
             queues: (0..count).map(|_| VecDeque::new()).collect(),
-            missing: vec![0; job.workload.messages().len()],
+            missing: vec![0; plan.workload.messages().len()],
             computing: BinaryHeap::new(),
             ready: Vec::new(),
             times: Times::default(),
             last: 0,
-            job: Arc::clone(job),
+            plan: Arc::clone(plan),
         }
     }
 
@@ -230,28 +230,28 @@ impl WorkloadDriver {
     /// The flits of the next packet of the terminal at `place`; `None` if it has nothing to send.
     #[inline]
     pub fn next_size(&self, place: u32) -> Option<u32> {
-        self.queues[place as usize].front().map(|sending| sending.left.min(self.job.packet))
+        self.queues[place as usize].front().map(|sending| sending.left.min(self.plan.packet))
     }
 
     /// Takes the next packet of the terminal at `place`, which has one.
     pub fn take(&mut self, place: u32) -> MessagePacket {
         let queue = &mut self.queues[place as usize];
         let Some(Transmission { message, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
-        let left = left - left.min(self.job.packet);
+        let left = left - left.min(self.plan.packet);
         if left > 0 {
             queue.push_back(Transmission { message, left });
         }
-        let target = self.job.workload.messages()[message as usize].target;
-        MessagePacket { message, destination: self.job.mapping.terminal(target) }
+        let target = self.plan.workload.messages()[message as usize].target;
+        MessagePacket { message, destination: self.plan.mapping.terminal(target) }
     }
 
     /// A packet's tail has arrived.
     pub fn arrived(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
-        let packets = self.job.flits(message).div_ceil(self.job.packet);
+        let packets = self.plan.flits(message).div_ceil(self.plan.packet);
         let missing = &mut self.missing[message as usize];
         *missing = if *missing == 0 { packets } else { *missing } - 1;
         if *missing == 0 {
-            if self.job.counts(message) {
+            if self.plan.counts(message) {
                 self.times.arrived.push((message, now));
             }
             self.progress.delivered(message, &mut self.ready);
@@ -277,18 +277,18 @@ impl WorkloadDriver {
         for next in ready.drain(..) {
             match next {
                 Ready::Message(message) => {
-                    let place = self.places[self.job.workload.messages()[message as usize].source as usize];
+                    let place = self.places[self.plan.workload.messages()[message as usize].source as usize];
                     let queue = &mut self.queues[place as usize];
                     if queue.is_empty() {
                         wake.push(place);
                     }
-                    queue.push_back(Transmission { message, left: self.job.flits(message) });
-                    if self.job.counts(message) {
+                    queue.push_back(Transmission { message, left: self.plan.flits(message) });
+                    if self.plan.counts(message) {
                         self.times.ready.push((message, now));
                     }
                 }
                 Ready::Compute { op, seconds } => {
-                    self.computing.push(Reverse((u64::from(now) + self.job.units.cycles(seconds), op)));
+                    self.computing.push(Reverse((u64::from(now) + self.plan.units.cycles(seconds), op)));
                 }
             }
         }
@@ -435,8 +435,9 @@ impl WorkloadRun {
         config: &Config,
     ) -> Result<Self> {
         let name = workload.spec().to_owned();
-        let traffic = Traffic::job(WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?);
-        Ok(Self { run: Run::with(network, routing, traffic, &name, 0.0, config)?, workload, units })
+        let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
+        let silent = Traffic::silent(network.num_terminals() as u32);
+        Ok(Self { run: Run::with(network, routing, (silent, Some(plan)), &name, 0.0, config)?, workload, units })
     }
 
     /// The options with everything filled in.

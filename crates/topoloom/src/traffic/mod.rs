@@ -27,9 +27,6 @@ pub use rates::rates;
 pub use registry::{PATTERNS, PatternInfo, build, find};
 pub use trace::{Packet, Trace};
 
-use std::sync::Arc;
-
-use crate::cycle::WorkloadPlan;
 use crate::network::TerminalId;
 use crate::rng::Rng;
 use draw::{Rows, ranges};
@@ -70,8 +67,6 @@ enum Pattern {
     Drawn(Rows),
     /// Packets that are given one by one.
     Trace(Trace),
-    /// Messages that are sent once others have arrived.
-    Workload(Arc<WorkloadPlan>),
 }
 
 impl Traffic {
@@ -79,6 +74,11 @@ impl Traffic {
         let mut traffic = Self { pattern, terminals, active: 0, lost: None };
         traffic.active = traffic.count_active();
         traffic
+    }
+
+    /// Nobody sends anything.
+    pub fn silent(terminals: u32) -> Self {
+        Self::new(Pattern::Fixed(vec![SILENT; terminals as usize]), terminals)
     }
 
     fn count_active(&self) -> u32 {
@@ -116,7 +116,6 @@ impl Traffic {
             Pattern::Fixed(to) => to[terminal.index()] != SILENT,
             Pattern::Drawn(rows) => rows.of(terminal).is_some(),
             Pattern::Trace(trace) => !trace.of(terminal).is_empty(),
-            Pattern::Workload(job) => job.task_of(terminal).is_some(),
         }
     }
 
@@ -127,26 +126,6 @@ impl Traffic {
             Pattern::Trace(trace) => Some(trace),
             _ => None,
         }
-    }
-
-    /// The messages of a workload.
-    pub(crate) fn job(job: WorkloadPlan) -> Self {
-        let terminals = job.terminals();
-        Self::new(Pattern::Workload(Arc::new(job)), terminals)
-    }
-
-    /// The workload, if messages are sent as it says.
-    #[inline(always)]
-    pub(crate) fn workload(&self) -> Option<&Arc<WorkloadPlan>> {
-        match &self.pattern {
-            Pattern::Workload(job) => Some(job),
-            _ => None,
-        }
-    }
-
-    /// True if packets are drawn, not given.
-    pub fn is_drawn(&self) -> bool {
-        !matches!(self.pattern, Pattern::Trace(_) | Pattern::Workload(_))
     }
 
     /// The destination of the next packet of an active terminal; not where packets are given.
@@ -179,7 +158,7 @@ impl Traffic {
             }
             Pattern::Fixed(to) => to[source.index()],
             Pattern::Drawn(rows) => rows.draw(source, rng),
-            Pattern::Trace(_) | Pattern::Workload(_) => unreachable!("given packets are not drawn"),
+            Pattern::Trace(_) => unreachable!("given packets are not drawn"),
         })
     }
 
@@ -220,7 +199,6 @@ impl Traffic {
             },
             Pattern::Drawn(rows) => out.extend(rows.shares(source)),
             Pattern::Trace(trace) => out.extend(trace.shares(source)),
-            Pattern::Workload(_) => unreachable!("the shares of a workload depend on time"),
         }
     }
 }

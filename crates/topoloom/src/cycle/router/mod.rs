@@ -16,11 +16,11 @@ pub use options::{RouterOptions, keys};
 use super::channels::Channels;
 use super::flit::Flit;
 use super::measurement::{self, Point};
+use super::terminals::Offer;
 use super::{Arrivals, Config, Setup};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 use crate::routing::{AnyRouting, PacketState};
-use crate::traffic::Traffic;
 use crate::watch::Control;
 use buffer_policy::Buffers;
 
@@ -130,12 +130,10 @@ pub struct Simulation<'a> {
     pub network: &'a Network,
     /// The routing.
     pub routing: &'a AnyRouting,
-    /// The traffic.
-    pub traffic: &'a Traffic,
+    /// What terminals send.
+    pub offer: Offer<'a>,
     /// The options.
     pub setup: &'a Setup,
-    /// Flits a cycle of a terminal that sends.
-    pub load: f64,
     /// Who watches.
     pub control: &'a dyn Control,
 }
@@ -146,7 +144,7 @@ impl Simulation<'_> {
     /// # Errors
     /// Those of [`Run::run`](super::Run::run).
     pub fn run<M: RouterModel>(&self, routing: &dyn Arrivals<M>, plan: &M::Plan) -> Result<Point> {
-        measurement::run::<M>(self.network, routing, self.traffic, self.setup, plan, self.load, self.control)
+        measurement::run::<M>(self.network, routing, self.offer, self.setup, plan, self.control)
     }
 }
 
