@@ -22,7 +22,6 @@ pub use config::{Config, Injection};
 pub use deadlock::Deadlock;
 pub use measurement::Point;
 pub use router::buffer_policy::Buffers;
-pub use router::input_queued::{Compiled, CompiledAdaptive};
 pub use router::{Key, Kind, ROUTERS, RouterInfo, RouterOptions, Unless, Value, keys};
 pub use sizes::Sizes;
 pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};

@@ -26,7 +26,7 @@ pub(super) const DIMWAR: RoutingInfo = RoutingInfo {
         let bias = given.count(BIAS.name);
         Ok(HyperXMinimal::new(network).map(|minimal| {
             let bias = bias.unwrap_or(minimal.ugal().bias);
-            AnyRouting::hot_adaptive(DimWar { minimal, bias })
+            AnyRouting::new(DimWar { minimal, bias })
         }))
     },
 };
@@ -39,7 +39,8 @@ const LAST: u8 = 1;
 const FREE: u32 = 0;
 const TURNED: u32 = 1;
 
-struct DimWar {
+/// `dimwar`.
+pub struct DimWar {
     minimal: HyperXMinimal<1>,
     bias: u32,
 }

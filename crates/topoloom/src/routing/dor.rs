@@ -56,7 +56,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
             }
             return match torus.iter().find(|(_, given, default)| given != default) {
                 Some((key, given, _)) => Err(options.mistake(format!("{key}={given} is for a torus alone"))),
-                None => Ok(Some(AnyRouting::dynamic(nested))),
+                None => Ok(Some(AnyRouting::new(nested))),
             };
         }
         let minimal = match (ruled, minimal::phase(network)?) {
@@ -65,7 +65,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
                 return Err(options.mistake("ties and vc go with a dateline, not with bubble=on or dateline=off"));
             }
             (Some((ties, compares)), AnyMinimal::Torus(order)) => {
-                return Ok(Some(AnyRouting::dynamic(Min(Ruled { order, ties, compares }))));
+                return Ok(Some(AnyRouting::new(Min(Ruled { order, ties, compares }))));
             }
             (Some(_), _) => return Err(options.mistake("only a torus has two ways round: ties and vc are for it")),
         };
@@ -73,9 +73,9 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
             ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
                 Err(options.mistake("bubbles stand in for the dateline; leave out one of the two"))
             }
-            ("on", _, AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Bubble(Min(order.without_dateline()))))),
+            ("on", _, AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::new(Bubble(Min(order.without_dateline()))))),
             ("on", ..) => Err(options.mistake("only a torus has rings to keep bubbles in")),
-            (_, "off", AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::dynamic(Min(order.without_dateline())))),
+            (_, "off", AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::new(Min(order.without_dateline())))),
             (_, "off", _) => Err(options.mistake("only a torus has a dateline to leave out")),
             (.., minimal) => Ok(Some(min::alone(minimal))),
         }

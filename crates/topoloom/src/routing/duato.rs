@@ -30,7 +30,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
     ],
     build: |network, options| {
         if options.choice("escape") == "off" {
-            return Ok(Some(AnyRouting::dynamic(Unescaped(TableMinimal::new(network)?))));
+            return Ok(Some(AnyRouting::new(Unescaped(TableMinimal::new(network)?))));
         }
         let root = updown::root(network, options)?;
         if let Some(routing) = twin::adaptive(network).filter(|_| root.is_none()) {
@@ -43,7 +43,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
             AnyMinimal::HyperX(order) if root.is_none() => Box::new(InOrder(order)),
             _ => Box::new(UpDown::new(network, root)?),
         };
-        Ok(Some(AnyRouting::hot_adaptive(Duato { table, adaptive_class: way.classes() as u8, way })))
+        Ok(Some(AnyRouting::new(Duato { table, adaptive_class: way.classes() as u8, way })))
     },
 };
 
@@ -103,7 +103,8 @@ impl Way for UpDown {
     }
 }
 
-struct Duato {
+/// `duato`.
+pub struct Duato {
     table: TableMinimal,
     way: Box<dyn Way>,
     adaptive_class: u8,

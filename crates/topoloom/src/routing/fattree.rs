@@ -15,7 +15,7 @@ pub(super) const NCA: RoutingInfo = RoutingInfo {
     classes: "1",
     adapts: Some(false),
     keys: &[],
-    build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::hot)),
+    build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::new)),
 };
 
 pub(super) const ANCA: RoutingInfo = RoutingInfo {
@@ -25,7 +25,7 @@ pub(super) const ANCA: RoutingInfo = RoutingInfo {
     classes: "1",
     adapts: Some(true),
     keys: &[],
-    build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::hot)),
+    build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::new)),
 };
 
 /// Marks a leaf that is not below a router.

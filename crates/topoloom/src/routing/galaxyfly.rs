@@ -86,7 +86,7 @@ pub(super) const NAG: RoutingInfo = RoutingInfo {
 /// # Errors
 /// [`Error::TooLarge`] beyond what a packet can carry, and for a value of `common` that is none.
 pub(super) fn minimal(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
-    Ok(Ways::new(network, options)?.map(|ways| AnyRouting::hot(Minimal(ways))))
+    Ok(Ways::new(network, options)?.map(|ways| AnyRouting::new(Minimal(ways))))
 }
 
 /// What a packet carries: global hops taken, and the links to take next.
@@ -318,7 +318,7 @@ impl Ways {
 }
 
 /// `min`.
-struct Minimal(Ways);
+pub struct Minimal(Ways);
 
 impl Minimal {
     #[inline(always)]
@@ -385,7 +385,7 @@ impl Adaptive {
         let th_nonmin = options.real("th-nonmin").unwrap_or(0.5);
         Ok(Ways::new(network, options)?.map(|ways| {
             let common = if detours == Detours::Link { ways.galaxy.detours() } else { Vec::new() };
-            AnyRouting::dynamic(Self { ways, detours, common, th_min, th_nonmin })
+            AnyRouting::new(Self { ways, detours, common, th_min, th_nonmin })
         }))
     }
 

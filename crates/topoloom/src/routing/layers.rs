@@ -36,7 +36,7 @@ pub(super) const DFSSSP: RoutingInfo = RoutingInfo {
 };
 
 fn layered(tables: Tables) -> AnyRouting {
-    AnyRouting::dynamic(TableRouting { tables: Arc::new(tables), proved: true })
+    AnyRouting::new(TableRouting { tables: Arc::new(tables), proved: true })
 }
 
 /// LASH's tables by router.

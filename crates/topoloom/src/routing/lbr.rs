@@ -61,7 +61,7 @@ fn build(network: &Network, given: &Given) -> Result<Option<AnyRouting>> {
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
     let options = twophase::Options::default();
-    Ok(Some(with_minimal!(ways, m => AnyRouting::dynamic(LoadBalanced {
+    Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalanced {
         two: TwoPhase::new(m, network, options),
         minimal,
         valiant,

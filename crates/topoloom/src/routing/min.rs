@@ -41,7 +41,7 @@ pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
 
 /// The routing that goes minimally, all the way.
 pub(super) fn alone(minimal: AnyMinimal) -> AnyRouting {
-    with_minimal!(minimal, minimal => AnyRouting::hot(Min(minimal)))
+    with_minimal!(minimal, minimal => AnyRouting::new(Min(minimal)))
 }
 
 /// `min`: the minimal algorithm by itself.

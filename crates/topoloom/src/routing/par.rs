@@ -27,14 +27,13 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
             AnyMinimal::Dragonfly(minimal) => minimal,
             any => {
                 let options = twophase::Options { bias, ..twophase::Options::default() };
-                let late =
-                    with_minimal!(any, m => AnyRouting::dynamic(Late { two: TwoPhase::new(m, network, options) }));
+                let late = with_minimal!(any, m => AnyRouting::new(Late { two: TwoPhase::new(m, network, options) }));
                 return Ok(Some(late));
             }
         };
         let rule = minimal.ugal();
         let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };
-        Ok(Some(AnyRouting::dynamic(Progressive { minimal, rule, routers })))
+        Ok(Some(AnyRouting::new(Progressive { minimal, rule, routers })))
     },
 };
 

@@ -33,12 +33,12 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
         } else {
             let text = open(name)?;
             if text.lines().take(20).any(cardfile::is_header) {
-                return Ok(Some(AnyRouting::dynamic(ByCards(CardTables::read(network, name, &text)?))));
+                return Ok(Some(AnyRouting::new(ByCards(CardTables::read(network, name, &text)?))));
             }
             Arc::new(read(network, name, &text)?)
         };
         tables.check(network)?;
-        Ok(Some(AnyRouting::dynamic(TableRouting { tables, proved: false })))
+        Ok(Some(AnyRouting::new(TableRouting { tables, proved: false })))
     },
 };
 

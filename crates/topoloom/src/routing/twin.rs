@@ -45,7 +45,7 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
         let shared = options.choice("tc") == "shared";
-        Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: TsDor { shared } })))
+        Ok(Some(AnyRouting::new(Fixed { cards, rule: TsDor { shared } })))
     },
 };
 
@@ -78,13 +78,13 @@ pub(super) const DORT: RoutingInfo = RoutingInfo {
             _ => Internal::One,
         };
         let enters_first = options.choice("first") == "enter";
-        Ok(Some(AnyRouting::dynamic(Fixed { cards, rule: Dort { internal, enters_first } })))
+        Ok(Some(AnyRouting::new(Fixed { cards, rule: Dort { internal, enters_first } })))
     },
 };
 
 /// Adaptive routing on a twin torus, TS-DOR its escape; `None` on other networks.
 pub(super) fn adaptive(network: &Network) -> Option<AnyRouting> {
-    Cards::with_ties(network, Ties::Source, true).map(|cards| AnyRouting::dynamic(Adaptive(cards)))
+    Cards::with_ties(network, Ties::Source, true).map(|cards| AnyRouting::new(Adaptive(cards)))
 }
 
 /// The VC for packets whose destination has the greater coordinate.

@@ -92,21 +92,14 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
 
 fn booksim_classes(network: &Network, given: &Given, options: Options) -> Result<AnyRouting> {
     match minimal::phase(network)? {
-        AnyMinimal::Dragonfly(m) => Ok(AnyRouting::dynamic(BookSimUgal(TwoPhase::new(m, network, options)))),
+        AnyMinimal::Dragonfly(m) => Ok(AnyRouting::new(BookSimUgal(TwoPhase::new(m, network, options)))),
         _ => Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),
     }
 }
 
 fn over_phases<const ADAPTIVE: bool>(network: &Network, options: Options) -> Result<Option<AnyRouting>> {
     let phase = minimal::phase(network)?;
-    Ok(Some(with_minimal!(phase, m => {
-        let routing = TwoPhase::<_, ADAPTIVE>::new(m, network, options);
-        match (ADAPTIVE, options.compare) {
-            (false, _) => AnyRouting::hot(routing),
-            (true, Compare::Sent) => AnyRouting::dynamic(routing),
-            (true, _) => AnyRouting::hot_adaptive(routing),
-        }
-    })))
+    Ok(Some(with_minimal!(phase, m => AnyRouting::new(TwoPhase::<_, ADAPTIVE>::new(m, network, options)))))
 }
 
 /// What users may choose about `val` and `ugal-l`.

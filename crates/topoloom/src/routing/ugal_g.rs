@@ -27,7 +27,7 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
     build: |network, given| {
         let options = Options { bias: given.count(BIAS.name), ..Options::default() };
         let period = given.count("period").unwrap_or(1);
-        Ok(Some(with_minimal!(minimal::phase(network)?, m => AnyRouting::dynamic(GlobalUgal {
+        Ok(Some(with_minimal!(minimal::phase(network)?, m => AnyRouting::new(GlobalUgal {
             two: TwoPhase::new(m, network, options),
             period,
             wires: Wires::new(network),

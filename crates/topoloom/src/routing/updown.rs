@@ -27,10 +27,10 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let root = root(network, options)?;
         if let (None, Some(up)) = (root, FixedUp::new(network)) {
-            return Ok(Some(AnyRouting::dynamic(up)));
+            return Ok(Some(AnyRouting::new(up)));
         }
         let ways = UpDown::new(network, root)?;
-        Ok(Some(AnyRouting::dynamic(UpDownRouting(ways))))
+        Ok(Some(AnyRouting::new(UpDownRouting(ways))))
     },
 };
 

@@ -6,6 +6,7 @@
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
 mod buffers;
+mod hot;
 mod matching;
 mod options;
 mod switch_allocator;
@@ -19,9 +20,9 @@ use crate::cycle::flit::{Flit, NIL, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
-use crate::cycle::{Arrivals, Point, Setup};
+use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
-use crate::routing::{Again, DynRouting, PacketState, Routing};
+use crate::routing::{Again, PacketState};
 use buffers::{InputVc, OutputVc};
 use matching::{Choices, Diagonals, Pairing};
 use options::Allocator;
@@ -102,24 +103,6 @@ fn kind(setup: &Setup, options: &Options) -> u8 {
     }
 }
 
-macro_rules! compiled {
-    ($(#[$doc:meta])* $name:ident, $kind:ident: $($log:literal)*) => {
-        $(#[$doc])*
-        pub trait $name: DynRouting $(+ Arrivals<InputQueued<$log, $kind>>)* {}
-
-        impl<R: Routing> $name for R {}
-    };
-}
-
-compiled! {
-    /// A routing that is compiled with the plain model of a router, once for each stride of VCs.
-    Compiled, PLAIN: 0 1 2 3 4 6
-}
-compiled! {
-    /// The same for routings that decide again: they need more of a router than the plain one has.
-    CompiledAdaptive, ADAPTIVE: 0 1 2 3 4 6
-}
-
 /// Checks that the VCs are enough for the routing.
 fn prepare(case: &Case<'_>) -> Result<Box<dyn Router>> {
     let Setup { config, vcs, classes, .. } = case.setup;
@@ -140,9 +123,9 @@ impl Router for Options {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
                 match (setup.stride, kind(setup, self)) {
-                    $(($stride, PLAIN) => simulation.run::<InputQueued<$log, PLAIN>>(routing.compiled(), self),
+                    $(($stride, PLAIN) => simulation.run::<InputQueued<$log, PLAIN>>(hot::once::<$log>(routing), self),
                     ($stride, ADAPTIVE) => {
-                        simulation.run::<InputQueued<$log, ADAPTIVE>>(routing.compiled_adaptive(), self)
+                        simulation.run::<InputQueued<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
                     }
                     // With options that few runs have, routings are called through a reference.
                     ($stride, _) => simulation.run::<InputQueued<$log, GENERAL>>(routing, self),)*

@@ -1,0 +1,93 @@
+//! The *hot* routings: those that the arrival of flits is compiled for, once for each stride of VCs.
+//!
+//! All others are called through a reference, at some 8 to 10 % of the engine's speed. Being hot is worth its build time
+//! for what users run most.
+
+use super::{ADAPTIVE, InputQueued, PLAIN};
+use crate::cycle::Arrivals;
+use crate::routing::{
+    AnyRouting, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal, Min,
+    NearestAncestor, TableMinimal, TwoPhase,
+};
+
+/// Declares a function that finds the arrivals compiled for a routing, among those of these types.
+macro_rules! hot {
+    ($(#[$doc:meta])* $name:ident, $kind:ident: $($routing:ty,)+) => {
+        $(#[$doc])*
+        pub fn $name<const LOG: u32>(routing: &AnyRouting) -> &dyn Arrivals<InputQueued<LOG, $kind>> {
+            $(if let Some(routing) = routing.downcast_ref::<$routing>() {
+                return routing;
+            })+
+            routing
+        }
+    };
+}
+
+hot! {
+    /// What takes in the flits of a plain router: compiled for a routing that decides once, or called through a reference.
+    once, PLAIN:
+    Min<DimensionOrder<false>>,
+    Min<DimensionOrder<true>>,
+    Min<HyperXMinimal<1>>,
+    Min<HyperXMinimal<2>>,
+    Min<DragonflyMinimal>,
+    Min<FlexMinimal>,
+    Min<TableMinimal>,
+    GalaxyflyMinimal,
+    NearestAncestor<false>,
+    NearestAncestor<true>,
+    TwoPhase<DimensionOrder<false>, false>,
+    TwoPhase<DimensionOrder<true>, false>,
+    TwoPhase<HyperXMinimal<1>, false>,
+    TwoPhase<DragonflyMinimal, false>,
+    TwoPhase<FlexMinimal, false>,
+    TwoPhase<TableMinimal, false>,
+}
+
+hot! {
+    /// The same where heads decide again, of a router that has what this needs.
+    again, ADAPTIVE:
+    TwoPhase<DimensionOrder<false>, true>,
+    TwoPhase<DimensionOrder<true>, true>,
+    TwoPhase<HyperXMinimal<1>, true>,
+    TwoPhase<DragonflyMinimal, true>,
+    TwoPhase<FlexMinimal, true>,
+    TwoPhase<TableMinimal, true>,
+    DimWar,
+    Duato,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{routing, topology};
+
+    /// True if the engine is compiled for a routing: what takes in its flits is then the routing within, elsewhere.
+    fn is_hot(spec: &str, name: &str) -> bool {
+        let network = topology::build(spec).expect(spec);
+        let routing = routing::build(&network, name).expect(name);
+        let own = (&raw const routing).cast::<()>();
+        let once = (&raw const *once::<1>(&routing)).cast::<()>();
+        let again = (&raw const *again::<1>(&routing)).cast::<()>();
+        once != own || again != own
+    }
+
+    #[test]
+    fn what_users_run_most_is_hot() {
+        for (spec, routings) in [
+            ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato"].as_slice()),
+            ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
+            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "duato"]),
+            ("dragonfly:a=4,h=2,p=2", &["min", "min-spread", "val", "ugal-l"]),
+            ("flex:3x3x3", &["min", "val", "ugal-l"]),
+            ("galaxyfly:n=3,q=5,a=2,p=2", &["min"]),
+            ("fattree:k=4,levels=2", &["nca", "anca"]),
+            ("slimfly:q=5", &["min", "val", "ugal-l", "duato"]),
+        ] {
+            for name in routings {
+                assert!(is_hot(spec, name), "{name} on {spec}");
+            }
+        }
+        assert!(!is_hot("mesh:4x4", "updown"));
+    }
+}
