@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 
 use crate::catalogue::Given;
 use crate::catalogue::values::bytes;
-use crate::error::{Result, reason};
+use crate::error::{Error, Result, reason};
 use crate::inputs;
 
 /// What the columns of a file are called; those behind the first `needed` may be left out.
@@ -59,7 +59,7 @@ pub(crate) fn rows(
 
 impl Row<'_> {
     /// A mistake in this row, as the rest of a sentence.
-    pub fn mistake(&self, what: impl std::fmt::Display) -> crate::Error {
+    pub fn mistake(&self, what: impl std::fmt::Display) -> Error {
         self.file.mistake(format_args!("{}, line {}: {what}", self.file.lead(), self.line))
     }
 
