@@ -78,7 +78,7 @@ mod tests {
             ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato"].as_slice()),
             ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
             ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "duato"]),
-            ("dragonfly:a=4,h=2,p=2", &["min", "min-spread", "val", "ugal-l"]),
+            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l"]),
             ("flex:3x3x3", &["min", "val", "ugal-l"]),
             ("galaxyfly:n=3,q=5,a=2,p=2", &["min"]),
             ("fattree:k=4,levels=2", &["nca", "anca"]),
