@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from harness.paths import ROOT
 
 SOURCES = ROOT / "crates/topoloom/src"
@@ -14,6 +16,10 @@ PAGE = ROOT / "docs/architecture.md"
 TESTS = re.compile(r"^#\[cfg\(test\)\]\nmod \w+ \{\n.*?^\}\n", re.DOTALL | re.MULTILINE)
 """The tests of a file: rustfmt puts the brace that ends them, and none before it, at the beginning of a line."""
 COMMENT = re.compile(r"//.*")
+TYPE = re.compile(r"^\s*(?:pub(?:\(\w+\))? )?(?:struct|enum|trait|type|union) (\w+)", re.MULTILINE)
+PARTICIPLE = re.compile(
+    r"(?<!Tok)(?:[a-z]ed|[a-z]own|awn|itten|oken|ought|Told|Found|Seen|Given|Left|Lost|Kept|Held|Sent|Done)$"
+)
 FROM_CRATE = re.compile(r"\bcrate::(\w+|\{)")
 FROM_ABOVE = re.compile(r"(?<![\w:])((?:super::)+)(?=\w|\{)")
 
@@ -128,3 +134,22 @@ def test_an_import_upwards_is_found():
     assert _wrong(imports_of(upwards, Path("routing/min.rs"))) == ["routing, line 1, imports cycle"]
     assert _wrong(imports_of("use crate::flow::Paths;\n", Path("cycle/mod.rs"))) == ["cycle, line 1, imports flow"]
     assert _wrong(imports_of("use crate::Result;\n", Path("cycle/mod.rs"))) == ["cycle, line 1, imports Result"]
+
+
+@cache
+def _types() -> list[tuple[str, Path]]:
+    """Return every type of the crate's code, tests aside, with its file."""
+    return [(name, path) for path, source in _files() for name in TYPE.findall(TESTS.sub("", source))]
+
+
+def test_types_are_called_by_nouns():
+    types = {name for name, _ in _types()}
+    assert len(types) > 300
+    assert [name for name in sorted(types) if PARTICIPLE.search(name)] == []
+    assert all(PARTICIPLE.search(name) for name in ("Told", "Searched", "Played", "Written", "RouteFound"))
+
+
+@pytest.mark.parametrize("name", ["Move", "Cut", "Channel", "Point"])
+def test_one_type_alone_has_a_name_of_the_field(name):
+    """Such a name stands for what a reader of the field expects: a hop of a packet, a point of a curve."""
+    assert len([path for known, path in _types() if known == name]) <= 1

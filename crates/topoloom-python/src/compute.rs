@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use topoloom::watch::{Cancelled, Watch};
+use topoloom::watch::{Cancellation, Watch};
 use topoloom::{Result, threads};
 
 use crate::error::raise;
@@ -33,7 +33,7 @@ pub fn try_compute<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + S
     compute(py, work).and_then(raise)
 }
 
-fn interrupt(_: Cancelled) -> PyErr {
+fn interrupt(_: Cancellation) -> PyErr {
     PyKeyboardInterrupt::new_err(())
 }
 

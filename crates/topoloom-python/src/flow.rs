@@ -13,9 +13,9 @@ use crate::run::CancelToken;
 use crate::workload::Workload;
 
 /// What a run tells: its JSON, the bytes of every channel, and when each message began and was complete.
-type Told<'py> = (String, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type RunOutput<'py> = (String, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<Told<'py>> {
+fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<RunOutput<'py>> {
     let bytes = std::mem::take(&mut result.channel_bytes);
     let times = std::mem::take(&mut result.times);
     let messages = times.len();
@@ -74,7 +74,7 @@ pub fn flow_run<'py>(
     bytes: PyReadonlyArray1<'_, u64>,
     config: &str,
     cancel: &CancelToken,
-) -> PyResult<Told<'py>> {
+) -> PyResult<RunOutput<'py>> {
     let config = raise(FlowConfig::read(config))?;
     let flows = flows(&pairs, &bytes)?;
     let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &*cancel.0);
@@ -101,7 +101,7 @@ pub fn flow_workload<'py>(
     rate: &str,
     seed: u64,
     cancel: &CancelToken,
-) -> PyResult<Told<'py>> {
+) -> PyResult<RunOutput<'py>> {
     let config = raise(FlowConfig::with_rate(config, rate, seed))?;
     let run = || {
         let routing = routing::build(&network.0, routing)?;

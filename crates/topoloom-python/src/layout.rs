@@ -12,10 +12,10 @@ use crate::network::{Network, json};
 /// (router, port, cabinet, rack unit).
 type EndRow = (u32, u32, u32, u32);
 /// The kind of cable that is bought, its metres, dollars.
-type BoughtRow<'a> = (&'a str, f64, f64);
+type PurchaseRow<'a> = (&'a str, f64, f64);
 /// The near end of a cable, its far end, or the terminal that stands there instead and its cabinet, class, metres, what is
 /// bought.
-type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<BoughtRow<'a>>);
+type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<PurchaseRow<'a>>);
 
 /// A network laid out on the machine floor, at the prices of a list.
 #[pyclass(frozen, module = "topoloom._core")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::grammar::FAIL;
-use crate::catalogue::{self, Alone, Entry, Given, Key, Kind as Type, Lead};
+use crate::catalogue::{self, Alone, Arguments, Entry, Key, Kind as Type, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::{LinkId, Network, RouterId, Structure};
 use crate::rng::Rng;
@@ -74,7 +74,7 @@ enum Amount {
 
 impl Amount {
     /// The value of the key of this kind, if it is given.
-    fn of_key(kind: Kind, given: &Given) -> Result<Option<Self>> {
+    fn of_key(kind: Kind, given: &Arguments) -> Result<Option<Self>> {
         let name = kind.name();
         let Some(text) = given.text(name) else { return Ok(None) };
         let number = || text.parse().ok().map(Self::Number);
@@ -159,14 +159,14 @@ impl Failures {
         if text.trim().is_empty() {
             return Err(Error::Config("--fail: '' is not key=value, as in links=5%,seed=1".to_owned()));
         }
-        Self::of(&Given::read(ENTRY, ENTRY.name, text)?)
+        Self::of(&Arguments::read(ENTRY, ENTRY.name, text)?)
     }
 
     /// What is given by [`KEYS`].
     ///
     /// # Errors
     /// That of the name, for a value that is not allowed, and if nothing fails.
-    pub fn of(given: &Given) -> Result<Self> {
+    pub fn of(given: &Arguments) -> Result<Self> {
         let (links, routers) = (Amount::of_key(Kind::Links, given)?, Amount::of_key(Kind::Routers, given)?);
         if links.is_none() && routers.is_none() {
             return Err(given.mistake("nothing fails; give links=, routers= or both"));
@@ -211,13 +211,13 @@ pub const FAMILY: &str = "faulty";
 
 /// What a network knows of its failures.
 #[derive(Debug)]
-struct Faulty {
+struct FailureStructure {
     intact: Network,
     how: String,
     down: Vec<bool>,
 }
 
-impl Structure for Faulty {}
+impl Structure for FailureStructure {}
 
 impl Network {
     /// The network that is left when links and routers fail; `how` is told behind `--fail` in its spec.
@@ -248,28 +248,28 @@ impl Network {
         for (failed, link) in failed.iter_mut().zip(self.links()) {
             *failed |= link.ends.iter().any(|port| down[self.ports()[port.index()].router.index()]);
         }
-        let structure = Faulty { intact: self.clone(), how: how.to_owned(), down };
+        let structure = FailureStructure { intact: self.clone(), how: how.to_owned(), down };
         Ok(self.with_links_of(|link| !failed[link.index()], spec, FAMILY, Arc::new(structure)))
     }
 
     /// What failed, as it stands behind `--fail`; `None` if nothing did.
     pub fn failures(&self) -> Option<&str> {
-        self.structure::<Faulty>().map(|faulty| faulty.how.as_str())
+        self.structure::<FailureStructure>().map(|faulty| faulty.how.as_str())
     }
 
     /// The network before anything failed.
     pub fn intact(&self) -> &Network {
-        self.structure::<Faulty>().map_or(self, |faulty| &faulty.intact)
+        self.structure::<FailureStructure>().map_or(self, |faulty| &faulty.intact)
     }
 
     /// True if `router` has not failed.
     pub fn is_up(&self, router: RouterId) -> bool {
-        self.structure::<Faulty>().is_none_or(|faulty| !faulty.down[router.index()])
+        self.structure::<FailureStructure>().is_none_or(|faulty| !faulty.down[router.index()])
     }
 
     /// The routers that have not failed.
     pub fn up_routers(&self) -> impl Iterator<Item = RouterId> + Clone + '_ {
-        let faulty = self.structure::<Faulty>();
+        let faulty = self.structure::<FailureStructure>();
         self.routers().filter(move |router| faulty.is_none_or(|faulty| !faulty.down[router.index()]))
     }
 }

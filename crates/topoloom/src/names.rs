@@ -6,7 +6,7 @@
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Entry, Given, Kind, Name};
+use crate::catalogue::{Arguments, Entry, Kind, Name};
 use crate::error::{Error, Result, unknown};
 use crate::layout::{self, Packing};
 use crate::{flow, inputs, routing, topology, traffic, workload};
@@ -72,14 +72,14 @@ impl What {
                 return Ok(Name::of_value(Kind::Cabinet, text));
             }
             Self::File => return Ok(Name::of_value(Kind::File, text)),
-            Self::Flow => return Name::of(&Given::read(flow::ENTRY, flow::ENTRY.name, text)?, ""),
+            Self::Flow => return Name::of(&Arguments::read(flow::ENTRY, flow::ENTRY.name, text)?, ""),
             Self::Routing => |head| Ok(routing::find(head)?.entry()),
             Self::Traffic => |head| Ok(traffic::find(head)?.entry()),
             Self::App => |head| Ok(workload::find(head)?.entry()),
             Self::Mapping => |head| Ok(workload::find_mapping(head)?.entry()),
         };
         let (head, rest) = split_head(text);
-        let mut name = Name::of(&Given::read(entry(head)?, text, rest)?, head)?;
+        let mut name = Name::of(&Arguments::read(entry(head)?, text, rest)?, head)?;
         if self == Self::Routing {
             name.files.retain(|path| !routing::in_memory(path));
         }

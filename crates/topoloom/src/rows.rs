@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 
-use crate::catalogue::Given;
+use crate::catalogue::Arguments;
 use crate::catalogue::values::bytes;
 use crate::error::{Error, Result, reason};
 use crate::inputs;
@@ -15,7 +15,7 @@ pub(crate) struct Columns {
 
 /// A row of a file, and where it stands.
 pub(crate) struct Row<'a> {
-    file: &'a Given<'a>,
+    file: &'a Arguments<'a>,
     terminals: u32,
     columns: &'a Columns,
     line: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Row<'a> {
 /// # Errors
 /// A file that cannot be read, a row with too few or too many columns, and what `each` refuses, with the line.
 pub(crate) fn rows(
-    file: &Given,
+    file: &Arguments,
     terminals: u32,
     columns: &Columns,
     mut each: impl FnMut(&Row) -> Result<()>,

@@ -44,7 +44,7 @@ pub struct Watch {
 
 /// The computation was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cancelled;
+pub struct Cancellation;
 
 /// What unwinds a cancelled computation.
 struct Stop;
@@ -100,12 +100,12 @@ impl Watch {
     /// Computes something under the watch.
     ///
     /// # Errors
-    /// [`Cancelled`], some steps after [`Watch::cancel`].
-    pub fn run<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, Cancelled> {
+    /// [`Cancellation`], some steps after [`Watch::cancel`].
+    pub fn run<T>(self: &Arc<Self>, work: impl FnOnce() -> T) -> Result<T, Cancellation> {
         let before = CURRENT.replace(Some(Arc::clone(self)));
         let result = catch_unwind(AssertUnwindSafe(work));
         CURRENT.set(before);
-        result.or_else(|panic| if panic.is::<Stop>() { Err(Cancelled) } else { resume_unwind(panic) })
+        result.or_else(|panic| if panic.is::<Stop>() { Err(Cancellation) } else { resume_unwind(panic) })
     }
 
     /// Puts another stage in the place of the one at hand, which is returned.
@@ -236,7 +236,7 @@ mod tests {
                 }
             });
         };
-        assert_eq!(watch.run(work), Err(Cancelled));
+        assert_eq!(watch.run(work), Err(Cancellation));
         assert!(Watch::current().is_none());
         stage("unwatched", 1).step();
     }

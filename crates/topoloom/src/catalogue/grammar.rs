@@ -5,7 +5,7 @@
 
 /// Why a name cannot be cut into items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Broken {
+pub enum GrammarError {
     /// A closing bracket without its opening one.
     Closes,
     /// An opening bracket without its closing one.
@@ -16,7 +16,7 @@ pub enum Broken {
     Deep,
 }
 
-impl Broken {
+impl GrammarError {
     /// The mistake, as the end of a sentence.
     pub fn sentence(self) -> String {
         match self {
@@ -47,7 +47,7 @@ pub fn split_failures(spec: &str) -> (&str, Option<&str>) {
 }
 
 /// The items between commas, trimmed; those in brackets and in quotes stay together.
-pub fn items(rest: &str) -> Result<Vec<&str>, Broken> {
+pub fn items(rest: &str) -> Result<Vec<&str>, GrammarError> {
     let mut items = Vec::new();
     let mut first = 0;
     walk(rest, |at, byte, depth| {
@@ -72,28 +72,28 @@ pub fn split_first(rest: &str) -> (&str, Option<&str>) {
 
 /// Calls `see` with every byte outside quotes, its place, and the brackets around it: opening and closing ones count
 /// themselves.
-fn walk(text: &str, mut see: impl FnMut(usize, u8, u32)) -> Result<(), Broken> {
+fn walk(text: &str, mut see: impl FnMut(usize, u8, u32)) -> Result<(), GrammarError> {
     let (mut depth, mut quoted) = (0u32, false);
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
             _ if quoted => {}
-            b'(' if depth == DEPTH => return Err(Broken::Deep),
+            b'(' if depth == DEPTH => return Err(GrammarError::Deep),
             b'(' => {
                 depth += 1;
                 see(at, byte, depth);
             }
             b')' => {
                 see(at, byte, depth);
-                depth = depth.checked_sub(1).ok_or(Broken::Closes)?;
+                depth = depth.checked_sub(1).ok_or(GrammarError::Closes)?;
             }
             _ => see(at, byte, depth),
         }
     }
     match (quoted, depth) {
-        (true, _) => Err(Broken::Quote),
+        (true, _) => Err(GrammarError::Quote),
         (_, 0) => Ok(()),
-        _ => Err(Broken::Open),
+        _ => Err(GrammarError::Open),
     }
 }
 
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn what_is_broken_is_named() {
-        assert_eq!(items("a)"), Err(Broken::Closes));
-        assert_eq!(items("(a"), Err(Broken::Open));
-        assert_eq!(items("\"a"), Err(Broken::Quote));
-        assert_eq!(items(&"(".repeat(20)), Err(Broken::Deep));
+        assert_eq!(items("a)"), Err(GrammarError::Closes));
+        assert_eq!(items("(a"), Err(GrammarError::Open));
+        assert_eq!(items("\"a"), Err(GrammarError::Quote));
+        assert_eq!(items(&"(".repeat(20)), Err(GrammarError::Deep));
         assert_eq!(items(&format!("{}{}", "(".repeat(16), ")".repeat(16))).map(|items| items.len()), Ok(1));
     }
 

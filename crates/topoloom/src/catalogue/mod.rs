@@ -2,18 +2,18 @@
 //!
 //! A name is `head`, `head:rest`, or `head:sizes,key=value,…`: a topology, a routing, a traffic pattern, an application,
 //! a mapping, a layout. Each is described by an [`Entry`]: the typed [`Key`]s that it takes, each with its one line of
-//! documentation. [`grammar`] cuts a name into items, [`Given`] holds the values that were written, checked against the
+//! documentation. [`grammar`] cuts a name into items, [`Arguments`] holds the values that were written, checked against the
 //! types. Lists, help, errors with the nearest name and the JSON schema all read the same entries.
 
+mod arguments;
 mod entry;
-mod given;
 pub mod grammar;
 mod key;
 mod name;
 pub mod values;
 
+pub use arguments::Arguments;
 pub use entry::{Alone, BASE, Entry, FILE, Lead};
-pub use given::Given;
 pub use key::{Key, Kind, is_table};
 pub use name::Name;
 

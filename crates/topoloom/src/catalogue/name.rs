@@ -1,7 +1,7 @@
 //! What a name is: its canonical text, its family, and the files that it reads.
 
 use super::grammar::{bracketed, quoted, wrapped};
-use super::{Alone, BASE, Entry, Given, Key, Kind, Lead};
+use super::{Alone, Arguments, BASE, Entry, Key, Kind, Lead};
 use crate::error::Result;
 
 /// A name that has been read.
@@ -32,7 +32,7 @@ impl Name {
     ///
     /// # Errors
     /// None but those of names within, which there are none of here.
-    pub fn of(given: &Given, head: &str) -> Result<Self> {
+    pub fn of(given: &Arguments, head: &str) -> Result<Self> {
         Self::with_parts(given, head, |_, text| Ok(Self { canonical: text.to_owned(), ..Self::default() }))
     }
 
@@ -40,7 +40,7 @@ impl Name {
     ///
     /// # Errors
     /// Those of `part`.
-    pub fn with_parts(given: &Given, head: &str, part: fn(Kind, &str) -> Result<Self>) -> Result<Self> {
+    pub fn with_parts(given: &Arguments, head: &str, part: fn(Kind, &str) -> Result<Self>) -> Result<Self> {
         let entry = given.entry();
         let mut this = Self { family: head.to_owned(), ..Self::default() };
         let mut written = Vec::new();

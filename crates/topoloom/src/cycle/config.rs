@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::router::RouterOptions;
 use super::sizes::Sizes;
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::limits::{MAX_CYCLES, within};
 use crate::links::Latencies;
@@ -35,7 +35,7 @@ impl TryFrom<String> for Injection {
         let entry = INJECTIONS.iter().find(|entry| entry.name == name);
         let names = || INJECTIONS.iter().map(|entry| entry.name);
         let entry = entry.ok_or_else(|| Error::Config(unknown("injection", name, names())))?;
-        let given = Given::read(*entry, entry.name, rest)?;
+        let given = Arguments::read(*entry, entry.name, rest)?;
         if entry.keys.is_empty() {
             return Ok(Self::Bernoulli);
         }

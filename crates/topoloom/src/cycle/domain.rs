@@ -20,14 +20,14 @@ const AHEAD: usize = 8;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
     /// Takes in the flits that arrive at routers and terminals in cycle `now`.
-    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>);
+    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>);
 
     /// Cycles between two snapshots that the routing asks for, or 0.
     fn snapshot_period(&self) -> u32;
 }
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
-    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &Shared<'_, M>) {
+    fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
         let rings = self.keeps_bubbles();
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + AHEAD).filter(|next| next.to & TERMINAL == 0) {
@@ -50,7 +50,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
 }
 
 /// What all domains read.
-pub struct Shared<'a, M> {
+pub struct RunContext<'a, M> {
     /// The routing.
     pub routing: &'a dyn Arrivals<M>,
     /// What terminals send.
@@ -217,7 +217,7 @@ impl<M: RouterModel> Domain<M> {
     }
 
     /// Simulates cycle `now`.
-    pub fn cycle(&mut self, now: u32, shared: &Shared<'_, M>) {
+    pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
         let events = self.channels.flits.take(now);
         shared.routing.take_in(self, &events, now, shared);
         self.channels.flits.recycle(events);
@@ -249,7 +249,14 @@ impl<M: RouterModel> Domain<M> {
 
     /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
     #[inline(always)]
-    fn arrive<R: Routing>(&mut self, routing: &R, event: &FlitEvent, now: u32, shared: &Shared<'_, M>, rings: bool) {
+    fn arrive<R: Routing>(
+        &mut self,
+        routing: &R,
+        event: &FlitEvent,
+        now: u32,
+        shared: &RunContext<'_, M>,
+        rings: bool,
+    ) {
         let mut flit = event.flit;
         flit.hops += 1;
         let before = if flit.is_head() && self.model.defers(&flit) {
@@ -278,7 +285,7 @@ impl<M: RouterModel> Domain<M> {
         flit: &mut Flit,
         decided: Option<(u16, u8)>,
         mut rng: Rng,
-        shared: &Shared<'_, M>,
+        shared: &RunContext<'_, M>,
         rings: bool,
     ) -> PacketState {
         let local = self.model.router_of(vc);
@@ -320,7 +327,7 @@ impl<M: RouterModel> Domain<M> {
 
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
-    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &Shared<'_, M>, rings: bool) {
+    fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
         let mut heads = std::mem::take(&mut self.heads);
         self.model.undecided(&mut heads);
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
@@ -389,7 +396,7 @@ impl<M: RouterModel> Domain<M> {
 mod tests {
     use super::super::measurement;
     use super::super::router::input_queued::Options;
-    use super::super::router::input_queued::{GENERAL, InputQueued};
+    use super::super::router::input_queued::{GENERAL, InputQueuedRouters};
     use super::super::{Config, Point, RouterOptions, Setup, Sizes, Value};
     use super::*;
     use crate::routing::Move;
@@ -430,7 +437,7 @@ mod tests {
             let setup = Setup::new(&self.network, "adaptive", 2, 4, &config).expect("allowed options").serve(self);
             let traffic = traffic::build(&self.network, "uniform").expect("a pattern");
             let plan = Options::read(&setup.config.router);
-            measurement::run::<InputQueued<1, GENERAL>>(
+            measurement::run::<InputQueuedRouters<1, GENERAL>>(
                 &self.network,
                 self,
                 Offer::of(&traffic, 1.0),

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::Setup;
 use super::channels::Outbox;
-use super::domain::{Arrivals, Domain, Shared};
+use super::domain::{Arrivals, Domain, RunContext};
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
@@ -20,7 +20,7 @@ pub struct Engine<'a, M> {
     /// The network.
     pub network: &'a Network,
     /// What all domains read.
-    pub shared: Shared<'a, M>,
+    pub shared: RunContext<'a, M>,
     /// The domains.
     pub domains: Vec<Domain<M>>,
     /// Threads that simulate them, this one included: as many as domains, or fewer if the system gives no more.
@@ -60,7 +60,14 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             network,
             threads: bounds.len() - 1,
             domains: (0..bounds.len() - 1).map(domain).collect(),
-            shared: Shared { routing, offer, targets, seed: setup.config.seed, all_vcs: setup.classes as u8, snapshot },
+            shared: RunContext {
+                routing,
+                offer,
+                targets,
+                seed: setup.config.seed,
+                all_vcs: setup.classes as u8,
+                snapshot,
+            },
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,
@@ -211,7 +218,7 @@ fn bounds(network: &Network, threads: u32) -> Vec<u32> {
 
 /// Where the threads of a run exchange what crosses between domains.
 struct Meeting<'e, 'a, M> {
-    shared: &'e Shared<'a, M>,
+    shared: &'e RunContext<'a, M>,
     window: u32,
     barrier: SpinBarrier,
     /// From each domain, a row, to each.

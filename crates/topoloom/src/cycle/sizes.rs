@@ -11,7 +11,7 @@ const MOST: u32 = 65_535;
 
 /// The sizes of packets, in flits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "SizesText", into = "SizesText")]
 pub enum Sizes {
     /// All of one size.
     One(u32),
@@ -24,7 +24,7 @@ pub enum Sizes {
 /// What users type, and what stands in JSON: `4`, `"1-32"`, `"4:0.8,16:0.2"`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SizesText {
     Number(u32),
     Text(String),
 }
@@ -113,13 +113,13 @@ fn mistake(text: &str, what: &str) -> Error {
     Error::Config(format!("packet is '{text}'; {what}"))
 }
 
-impl TryFrom<Written> for Sizes {
+impl TryFrom<SizesText> for Sizes {
     type Error = Error;
 
-    fn try_from(written: Written) -> Result<Self> {
+    fn try_from(written: SizesText) -> Result<Self> {
         let text = match written {
-            Written::Number(size) => return Ok(Self::One(size)),
-            Written::Text(text) => text,
+            SizesText::Number(size) => return Ok(Self::One(size)),
+            SizesText::Text(text) => text,
         };
         let flits = |part: &str| {
             let wanted = "it must be flits, as in 4, 1-32 or 4:0.8,16:0.2";
@@ -152,7 +152,7 @@ fn weights(text: &str, flits: impl Fn(&str) -> Result<u32>) -> Result<Vec<(u32, 
     Ok(sizes)
 }
 
-impl From<Sizes> for Written {
+impl From<Sizes> for SizesText {
     fn from(sizes: Sizes) -> Self {
         match sizes {
             Sizes::One(size) => Self::Number(size),

@@ -70,7 +70,7 @@ mod tests {
     use super::super::engine::Engine;
     use super::super::measurement;
     use super::super::router::RouterModel;
-    use super::super::router::input_queued::{InputQueued, Options, PLAIN};
+    use super::super::router::input_queued::{InputQueuedRouters, Options, PLAIN};
     use super::super::terminals::Offer;
     use super::super::{Config, Setup, Sizes};
     use super::*;
@@ -93,7 +93,7 @@ mod tests {
             Self { network: topology::build("mesh:4x4").expect("a mesh"), period }
         }
 
-        fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueued<2, PLAIN>> {
+        fn engine<'a>(&'a self, traffic: &'a Traffic, threads: u32) -> Engine<'a, InputQueuedRouters<2, PLAIN>> {
             let setup = Setup::new(&self.network, "gossip", 2, 4, &config(threads)).expect("options that are allowed");
             Engine::new(&self.network, self, Offer::of(traffic, 0.4), &setup, &Options::read(&setup.config.router))
         }
@@ -149,8 +149,8 @@ mod tests {
     }
 
     /// The occupancy of every output now.
-    fn now(engine: &Engine<'_, InputQueued<2, PLAIN>>) -> Vec<u32> {
-        let of = |domain: &super::super::domain::Domain<InputQueued<2, PLAIN>>, ports: u32| {
+    fn now(engine: &Engine<'_, InputQueuedRouters<2, PLAIN>>) -> Vec<u32> {
+        let of = |domain: &super::super::domain::Domain<InputQueuedRouters<2, PLAIN>>, ports: u32| {
             (0..ports).map(|port| domain.model.occupancy(port)).collect::<Vec<_>>()
         };
         let ends = engine.domains.iter().skip(1).map(|d| d.first_port).chain([engine.network.ports().len() as u32]);
@@ -186,7 +186,7 @@ mod tests {
             let point = |threads| {
                 let setup = Setup::new(&gossip.network, "gossip", 2, 4, &config(threads)).expect("allowed options");
                 let plan = Options::read(&setup.config.router);
-                let run = measurement::run::<InputQueued<2, PLAIN>>(
+                let run = measurement::run::<InputQueuedRouters<2, PLAIN>>(
                     &gossip.network,
                     &gossip,
                     Offer::of(&traffic, 0.4),

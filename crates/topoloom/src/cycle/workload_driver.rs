@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
 use crate::traffic::Traffic;
 use crate::watch::Control;
-use crate::workload::{Mapping, Progress, Ready, Uncongested, Workload, ideal};
+use crate::workload::{IdealNetwork, Mapping, Progress, Ready, Workload, ideal};
 
 /// Marks a terminal without a task.
 const IDLE: u32 = u32::MAX;
@@ -61,7 +61,7 @@ impl Units {
         let cycles = |bytes: u64| self.flits(bytes) as f64;
         ideal(
             workload,
-            &Uncongested {
+            &IdealNetwork {
                 send: self.bytes_per_s,
                 receive: self.bytes_per_s,
                 bytes: &|message| cycles(message.bytes) * f64::from(self.flit_bytes),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::rates::Sharing;
 use crate::catalogue::values::rate as bytes_per_s;
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result};
 use crate::network::Network;
 
@@ -92,7 +92,7 @@ impl FlowConfig {
     /// # Errors
     /// [`Error::Config`] for a key that there is not, or a value out of its range.
     pub fn read(text: &str) -> Result<Self> {
-        let keys = Given::read(ENTRY, ENTRY.name, text)?;
+        let keys = Arguments::read(ENTRY, ENTRY.name, text)?;
         let default = Self::default();
         let model = match keys.choice("model") {
             "share" => Sharing::Share,
@@ -131,7 +131,7 @@ impl FlowConfig {
     /// # Errors
     /// As [`FlowConfig::read`], and for either of the two among the keys.
     pub fn with_rate(text: &str, rate: &str, seed: u64) -> Result<Self> {
-        let keys = Given::read(ENTRY, ENTRY.name, text)?;
+        let keys = Arguments::read(ENTRY, ENTRY.name, text)?;
         for (key, instead) in [("gbps", "rate"), ("seed", "seed")] {
             if keys.text(key).is_some() {
                 return Err(keys.mistake(format_args!("{key} has an option of its own here; give --{instead}")));
@@ -171,7 +171,7 @@ pub(super) fn terminal_links(network: &Network) -> u32 {
 const MOST_PATHS: u32 = 1024;
 
 /// A number from 0 up, `inf` included.
-fn real(keys: &Given, key: &str) -> Result<Option<f64>> {
+fn real(keys: &Arguments, key: &str) -> Result<Option<f64>> {
     let Some(text) = keys.text(key) else { return Ok(None) };
     let read = text.parse::<f64>().ok().filter(|value| *value >= 0.0);
     read.map(Some).ok_or_else(|| keys.mistake(format_args!("{key} is '{text}'; it must be a number from 0 up")))

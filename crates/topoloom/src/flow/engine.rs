@@ -202,9 +202,9 @@ earliest_first!(Goal, goal => (goal.0, goal.1));
 
 /// Hashes of paths are mixed already.
 #[derive(Default)]
-struct Mixed(u64);
+struct PathHasher(u64);
 
-impl Hasher for Mixed {
+impl Hasher for PathHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -235,7 +235,7 @@ struct Engine<'a> {
     /// Goals beyond the lowest, by class.
     more: HashMap<u32, BinaryHeap<Goal>>,
     /// Classes by the hash of their path.
-    by_path: HashMap<u64, u32, BuildHasherDefault<Mixed>>,
+    by_path: HashMap<u64, u32, BuildHasherDefault<PathHasher>>,
     /// Parts that are under way of messages that have several.
     parts: HashMap<u32, u32>,
     due: BinaryHeap<Due>,

@@ -7,9 +7,9 @@
 mod config;
 mod engine;
 mod paths;
+mod radix_heap;
 mod rates;
 mod record;
-mod turns;
 mod uncongested;
 
 pub use config::{ENTRY, FlowConfig, KEYS as FLOW_KEYS};

@@ -1,57 +1,57 @@
-//! The turns of channels, the lowest level first: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the
+//! Channels by level, the lowest first: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the
 //! Shortest Path Problem*, 1990).
 //!
-//! Progressive filling asks for ever higher levels. Turns therefore wait in buckets by the highest bit in which their level
-//! differs from the last one that was taken, and only the lowest bucket is ever sorted out. A binary heap of a turn for
-//! each of a million channels goes through memory at random; this goes through it in order.
+//! Progressive filling asks for ever higher levels. Entries therefore wait in buckets by the highest bit in which their
+//! level differs from the last one that was taken, and only the lowest bucket is ever sorted out. A binary heap of an entry
+//! for each of a million channels goes through memory at random; this goes through it in order.
 
 /// A channel that is to be looked at when a level is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Turn {
+pub struct LevelEntry {
     pub level: f64,
     pub channel: u32,
 }
 
-impl Turn {
+impl LevelEntry {
     /// As whole numbers, levels from 0 up are in the same order.
     fn key(&self) -> u64 {
         self.level.max(0.0).to_bits()
     }
 }
 
-/// Turns by level. One below the level last taken comes at once; equal ones come in no particular order, but always the same.
+/// Entries by level. One below the level last taken comes at once; equal ones come in no particular order, but always the same.
 #[derive(Debug)]
-pub struct Turns {
+pub struct RadixHeap {
     /// Of the level last taken.
     last: u64,
     /// By one more than the highest bit that differs from `last`; in the first, none does.
-    buckets: [Vec<Turn>; 65],
+    buckets: [Vec<LevelEntry>; 65],
 }
 
-impl Turns {
+impl RadixHeap {
     pub fn new() -> Self {
         Self { last: 0, buckets: std::array::from_fn(|_| Vec::new()) }
     }
 
-    pub fn push(&mut self, turn: Turn) {
-        let differs = turn.key().max(self.last) ^ self.last;
-        self.buckets[64 - differs.leading_zeros() as usize].push(turn);
+    pub fn push(&mut self, entry: LevelEntry) {
+        let differs = entry.key().max(self.last) ^ self.last;
+        self.buckets[64 - differs.leading_zeros() as usize].push(entry);
     }
 
-    /// Takes a turn of the lowest level. With the last turn taken, levels begin anew.
-    pub fn pop(&mut self) -> Option<Turn> {
-        if let Some(turn) = self.buckets[0].pop() {
-            return Some(turn);
+    /// Takes an entry of the lowest level. With the last entry taken, levels begin anew.
+    pub fn pop(&mut self) -> Option<LevelEntry> {
+        if let Some(entry) = self.buckets[0].pop() {
+            return Some(entry);
         }
         let Some(lowest) = self.buckets.iter().position(|bucket| !bucket.is_empty()) else {
             self.last = 0;
             return None;
         };
-        let mut turns = std::mem::take(&mut self.buckets[lowest]);
-        self.last = turns.iter().map(Turn::key).min().expect("the bucket has turns");
+        let mut entries = std::mem::take(&mut self.buckets[lowest]);
+        self.last = entries.iter().map(LevelEntry::key).min().expect("the bucket has entries");
         // All of them agree with the new last level in a bit more than with the old one.
-        turns.drain(..).for_each(|turn| self.push(turn));
-        self.buckets[lowest] = turns;
+        entries.drain(..).for_each(|entry| self.push(entry));
+        self.buckets[lowest] = entries;
         self.buckets[0].pop()
     }
 }
@@ -65,18 +65,18 @@ mod tests {
     proptest! {
         #[test]
         fn turns_come_by_level(steps in prop::collection::vec(prop::option::weighted(0.6, 0u32..1000), 1..200)) {
-            let (mut turns, mut waiting, mut last) = (Turns::new(), Vec::new(), 0.0);
+            let (mut heap, mut waiting, mut last) = (RadixHeap::new(), Vec::new(), 0.0);
             for (channel, step) in (0..).zip(steps) {
                 if let Some(above) = step {
                     // Some below the level last taken: they come as soon as any.
                     let level = (last + f64::from(above) / 7.0 - 5.0) * 1e6;
                     waiting.push(level);
-                    turns.push(Turn { level, channel });
-                } else if let Some(turn) = turns.pop() {
-                    let place = waiting.iter().position(|level| *level == turn.level).expect("it was pushed");
+                    heap.push(LevelEntry { level, channel });
+                } else if let Some(entry) = heap.pop() {
+                    let place = waiting.iter().position(|level| *level == entry.level).expect("it was pushed");
                     waiting.swap_remove(place);
-                    last = f64::max(last, turn.level / 1e6);
-                    prop_assert!(waiting.iter().all(|level| turn.level <= level.max(last * 1e6)));
+                    last = f64::max(last, entry.level / 1e6);
+                    prop_assert!(waiting.iter().all(|level| entry.level <= level.max(last * 1e6)));
                 } else {
                     prop_assert!(waiting.is_empty());
                     last = 0.0;

@@ -15,7 +15,7 @@
 //! Either way its rate was not lower than the level at hand, so that whatever was frozen before stands. A change thus
 //! costs what it reaches, and the rates are exact.
 
-use super::turns::{Turn, Turns};
+use super::radix_heap::{LevelEntry, RadixHeap};
 
 /// How flows share the capacity of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +81,7 @@ struct Crossing {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Channel {
+struct ChannelState {
     capacity: f64,
     /// The rate of the classes whose bottleneck it is.
     level: f64,
@@ -93,7 +93,7 @@ struct Channel {
     open: u32,
     /// Whether it waits to be queued.
     noted: bool,
-    /// The level of its next turn.
+    /// The level at which it is looked at next.
     queued: f64,
     /// How often `fixed` was added to since it was summed up.
     added: u32,
@@ -103,7 +103,7 @@ struct Channel {
     most: f64,
 }
 
-impl Channel {
+impl ChannelState {
     /// What each open flow could have.
     fn share(&self) -> f64 {
         (self.capacity - self.fixed) / f64::from(self.open)
@@ -114,7 +114,7 @@ impl Channel {
 #[derive(Debug)]
 pub struct Rates {
     sharing: Sharing,
-    channels: Vec<Channel>,
+    channels: Vec<ChannelState>,
     crossings: Vec<Vec<Crossing>>,
     classes: Vec<Class>,
     /// Classes without flows, to be used again.
@@ -131,7 +131,7 @@ pub struct Rates {
     fresh: Vec<u32>,
     /// Channels to be queued.
     noted: Vec<u32>,
-    turns: Turns,
+    heap: RadixHeap,
     /// Classes whose rate was to be found.
     changed: Vec<u32>,
 }
@@ -139,7 +139,7 @@ pub struct Rates {
 impl Rates {
     /// No flows yet, on channels of these capacities.
     pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
-        let channel = |capacity| Channel {
+        let channel = |capacity| ChannelState {
             capacity,
             level: 0.0,
             bound: 0,
@@ -151,7 +151,7 @@ impl Rates {
             fixed: 0.0,
             most: 0.0,
         };
-        let channels: Vec<Channel> = capacities.into_iter().map(channel).collect();
+        let channels: Vec<ChannelState> = capacities.into_iter().map(channel).collect();
         Self {
             sharing,
             crossings: vec![Vec::new(); channels.len()],
@@ -165,7 +165,7 @@ impl Rates {
             dirty: Vec::new(),
             fresh: Vec::new(),
             noted: Vec::new(),
-            turns: Turns::new(),
+            heap: RadixHeap::new(),
             changed: Vec::new(),
         }
     }
@@ -293,10 +293,10 @@ impl Rates {
     /// Goes through the levels until no class is open.
     fn fill(&mut self) {
         self.queue_noted();
-        while let Some(Turn { level, channel }) = self.turns.pop() {
+        while let Some(LevelEntry { level, channel }) = self.heap.pop() {
             let here = self.channels[channel as usize];
             if level > here.queued {
-                // An earlier turn has come in the meantime.
+                // An earlier entry has come in the meantime.
                 continue;
             }
             self.channels[channel as usize].queued = f64::INFINITY;
@@ -390,13 +390,13 @@ impl Rates {
         self.noted = noted;
     }
 
-    /// Gives a channel a turn at a level, unless it has one before: at each turn it is looked at as it is then, and queued for
-    /// the next.
+    /// Queues a channel for a level, unless it is queued for one before: it is then looked at as it is, and queued for the
+    /// next.
     fn queue(&mut self, channel: u32, level: f64) {
         let here = &mut self.channels[channel as usize];
         if level < here.queued {
             here.queued = level;
-            self.turns.push(Turn { level, channel });
+            self.heap.push(LevelEntry { level, channel });
         }
     }
 

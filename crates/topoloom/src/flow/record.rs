@@ -158,7 +158,7 @@ pub struct Step {
 
 /// A computation under way, or done.
 #[derive(Debug, Clone, Copy)]
-struct Computing {
+struct Computation {
     cause: u32,
     start: f64,
     /// When it is complete.
@@ -181,7 +181,7 @@ pub(super) struct Record {
     causes: Vec<u32>,
     /// How much later than it was complete each message was served; empty unless completions are coalesced.
     late: Vec<f32>,
-    computing: HashMap<u32, Computing>,
+    computing: HashMap<u32, Computation>,
     /// The last thing that was done, as a cause.
     last: u32,
     timeline: Timeline,
@@ -241,7 +241,7 @@ impl Record {
 
     pub fn computation_begins(&mut self, op: u32, now: f64, seconds: f64, cause: u32) {
         let due = now + seconds;
-        self.computing.insert(op, Computing { cause, start: now, due, end: due });
+        self.computing.insert(op, Computation { cause, start: now, due, end: due });
     }
 
     /// A computation is served at `now`.
@@ -440,7 +440,7 @@ impl Record {
                     self.causes[cause as usize],
                 )
             } else {
-                let Computing { cause, start, due, end } = self.computing[&(cause & !COMPUTED)];
+                let Computation { cause, start, due, end } = self.computing[&(cause & !COMPUTED)];
                 path.computations += 1;
                 path.compute_s += end - start;
                 if config.coalesce > 0.0 {

@@ -3,7 +3,7 @@
 use super::{FlowConfig, Paths};
 use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
-use crate::workload::{Message, Uncongested};
+use crate::workload::{IdealNetwork, Message};
 
 /// Messages alone on their paths.
 pub(super) struct Alone<'a> {
@@ -37,8 +37,8 @@ impl<'a> Alone<'a> {
     }
 
     /// What a lower bound of the makespan takes from `with`.
-    pub fn bound(&self, with: impl Fn(&Uncongested) -> f64) -> f64 {
-        with(&Uncongested {
+    pub fn bound(&self, with: impl Fn(&IdealNetwork) -> f64) -> f64 {
+        with(&IdealNetwork {
             send: self.terminal[0],
             receive: self.terminal[1],
             bytes: &|message| message.bytes as f64,

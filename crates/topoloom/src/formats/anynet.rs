@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, number, short, text};
+use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, number, short, text};
 use crate::network::{Network, PortId, TerminalId};
 
 pub(super) const FORMAT: Format = Format {
@@ -62,22 +62,22 @@ fn items(line: usize, text: &str) -> Result<Vec<Item>, Mistake> {
 /// What is collected over all lines.
 #[derive(Default)]
 struct Reader {
-    draft: Draft,
+    raw: RawGraph,
     /// The home of each node.
     homes: BTreeMap<u32, u32>,
     /// The links between two routers in the order of their mention, by (mentioning, mentioned).
     mentions: HashMap<(u32, u32), Vec<usize>>,
-    links: Vec<DraftLink>,
+    links: Vec<RawLink>,
     node_latencies: bool,
 }
 
-fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let mut reader = Reader::default();
     for (line, text) in (1..).zip(text(bytes)?.lines()) {
         let items = items(line, text.split('#').next().unwrap_or(""))?;
         let Some((&(head, id, _), body)) = items.split_first() else { continue };
         if head == Thing::Router {
-            reader.draft.node(&id.to_string(), line);
+            reader.raw.node(&id.to_string(), line);
         }
         for &(thing, other, latency) in body {
             match (head, thing) {
@@ -102,10 +102,10 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
 impl Reader {
     fn home(&mut self, node: u32, router: u32, latency: Option<u32>, line: usize) -> Result<(), Mistake> {
         self.node_latencies |= latency.is_some_and(|latency| latency != 1);
-        let place = self.draft.node(&router.to_string(), line);
+        let place = self.raw.node(&router.to_string(), line);
         match self.homes.insert(node, place) {
             Some(other) if other != place => {
-                let other = &self.draft.node_mut(other).name;
+                let other = &self.raw.node_mut(other).name;
                 Err(Mistake::at(line, format!("node {node} hangs on router {router} and on router {other}")))
             }
             _ => Ok(()),
@@ -114,13 +114,13 @@ impl Reader {
 
     /// One end mentions a link: the n-th mention from here and the n-th from there are the same link.
     fn link(&mut self, a: u32, b: u32, latency: Option<u32>, line: usize) -> Result<(), Mistake> {
-        let ends = [a, b].map(|router| self.draft.node(&router.to_string(), line));
+        let ends = [a, b].map(|router| self.raw.node(&router.to_string(), line));
         let nth = self.mentions.get(&(a, b)).map_or(0, Vec::len);
         let known = self.mentions.get(&(b, a)).filter(|_| a != b).and_then(|mentions| mentions.get(nth)).copied();
         let link = known.unwrap_or(self.links.len());
         self.mentions.entry((a, b)).or_default().push(link);
         if known.is_none() {
-            self.links.push(DraftLink { latency, ..DraftLink::new(ends[0], ends[1], line) });
+            self.links.push(RawLink { latency, ..RawLink::new(ends[0], ends[1], line) });
             return Ok(());
         }
         let first = &mut self.links[link];
@@ -138,20 +138,20 @@ impl Reader {
         }
     }
 
-    fn finish(mut self) -> Result<Draft, Mistake> {
-        self.links.into_iter().try_for_each(|link| self.draft.link(link))?;
+    fn finish(mut self) -> Result<RawGraph, Mistake> {
+        self.links.into_iter().try_for_each(|link| self.raw.link(link))?;
         if let (Some((&last, _)), count) = (self.homes.last_key_value(), self.homes.len()) {
             if last as usize + 1 != count {
-                self.draft
+                self.raw
                     .notes
                     .push(format!("the nodes up to {last} are numbered from 0 to {} in their order", count - 1));
             }
         }
-        self.homes.values().for_each(|&home| self.draft.terminal(home));
+        self.homes.values().for_each(|&home| self.raw.terminal(home));
         if self.node_latencies {
-            self.draft.notes.push("latencies of nodes were ignored: --links terminal=… sets them".to_owned());
+            self.raw.notes.push("latencies of nodes were ignored: --links terminal=… sets them".to_owned());
         }
-        Ok(self.draft)
+        Ok(self.raw)
     }
 }
 

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, edges, link_class, number, short, text};
+use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, edges, link_class, number, short, text};
 use crate::network::Network;
 use crate::table::{Row, Rows, heading};
 
@@ -76,7 +76,7 @@ impl Columns {
 }
 
 /// Reads a table; its first line is a header.
-pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+pub(super) fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let mut rows = Rows::of(text(bytes)?);
     let header = rows.next().ok_or_else(|| Mistake::whole("there is no table in it"))?;
     let mut reading = Reading::new(Columns::of(&header)?);
@@ -100,7 +100,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
 /// A table as it is read, row by row.
 struct Reading {
     columns: Columns,
-    draft: Draft,
+    raw: RawGraph,
     /// The lines on which ports were used, by (router, port).
     used: HashMap<(u32, u32), usize>,
     ports: Numbers,
@@ -113,7 +113,7 @@ impl Reading {
     fn new(columns: Columns) -> Self {
         Self {
             columns,
-            draft: Draft::default(),
+            raw: RawGraph::default(),
             used: HashMap::new(),
             ports: Numbers::default(),
             homes: BTreeMap::new(),
@@ -125,8 +125,8 @@ impl Reading {
     fn row(&mut self, row: &Row) -> Result<(), Mistake> {
         let ends = self.columns.ends.map(|end| row.field(end));
         let [spec, layout] = self.columns.written.map(|column| filled(row, column).map(str::to_owned));
-        self.draft.written_as = self.draft.written_as.take().or(spec);
-        self.draft.layout = self.draft.layout.take().or(layout);
+        self.raw.written_as = self.raw.written_as.take().or(spec);
+        self.raw.layout = self.raw.layout.take().or(layout);
         match filled(row, self.columns.terminal) {
             Some(terminal) => self.terminal(row, terminal, ends),
             None => self.link(row, ends),
@@ -138,7 +138,7 @@ impl Reading {
         if ends.contains(&"") {
             return Err(Mistake::at(line, "a router has no name"));
         }
-        let mut link = DraftLink::new(self.draft.node(ends[0], line), self.draft.node(ends[1], line), line);
+        let mut link = RawLink::new(self.raw.node(ends[0], line), self.raw.node(ends[1], line), line);
         link.class = filled(row, self.columns.class).map(|name| link_class(name, line)).transpose()?;
         link.latency = filled(row, self.columns.latency).map(|text| number("the latency", text, line)).transpose()?;
         for (side, &router) in link.ends.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Reading {
         }
         let ports = [self.port(row, 0, link.ends[0])?, self.port(row, 1, link.ends[1])?];
         link.ports = self.ports.are_numbers().then_some(ports).and_then(|[a, b]| Some([a?, b?]));
-        self.draft.link(link)
+        self.raw.link(link)
     }
 
     fn terminal(&mut self, row: &Row, terminal: &str, ends: [&str; 2]) -> Result<(), Mistake> {
@@ -159,7 +159,7 @@ impl Reading {
                 return Err(Mistake::at(row.line, what));
             }
         };
-        let router = self.draft.node(ends[side], row.line);
+        let router = self.raw.node(ends[side], row.line);
         self.cabinet(row, side, router)?;
         self.port(row, side, router)?;
         let number = self.terminals.number("the terminal", terminal, row.line)?;
@@ -172,7 +172,7 @@ impl Reading {
     /// Puts a router into the cabinet at its end, if there is one.
     fn cabinet(&mut self, row: &Row, side: usize, router: u32) -> Result<(), Mistake> {
         let Some(here) = filled(row, self.columns.cabinets.map(|cabinets| cabinets[side])) else { return Ok(()) };
-        let node = self.draft.node_mut(router);
+        let node = self.raw.node_mut(router);
         match &node.cabinet {
             Some(known) if known != here => {
                 let what =
@@ -202,24 +202,24 @@ impl Reading {
         }
     }
 
-    fn finish(mut self, notes: Vec<String>) -> Result<Draft, Mistake> {
-        self.draft.notes.extend(notes);
+    fn finish(mut self, notes: Vec<String>) -> Result<RawGraph, Mistake> {
+        self.raw.notes.extend(notes);
         if !self.ports.are_numbers() {
-            self.draft.notes.push("ports have names: the links of a router stand in the order of the table".to_owned());
+            self.raw.notes.push("ports have names: the links of a router stand in the order of the table".to_owned());
         }
         if !self.terminals.are_numbers() {
-            self.draft.notes.push("terminals have names: they are numbered in the order of the table".to_owned());
+            self.raw.notes.push("terminals have names: they are numbered in the order of the table".to_owned());
         }
         if self.homes.is_empty() && self.ports.are_numbers() {
-            terminals_below_links(&mut self.draft, self.used.keys());
+            terminals_below_links(&mut self.raw, self.used.keys());
         }
         for (wanted, (terminal, router)) in (0..).zip(self.homes) {
             if terminal != wanted {
                 return Err(Mistake::whole(format!("terminal {wanted} is missing; terminals count from 0")));
             }
-            self.draft.terminal(router);
+            self.raw.terminal(router);
         }
-        Ok(self.draft)
+        Ok(self.raw)
     }
 }
 
@@ -256,13 +256,13 @@ impl Numbers {
 }
 
 /// The ports of a router below those of its links are its terminals'.
-fn terminals_below_links<'a>(draft: &mut Draft, used: impl Iterator<Item = &'a (u32, u32)>) {
+fn terminals_below_links<'a>(raw: &mut RawGraph, used: impl Iterator<Item = &'a (u32, u32)>) {
     let mut lowest: HashMap<u32, u32> = HashMap::new();
     for &(router, port) in used {
         lowest.entry(router).and_modify(|lowest| *lowest = port.min(*lowest)).or_insert(port);
     }
     for (router, terminals) in lowest {
-        draft.node_mut(router).terminals = Some(terminals.into());
+        raw.node_mut(router).terminals = Some(terminals.into());
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde_json::{Map, Value};
 
 use super::{
-    Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, csv, link_class, number, short, text,
+    Format, Holds, Mistake, RawGraph, RawLink, Timing, comment, commented, csv, link_class, number, short, text,
 };
 use crate::network::{LinkClass, Network};
 
@@ -22,13 +22,13 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Reads a list of links, or a table if the first line is a table's header.
-pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+pub(super) fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let text = text(bytes)?;
     if text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).is_some_and(csv::is_header) {
         return csv::read(bytes);
     }
-    let mut draft = Draft::default();
-    draft.written_as = commented(text);
+    let mut raw = RawGraph::default();
+    raw.written_as = commented(text);
     let mut ignored = BTreeSet::new();
     let (mut links, mut numbered) = (0, true);
     for (line, text) in (1..).zip(text.lines()) {
@@ -41,14 +41,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         let names = fields.iter().take(2).map(|name| router_name(name, line)).collect::<Result<Vec<_>, _>>()?;
         match names[..] {
             [a, b] => {
-                let mut link = DraftLink::new(draft.node(a, line), draft.node(b, line), line);
+                let mut link = RawLink::new(raw.node(a, line), raw.node(b, line), line);
                 read_data(&mut link, &fields[2..], line)?;
                 read_dictionary(&mut link, data, &mut ignored, line)?;
-                draft.link(link)?;
+                raw.link(link)?;
                 links += 1;
             }
             [name] if data.is_empty() => {
-                draft.node(name, line);
+                raw.node(name, line);
                 numbered &= name.parse::<u32>().is_ok();
             }
             _ => return Err(Mistake::at(line, "two routers should stand here, as in '0 1'")),
@@ -58,11 +58,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         return Err(Mistake::whole("no line holds a link, as in '0 1'"));
     }
     if !ignored.is_empty() {
-        draft
-            .notes
+        raw.notes
             .push(format!("data of links that was ignored: {}", ignored.into_iter().collect::<Vec<_>>().join(", ")));
     }
-    Ok(draft)
+    Ok(raw)
 }
 
 /// Refuses what looks like a file of another kind.
@@ -77,7 +76,7 @@ fn router_name(name: &str, line: usize) -> Result<&str, Mistake> {
 }
 
 /// What stands behind the two routers: a class and a latency, either or none.
-fn read_data(link: &mut DraftLink, fields: &[&str], line: usize) -> Result<(), Mistake> {
+fn read_data(link: &mut RawLink, fields: &[&str], line: usize) -> Result<(), Mistake> {
     if fields.len() > 2 {
         let what = format!(
             "{} fields stand here; a line is like '0 1 local 5', or the first one of a table names its columns, \
@@ -97,12 +96,7 @@ fn read_data(link: &mut DraftLink, fields: &[&str], line: usize) -> Result<(), M
 }
 
 /// Data as networkx writes it, a dictionary of Python; the names of what is not known go to `ignored`.
-fn read_dictionary(
-    link: &mut DraftLink,
-    data: &str,
-    ignored: &mut BTreeSet<String>,
-    line: usize,
-) -> Result<(), Mistake> {
+fn read_dictionary(link: &mut RawLink, data: &str, ignored: &mut BTreeSet<String>, line: usize) -> Result<(), Mistake> {
     if data.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! graph6 (McKay): the upper triangle of the adjacency matrix, six bits a printable byte. Simple graphs without names.
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, text};
+use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, text};
 use crate::network::Network;
 
 pub(super) const FORMAT: Format = Format {
@@ -16,7 +16,7 @@ pub(super) const FORMAT: Format = Format {
 /// What a file may begin with.
 const HEADER: &str = ">>graph6<<";
 
-fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let text = text(bytes)?.trim_end();
     let text = text.strip_prefix(HEADER).unwrap_or(text);
     match text.bytes().next() {
@@ -34,9 +34,9 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     if wanted != matrix.len() as u128 {
         return Err(Mistake::at(1, format!("{nodes} nodes need {wanted} bytes of links; there are {}", matrix.len())));
     }
-    let mut draft = Draft::default();
+    let mut raw = RawGraph::default();
     (0..nodes).for_each(|node| {
-        draft.node(&node.to_string(), 1);
+        raw.node(&node.to_string(), 1);
     });
     let (mut a, mut b) = (0, 1);
     for bit in matrix.iter().flat_map(|six| (0..6).rev().map(move |place| six >> place & 1)) {
@@ -44,14 +44,14 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
             if u64::from(b) >= nodes {
                 return Err(Mistake::at(1, "the padding bits at the end are not 0"));
             }
-            draft.link(DraftLink::new(a, b, 1))?;
+            raw.link(RawLink::new(a, b, 1))?;
         }
         a += 1;
         if a == b {
             (a, b) = (0, b + 1);
         }
     }
-    Ok(draft)
+    Ok(raw)
 }
 
 fn six(byte: u8) -> Result<u8, Mistake> {

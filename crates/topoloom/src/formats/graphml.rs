@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use roxmltree::{Document, Node as Element};
 
-use super::{ATTRIBUTES, Draft, DraftLink, Format, Mistake, Timing, link_class, number, short, text};
+use super::{ATTRIBUTES, Format, Mistake, RawGraph, RawLink, Timing, link_class, number, short, text};
 use crate::network::Network;
 
 pub(super) const FORMAT: Format = Format {
@@ -43,7 +43,7 @@ struct Attribute<'a> {
     default: Option<&'a str>,
 }
 
-fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let text = text(bytes)?;
     check_depth(text)?;
     let document = Document::parse(text).map_err(|error| not_xml(&error))?;
@@ -60,18 +60,18 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
     if let Some(second) = graphs.next() {
         return Err(at(second, "a second <graph> stands here; a file holds one graph".to_owned()));
     }
-    let mut draft = Draft::default();
-    draft.directed = graph.attribute("edgedefault") == Some("directed");
+    let mut raw = RawGraph::default();
+    raw.directed = graph.attribute("edgedefault") == Some("directed");
     for element in graph.children().filter(Element::is_element) {
         match element.tag_name().name() {
-            "node" => read_node(&mut draft, &reader, element)?,
+            "node" => read_node(&mut raw, &reader, element)?,
             "hyperedge" => return Err(at(element, "a hyperedge stands here; a link joins two routers".to_owned())),
             _ => {}
         }
     }
-    draft.written_as = Data { reader: &reader, element: graph }.get("spec").map(|(spec, _)| spec.to_owned());
-    children(graph, "edge").try_for_each(|element| read_edge(&mut draft, &reader, element))?;
-    Ok(draft)
+    raw.written_as = Data { reader: &reader, element: graph }.get("spec").map(|(spec, _)| spec.to_owned());
+    children(graph, "edge").try_for_each(|element| read_edge(&mut raw, &reader, element))?;
+    Ok(raw)
 }
 
 /// Refuses documents that are nested deeply: counts tags, comments and text in `<` and `>` included, which is near enough.
@@ -160,7 +160,7 @@ impl<'a> Data<'a> {
     }
 }
 
-fn read_node<'a>(draft: &mut Draft, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
+fn read_node<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
     let at = |element: Element, what: String| reader.mistake(element, what);
     let id = element.attribute("id").ok_or_else(|| at(element, "a node has no id".to_owned()))?;
     if children(element, "graph").next().is_some() {
@@ -169,35 +169,35 @@ fn read_node<'a>(draft: &mut Draft, reader: &'a Reader<'a>, element: Element<'a,
             format!("node '{}' holds a graph of its own; graphs in graphs are not read", short(id)),
         ));
     }
-    if draft.find(id).is_some() {
+    if raw.find(id).is_some() {
         return Err(at(element, format!("node '{}' stands here a second time", short(id))));
     }
     let data = Data { reader, element };
     let terminals = data.number("terminals")?;
     let is_terminal =
         ["kind", "type"].iter().any(|name| data.get(name).is_some_and(|(kind, _)| is_terminal_kind(kind)));
-    let place = draft.node(id, reader.line(element));
-    let node = draft.node_mut(place);
+    let place = raw.node(id, reader.line(element));
+    let node = raw.node_mut(place);
     (node.terminals, node.is_terminal) = (terminals, is_terminal);
     Ok(())
 }
 
-fn read_edge<'a>(draft: &mut Draft, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
+fn read_edge<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
     let at = |element: Element, what: String| reader.mistake(element, what);
     let end = |name: &str| {
         let id = element.attribute(name).ok_or_else(|| at(element, format!("an edge has no {name}")))?;
-        draft.find(id).ok_or_else(|| at(element, format!("an edge leads to '{}', which is no node", short(id))))
+        raw.find(id).ok_or_else(|| at(element, format!("an edge leads to '{}', which is no node", short(id))))
     };
     let (source, target) = (end("source")?, end("target")?);
-    if element.attribute("directed").is_some_and(|directed| (directed == "true") != draft.directed) {
+    if element.attribute("directed").is_some_and(|directed| (directed == "true") != raw.directed) {
         return Err(at(element, "some edges are directed and some are not; all must be alike".to_owned()));
     }
     let data = Data { reader, element };
-    let mut link = DraftLink::new(source, target, reader.line(element));
+    let mut link = RawLink::new(source, target, reader.line(element));
     link.class = data.get("link_class").map(|(name, line)| link_class(name, line)).transpose()?;
     link.latency = data.number("latency")?;
     link.ports = data.number("port_a")?.zip(data.number("port_b")?).map(|(a, b)| [a, b]);
-    draft.link(link)
+    raw.link(link)
 }
 
 /// Text as it may stand in an element or an attribute.

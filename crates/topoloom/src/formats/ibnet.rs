@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
 use super::ibrate::{Ends, Rate, Rates};
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, number, short, text};
+use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, comment, commented, number, short, text};
 use crate::error::{Error, Result};
 use crate::network::{Fabric, Network, Peer, RouterId};
 
@@ -158,7 +158,7 @@ fn guid_in(name: &str) -> Option<u64> {
     u64::from_str_radix(name.split_once('-')?.1, 16).ok()
 }
 
-fn read(bytes: &[u8]) -> std::result::Result<Draft, Mistake> {
+fn read(bytes: &[u8]) -> std::result::Result<RawGraph, Mistake> {
     let text = text(bytes)?;
     let mut subnet = Subnet::default();
     let mut ignored = 0;
@@ -180,12 +180,12 @@ fn read(bytes: &[u8]) -> std::result::Result<Draft, Mistake> {
         let what = "no Switch stands in it; it is not what ibnetdiscover prints";
         return Err(Mistake::whole(what));
     }
-    let mut draft = subnet.draft()?;
-    draft.written_as = commented(text);
+    let mut raw = subnet.raw()?;
+    raw.written_as = commented(text);
     if ignored > 0 {
-        draft.notes.push(format!("{ignored} lines that are neither nodes nor ports were ignored"));
+        raw.notes.push(format!("{ignored} lines that are neither nodes nor ports were ignored"));
     }
-    Ok(draft)
+    Ok(raw)
 }
 
 /// The cable that a line of `node` is about.
@@ -264,10 +264,10 @@ impl<'t> Subnet<'t> {
         Ok(())
     }
 
-    fn draft(mut self) -> std::result::Result<Draft, Mistake> {
-        let mut draft = Draft::default();
+    fn raw(mut self) -> std::result::Result<RawGraph, Mistake> {
+        let mut raw = RawGraph::default();
         for record in self.records.iter().filter(|record| record.kind == Kind::Switch) {
-            draft.node(record.name, record.line);
+            raw.node(record.name, record.line);
         }
         let of_kind = |kind: Kind| self.records.iter().filter(move |record| record.kind == kind);
         self.adapters = of_kind(Kind::Adapter).map(|record| record.name).collect();
@@ -275,15 +275,15 @@ impl<'t> Subnet<'t> {
         self.left_out = alone.map(|record| ((record.kind, record.name), None)).collect();
         for cable in std::mem::take(&mut self.cables) {
             let new = self.is_new(&cable)?;
-            self.take(&cable, new, &mut draft)?;
+            self.take(&cable, new, &mut raw)?;
         }
-        draft.wiring = Some(self.wiring(&mut draft));
-        draft.notes.extend(self.notes());
-        Ok(draft)
+        raw.wiring = Some(self.wiring(&mut raw));
+        raw.notes.extend(self.notes());
+        Ok(raw)
     }
 
     /// Takes a cable, `new` if its other end has not told it yet.
-    fn take(&mut self, cable: &Cable<'t>, new: bool, draft: &mut Draft) -> std::result::Result<(), Mistake> {
+    fn take(&mut self, cable: &Cable<'t>, new: bool, raw: &mut RawGraph) -> std::result::Result<(), Mistake> {
         let [a, b] = &cable.ends;
         let (near, far) = if self.kind(a.node) == Kind::Switch { (a, b) } else { (b, a) };
         let kinds = [near, far].map(|end| self.kind(end.node));
@@ -304,12 +304,12 @@ impl<'t> Subnet<'t> {
         }
         let known = |end: &End| {
             let what = format!("a port leads to '{}', of which there is no record", short(end.node));
-            draft.find(end.node).ok_or_else(|| Mistake::at(cable.line, what))
+            raw.find(end.node).ok_or_else(|| Mistake::at(cable.line, what))
         };
         if kinds[1] == Kind::Switch {
             let ends = [known(near)?, known(far)?];
             let ports = Some([u32::from(near.port), u32::from(far.port)]);
-            return draft.link(DraftLink { ports, ..DraftLink::new(ends[0], ends[1], cable.line) });
+            return raw.link(RawLink { ports, ..RawLink::new(ends[0], ends[1], cable.line) });
         }
         let switch = known(near)?;
         let guid = self.guids.get(&(far.node, far.port)).copied().or(guid_in(far.node));
@@ -321,8 +321,8 @@ impl<'t> Subnet<'t> {
         Ok(())
     }
 
-    /// Puts the terminals into the draft; returns what tables need.
-    fn wiring(&mut self, draft: &mut Draft) -> super::draft::Wiring {
+    /// Puts the terminals into the raw graph; returns what tables need.
+    fn wiring(&mut self, raw: &mut RawGraph) -> super::raw_graph::Wiring {
         let switches = self.records.iter().filter(|record| record.kind == Kind::Switch);
         let guid = |(place, record): (u64, &Record)| guid_in(record.name).unwrap_or(SWITCH_GUIDS + place);
         let switches = (0..).zip(switches).map(guid).collect();
@@ -331,7 +331,7 @@ impl<'t> Subnet<'t> {
             let mut ports = self.attached.remove(adapter).unwrap_or_default();
             ports.sort_unstable();
             for (_, switch, number, guid) in ports {
-                draft.terminal(switch);
+                raw.terminal(switch);
                 terminals.push((number, guid));
             }
         }
@@ -339,7 +339,7 @@ impl<'t> Subnet<'t> {
         let left_out = self.guids.iter().filter(|((node, _), _)| is_left_out(node)).map(|(_, &guid)| guid);
         let mut left_out: Vec<u64> = left_out.collect();
         left_out.sort_unstable();
-        super::draft::Wiring { switches, terminals, left_out }
+        super::raw_graph::Wiring { switches, terminals, left_out }
     }
 
     /// Sentences on nodes that were left out, and on links that run at other rates than most.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use super::{Draft, DraftLink, Format, Holds, Mistake, Timing, comment, commented, number, text};
+use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, comment, commented, number, text};
 use crate::graph::metis_graph;
 use crate::network::Network;
 
@@ -54,7 +54,7 @@ fn header(line: usize, text: &str) -> Result<Header, Mistake> {
     }
 }
 
-fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
+fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     let whole = text(bytes)?;
     let mut lines = (1..).zip(whole.lines()).filter(|(_, text)| !text.trim_start().starts_with('%'));
     let (line, first) = lines.find(|(_, text)| !text.trim().is_empty()).ok_or(Mistake::whole("the file is empty"))?;
@@ -67,18 +67,18 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         let what = format!("{} vertices are promised, and {} lines follow", header.vertices, rows.len());
         return Err(Mistake::at(line, what));
     }
-    let mut draft = Draft::default();
-    draft.written_as = commented(whole);
+    let mut raw = RawGraph::default();
+    raw.written_as = commented(whole);
     (0..rows.len()).for_each(|router| {
-        draft.node(&router.to_string(), rows[router].0);
+        raw.node(&router.to_string(), rows[router].0);
     });
     let mut open = HashMap::new();
     let mut edges = 0;
     for (router, &(line, text)) in (0u32..).zip(&rows) {
         let row = row(&header, line, text)?;
-        draft.node_mut(router).terminals = row.weight;
+        raw.node_mut(router).terminals = row.weight;
         for (neighbor, weight) in row.neighbors {
-            edges += half_edge(&mut draft, &mut open, [router, neighbor], weight, line)?;
+            edges += half_edge(&mut raw, &mut open, [router, neighbor], weight, line)?;
         }
     }
     if let Some((&(a, b), &(_, line))) = open.iter().min_by_key(|(_, (_, line))| *line) {
@@ -88,9 +88,9 @@ fn read(bytes: &[u8]) -> Result<Draft, Mistake> {
         return Err(Mistake::at(line, format!("{} edges are promised, and {edges} are listed", header.edges)));
     }
     if header.vertex_sizes {
-        draft.notes.push("the sizes of vertices were ignored".to_owned());
+        raw.notes.push("the sizes of vertices were ignored".to_owned());
     }
-    Ok(draft)
+    Ok(raw)
 }
 
 /// What a vertex's line says.
@@ -131,7 +131,7 @@ fn row(header: &Header, line: usize, text: &str) -> Result<Row, Mistake> {
 type Open = HashMap<(u32, u32), (Vec<u32>, usize)>;
 
 /// Takes note of one mention of an edge; the second one, from the other end, makes links of it. Returns the edges made.
-fn half_edge(draft: &mut Draft, open: &mut Open, ends: [u32; 2], weight: u32, line: usize) -> Result<u64, Mistake> {
+fn half_edge(raw: &mut RawGraph, open: &mut Open, ends: [u32; 2], weight: u32, line: usize) -> Result<u64, Mistake> {
     /// Parallel links that one edge may stand for.
     const MOST: u32 = 1_000_000;
     let [a, b] = ends;
@@ -154,8 +154,8 @@ fn half_edge(draft: &mut Draft, open: &mut Open, ends: [u32; 2], weight: u32, li
         let what = format!("the edge between {} and {} weighs {weight} here and {other} there", a + 1, b + 1);
         return Err(Mistake::at(line, what));
     }
-    draft.make_room(weight, line)?;
-    (0..weight).try_for_each(|_| draft.link(DraftLink::new(b, a, line)))?;
+    raw.make_room(weight, line)?;
+    (0..weight).try_for_each(|_| raw.link(RawLink::new(b, a, line)))?;
     Ok(1)
 }
 

@@ -1,6 +1,6 @@
 //! Files of graphs: one file a format, its reader beside its writer, and the table of them all.
 //!
-//! A reader turns bytes into a [`Draft`], which knows names, terminals and links as the file gives them; the draft is
+//! A reader turns bytes into a [`RawGraph`], which knows names, terminals and links as the file gives them; the raw graph is
 //! checked and becomes a [`Network`] in one place for all formats. To add a format, write a file with a [`Format`]
 //! constant and name it in [`FORMATS`].
 
@@ -9,24 +9,24 @@ mod booksim;
 mod caminos;
 mod csv;
 mod dot;
-mod draft;
 mod edges;
 mod graph6;
 mod graphml;
 mod ibnet;
 mod ibrate;
 mod metis;
+mod raw_graph;
 mod simgrid;
 mod slurm;
 mod sst;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use draft::GivenCabinets;
-pub use draft::{Draft, DraftLink, Mistake, Node, Origin, sha256};
 pub use graphml::is_terminal_kind;
 pub use ibnet::fabric;
 pub(crate) use ibnet::is_aggregation_node;
+pub(crate) use raw_graph::FileCabinets;
+pub use raw_graph::{Mistake, Node, Origin, RawGraph, RawLink, sha256};
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -69,8 +69,8 @@ pub(crate) const ATTRIBUTES: &[Holds] = &[
     Holds::Spec,
 ];
 
-/// What turns a file's bytes into a draft, or finds the first mistake in them.
-pub type Reader = fn(&[u8]) -> std::result::Result<Draft, Mistake>;
+/// What turns a file's bytes into a raw graph, or finds the first mistake in them.
+pub type Reader = fn(&[u8]) -> std::result::Result<RawGraph, Mistake>;
 
 /// A file format.
 #[derive(Debug)]
@@ -246,7 +246,7 @@ fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
             lost.push("the ids of terminals (they count router by router when it is read)".to_owned());
         }
     }
-    let parallel = draft::parallel_links(network.links().iter().map(|link| network.routers_of(link)));
+    let parallel = raw_graph::parallel_links(network.links().iter().map(|link| network.routers_of(link)));
     if lacks(Holds::ParallelLinks) && parallel.links > 0 {
         lost.push(format!("parallel links ({} links are left out)", parallel.links - parallel.pairs));
     }

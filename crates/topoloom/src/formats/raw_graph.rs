@@ -57,7 +57,7 @@ pub struct Node {
 
 /// A link between two nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DraftLink {
+pub struct RawLink {
     /// Its ends as places among the nodes. In a directed source it leads from the first to the second.
     pub ends: [u32; 2],
     /// Its class, where the source tells.
@@ -70,7 +70,7 @@ pub struct DraftLink {
     pub line: Option<u32>,
 }
 
-impl DraftLink {
+impl RawLink {
     /// A link that has ends alone.
     pub fn new(a: u32, b: u32, line: usize) -> Self {
         Self { ends: [a, b], class: None, latency: None, ports: None, line: Some(line as u32) }
@@ -90,12 +90,12 @@ pub struct Origin {
 
 /// What a network knows that comes from a file or a program: at most where its routers stand.
 #[derive(Debug)]
-pub(crate) struct GivenCabinets {
+pub(crate) struct FileCabinets {
     /// The cabinet of each router, if it says so.
     pub cabinets: Option<Vec<u32>>,
 }
 
-impl Structure for GivenCabinets {
+impl Structure for FileCabinets {
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(self.cabinets.as_ref()?[router.index()])
     }
@@ -103,10 +103,10 @@ impl Structure for GivenCabinets {
 
 /// A graph as its source gives it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Draft {
+pub struct RawGraph {
     nodes: Vec<Node>,
     places: HashMap<String, u32>,
-    links: Vec<DraftLink>,
+    links: Vec<RawLink>,
     /// The node of each terminal by terminal id, where the source numbers them.
     homes: Vec<u32>,
     /// True if links have a direction in the source.
@@ -132,7 +132,7 @@ pub(super) struct Wiring {
     pub left_out: Vec<u64>,
 }
 
-impl Draft {
+impl RawGraph {
     /// The place of the node called `name`, which becomes one unless it is one already.
     pub fn node(&mut self, name: &str, line: usize) -> u32 {
         if let Some(&place) = self.places.get(name) {
@@ -167,7 +167,7 @@ impl Draft {
     ///
     /// # Errors
     /// A mistake if it leads from a node to itself, or its latency is 0.
-    pub fn link(&mut self, link: DraftLink) -> std::result::Result<(), Mistake> {
+    pub fn link(&mut self, link: RawLink) -> std::result::Result<(), Mistake> {
         let [a, b] = link.ends;
         let name = &self.nodes[a as usize].name;
         let mistake = |what: String| Err(Mistake { line: link.line, what });
@@ -259,7 +259,7 @@ impl Draft {
         let cabinets = self.cabinets();
         let floor = cabinets.clone().map(|cabinets| Floor { cabinets, rules: self.layout, of: None });
         let source = Source { sha256: origin.sha256, names, notes: self.notes, fabric, written_as: None, floor };
-        Ok(builder.build(spec, origin.family, Box::new(GivenCabinets { cabinets }))?.with_source(source))
+        Ok(builder.build(spec, origin.family, Box::new(FileCabinets { cabinets }))?.with_source(source))
     }
 
     /// The number of the cabinet of each router, if the source names all: the number that names it, if all are numbers and

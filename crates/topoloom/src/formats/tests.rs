@@ -5,9 +5,9 @@ use crate::topology::build;
 
 /// The network that a reader makes of a text.
 fn reread(format: &Format, text: &str) -> Network {
-    let draft = format.read.expect("every format is read")(text.as_bytes()).expect("we wrote it");
+    let raw = format.read.expect("every format is read")(text.as_bytes()).expect("we wrote it");
     let origin = Origin { spec: "file:test".to_owned(), family: "file", sha256: sha256(text.as_bytes()) };
-    draft.into_network(origin, None).expect("we wrote it")
+    raw.into_network(origin, None).expect("we wrote it")
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Bought, Layout, PriceList, RouterPrice};
+use super::{CablePurchase, Layout, PriceList, RouterPrice};
 use crate::error::Result;
 use crate::network::{LinkClass, Network, PortId, RouterId, TerminalId};
 
@@ -29,7 +29,7 @@ pub struct Cable {
     /// Its length.
     pub length_m: f64,
     /// What is bought for it; `None` if the list prices no cables.
-    pub bought: Option<Bought>,
+    pub bought: Option<CablePurchase>,
 }
 
 /// Cables of one kind.
@@ -322,7 +322,7 @@ impl Sums {
                 self.terminal_usd += usd;
             }
         }
-        if let Some(Bought { kind, .. }) = cable.bought {
+        if let Some(CablePurchase { kind, .. }) = cable.bought {
             let total = &mut self.kinds[kind];
             total.cables += 1;
             total.length_m += cable.length_m;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::bill::micrometres;
-use super::{Bill, Bought, NicPrice};
+use super::{Bill, CablePurchase, NicPrice};
 use crate::error::Result;
 use crate::network::LinkClass;
 
@@ -99,7 +99,7 @@ impl Bill<'_> {
         for cable in self.cables() {
             let cable = cable?;
             let kind = cable.bought.map(|bought| bought.kind);
-            let length_m = cable.bought.map_or(cable.length_m, |Bought { length_m, .. }| length_m);
+            let length_m = cable.bought.map_or(cable.length_m, |CablePurchase { length_m, .. }| length_m);
             let usd = cable.bought.map(|bought| bought.usd);
             alike.entry((kind, cable.class, micrometres(length_m))).or_insert((0, usd)).0 += 1;
         }

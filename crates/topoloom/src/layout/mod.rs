@@ -13,7 +13,7 @@ pub use bill::{Bill, Bundle, Cable, Cost, End, KindTotal, LengthCount, cost};
 pub use items::{Item, Part};
 pub use packing::{Packing, note_on_nodes};
 pub use placement::{Aisle, Cabinet, Layout};
-pub use prices::{Bought, CableKind, CablePlace, NicPrice, PriceList, RouterPrice};
+pub use prices::{CableKind, CablePlace, CablePurchase, NicPrice, PriceList, RouterPrice};
 pub use qap::Qap;
 pub use racks::{Order, Racking};
 pub use rules::{

@@ -107,7 +107,7 @@ pub struct CableKind {
 
 /// The cable that is bought to lay one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bought {
+pub struct CablePurchase {
     /// Its kind, by its place in the price list.
     pub kind: usize,
     /// Its length, in metres: what is needed, or the next length that is sold.
@@ -267,7 +267,12 @@ impl PriceList {
     ///
     /// # Errors
     /// [`Error::Config`] if the list has cables and none is long enough, or has not both kinds where `copper_m` asks.
-    pub fn cheapest_cable(&self, length_m: f64, within_cabinet: bool, copper_m: Option<f64>) -> Result<Option<Bought>> {
+    pub fn cheapest_cable(
+        &self,
+        length_m: f64,
+        within_cabinet: bool,
+        copper_m: Option<f64>,
+    ) -> Result<Option<CablePurchase>> {
         if let Some(most) = copper_m.filter(|_| !self.has_both()) {
             return Err(self.lacks_a_kind(most));
         }
@@ -281,7 +286,7 @@ impl PriceList {
         let fitting = self.cables.iter().enumerate().filter(|(_, cable)| may_lie(cable));
         let bought = fitting.filter_map(|(kind, cable)| {
             let length_m = cable.bought_m(length_m)?;
-            Some(Bought { kind, length_m, usd: self.cable_usd(cable, length_m) })
+            Some(CablePurchase { kind, length_m, usd: self.cable_usd(cable, length_m) })
         });
         let cheapest = bought.min_by(|a, b| a.usd.total_cmp(&b.usd));
         if cheapest.is_none() && !self.cables.is_empty() {
@@ -361,10 +366,10 @@ mod tests {
         let sold = OWN.replace(r#""reach_m": 3"#, r#""lengths_m": [1, 5, 2.5]"#);
         let list = PriceList::from_json(&sold).expect("reads");
         let bought = |length| list.cheapest_cable(length, true, None).expect("reaches").expect("priced");
-        assert_eq!(bought(1.0), Bought { kind: 0, length_m: 1.0, usd: 7.0 });
-        assert_eq!(bought(1.1), Bought { kind: 0, length_m: 2.5, usd: 10.0 });
+        assert_eq!(bought(1.0), CablePurchase { kind: 0, length_m: 1.0, usd: 7.0 });
+        assert_eq!(bought(1.1), CablePurchase { kind: 0, length_m: 2.5, usd: 10.0 });
         assert_eq!(bought(1.3 + 1.2), bought(2.5), "the last digit of a sum does not count");
-        assert_eq!(bought(2.6), Bought { kind: 1, length_m: 2.6, usd: 12.6 }, "copper of 5 m costs 15 $");
+        assert_eq!(bought(2.6), CablePurchase { kind: 1, length_m: 2.6, usd: 12.6 }, "copper of 5 m costs 15 $");
         assert_eq!(bought(6.0).kind, 1, "no copper is as long");
     }
 

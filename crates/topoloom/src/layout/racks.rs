@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::rules::{Rules, mistake};
-use crate::catalogue::Given;
+use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 
@@ -58,7 +58,7 @@ impl Order {
 
 impl Racking {
     /// Sets what keys say.
-    pub(super) fn set(&mut self, given: &Given) {
+    pub(super) fn set(&mut self, given: &Arguments) {
         self.kw = given.real("kw").unwrap_or(self.kw);
         self.router_kw = given.real("router-kw").unwrap_or(self.router_kw);
         self.node_kw = given.real("node-kw").unwrap_or(self.node_kw);

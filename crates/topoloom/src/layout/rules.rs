@@ -3,7 +3,7 @@
 use super::Packing;
 use super::racks::{Order, Racking};
 use crate::catalogue::grammar::{split_optional_head, weighted};
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead, Name};
+use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead, Name};
 use crate::error::{Error, Result, unknown};
 
 /// The keys of a layout. The values that they have unless given are those of [`PRESETS`].
@@ -293,7 +293,7 @@ impl Rules {
         }
     }
 
-    fn set(&mut self, given: &Given) -> Result<()> {
+    fn set(&mut self, given: &Arguments) -> Result<()> {
         let metres = |key: &str, before: f64| given.real(key).unwrap_or(before);
         if let Some(text) = given.text("cabinet") {
             self.cabinet = Packing::parse(text).map_err(mistake)?;
@@ -331,8 +331,8 @@ pub const ENTRY: Entry = Entry {
 };
 
 /// Reads the keys of a layout, without the name that may stand before them.
-pub fn read(keys: &str) -> Result<Given<'_>> {
-    Given::read(ENTRY, ENTRY.name, keys)
+pub fn read(keys: &str) -> Result<Arguments<'_>> {
+    Arguments::read(ENTRY, ENTRY.name, keys)
 }
 
 /// The aisles behind even and behind odd rows.
@@ -372,7 +372,7 @@ pub fn name(text: &str) -> Result<Name> {
         let names = PRESETS.iter().map(|preset| preset.name);
         return Err(Error::Config(format!("layout: {}", unknown("preset", head, names))));
     }
-    let name = Name::of(&Given::read(ENTRY, ENTRY.name, keys.unwrap_or_default())?, head.unwrap_or_default())?;
+    let name = Name::of(&Arguments::read(ENTRY, ENTRY.name, keys.unwrap_or_default())?, head.unwrap_or_default())?;
     Ok(Name { canonical: name.canonical.trim_start_matches(':').to_owned(), ..name })
 }
 

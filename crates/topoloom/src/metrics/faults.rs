@@ -59,7 +59,7 @@ pub struct Resilience {
     /// The exact fractions at which the trials fall apart; `None` if some are in parts without any failure.
     pub critical: Option<Critical>,
     /// The failed fractions that were asked for.
-    pub points: Vec<Point>,
+    pub points: Vec<SweepPoint>,
 }
 
 /// The rule of FleX's Table 5: the largest step of 5 % that more than half of the trials survive, connected at it and at
@@ -97,7 +97,7 @@ pub struct Critical {
 
 /// The state of the trials at one failed fraction. Components are those of the surviving routers.
 #[derive(Debug, Clone, Serialize)]
-pub struct Point {
+pub struct SweepPoint {
     /// The fraction that was asked for.
     pub fraction: f64,
     /// The number of failures that it means.
@@ -222,11 +222,11 @@ struct Trial {
     /// The most failures up to which it stays connected; `None` if it is in parts without any.
     survives: Option<usize>,
     /// What is left after the numbers of failures that were asked for.
-    left: Vec<Left>,
+    left: Vec<Remainder>,
 }
 
 /// What is left after some failures.
-struct Left {
+struct Remainder {
     connected: bool,
     largest: u32,
     router_pairs: u64,
@@ -269,7 +269,7 @@ impl Ground {
         order.iter().enumerate().for_each(|(at, &id)| place[id as usize] = at);
         let mut forest = Forest::new(&self.terminals, self.kind == Kind::Links);
         let mut first_cut = order.len() + 1;
-        let mut left: Vec<Option<Left>> = failed.iter().map(|_| None).collect();
+        let mut left: Vec<Option<Remainder>> = failed.iter().map(|_| None).collect();
         for failures in (0..=order.len()).rev() {
             if !forest.connected() {
                 first_cut = failures;
@@ -314,16 +314,16 @@ impl Ground {
         })
     }
 
-    fn point(&self, fraction: f64, failed: usize, place: usize, trials: &[Trial]) -> Point {
+    fn point(&self, fraction: f64, failed: usize, place: usize, trials: &[Trial]) -> SweepPoint {
         let left = || trials.iter().map(|trial| &trial.left[place]);
         let whole = || left().filter(|left| left.connected);
         let connected = whole().count();
-        let share = |part: fn(&Left) -> u64, of: u64| {
+        let share = |part: fn(&Remainder) -> u64, of: u64| {
             (of > 0).then(|| Estimate::of(left().map(|left| part(left) as f64 / of as f64))).flatten()
         };
         let routers = self.routers() as u64;
         let terminals = self.terminals.iter().copied().map(u64::from).sum();
-        Point {
+        SweepPoint {
             fraction,
             failed,
             connected: connected as f64 / trials.len() as f64,
@@ -331,15 +331,15 @@ impl Ground {
             largest_component: share(|left| left.largest.into(), routers).expect("a network has a router"),
             router_pairs: share(|left| left.router_pairs, pairs(routers)),
             terminal_pairs: share(|left| left.terminal_pairs, pairs(terminals)),
-            diameter: Estimate::of(whole().filter_map(Left::diameter)),
-            average_distance: Estimate::of(whole().filter_map(Left::average_distance)),
-            largest_diameter: Estimate::of(left().filter_map(Left::diameter)),
-            largest_average_distance: Estimate::of(left().filter_map(Left::average_distance)),
+            diameter: Estimate::of(whole().filter_map(Remainder::diameter)),
+            average_distance: Estimate::of(whole().filter_map(Remainder::average_distance)),
+            largest_diameter: Estimate::of(left().filter_map(Remainder::diameter)),
+            largest_average_distance: Estimate::of(left().filter_map(Remainder::average_distance)),
         }
     }
 }
 
-impl Left {
+impl Remainder {
     fn diameter(&self) -> Option<f64> {
         self.distances.map(|(diameter, _)| diameter.into())
     }
@@ -425,9 +425,9 @@ impl Forest {
         self.sets == 1
     }
 
-    fn left(&mut self, graph: Option<&Graph>, stage: &Stage) -> Left {
+    fn left(&mut self, graph: Option<&Graph>, stage: &Stage) -> Remainder {
         let distances = graph.filter(|_| self.sets > 0).map(|graph| distances(graph, self.largest_set(), stage));
-        Left {
+        Remainder {
             connected: self.connected(),
             largest: self.largest,
             router_pairs: self.router_pairs,

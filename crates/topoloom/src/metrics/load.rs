@@ -30,7 +30,7 @@ pub struct ChannelLoad {
     /// Channels between routers: two a link.
     pub channels: usize,
     /// The most loaded channel: the router that sends, its output, the router that receives.
-    pub busiest: Option<Channel>,
+    pub busiest: Option<RouterChannel>,
     /// The largest load of a channel from or to a terminal.
     pub max_terminal_load: f64,
     /// The load of the channel that each port of the network sends into.
@@ -40,7 +40,7 @@ pub struct ChannelLoad {
 
 /// A channel between routers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Channel {
+pub struct RouterChannel {
     /// The router that sends.
     pub from: RouterId,
     /// Its output, counted within the router.
@@ -132,7 +132,7 @@ fn summary(network: &Network, by_port: Vec<f64>, max_terminal_load: f64) -> Chan
         busiest: busiest.filter(|&port| by_port[port] > 0.0).and_then(|port| {
             let (from, port) = network.local_port(PortId(port as u32));
             let Peer::Port(peer) = network.ports_of(from)[port as usize].peer else { return None };
-            Some(Channel { from, port, to: network.ports()[peer.index()].router })
+            Some(RouterChannel { from, port, to: network.ports()[peer.index()].router })
         }),
         max_terminal_load,
         by_port,

@@ -34,7 +34,7 @@ pub struct Cabling {
 
 /// The distances of a cabling in short. The names are keys of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Told {
+pub struct DistanceSummary {
     /// The largest distance between two vertices that a path joins.
     pub diameter: u32,
     /// The mean distance over ordered pairs of distinct vertices that a path joins.
@@ -230,11 +230,15 @@ impl Cabling {
     }
 
     /// Its distances in short.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> DistanceSummary {
         let histogram = self.histogram();
         let sum: u64 = (0..).zip(&histogram).map(|(distance, &pairs)| distance * pairs).sum();
         let pairs: u64 = histogram[1..].iter().sum();
-        Told { diameter: histogram.len() as u32 - 1, average_distance: sum as f64 / pairs.max(1) as f64, sum }
+        DistanceSummary {
+            diameter: histogram.len() as u32 - 1,
+            average_distance: sum as f64 / pairs.max(1) as f64,
+            sum,
+        }
     }
 
     /// Ordered pairs of vertices by distance, from 0 on.

@@ -7,7 +7,7 @@ use super::cabling::Cabling;
 use super::list::List;
 use super::load::Limit;
 use super::methods::Method;
-use super::search::{Bandwidth, Keeps, Search, Searched, search};
+use super::search::{Bandwidth, Keeps, Search, SearchRecord, search};
 use super::trials::{Trial, Trials, best};
 use crate::error::{Error, Result, unknown};
 
@@ -38,7 +38,7 @@ pub struct How {
 
 /// A permutation of a list.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ListPermutation {
     /// The cables.
     pub cabling: Cabling,
     /// The best random trial, from 0.
@@ -46,14 +46,14 @@ pub struct Found {
     /// All random trials.
     pub trials: Vec<Trial>,
     /// What a search did.
-    pub searched: Option<Searched>,
+    pub searched: Option<SearchRecord>,
 }
 
 /// Permutes the cables of `list`.
 ///
 /// # Errors
 /// [`Error::Config`] for a method that there is not, and an option that is not allowed.
-pub fn permuted(list: &List, how: &How) -> Result<Found> {
+pub fn permuted(list: &List, how: &How) -> Result<ListPermutation> {
     let searches = how.method == OPTIMISED;
     let method = Method::NAMES.iter().find(|(name, _)| *name == how.method).map(|&(_, method)| method);
     let Some(method) = method.or(searches.then_some(Method::TwoCab)) else {
@@ -73,11 +73,11 @@ pub fn permuted(list: &List, how: &How) -> Result<Found> {
         false => (found.cabling, None),
         true => searched(list, found.cabling, how)?,
     };
-    Ok(Found { cabling, trial: found.trial, trials: found.trials, searched })
+    Ok(ListPermutation { cabling, trial: found.trial, trials: found.trials, searched })
 }
 
 /// Searches from `from`; from the list itself, if bandwidth is kept and `from` has less.
-fn searched(list: &List, from: Cabling, how: &How) -> Result<(Cabling, Option<Searched>)> {
+fn searched(list: &List, from: Cabling, how: &How) -> Result<(Cabling, Option<SearchRecord>)> {
     let before = list.network(&list.cabling)?;
     let kept = |cabling: &Cabling| {
         list.network(cabling).is_ok_and(|after| {

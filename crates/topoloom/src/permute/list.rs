@@ -245,7 +245,7 @@ impl Names {
 }
 
 /// An end of a cable as it is listed: switch, port, cabinet.
-type Listed<'a> = [&'a str; 3];
+type ListEnd<'a> = [&'a str; 3];
 
 impl<'a> Reading<'a> {
     fn new(file: &'a str) -> Self {
@@ -308,7 +308,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads the cable of a terminal, which has a switch at one end.
-    fn terminal(&mut self, line: usize, terminal: &str, ends: [Listed; 2]) -> Result<()> {
+    fn terminal(&mut self, line: usize, terminal: &str, ends: [ListEnd; 2]) -> Result<()> {
         let side = match ends.map(|[switch, ..]| switch.is_empty()) {
             [false, true] => 0,
             [true, false] => 1,
@@ -325,7 +325,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Makes sure that nothing is missing at an end.
-    fn check_listed(&self, line: usize, side: usize, [switch, port, cabinet]: Listed) -> Result<()> {
+    fn check_listed(&self, line: usize, side: usize, [switch, port, cabinet]: ListEnd) -> Result<()> {
         let end = ["a", "b"][side];
         let what = match [switch, port, cabinet].map(str::is_empty) {
             [true, ..] => format!("the switch at end {end} is missing"),
@@ -337,7 +337,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Takes a port; returns the switch.
-    fn end(&mut self, line: usize, [switch, port, cabinet]: Listed) -> Result<u32> {
+    fn end(&mut self, line: usize, [switch, port, cabinet]: ListEnd) -> Result<u32> {
         let (number, place) = (self.switches.number(switch), self.cabinets.number(cabinet));
         match self.places.get(number as usize) {
             None => self.places.push((place, line)),

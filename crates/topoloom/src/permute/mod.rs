@@ -19,8 +19,8 @@ mod shifts;
 mod trials;
 
 pub use cables::{cables, router_cables};
-pub use cabling::{Cabling, End, Told};
-pub use how::{Found, How, OPTIMISED, method_names, permuted};
+pub use cabling::{Cabling, DistanceSummary, End};
+pub use how::{How, ListPermutation, OPTIMISED, method_names, permuted};
 pub use methods::{Counts, Method};
 pub use shifts::Shifts;
 pub use trials::{Best, Trial, Trials, best};

@@ -26,7 +26,7 @@ pub enum Action {
 
 /// One step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Move {
+pub struct CableMove {
     /// What is done.
     pub action: Action,
     /// The cable.
@@ -43,7 +43,7 @@ pub struct Move {
 #[derive(Debug)]
 pub struct Plan {
     /// The steps, in order.
-    pub moves: Vec<Move>,
+    pub moves: Vec<CableMove>,
     /// The cabling that they lead to.
     pub reached: Cabling,
     /// Ends that stay although they were to move, because the network would fall apart in between.
@@ -65,10 +65,10 @@ pub fn plan(before: &Cabling, after: &Cabling) -> Plan {
 }
 
 /// An end of a cable that is to move: cable, side, where to.
-type Moving = (u32, usize, u32);
+type EndMove = (u32, usize, u32);
 
 /// The circles: each end moves into the place of the next one, the last into that of the first.
-fn circles(before: &Cabling, after: &Cabling) -> Vec<Vec<Moving>> {
+fn circles(before: &Cabling, after: &Cabling) -> Vec<Vec<EndMove>> {
     let plugs = 2 * before.cables();
     let mut moving = vec![None; plugs];
     for cable in 0..before.cables() as u32 {
@@ -93,21 +93,21 @@ fn circles(before: &Cabling, after: &Cabling) -> Vec<Vec<Moving>> {
 struct Planner {
     cabling: Cabling,
     ways: Ways,
-    moves: Vec<Move>,
+    moves: Vec<CableMove>,
 }
 
 impl Planner {
     /// Does a circle if the network stays connected; any of its ends may be the one that waits.
-    fn enter(&mut self, circle: &[Moving]) -> bool {
+    fn enter(&mut self, circle: &[EndMove]) -> bool {
         (0..circle.len()).any(|waits| self.enter_at(circle, waits))
     }
 
-    fn enter_at(&mut self, circle: &[Moving], waits: usize) -> bool {
+    fn enter_at(&mut self, circle: &[EndMove], waits: usize) -> bool {
         let done = self.moves.len();
         let (waiter, waiting_side, last) = circle[waits];
         let from = self.cabling.ends(waiter)[waiting_side];
         let mut connected = self.pull(waiter, waiting_side);
-        self.moves.push(Move { action: Action::Unplug, cable: waiter, side: waiting_side, from, to: last });
+        self.moves.push(CableMove { action: Action::Unplug, cable: waiter, side: waiting_side, from, to: last });
         // The place that is free is the waiter's; the end that belongs there is the one before it, and so on.
         for step in 1..circle.len() {
             if !connected {
@@ -117,11 +117,11 @@ impl Planner {
             let from = self.cabling.ends(cable)[side];
             connected = self.pull(cable, side);
             self.cabling.plug(cable, side, to);
-            self.moves.push(Move { action: Action::Move, cable, side, from, to });
+            self.moves.push(CableMove { action: Action::Move, cable, side, from, to });
         }
         if connected {
             self.cabling.plug(waiter, waiting_side, last);
-            self.moves.push(Move { action: Action::Plug, cable: waiter, side: waiting_side, from, to: last });
+            self.moves.push(CableMove { action: Action::Plug, cable: waiter, side: waiting_side, from, to: last });
             return true;
         }
         for step in self.moves.drain(done..).rev() {
@@ -152,7 +152,7 @@ impl Action {
     }
 }
 
-impl Move {
+impl CableMove {
     /// Does it. Returns the plug that holds the cable's other end, or [`NOWHERE`].
     fn apply(&self, cabling: &mut Cabling) -> u32 {
         let far = cabling.ends(self.cable)[1 - self.side];
@@ -187,7 +187,7 @@ impl Plan {
         let mut header = COLUMNS.map(str::to_owned).to_vec();
         header.extend(list.has_labels().then(|| "label".to_owned()));
         let mut now = list.cabling.clone();
-        let rows = (1..).zip(&self.moves).map(|(step, at): (u32, &Move)| {
+        let rows = (1..).zip(&self.moves).map(|(step, at): (u32, &CableMove)| {
             let far = at.apply(&mut now);
             let place = |plug: u32, told: bool| if told { [list.switch(plug), list.port(plug)] } else { [""; 2] };
             let from = place(at.from, at.action != Action::Plug);

@@ -158,7 +158,7 @@ impl Pattern {
 
 /// What measuring a pattern tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Measured {
+enum PatternMeasure {
     /// The sum of the distances from all vertices of the pattern to all vertices.
     Sum(u64),
     /// It is above the limit.
@@ -167,7 +167,7 @@ enum Measured {
     Apart,
 }
 
-impl Measured {
+impl PatternMeasure {
     fn sum(self) -> Option<u64> {
         match self {
             Self::Sum(sum) => Some(sum),
@@ -191,20 +191,20 @@ impl Measure {
     }
 
     /// Measures a pattern, no further than to a `limit`.
-    fn measure(&mut self, pattern: &Pattern, limit: u64) -> Measured {
+    fn measure(&mut self, pattern: &Pattern, limit: u64) -> PatternMeasure {
         let (mut sum, mut sources) = (0, 0..pattern.vertices());
         while !sources.is_empty() {
             let together: Vec<usize> = sources.by_ref().take(TOGETHER).collect();
             match self.add(pattern, &together, sum, limit) {
-                Measured::Sum(more) => sum = more,
+                PatternMeasure::Sum(more) => sum = more,
                 other => return other,
             }
         }
-        Measured::Sum(sum)
+        PatternMeasure::Sum(sum)
     }
 
     /// Adds the distances from some sources to a sum.
-    fn add(&mut self, pattern: &Pattern, sources: &[usize], mut sum: u64, limit: u64) -> Measured {
+    fn add(&mut self, pattern: &Pattern, sources: &[usize], mut sum: u64, limit: u64) -> PatternMeasure {
         self.seen.fill(0);
         self.frontier.fill(0);
         for (bit, &source) in sources.iter().enumerate() {
@@ -216,15 +216,15 @@ impl Measure {
         while left > 0 {
             sum += left;
             if sum > limit {
-                return Measured::Above;
+                return PatternMeasure::Above;
             }
             let found = self.step(pattern);
             if found == 0 {
-                return Measured::Apart;
+                return PatternMeasure::Apart;
             }
             left -= found;
         }
-        Measured::Sum(sum)
+        PatternMeasure::Sum(sum)
     }
 
     /// All vertices ask their neighbours; returns the pairs that are new.
@@ -250,7 +250,7 @@ impl Measure {
 
 /// What a search in a pattern found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct PatternResult {
     /// The exchanges that lead there.
     pub exchanges: Vec<Everywhere>,
     /// The sum of the distances from the vertices of the pattern.
@@ -291,7 +291,7 @@ pub(super) fn anneal(
     heat: Heat,
     rng: Rng,
     stage: &Stage,
-) -> Option<Found> {
+) -> Option<PatternResult> {
     let mut annealing = Annealing::new(pattern, cabinets, rng);
     for _ in 0..heat.shuffles * annealing.pattern.vertex.len() as u32 {
         annealing.exchange();
@@ -309,18 +309,18 @@ pub(super) fn anneal(
         tried += 1;
         let limit = sum as f64 - temperature * annealing.rng.unit().ln();
         let measured = annealing.measure.measure(&annealing.pattern, limit as u64);
-        if let Measured::Sum(found) = measured {
+        if let PatternMeasure::Sum(found) = measured {
             (sum, kept) = (found, kept + 1);
             if sum < best.0 {
                 best = (sum, annealing.done.len());
             }
         } else {
             annealing.take_back();
-            disconnecting += u64::from(measured == Measured::Apart);
+            disconnecting += u64::from(measured == PatternMeasure::Apart);
         }
     }
     annealing.done.truncate(best.1);
-    Some(Found { exchanges: annealing.done, sum: best.0, tried, kept, disconnecting })
+    Some(PatternResult { exchanges: annealing.done, sum: best.0, tried, kept, disconnecting })
 }
 
 struct Annealing<'a> {
@@ -391,7 +391,7 @@ impl<'a> Annealing<'a> {
 #[cfg(test)]
 mod tests {
     use super::super::cabling::Cabling;
-    use super::super::shifts::{Patterned, Shifts};
+    use super::super::shifts::{CablingPattern, Shifts};
     use super::*;
 
     /// A torus in cabinets of its rows.
@@ -412,15 +412,15 @@ mod tests {
         for sides in [[4, 6], [5, 16], [18, 9]] {
             let mut cabling = torus(sides);
             let shifts = Shifts::of(&cabling, &sides).expect("a torus has shifts");
-            let patterned = Patterned::new(&cabling, &shifts);
+            let patterned = CablingPattern::new(&cabling, &shifts);
             let mut annealing = Annealing::new(patterned.pattern.clone(), &patterned.cabinets, Rng::stream(3, 1));
             for _ in 0..40 {
                 annealing.exchange();
             }
             patterned.exchange(&mut cabling, &annealing.done);
             let sum = cabling.told().sum / shifts.len() as u64;
-            assert_eq!(annealing.measure.measure(&annealing.pattern, sum), Measured::Sum(sum), "{sides:?}");
-            assert_eq!(annealing.measure.measure(&annealing.pattern, sum - 1), Measured::Above, "{sides:?}");
+            assert_eq!(annealing.measure.measure(&annealing.pattern, sum), PatternMeasure::Sum(sum), "{sides:?}");
+            assert_eq!(annealing.measure.measure(&annealing.pattern, sum - 1), PatternMeasure::Above, "{sides:?}");
         }
     }
 
@@ -428,9 +428,9 @@ mod tests {
     fn what_falls_apart_is_told() {
         let cabling = torus([4, 6]);
         let shifts = Shifts::of(&cabling, &[4, 6]).expect("a torus has shifts");
-        let mut pattern = Patterned::new(&cabling, &shifts).pattern;
+        let mut pattern = CablingPattern::new(&cabling, &shifts).pattern;
         // Links that lead to other cabinets are bent back to their own vertex's.
         pattern.by.fill(pattern.is_none.iter().position(|&none| none).expect("links within cabinets") as u16);
-        assert_eq!(Measure::new(&pattern).measure(&pattern, u64::MAX), Measured::Apart);
+        assert_eq!(Measure::new(&pattern).measure(&pattern, u64::MAX), PatternMeasure::Apart);
     }
 }

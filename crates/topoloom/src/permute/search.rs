@@ -18,8 +18,8 @@ use serde::Serialize;
 
 use super::cabling::Cabling;
 use super::load::Limit;
-use super::pattern::{Found, Heat, anneal};
-use super::shifts::{Patterned, Shifts};
+use super::pattern::{Heat, PatternResult, anneal};
+use super::shifts::{CablingPattern, Shifts};
 use crate::rng::Rng;
 use crate::watch::{self, Stage};
 
@@ -102,7 +102,7 @@ pub struct Alike<'a> {
 
 /// What the searches did, all of them together. The names are keys of the JSON.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Searched {
+pub struct SearchRecord {
     /// Exchanges that were looked at.
     pub tried: u64,
     /// Exchanges that were kept.
@@ -116,8 +116,8 @@ pub struct Searched {
 /// Searches from a cabling that is connected, and returns the cabling with the smallest average distance. If a base is
 /// `alike` in many places, a search in all of them at once comes first, and the better of the two cablings is gone on
 /// from.
-pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, Searched) {
-    let (begin, told) = alike.map_or_else(|| (from.clone(), Searched::default()), |alike| everywhere(alike, how));
+pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, SearchRecord) {
+    let (begin, told) = alike.map_or_else(|| (from.clone(), SearchRecord::default()), |alike| everywhere(alike, how));
     let begin = if begin.told().sum < from.told().sum { begin } else { from.clone() };
     let single = Search { steps: how.steps * MANY_ALIKE / told.alike.max(MANY_ALIKE), ..how.clone() };
     let (best, mut all) = one_by_one(&begin, &single);
@@ -129,22 +129,22 @@ pub fn search(from: &Cabling, alike: Option<&Alike>, how: &Search) -> (Cabling, 
 }
 
 /// Exchanges in all places that look alike.
-fn everywhere(alike: &Alike, how: &Search) -> (Cabling, Searched) {
-    let (mut best, mut told) = (alike.base.clone(), Searched::default());
+fn everywhere(alike: &Alike, how: &Search) -> (Cabling, SearchRecord) {
+    let (mut best, mut told) = (alike.base.clone(), SearchRecord::default());
     told.alike = alike.shifts.len() as u64;
     let mut shifts = Some(alike.shifts.clone());
     for round in 0..ALIKE {
         let Some(these) = shifts else { break };
         let steps = (OFTENER * how.steps) >> (2 * round);
         let stage = watch::stage("exchanges everywhere alike", SEARCHES * steps);
-        let patterned = Patterned::new(&best, &these);
+        let patterned = CablingPattern::new(&best, &these);
         let one = |number: u64| {
             let rng = Rng::stream(how.seed ^ 0xA11C_E000, round * SEARCHES + number);
             let heat = if round == 0 { Heat::FROM_CHANCE } else { Heat::FROM_GOOD };
             // With half of the shifts an exchange takes twice as long to measure.
             anneal(patterned.pattern.clone(), &patterned.cabinets, steps, heat, rng, &stage)
         };
-        let found: Vec<Found> = (0..SEARCHES).into_par_iter().filter_map(one).collect();
+        let found: Vec<PatternResult> = (0..SEARCHES).into_par_iter().filter_map(one).collect();
         told.tried += found.iter().map(|found| found.tried).sum::<u64>();
         told.kept += found.iter().map(|found| found.kept).sum::<u64>();
         told.disconnecting += found.iter().map(|found| found.disconnecting).sum::<u64>();
@@ -157,12 +157,12 @@ fn everywhere(alike: &Alike, how: &Search) -> (Cabling, Searched) {
 }
 
 /// Exchanges one by one.
-fn one_by_one(from: &Cabling, how: &Search) -> (Cabling, Searched) {
+fn one_by_one(from: &Cabling, how: &Search) -> (Cabling, SearchRecord) {
     let limit = match &how.keeps {
         Keeps::Cabinets => 0.0,
         Keeps::Length(metres) => length(from, metres),
     };
-    let (mut best, mut sum, mut told) = (from.clone(), from.told().sum, Searched::default());
+    let (mut best, mut sum, mut told) = (from.clone(), from.told().sum, SearchRecord::default());
     if from.len() < 4 || from.cables() < 2 {
         return (best, told);
     }
@@ -219,7 +219,7 @@ struct Annealing<'a> {
     spare: f64,
     ways: Distances,
     rng: Rng,
-    told: Searched,
+    told: SearchRecord,
 }
 
 impl<'a> Annealing<'a> {
@@ -234,7 +234,7 @@ impl<'a> Annealing<'a> {
         rng.shuffle(&mut sources);
         sources.truncate(SOURCES);
         let ways = Distances::new(&cabling, &sources);
-        Self { cabling, how, plugs, spare, ways, rng, told: Searched::default() }
+        Self { cabling, how, plugs, spare, ways, rng, told: SearchRecord::default() }
     }
 
     /// The size of the difference that an exchange makes, as a median.

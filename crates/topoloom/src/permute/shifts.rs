@@ -177,7 +177,7 @@ fn moves_cabinets(cabling: &Cabling, steps: &[Vec<u32>], count: u32) -> bool {
 }
 
 /// A cabling that shifts map onto itself, as a pattern, with what leads from the pattern back to it.
-pub(super) struct Patterned {
+pub(super) struct CablingPattern {
     /// The pattern.
     pub pattern: Pattern,
     /// The plugs of each cabinet of the pattern.
@@ -189,7 +189,7 @@ pub(super) struct Patterned {
     shifts: u32,
 }
 
-impl Patterned {
+impl CablingPattern {
     pub fn new(cabling: &Cabling, shifts: &Shifts) -> Self {
         let count = shifts.len() as u32;
         let mut this = Self {

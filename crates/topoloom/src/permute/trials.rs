@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::cabling::{Cabling, Told};
+use super::cabling::{Cabling, DistanceSummary};
 use super::methods::{Counts, Method, permute};
 use crate::error::{Error, Result};
 use crate::rng::Rng;
@@ -43,7 +43,7 @@ impl Trials {
 pub struct Trial {
     /// Its distances.
     #[serde(flatten)]
-    pub told: Told,
+    pub told: DistanceSummary,
     /// What became of the pairs of cables.
     #[serde(flatten)]
     pub counts: Counts,
@@ -68,7 +68,7 @@ pub struct Best {
 pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
     let sets = cabling.by_cabinets();
     let stage = watch::stage("permutations", how.trials.into());
-    let one = |trial: u32| -> Result<(Ranked, Vec<(u32, Trial)>)> {
+    let one = |trial: u32| -> Result<(TrialRank, Vec<(u32, Trial)>)> {
         let mut rng = Rng::stream(how.seed, trial.into());
         let mut permuted = cabling.clone();
         let counts = permute(&mut permuted, &sets, how.method, how.swappable, &mut rng);
@@ -77,9 +77,9 @@ pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
         let told = permuted.told();
         stage.step();
         let trial_told = Trial { told, counts };
-        Ok((Ranked { rank: (told.diameter, told.sum, trial), cabling: permuted }, vec![(trial, trial_told)]))
+        Ok((TrialRank { rank: (told.diameter, told.sum, trial), cabling: permuted }, vec![(trial, trial_told)]))
     };
-    let better = |a: (Ranked, Vec<(u32, Trial)>), b: (Ranked, Vec<(u32, Trial)>)| {
+    let better = |a: (TrialRank, Vec<(u32, Trial)>), b: (TrialRank, Vec<(u32, Trial)>)| {
         let (mut told, more) = (a.1, b.1);
         told.extend(more);
         Ok((if a.0.rank <= b.0.rank { a.0 } else { b.0 }, told))
@@ -92,7 +92,7 @@ pub fn best(cabling: &Cabling, how: &Trials) -> Result<Best> {
 }
 
 /// A permutation with its diameter, its sum of distances and its number.
-struct Ranked {
+struct TrialRank {
     rank: (u32, u64, u32),
     cabling: Cabling,
 }

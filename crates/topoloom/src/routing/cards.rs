@@ -214,12 +214,12 @@ impl CardTables {
     /// # Errors
     /// A hole, a wrong terminal, a way that can go round in a circle.
     pub(super) fn check(&self, network: &Network) -> Result<()> {
-        let mut seen = vec![Seen::Not; self.tables.len()];
+        let mut seen = vec![VisitState::Not; self.tables.len()];
         let stage = watch::stage("check of the tables", network.num_routers() as u64);
         for dst in network.up_routers() {
             stage.step();
             for terminal in network.terminals_of(dst) {
-                seen.fill(Seen::Not);
+                seen.fill(VisitState::Not);
                 for src in network.up_routers().filter(|&src| network.terminals_of(src).next().is_some()) {
                     let group = self.group_of[src.index()].into();
                     self.follow(network, Place { at: src, input: 0, group }, terminal, &mut seen)?;
@@ -230,23 +230,23 @@ impl CardTables {
     }
 
     /// Follows all ways from a place, depth first.
-    fn follow(&self, network: &Network, from: Place, terminal: TerminalId, seen: &mut [Seen]) -> Result<()> {
+    fn follow(&self, network: &Network, from: Place, terminal: TerminalId, seen: &mut [VisitState]) -> Result<()> {
         let mut way: Vec<(Place, Vec<Place>)> = Vec::new();
         let mut next = Some(from);
         loop {
             if let Some(place) = next {
                 let slot = self.slot(place.at, place.input, place.group);
                 match seen[slot] {
-                    Seen::Done => {}
-                    Seen::Now => {
+                    VisitState::Done => {}
+                    VisitState::Now => {
                         let at = place.at;
                         return Err(self.mistake(format!(
                             "packets from router {} to terminal {terminal} can go round in a circle at router {at}",
                             from.at
                         )));
                     }
-                    Seen::Not => {
-                        seen[slot] = Seen::Now;
+                    VisitState::Not => {
+                        seen[slot] = VisitState::Now;
                         way.push((place, self.ways_on(network, place, terminal)?));
                     }
                 }
@@ -254,7 +254,7 @@ impl CardTables {
             let Some((place, left)) = way.last_mut() else { return Ok(()) };
             next = left.pop();
             if next.is_none() {
-                seen[self.slot(place.at, place.input, place.group)] = Seen::Done;
+                seen[self.slot(place.at, place.input, place.group)] = VisitState::Done;
                 way.pop();
             }
         }
@@ -301,7 +301,7 @@ struct Place {
 
 /// How far a walk has come with a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum VisitState {
     Not,
     Now,
     Done,

@@ -3,13 +3,13 @@
 use crate::network::{Network, PortId, RouterId};
 
 /// Where outputs lead.
-pub(super) struct Wires {
+pub(super) struct ChannelEnds {
     port_base: Vec<u32>,
     /// The router behind each port of the network; its own for a terminal's.
     peer: Vec<u32>,
 }
 
-impl Wires {
+impl ChannelEnds {
     pub(super) fn new(network: &Network) -> Self {
         let mut peer: Vec<u32> = network.ports().iter().map(|port| port.router.0).collect();
         for router in network.routers() {

@@ -10,7 +10,7 @@
 
 use super::hyperx::HyperXMinimal;
 use super::twophase::BIAS;
-use super::{Again, AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -18,7 +18,7 @@ pub(super) const DIMWAR: RoutingInfo = RoutingInfo {
     name: "dimwar",
     summary: "dimension order with a detour of one hop in each dimension where its queue times hops is less, decided hop by \
               hop",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "2",
     adapts: Some(true),
     keys: &[BIAS],

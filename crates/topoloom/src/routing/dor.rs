@@ -8,9 +8,9 @@
 
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
-use super::nest::Nested;
-use super::{AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, Step, View};
-use crate::catalogue::{Given, Key, Kind};
+use super::nest::NestRouting;
+use super::{AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, Step, View};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -19,7 +19,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
     name: "dor",
     summary: "dimensions in order; on a torus the shorter way round, ties by coin; in subtori to the uplink, over the \
               upper network, and on in the other subtorus",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
     adapts: Some(false),
     keys: &[
@@ -49,7 +49,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
         let dateline = options.choice("dateline");
         let bubble = options.choice("bubble");
         let ruled = ruled(options)?;
-        if let Some(nested) = Nested::new(network) {
+        if let Some(nested) = NestRouting::new(network) {
             let torus = [("bubble", bubble, "off"), ("dateline", dateline, "on")];
             if ruled.is_some() {
                 return Err(options.mistake("ties and vc are for a torus alone"));
@@ -65,7 +65,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
                 return Err(options.mistake("ties and vc go with a dateline, not with bubble=on or dateline=off"));
             }
             (Some((ties, compares)), AnyMinimal::Torus(order)) => {
-                return Ok(Some(AnyRouting::new(Min(Ruled { order, ties, compares }))));
+                return Ok(Some(AnyRouting::new(Min(CustomOrder { order, ties, compares }))));
             }
             (Some(_), _) => return Err(options.mistake("only a torus has two ways round: ties and vc are for it")),
         };
@@ -83,7 +83,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
 };
 
 /// The rules for ties and VCs, if one is given that is not the usual one.
-fn ruled(options: &Given) -> Result<Option<(Ties, bool)>> {
+fn ruled(options: &Arguments) -> Result<Option<(Ties, bool)>> {
     let ties = match options.choice("ties") {
         "plus" => Ties::Plus,
         "minus" => Ties::Minus,
@@ -104,14 +104,14 @@ enum Ties {
 }
 
 /// Dimension order on a torus by other rules than the usual ones.
-struct Ruled {
+struct CustomOrder {
     order: DimensionOrder<true>,
     ties: Ties,
     /// The class of a hop is 0 if the destination's coordinate is greater than the router's, else 1.
     compares: bool,
 }
 
-impl Ruled {
+impl CustomOrder {
     /// The hop that has these bits once its dimension has been entered.
     fn go(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> Step {
         let step = self.order.go(at, dim, bits);
@@ -135,7 +135,7 @@ impl Ruled {
     }
 }
 
-impl Minimal for Ruled {
+impl Minimal for CustomOrder {
     fn classes(&self) -> u32 {
         2
     }

@@ -12,7 +12,7 @@ use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
 use super::twin;
 use super::updown::{self, UpDown};
-use super::{Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View};
+use super::{Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View};
 use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -21,7 +21,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
     name: "duato",
     summary: "minimal adaptive, the least occupied output; escape channels in dimension order on mesh, torus, hypercube \
               and HyperX, by ts-dor on the twin torus, by up*/down* elsewhere",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "escape (torus 2, else 1) + 1 adaptive; twin torus 4 + 2",
     adapts: Some(true),
     keys: &[
@@ -30,7 +30,7 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
     ],
     build: |network, options| {
         if options.choice("escape") == "off" {
-            return Ok(Some(AnyRouting::new(Unescaped(TableMinimal::new(network)?))));
+            return Ok(Some(AnyRouting::new(AdaptiveAlone(TableMinimal::new(network)?))));
         }
         let root = updown::root(network, options)?;
         if let Some(routing) = twin::adaptive(network).filter(|_| root.is_none()) {
@@ -129,9 +129,9 @@ pub(super) fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng:
 }
 
 /// The adaptive channels by themselves, in one class: a negative example for proofs.
-struct Unescaped(TableMinimal);
+struct AdaptiveAlone(TableMinimal);
 
-impl Routing for Unescaped {
+impl Routing for AdaptiveAlone {
     fn classes(&self) -> u32 {
         1
     }

@@ -3,7 +3,7 @@
 //! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie);
 //! `updown` the one that the source terminal is given.
 
-use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::Tree;
@@ -11,7 +11,7 @@ use crate::topology::Tree;
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
     summary: "up to a nearest common ancestor by random outputs, then down",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "1",
     adapts: Some(false),
     keys: &[],
@@ -21,7 +21,7 @@ pub(super) const NCA: RoutingInfo = RoutingInfo {
 pub(super) const ANCA: RoutingInfo = RoutingInfo {
     name: "anca",
     summary: "as nca, by the less occupied of two random outputs",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "1",
     adapts: Some(true),
     keys: &[],

@@ -22,8 +22,8 @@
 
 use std::sync::Arc;
 
-use super::{Again, AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
-use crate::catalogue::{Given, Key, Kind};
+use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
@@ -54,7 +54,7 @@ const THRESHOLDS: [Key; 3] = [
 pub(super) const NAR: RoutingInfo = RoutingInfo {
     name: "nar",
     summary: "Galaxyfly's non-minimal random link: between neighbours of a cluster, perhaps over a common neighbour",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "as min: 3 (3 local, 2 global)",
     adapts: Some(true),
     keys: &THRESHOLDS,
@@ -64,7 +64,7 @@ pub(super) const NAR: RoutingInfo = RoutingInfo {
 pub(super) const NAL: RoutingInfo = RoutingInfo {
     name: "nal",
     summary: "Galaxyfly's non-minimal local link: minimal, perhaps after one more local hop in the source's supernode",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "4 (4 local, 2 global)",
     adapts: Some(true),
     keys: &THRESHOLDS,
@@ -74,7 +74,7 @@ pub(super) const NAL: RoutingInfo = RoutingInfo {
 pub(super) const NAG: RoutingInfo = RoutingInfo {
     name: "nag",
     summary: "Galaxyfly's non-minimal global link: minimal, perhaps after a hop to any neighbouring supernode",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "4 (4 local, 3 global)",
     adapts: Some(true),
     keys: &THRESHOLDS,
@@ -85,7 +85,7 @@ pub(super) const NAG: RoutingInfo = RoutingInfo {
 ///
 /// # Errors
 /// [`Error::TooLarge`] beyond what a packet can carry, and for a value of `common` that is none.
-pub(super) fn minimal(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
+pub(super) fn minimal(network: &Network, options: &Arguments) -> Result<Option<AnyRouting>> {
     Ok(Ways::new(network, options)?.map(|ways| AnyRouting::new(Minimal(ways))))
 }
 
@@ -161,7 +161,7 @@ struct Ways {
 }
 
 impl Ways {
-    fn new(network: &Network, options: &Given) -> Result<Option<Self>> {
+    fn new(network: &Network, options: &Arguments) -> Result<Option<Self>> {
         let any_common = options.choice(COMMON.name) == "random";
         let Some(own) = network.structure::<Galaxyfly>() else { return Ok(None) };
         let (galaxy, a) = (Arc::clone(&own.galaxy), own.a);
@@ -380,7 +380,7 @@ struct Adaptive {
 }
 
 impl Adaptive {
-    fn build(network: &Network, options: &Given, detours: Detours) -> Result<Option<AnyRouting>> {
+    fn build(network: &Network, options: &Arguments, detours: Detours) -> Result<Option<AnyRouting>> {
         let th_min = options.real("th-min").unwrap_or(0.8);
         let th_nonmin = options.real("th-nonmin").unwrap_or(0.5);
         Ok(Ways::new(network, options)?.map(|ways| {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::tables::{Columns, NO_PORT, TableRouting, Tables};
-use super::{AnyRouting, Offered, RoutingInfo};
+use super::{AnyRouting, Availability, RoutingInfo};
 use crate::error::{Error, Result};
 use crate::network::{Network, RouterId};
 use crate::watch;
@@ -18,7 +18,7 @@ use crate::watch;
 pub(super) const LASH: RoutingInfo = RoutingInfo {
     name: "lash",
     summary: "balanced shortest paths, one a pair of routers, each in the first layer in which it closes no cycle",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "layers, as few as it finds",
     adapts: Some(false),
     keys: &[],
@@ -28,7 +28,7 @@ pub(super) const LASH: RoutingInfo = RoutingInfo {
 pub(super) const DFSSSP: RoutingInfo = RoutingInfo {
     name: "dfsssp",
     summary: "balanced shortest paths, one a router and terminal, layers by breaking cycles at their weakest dependency",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "layers, as few as it finds",
     adapts: Some(false),
     keys: &[],

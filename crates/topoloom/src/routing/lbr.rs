@@ -14,13 +14,13 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
 use super::twophase::TwoPhase;
-use super::wires::Wires;
 use super::{
-    Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, twophase,
+    Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View, twophase,
 };
-use crate::catalogue::{Given, Key, Kind};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::{Rng, mix};
@@ -29,7 +29,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
     name: "lbr",
     summary: "stochastic load-balanced routing: splits packets among minimal and Valiant paths so that their queues \
               become equally long",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "as val",
     adapts: Some(true),
     keys: &[
@@ -52,7 +52,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
 /// The most candidates of either kind: their numbers stand in 8 bits of a packet's state.
 const MOST: u32 = 64;
 
-fn build(network: &Network, given: &Given) -> Result<Option<AnyRouting>> {
+fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
     let minimal = given.unless_word("n").unwrap_or(Some(1));
     let all = minimal.is_none();
     let valiant = given.count("m").unwrap_or(3);
@@ -61,19 +61,19 @@ fn build(network: &Network, given: &Given) -> Result<Option<AnyRouting>> {
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
     let options = twophase::Options::default();
-    Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalanced {
+    Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalancing {
         two: TwoPhase::new(m, network, options),
         minimal,
         valiant,
         period,
         shorter,
-        wires: Wires::new(network),
+        channels: ChannelEnds::new(network),
         sources: network.routers().map(|_| Source::default()).collect(),
     }))))
 }
 
 /// See the module's documentation.
-struct LoadBalanced<M> {
+struct LoadBalancing<M> {
     two: TwoPhase<M, true>,
     /// N, or `None` for all.
     minimal: Option<u32>,
@@ -82,7 +82,7 @@ struct LoadBalanced<M> {
     /// T.
     period: u32,
     shorter: bool,
-    wires: Wires,
+    channels: ChannelEnds,
     sources: Vec<Source>,
 }
 
@@ -139,7 +139,7 @@ fn stream(path: u32, at: RouterId, target: RouterId) -> Rng {
     Rng::stream(u64::from(path), u64::from(at.0) << 32 | u64::from(target.0))
 }
 
-impl<M: Minimal> LoadBalanced<M> {
+impl<M: Minimal> LoadBalancing<M> {
     /// The state in which path number `path` begins to the destination itself.
     fn begin(&self, at: RouterId, dst: RouterId, path: u32) -> PacketState {
         PacketState::direct(pack(path, self.two.minimal().begin(&mut stream(path, at, dst))))
@@ -167,11 +167,11 @@ impl<M: Minimal> LoadBalanced<M> {
         let (mut at, mut state) = (src, start);
         while at != dst {
             let hop = self.hop(at, state, dst);
-            let port = self.wires.output(at, hop.port);
+            let port = self.channels.output(at, hop.port);
             path.queue += view.published(port);
             path.hops += 1;
             path.mark = mix(path.mark ^ (u64::from(port.0) + 1));
-            (at, state) = (self.wires.behind(port), hop.next);
+            (at, state) = (self.channels.behind(port), hop.next);
             let lost = at == src || (at == dst && state.via != NO_VIA);
             if lost {
                 return None;
@@ -255,7 +255,7 @@ fn share(queue: u32, level: f64) -> f64 {
     (level - f64::from(queue)).max(0.0)
 }
 
-impl<M: Minimal> Routing for LoadBalanced<M> {
+impl<M: Minimal> Routing for LoadBalancing<M> {
     fn classes(&self) -> u32 {
         self.two.classes()
     }

@@ -1,8 +1,10 @@
 //! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
-use super::{AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, View, galaxyfly};
-use crate::catalogue::Given;
+use super::{
+    AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View, galaxyfly,
+};
+use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -11,14 +13,14 @@ pub(super) const MIN: RoutingInfo = RoutingInfo {
     name: "min",
     summary: "minimal: a random minimal next hop; local-global-local on a dragonfly, from supernode to supernode on a \
               Galaxyfly, a random order of dimensions on a HyperX, Algorithm 1 of the paper on a 3-layer FleX",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "diameter (by hop); dragonfly, HyperX, FleX 2; Galaxyfly 3",
     adapts: Some(false),
     keys: &[galaxyfly::COMMON],
     build,
 };
 
-fn build(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
+fn build(network: &Network, options: &Arguments) -> Result<Option<AnyRouting>> {
     if let Some(routing) = galaxyfly::minimal(network, options)? {
         return Ok(Some(routing));
     }
@@ -32,7 +34,7 @@ fn build(network: &Network, options: &Given) -> Result<Option<AnyRouting>> {
 pub(super) const MIN_SPREAD: RoutingInfo = RoutingInfo {
     name: "min-spread",
     summary: "uniformly over all minimal paths",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "diameter (by hop)",
     adapts: Some(false),
     keys: &[],

@@ -24,14 +24,14 @@ const TORUS: u16 = 1;
 const UP: u16 = 7;
 
 /// Routing on `nesttree` and `nestghc`.
-pub struct Nested {
+pub struct NestRouting {
     /// Keeps the network's structure.
     network: Network,
     /// VC classes of one direction: to the uplink, or from it.
     rings: u32,
 }
 
-impl Nested {
+impl NestRouting {
     /// `None` unless the network is nested.
     pub fn new(network: &Network) -> Option<Self> {
         let nest = network.structure::<Nest>()?;
@@ -121,7 +121,7 @@ impl Nested {
     }
 }
 
-impl Routing for Nested {
+impl Routing for NestRouting {
     fn classes(&self) -> u32 {
         2 * self.rings
     }

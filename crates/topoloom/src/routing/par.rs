@@ -8,7 +8,8 @@ use super::dragonfly::DragonflyMinimal;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
-    ANY_VIA, Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule, View,
+    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule,
+    View,
 };
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -16,7 +17,7 @@ use crate::rng::Rng;
 pub(super) const PAR: RoutingInfo = RoutingInfo {
     name: "par",
     summary: "progressive adaptive: ugal-l, decided again after a local hop in the source group; elsewhere after any first hop",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "dragonfly 5 (5 local, 2 of them global); else 1 more than val",
     adapts: Some(true),
     keys: &[BIAS],

@@ -5,7 +5,7 @@ use super::{
     AnyRouting, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
 };
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Alone, Entry, FILE, Given, Key, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
 use crate::topology::{FAMILIES, Family};
@@ -42,7 +42,7 @@ pub struct RoutingInfo {
     /// What it does.
     pub summary: &'static str,
     /// The networks that offer it.
-    pub offered: Offered,
+    pub offered: Availability,
     /// The VC classes it needs.
     pub classes: &'static str,
     /// Whether it decides by congestion; `None` where that depends on the file that it is read from.
@@ -50,12 +50,12 @@ pub struct RoutingInfo {
     /// The keys it takes, written `name:key=value`, with their meaning.
     pub keys: &'static [Key],
     /// Builds it; `None` where the network does not have what it needs.
-    pub build: fn(&Network, &Given) -> Result<Option<AnyRouting>>,
+    pub build: fn(&Network, &Arguments) -> Result<Option<AnyRouting>>,
 }
 
 /// Which networks offer a routing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Offered {
+pub enum Availability {
     /// Every network.
     Anywhere,
     /// Those of the families that name it among their `routings`.
@@ -68,14 +68,18 @@ impl RoutingInfo {
     /// The networks that offer it, for users.
     pub fn networks(&self) -> String {
         let families = || FAMILIES.iter().copied().filter(|family| self.offered_on(family)).map(|family| family.name);
-        if self.offered == Offered::Anywhere { "any".to_owned() } else { families().collect::<Vec<_>>().join(", ") }
+        if self.offered == Availability::Anywhere {
+            "any".to_owned()
+        } else {
+            families().collect::<Vec<_>>().join(", ")
+        }
     }
 
     fn offered_on(&self, family: &Family) -> bool {
         match self.offered {
-            Offered::Anywhere => true,
-            Offered::ByFamily => family.routings.contains(&self.name),
-            Offered::On(families) => families.contains(&family.name),
+            Availability::Anywhere => true,
+            Availability::ByFamily => family.routings.contains(&self.name),
+            Availability::On(families) => families.contains(&family.name),
         }
     }
 
@@ -92,7 +96,7 @@ impl RoutingInfo {
 
     fn offered_by(&self, network: &Network) -> bool {
         let family = FAMILIES.iter().find(|family| family.name == network.family());
-        family.map_or(self.offered == Offered::Anywhere, |family| self.offered_on(family))
+        family.map_or(self.offered == Availability::Anywhere, |family| self.offered_on(family))
     }
 }
 
@@ -112,7 +116,7 @@ pub fn find(name: &str) -> Result<&'static RoutingInfo> {
 pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
     let (name, rest) = split_head(text);
     let info = find(name)?;
-    let given = Given::read(info.entry(), info.name, rest)?;
+    let given = Arguments::read(info.entry(), info.name, rest)?;
     let built = if info.offered_by(network) { (info.build)(network, &given)? } else { None };
     built.ok_or_else(|| not_offered(network, info))
 }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, Weak};
 
 use super::cards::ByCards;
-use super::{AnyRouting, CardTables, Move, Offered, PacketState, Routing, RoutingInfo, View, cardfile, lft};
+use super::{AnyRouting, Availability, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
 use crate::catalogue::{FILE, Key, Kind};
 use crate::error::{Error, Result};
 use crate::inputs;
@@ -18,7 +18,7 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
     name: "table",
     summary: "tables of one's own: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), tables of cards (export \
               --format extoll), or from Python",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "those in the table",
     adapts: None,
     keys: &[Key::new(

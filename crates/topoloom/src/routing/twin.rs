@@ -11,8 +11,8 @@
 //!   the other card, two (upper, lower) while the split dimension is routed. Its first internal hop takes one of the last
 //!   two as well: in the second there would be a circle as soon as the split dimension has more than two nodes.
 
-use super::{Again, AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, View};
-use crate::catalogue::{Given, Key, Kind};
+use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -31,7 +31,7 @@ const TIE_RULES: [&str; 6] = ["source", "middle", "plus", "wrong", "coin", "none
 pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     name: "ts-dor",
     summary: "packets of card 0 ascend through the dimensions, those of card 1 descend, in traffic classes of their own",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "4 (2 for each card)",
     adapts: Some(false),
     keys: &[
@@ -45,14 +45,14 @@ pub(super) const TS_DOR: RoutingInfo = RoutingInfo {
     build: |network, options| {
         let Some(cards) = Cards::new(network, options, true)? else { return Ok(None) };
         let shared = options.choice("tc") == "shared";
-        Ok(Some(AnyRouting::new(Fixed { cards, rule: TsDor { shared } })))
+        Ok(Some(AnyRouting::new(OneWay { cards, rule: TsDor { shared } })))
     },
 };
 
 pub(super) const DORT: RoutingInfo = RoutingInfo {
     name: "dort",
     summary: "dimensions in ascending order; four VCs on the internal link",
-    offered: Offered::ByFamily,
+    offered: Availability::ByFamily,
     classes: "4 (2 of them on outer links)",
     adapts: Some(false),
     keys: &[
@@ -78,7 +78,7 @@ pub(super) const DORT: RoutingInfo = RoutingInfo {
             _ => Internal::One,
         };
         let enters_first = options.choice("first") == "enter";
-        Ok(Some(AnyRouting::new(Fixed { cards, rule: Dort { internal, enters_first } })))
+        Ok(Some(AnyRouting::new(OneWay { cards, rule: Dort { internal, enters_first } })))
     },
 };
 
@@ -122,14 +122,14 @@ struct Cards {
 
 /// What a packet wants next: an outer port.
 #[derive(Debug, Clone, Copy)]
-struct Wanted {
+struct PortRequest {
     dimension: usize,
     plus: bool,
     vc: u8,
 }
 
 impl Cards {
-    fn new(network: &Network, options: &Given, descends: bool) -> Result<Option<Self>> {
+    fn new(network: &Network, options: &Arguments, descends: bool) -> Result<Option<Self>> {
         let ties = match options.choice("ties") {
             "source" => Ties::Source,
             "middle" => Ties::Middle,
@@ -193,7 +193,7 @@ impl Cards {
     }
 
     /// The first dimension to go through, if any is left.
-    fn wanted(&self, at: RouterId, dst: RouterId, bits: u32, descending: bool) -> Option<Wanted> {
+    fn wanted(&self, at: RouterId, dst: RouterId, bits: u32, descending: bool) -> Option<PortRequest> {
         let dims = 0..self.sides.len();
         let open = |d: &usize| self.differs(at, dst, *d);
         let dimension = if descending { dims.rev().find(open) } else { dims.clone().find(open) }?;
@@ -201,11 +201,11 @@ impl Cards {
             (true, true) => bits >> (1 + dimension) & 1 == 1,
             (plus, _) => plus,
         };
-        Some(Wanted { dimension, plus, vc: self.vc(at, dst, dimension) })
+        Some(PortRequest { dimension, plus, vc: self.vc(at, dst, dimension) })
     }
 
     /// The outer port wanted, if it is on this card.
-    fn port(&self, at: RouterId, wanted: Wanted) -> Option<u16> {
+    fn port(&self, at: RouterId, wanted: PortRequest) -> Option<u16> {
         let port = self.ports[Self::card(at)][wanted.dimension][usize::from(wanted.plus)];
         (port != NO_PORT).then_some(port)
     }
@@ -268,7 +268,7 @@ impl Cards {
 }
 
 /// One way for each packet, by the rule `H`.
-struct Fixed<H> {
+struct OneWay<H> {
     cards: Cards,
     rule: H,
 }
@@ -285,7 +285,7 @@ trait Rule: Send + Sync {
     fn is_broken(&self) -> bool;
 }
 
-impl<H: Rule> Routing for Fixed<H> {
+impl<H: Rule> Routing for OneWay<H> {
     fn classes(&self) -> u32 {
         let [classes, groups] = self.rule.classes();
         classes * groups

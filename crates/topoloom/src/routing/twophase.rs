@@ -13,10 +13,10 @@ use super::booksim::BookSimUgal;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::{
-    ANY_VIA, Again, AnyRouting, Minimal, Move, NO_VIA, Offered, PacketState, Routing, RoutingInfo, Step, UgalRule,
+    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule,
     View, evenly,
 };
-use crate::catalogue::{Given, Key, Kind};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -24,7 +24,7 @@ use crate::rng::Rng;
 pub(super) const VAL: RoutingInfo = RoutingInfo {
     name: "val",
     summary: "Valiant: minimally to a random intermediate router, then minimally",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "twice those of one phase; HyperX 2",
     adapts: Some(false),
     keys: &[Key::new(
@@ -48,7 +48,7 @@ pub(super) const BIAS: Key = Key::new(
 pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     name: "ugal-l",
     summary: "minimal if H_min q_min <= H_non q_non + bias at the source router, else the Valiant path",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "as val",
     adapts: Some(true),
     keys: &[
@@ -90,7 +90,7 @@ pub(super) const UGAL_L: RoutingInfo = RoutingInfo {
     },
 };
 
-fn booksim_classes(network: &Network, given: &Given, options: Options) -> Result<AnyRouting> {
+fn booksim_classes(network: &Network, given: &Arguments, options: Options) -> Result<AnyRouting> {
     match minimal::phase(network)? {
         AnyMinimal::Dragonfly(m) => Ok(AnyRouting::new(BookSimUgal(TwoPhase::new(m, network, options)))),
         _ => Err(given.mistake("vcs=booksim is the numbering of a dragonfly's VCs; this network has its own")),

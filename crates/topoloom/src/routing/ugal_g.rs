@@ -2,10 +2,10 @@
 //!
 //! H q is the number of flits in all queues along a path: hops times the mean occupancy of its outputs.
 
+use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
 use super::twophase::{BIAS, Options, TwoPhase};
-use super::wires::Wires;
-use super::{Again, AnyRouting, Minimal, Move, Offered, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -13,7 +13,7 @@ use crate::rng::Rng;
 pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
     name: "ugal-g",
     summary: "as ugal-l, but q of the whole path, as last published",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "as val",
     adapts: Some(true),
     keys: &[
@@ -30,7 +30,7 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
         Ok(Some(with_minimal!(minimal::phase(network)?, m => AnyRouting::new(GlobalUgal {
             two: TwoPhase::new(m, network, options),
             period,
-            wires: Wires::new(network),
+            channels: ChannelEnds::new(network),
         }))))
     },
 };
@@ -38,7 +38,7 @@ pub(super) const UGAL_G: RoutingInfo = RoutingInfo {
 struct GlobalUgal<M> {
     two: TwoPhase<M, true>,
     period: u32,
-    wires: Wires,
+    channels: ChannelEnds,
 }
 
 impl<M: Minimal> GlobalUgal<M> {
@@ -50,9 +50,9 @@ impl<M: Minimal> GlobalUgal<M> {
         let (before, mut at, mut bits, mut flits) = (*rng, from, start, 0);
         while at != target {
             let step = minimal.step(at, bits, target, rng);
-            let port = self.wires.output(at, step.port);
+            let port = self.channels.output(at, step.port);
             flits += view.published(port);
-            (at, bits) = (self.wires.behind(port), step.bits);
+            (at, bits) = (self.channels.behind(port), step.bits);
         }
         (start, flits, before)
     }

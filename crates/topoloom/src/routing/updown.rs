@@ -8,8 +8,8 @@
 use rayon::prelude::*;
 
 use super::fattree::FixedUp;
-use super::{AnyRouting, Move, Offered, PacketState, Routing, RoutingInfo, Step, View};
-use crate::catalogue::{Given, Key, Kind};
+use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, Step, View};
+use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, RouterId};
@@ -20,7 +20,7 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
     summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest ways up a tree of all \
               links and down again, around a root chosen for short ways",
-    offered: Offered::Anywhere,
+    offered: Availability::Anywhere,
     classes: "1",
     adapts: Some(false),
     keys: &[ROOT],
@@ -42,7 +42,7 @@ pub(super) const ROOT: Key = Key::new(
 );
 
 /// The root that the user asks for.
-pub(super) fn root(network: &Network, options: &Given) -> Result<Option<RouterId>> {
+pub(super) fn root(network: &Network, options: &Arguments) -> Result<Option<RouterId>> {
     let last = network.num_routers() as u32 - 1;
     match options.count(ROOT.name) {
         Some(root) if root > last => {

@@ -96,7 +96,9 @@ pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u
     let needed = routing.classes();
     vcs.map_or(Ok(()), crate::limits::check_vcs)?;
     Ok(match vcs {
-        Some(vcs) if vcs < needed => Proof { vcs_needed: needed, ..prove(network, name, &Merged { routing, vcs }) },
+        Some(vcs) if vcs < needed => {
+            Proof { vcs_needed: needed, ..prove(network, name, &ClassMerger { routing, vcs }) }
+        }
         _ => prove(network, name, routing),
     })
 }
@@ -123,12 +125,12 @@ pub fn require_safe(network: &Network, name: &str, routing: &AnyRouting) -> Resu
 }
 
 /// A routing whose classes share fewer VCs.
-struct Merged<'r> {
+struct ClassMerger<'r> {
     routing: &'r AnyRouting,
     vcs: u32,
 }
 
-impl Routing for Merged<'_> {
+impl Routing for ClassMerger<'_> {
     fn classes(&self) -> u32 {
         self.vcs
     }
@@ -593,13 +595,13 @@ struct Walk<'g, 'n> {
     graph: &'g Graph<'n>,
     target: RouterId,
     /// Router, state and hops (with the index of the state each leads to) of every state found.
-    states: Vec<Found>,
+    states: Vec<StateHops>,
     /// (state, index) of the states found at each router.
     found: Vec<Vec<(PacketState, u32)>>,
 }
 
 /// A state at a router, with the hops that may follow and the state that each leads to.
-type Found = (RouterId, PacketState, Vec<(Move, u32)>);
+type StateHops = (RouterId, PacketState, Vec<(Move, u32)>);
 
 /// Stands for the target, where the phase ends.
 const ENDED: u32 = u32::MAX;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::{GIVEN, build, name};
 use crate::catalogue::grammar::wrapped;
 use crate::error::{Error, Result};
-use crate::formats::{Draft, GivenCabinets, Holds, Origin};
+use crate::formats::{FileCabinets, Holds, Origin, RawGraph};
 use crate::limits::at_most;
 use crate::network::{Link, LinkClass, Network, Source};
 use crate::permute::OPTIMISED;
@@ -19,15 +19,21 @@ use crate::permute::OPTIMISED;
 ///
 /// # Errors
 /// [`Error::Spec`] for what is wrong with the graph, and if it is not what the user says; [`Error::TooLarge`].
-pub fn of_file(draft: Draft, origin: Origin, holds: &[Holds], p: Option<u32>, stated: Option<&str>) -> Result<Network> {
-    let written = draft.written_as.clone().filter(|spec| is_buildable(spec));
-    let told = Told {
+pub fn of_file(
+    raw: RawGraph,
+    origin: Origin,
+    holds: &[Holds],
+    p: Option<u32>,
+    stated: Option<&str>,
+) -> Result<Network> {
+    let written = raw.written_as.clone().filter(|spec| is_buildable(spec));
+    let told = FileContents {
         terminals: p.is_some() || holds.contains(&Holds::Terminals),
         terminal_ids: holds.contains(&Holds::TerminalIds),
         classes: holds.contains(&Holds::Classes),
-        ports: draft.has_ports(),
+        ports: raw.has_ports(),
     };
-    let network = draft.into_network(origin, p)?;
+    let network = raw.into_network(origin, p)?;
     let spec = network.spec().to_owned();
     let recognised = |claim: &str| {
         // A family may count a few ports too many before it builds; a format without terminals has none of theirs.
@@ -76,7 +82,7 @@ fn searched(network: Network, claim: &str) -> Network {
     let cabinets =
         unmoved.routers().map(|router| unmoved.any_structure().cabinet(router).unwrap_or(router.0)).collect();
     // No rule was written, so that racks are what they are for the network itself, cabinet by cabinet.
-    let network = network.with_structure(Box::new(GivenCabinets { cabinets: Some(cabinets) }));
+    let network = network.with_structure(Box::new(FileCabinets { cabinets: Some(cabinets) }));
     with_source(network, |source| {
         source.notes.push(format!(
             "it was written of {claim}; the search is not repeated: graph and cabinets are the file's, and the record \
@@ -129,7 +135,7 @@ fn laid_out(source: &mut Source, known: Network) {
 }
 
 /// What a file tells of a network, beside which routers are linked.
-struct Told {
+struct FileContents {
     terminals: bool,
     terminal_ids: bool,
     classes: bool,
@@ -139,7 +145,7 @@ struct Told {
 /// A link by the routers at its ends, the lower one first; by its class and its places among the links there, where told.
 type Key = ([u32; 2], Option<LinkClass>, Option<[u32; 2]>);
 
-impl Told {
+impl FileContents {
     /// The link of `network` for each link of `known`, if all that is told is the same; else what is not.
     fn same(&self, network: &Network, known: &Network) -> std::result::Result<Vec<usize>, String> {
         let counts = [network, known].map(Network::num_routers);

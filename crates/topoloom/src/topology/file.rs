@@ -50,8 +50,8 @@ fn build(params: &Params) -> Result<Network> {
     let read = format.read.ok_or_else(|| params.mistake(format!("the format {} is only written", format.name)))?;
     let bytes = inputs::read(path).map_err(|why| params.mistake(format!("cannot read '{path}': {why}")))?;
     let origin = Origin { spec: params.spec().to_owned(), family: FAMILY.name, sha256: formats::sha256(&bytes) };
-    let draft = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
-    let draft = if own_latencies { draft } else { draft.without_latencies() };
+    let raw = read(&bytes).map_err(|mistake| params.mistake(mistake.to_string()))?;
+    let raw = if own_latencies { raw } else { raw.without_latencies() };
     let stated = params.text(AS.name).map(|text| bracketed(text).unwrap_or(text));
-    of_file(draft, origin, format.holds, p, stated)
+    of_file(raw, origin, format.holds, p, stated)
 }

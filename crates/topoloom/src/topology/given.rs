@@ -2,13 +2,13 @@
 
 use super::of_file;
 use crate::error::{Error, Result, unknown};
-use crate::formats::{ATTRIBUTES, Draft, DraftLink, Mistake, Node, Origin, link_class};
+use crate::formats::{ATTRIBUTES, Mistake, Node, Origin, RawGraph, RawLink, link_class};
 use crate::network::Network;
 
 /// The families of networks that a program gives.
 pub const GIVEN: [&str; 2] = ["networkx", "links"];
 
-/// A link as a program gives it; see [`DraftLink`].
+/// A link as a program gives it; see [`RawLink`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenLink {
     /// Its ends as places among the nodes.
@@ -21,7 +21,7 @@ pub struct GivenLink {
     pub ports: Option<[u32; 2]>,
 }
 
-/// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`Draft::into_network`]. `written_as` is the
+/// Builds the network `family:label,sha256=…` from nodes and links; `p` as in [`RawGraph::into_network`]. `written_as` is the
 /// spec that the graph says it is, if it does.
 ///
 /// # Errors
@@ -37,12 +37,12 @@ pub fn given(
     let known = GIVEN.iter().copied().find(|known| *known == family);
     let family = known.ok_or_else(|| Error::Spec(unknown("kind of graph", family, GIVEN)))?;
     let refuse = |mistake: Mistake| Error::Spec(format!("{family}:{label}: {}", mistake.what));
-    let mut draft = Draft::default();
-    draft.directed = directed;
+    let mut raw = RawGraph::default();
+    raw.directed = directed;
     let count = nodes.len() as u32;
     for node in nodes {
         let name = node.name.clone();
-        if !draft.add_node(node) {
+        if !raw.add_node(node) {
             return Err(refuse(Mistake::whole(format!("two nodes are called '{name}'"))));
         }
     }
@@ -51,10 +51,10 @@ pub fn given(
             return Err(refuse(Mistake::whole(format!("a link leads to node {end} of {count}, counted from 0"))));
         }
         let class = class.map(|name| link_class(&name, 0)).transpose().map_err(refuse)?;
-        draft.link(DraftLink { ends, class, latency, ports, line: None }).map_err(refuse)?;
+        raw.link(RawLink { ends, class, latency, ports, line: None }).map_err(refuse)?;
     }
-    let sha256 = draft.sha256();
+    let sha256 = raw.sha256();
     let spec = format!("{family}:{label},sha256={}{}", &sha256[..16], p.map_or(String::new(), |p| format!(",p={p}")));
-    draft.written_as = written_as;
-    of_file(draft, Origin { spec, family, sha256 }, ATTRIBUTES, p, None)
+    raw.written_as = written_as;
+    of_file(raw, Origin { spec, family, sha256 }, ATTRIBUTES, p, None)
 }

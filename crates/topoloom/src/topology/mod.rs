@@ -25,7 +25,7 @@ pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub use params::Params;
-pub use permuted::{Permutation, Permuted};
+pub use permuted::{Permutation, PermutationStructure};
 pub use randomregular::RandomRegular;
 pub use ring::Ring;
 pub use slimfly::SlimFly;
@@ -34,7 +34,7 @@ pub use tree::{Copies, Tree};
 pub use twintorus::TwinTorus;
 
 use crate::catalogue::grammar::{split_failures, split_head};
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead, Name};
+use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead, Name};
 use crate::error::{Error, Result, unknown};
 use crate::faults::{self, ENTRY as FAILURES, Failures};
 use crate::layout;
@@ -178,10 +178,10 @@ pub fn name(text: &str) -> Result<Name> {
     let (intact, failures) = split_failures(text);
     let Some(failures) = failures else {
         let (head, rest) = split_head(intact);
-        return Name::with_parts(&Given::read(family(head)?.entry(), intact, rest)?, head, part);
+        return Name::with_parts(&Arguments::read(family(head)?.entry(), intact, rest)?, head, part);
     };
     let within = name(intact)?;
-    let failed = Name::of(&Given::read(FAILURES, FAILURES.name, failures)?, faults::FAMILY)?;
+    let failed = Name::of(&Arguments::read(FAILURES, FAILURES.name, failures)?, faults::FAMILY)?;
     let canonical = format!("{}({})", failed.canonical, within.canonical);
     Ok(Name { canonical, within: Some(within.canonical), files: within.files, ..failed })
 }

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::Family;
-use crate::catalogue::{self, Given, Key, Kind};
+use crate::catalogue::{self, Arguments, Key, Kind};
 use crate::error::{Error, Result};
 use crate::layout::Packing;
 use crate::limits;
@@ -30,19 +30,19 @@ pub const AS: Key = Key::new(
      is the same (default: what the file says)",
 );
 
-/// The parsed parameters of one spec. Those of its keys are of the keys' types; [`Given`] has them.
+/// The parsed parameters of one spec. Those of its keys are of the keys' types; [`Arguments`] has them.
 #[derive(Debug)]
 pub struct Params<'a> {
     spec: &'a str,
     family: &'static Family,
-    given: Given<'a>,
+    given: Arguments<'a>,
     sizes: Vec<u32>,
 }
 
 impl<'a> Deref for Params<'a> {
-    type Target = Given<'a>;
+    type Target = Arguments<'a>;
 
-    fn deref(&self) -> &Given<'a> {
+    fn deref(&self) -> &Arguments<'a> {
         &self.given
     }
 }
@@ -53,7 +53,7 @@ impl<'a> Params<'a> {
     /// # Errors
     /// [`Error::Spec`] for what is no list of the family's sizes and keys.
     pub fn parse(spec: &'a str, family: &'static Family, rest: &'a str) -> Result<Self> {
-        let given = Given::read(family.entry(), spec, rest)?;
+        let given = Arguments::read(family.entry(), spec, rest)?;
         let sizes = if family.sizes.is_some() { given.sizes() } else { Vec::new() };
         Ok(Self { spec, family, given, sizes })
     }

@@ -18,8 +18,8 @@ use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure};
 use crate::permute::bandwidth::side_by_side;
 use crate::permute::load::Limit;
-use crate::permute::search::{Alike, Bandwidth, Keeps, Search, Searched, length, search};
-use crate::permute::{Cabling, Method, OPTIMISED, Shifts, Told, Trial, Trials, best, cables, method_names};
+use crate::permute::search::{Alike, Bandwidth, Keeps, Search, SearchRecord, length, search};
+use crate::permute::{Cabling, DistanceSummary, Method, OPTIMISED, Shifts, Trial, Trials, best, cables, method_names};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -98,18 +98,18 @@ pub struct Permutation {
     pub trials: Vec<Trial>,
     /// What was searched for behind the trials.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub optimised: Option<Optimised>,
+    pub optimised: Option<Optimisation>,
 }
 
 /// What a search found. The names are keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Optimised {
+pub struct Optimisation {
     /// The distances found.
     #[serde(flatten)]
-    pub told: Told,
+    pub told: DistanceSummary,
     /// What the searches did.
     #[serde(flatten)]
-    pub searched: Searched,
+    pub searched: SearchRecord,
     /// Metres of cable of the base and afterwards, if only length is conserved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cable_m: Option<[f64; 2]>,
@@ -122,7 +122,7 @@ impl Permutation {
         let chance = changed(self.base_average_distance, told.average_distance);
         let cabinets =
             if self.cabinets == 1 { "in 1 cabinet".to_owned() } else { format!("between {} cabinets", self.cabinets) };
-        if let Some(Optimised { told: found, searched, .. }) = &self.optimised {
+        if let Some(Optimisation { told: found, searched, .. }) = &self.optimised {
             return format!(
                 "of {} exchanges {cabinets} {} were kept and moved {} ends of cables; the average distance {chance} in the \
                  best of {} trials, and {} by the search",
@@ -158,7 +158,7 @@ fn changed(before: f64, after: f64) -> String {
 
 /// A permuted network.
 #[derive(Debug)]
-pub struct Permuted {
+pub struct PermutationStructure {
     /// How it came about.
     pub permutation: Permutation,
     /// The cabinet of each router.
@@ -166,7 +166,7 @@ pub struct Permuted {
     notes: Vec<String>,
 }
 
-impl Structure for Permuted {
+impl Structure for PermutationStructure {
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(self.cabinets[router.index()])
     }
@@ -214,7 +214,7 @@ fn build(params: &Params) -> Result<Network> {
     let of_nodes = nodes.and_then(|size| note_on_nodes(&base, size));
     let not_full = packing.note(&base, &cabinets).into_iter().chain(of_nodes);
     let notes = notes(&base, not_full, &before, &permutation);
-    let permuted = Permuted { permutation, cabinets, notes };
+    let permuted = PermutationStructure { permutation, cabinets, notes };
     let name = params.spec().to_owned();
     match nodes {
         None => Ok(base.rewired(&port_pairs(&base, &found.cabling), name, FAMILY.name, Box::new(permuted))),
@@ -262,7 +262,13 @@ fn notes(
 }
 
 /// Searches from the best trial on; from the base, if bandwidth is kept and the best trial has less.
-fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cabling, seed: u64) -> Result<Optimised> {
+fn optimise(
+    params: &Params,
+    base: &Network,
+    before: &Cabling,
+    cabling: &mut Cabling,
+    seed: u64,
+) -> Result<Optimisation> {
     let keeps = match params.choice("conserve") {
         "cabinets" if params.text("floor").is_some() => {
             return Err(params.mistake("floor is for conserve=length only"));
@@ -296,7 +302,7 @@ fn optimise(params: &Params, base: &Network, before: &Cabling, cabling: &mut Cab
     if cable_m.is_some_and(|[before, after]| after > before + 1e-6) {
         return Err(params.mistake("a search has made cable longer; this is a bug"));
     }
-    Ok(Optimised { told: cabling.told(), searched, cable_m })
+    Ok(Optimisation { told: cabling.told(), searched, cable_m })
 }
 
 /// True if the search is told to keep bandwidth.
@@ -359,7 +365,7 @@ fn port_pairs(base: &Network, cabling: &Cabling) -> Vec<[PortId; 2]> {
 }
 
 /// The network after terminals' cables were swapped as well.
-fn rebuilt(base: &Network, cabling: &Cabling, spec: String, permuted: Permuted) -> Result<Network> {
+fn rebuilt(base: &Network, cabling: &Cabling, spec: String, permuted: PermutationStructure) -> Result<Network> {
     let routers = base.num_routers() as u32;
     let mut builder = NetworkBuilder::new(routers);
     let mut homes = vec![0; base.num_terminals()];

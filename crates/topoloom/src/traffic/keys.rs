@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::registry::PatternInfo;
-use crate::catalogue::Given;
+use crate::catalogue::Arguments;
 use crate::catalogue::values::fraction;
 use crate::error::{Error, Result};
 use crate::network::Network;
@@ -12,13 +12,13 @@ use crate::network::Network;
 pub(super) struct Request<'a> {
     pub network: &'a Network,
     pub terminals: u32,
-    keys: Given<'a>,
+    keys: Arguments<'a>,
 }
 
 impl<'a> Deref for Request<'a> {
-    type Target = Given<'a>;
+    type Target = Arguments<'a>;
 
-    fn deref(&self) -> &Given<'a> {
+    fn deref(&self) -> &Arguments<'a> {
         &self.keys
     }
 }
@@ -26,13 +26,13 @@ impl<'a> Deref for Request<'a> {
 impl<'a> Request<'a> {
     /// Reads what stands behind the name of `info`.
     pub fn read(network: &'a Network, info: &PatternInfo, rest: &'a str) -> Result<Self> {
-        let keys = Given::read(info.entry(), info.name, rest)?;
+        let keys = Arguments::read(info.entry(), info.name, rest)?;
         Ok(Self { network, terminals: network.num_terminals() as u32, keys })
     }
 
     /// For a file that is no pattern.
     pub fn file(network: &'a Network, name: &'static str, path: &'a str) -> Self {
-        let keys = Given::alone(name, Error::Traffic, path);
+        let keys = Arguments::alone(name, Error::Traffic, path);
         Self { network, terminals: network.num_terminals() as u32, keys }
     }
 

@@ -42,12 +42,12 @@ pub struct Traffic {
     /// Terminals that send.
     active: u32,
     /// What failures change; `None` if nothing has failed.
-    lost: Option<Lost>,
+    lost: Option<Losses>,
 }
 
 /// Terminals that take no part any more.
 #[derive(Debug, Clone)]
-struct Lost {
+struct Losses {
     /// Those that have failed with their routers: nobody sends to them.
     down: Vec<bool>,
     /// Those that do not send, as they have failed themselves or as all their destinations have.
@@ -95,7 +95,7 @@ impl Traffic {
             down[source as usize] || lost
         };
         let silent = (0..self.terminals).map(&mut is_silent).collect();
-        self.lost = Some(Lost { down, silent });
+        self.lost = Some(Losses { down, silent });
         self.active = self.count_active();
         self
     }
@@ -140,7 +140,7 @@ impl Traffic {
 
     /// Draws until it is a destination that has not failed; an active terminal has one.
     #[cold]
-    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Lost, rng: &mut Rng) -> TerminalId {
+    fn redraw(&self, source: TerminalId, mut drawn: TerminalId, lost: &Losses, rng: &mut Rng) -> TerminalId {
         while lost.down[drawn.index()] {
             drawn = self.draw(source, rng);
         }

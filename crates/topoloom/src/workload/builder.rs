@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::request::Request;
-use super::{MOST, Message, Op, Order, Packed, Workload};
+use super::{MOST, Message, Op, OpWord, Order, Workload};
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::Grid;
@@ -36,7 +36,7 @@ pub(super) struct Builder {
     spec: String,
     tasks: u32,
     messages: Vec<Message>,
-    ops: Vec<(u32, Packed)>,
+    ops: Vec<(u32, OpWord)>,
     durations: Vec<f64>,
     /// The place of each duration, by its bits.
     places: HashMap<u64, u32>,
@@ -145,7 +145,7 @@ impl Builder {
         self.ops.iter().for_each(|(task, _)| starts[*task as usize + 1] += 1);
         (1..starts.len()).for_each(|place| starts[place] += starts[place - 1]);
         let mut next = starts.clone();
-        let mut ops = vec![Packed(0); self.ops.len()];
+        let mut ops = vec![OpWord(0); self.ops.len()];
         for (task, op) in self.ops {
             let place = &mut next[task as usize];
             ops[*place as usize] = op;

@@ -99,7 +99,7 @@ fn uncommented(text: &str) -> std::result::Result<String, Late> {
 type Late = (Option<usize>, String);
 
 /// Whose sends meet whose receives: source, target and tag.
-type Channel = (u32, u32, u32);
+type MatchKey = (u32, u32, u32);
 
 /// A send or a receive that waits for its other half: its operation, line and bytes.
 type Half = (u32, usize, u64);
@@ -118,15 +118,15 @@ struct Reader {
     /// Of each operation, its line and a name for users.
     lines: Vec<usize>,
     labels: Vec<String>,
-    sends: HashMap<Channel, Vec<Half>>,
-    receives: HashMap<Channel, Vec<Half>>,
+    sends: HashMap<MatchKey, Vec<Half>>,
+    receives: HashMap<MatchKey, Vec<Half>>,
     /// Processors by rank and number.
     processors: HashMap<(u32, u32), u32>,
     /// What each operation is before messages have ids: the task and, of a computation, its time and processor.
-    planned: Vec<Planned>,
+    planned: Vec<OpPlan>,
 }
 
-struct Planned {
+struct OpPlan {
     task: u32,
     compute: Option<(f64, u32)>,
 }
@@ -227,7 +227,7 @@ impl Reader {
                 ));
             }
         };
-        self.planned.push(Planned { task: rank, compute });
+        self.planned.push(OpPlan { task: rank, compute });
         self.lines.push(line);
         self.labels.push(name);
         Ok(())
@@ -263,12 +263,13 @@ impl Reader {
             return Err((None, "there are no operations".to_owned()));
         }
         let mut message_of = vec![None; self.planned.len()];
-        let mut channels: Vec<&Channel> = self.sends.keys().chain(self.receives.keys()).collect();
+        let mut channels: Vec<&MatchKey> = self.sends.keys().chain(self.receives.keys()).collect();
         channels.sort_unstable();
         channels.dedup();
         let none = Vec::new();
-        let halves =
-            |channel: &Channel| (self.sends.get(channel).unwrap_or(&none), self.receives.get(channel).unwrap_or(&none));
+        let halves = |channel: &MatchKey| {
+            (self.sends.get(channel).unwrap_or(&none), self.receives.get(channel).unwrap_or(&none))
+        };
         // A receive without a send is what hangs: it is told first.
         for channel in &channels {
             let &&(source, target, tag) = channel;

@@ -1,7 +1,7 @@
 //! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
 
 use super::builder::guard;
-use super::{Graph, MOST, Message, ON_START, Op, Order, Packed, Progress, Ready, Workload};
+use super::{Graph, MOST, Message, ON_START, Op, OpWord, Order, Progress, Ready, Workload};
 use crate::error::{Error, Result};
 
 /// A workload in the making. Operations are numbered in the order in which they are added, until it is built.
@@ -60,7 +60,7 @@ impl GraphBuilder {
         (0u32..).zip(&order).for_each(|(at, op)| place[*op as usize] = at);
         let starts =
             (0..=tasks).map(|task| order.partition_point(|op| self.ops[*op as usize].0 < task) as u32).collect();
-        let ops: Vec<Packed> = order.iter().map(|op| self.ops[*op as usize].1.into()).collect();
+        let ops: Vec<OpWord> = order.iter().map(|op| self.ops[*op as usize].1.into()).collect();
         let mut receives = vec![0; self.messages.len()];
         for (at, op) in (0u32..).zip(&ops) {
             if let Op::Receive(message) = op.unpack() {

@@ -7,7 +7,7 @@
 use super::{Graph, Message, ON_START, Op, Order, Workload};
 
 /// Where nothing but terminals limits messages.
-pub struct Uncongested<'a> {
+pub struct IdealNetwork<'a> {
     /// Bytes a second that a terminal sends at most; may be infinite.
     pub send: f64,
     /// The same of what it receives.
@@ -20,7 +20,7 @@ pub struct Uncongested<'a> {
 
 /// A lower bound of the makespan of `workload` in seconds, whatever the network between its terminals. Tasks that begin
 /// again and again do not count.
-pub fn ideal(workload: &Workload, network: &Uncongested) -> f64 {
+pub fn ideal(workload: &Workload, network: &IdealNetwork) -> f64 {
     let terminals = Terminals::new(workload.tasks as usize, network);
     let mut walk = Walk { workload, network, sent: vec![f64::NAN; workload.messages.len()], terminals, end: 0.0 };
     match &workload.order {
@@ -32,7 +32,7 @@ pub fn ideal(workload: &Workload, network: &Uncongested) -> f64 {
 
 /// The same of messages between so many terminals that are all sent at the start. Those that a terminal sends to itself
 /// take no time.
-pub fn ideal_at_once(messages: &[Message], terminals: usize, network: &Uncongested) -> f64 {
+pub fn ideal_at_once(messages: &[Message], terminals: usize, network: &IdealNetwork) -> f64 {
     let mut terminals = Terminals::new(terminals, network);
     let mut longest = 0.0f64;
     for (id, message) in (0..).zip(messages).filter(|(_, message)| message.source != message.target) {
@@ -45,11 +45,11 @@ pub fn ideal_at_once(messages: &[Message], terminals: usize, network: &Uncongest
 /// What each terminal sends and receives.
 struct Terminals<'a> {
     loads: Vec<[Load; 2]>,
-    network: &'a Uncongested<'a>,
+    network: &'a IdealNetwork<'a>,
 }
 
 impl<'a> Terminals<'a> {
-    fn new(terminals: usize, network: &'a Uncongested) -> Self {
+    fn new(terminals: usize, network: &'a IdealNetwork) -> Self {
         Self { loads: vec![[Load::default(); 2]; terminals], network }
     }
 
@@ -98,7 +98,7 @@ impl Load {
 /// Goes through all operations, each as soon as what it waits for can be done.
 struct Walk<'a> {
     workload: &'a Workload,
-    network: &'a Uncongested<'a>,
+    network: &'a IdealNetwork<'a>,
     /// When each message can be sent; not a number until that is known.
     sent: Vec<f64>,
     /// What each task's terminal sends and receives, of what is waited for.
@@ -161,7 +161,7 @@ impl Walk<'_> {
 
     /// Operations that wait for each other as a file says.
     fn graph(&mut self, graph: &Graph) {
-        let mut state = Waiting {
+        let mut state = PendingOps {
             graph,
             needs: graph.needs.clone(),
             start: vec![0.0; graph.needs.len()],
@@ -198,7 +198,7 @@ impl Walk<'_> {
     }
 
     /// A message of a graph is sent, and its task waits for it or will not go on without it.
-    fn deliver(&mut self, message: u32, state: &mut Waiting) {
+    fn deliver(&mut self, message: u32, state: &mut PendingOps) {
         let receive = state.graph.receives[message as usize];
         let (delivered, _) = self.received(message);
         let end = delivered.max(state.start[receive as usize]);
@@ -236,7 +236,7 @@ impl Task {
 }
 
 /// Operations of a graph that wait.
-struct Waiting<'a> {
+struct PendingOps<'a> {
     graph: &'a Graph,
     needs: Vec<u32>,
     /// When each operation can begin, as far as that is known.
@@ -245,7 +245,7 @@ struct Waiting<'a> {
     ready: Vec<u32>,
 }
 
-impl Waiting<'_> {
+impl PendingOps<'_> {
     /// The followers of `op` with this mark can begin at `time`, as far as it goes.
     fn release(&mut self, op: u32, mark: u32, time: f64) {
         let graph = self.graph;

@@ -2,7 +2,7 @@
 
 use super::Workload;
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Alone, Entry, Given, Key, Kind, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::{Grid, Network, TerminalId};
 use crate::rng::Rng;
@@ -16,7 +16,7 @@ pub struct MappingInfo {
     pub summary: &'static str,
     /// The keys it takes.
     pub keys: &'static [Key],
-    place: fn(&Given, &Workload, &mut Vec<TerminalId>) -> Result<()>,
+    place: fn(&Arguments, &Workload, &mut Vec<TerminalId>) -> Result<()>,
 }
 
 impl MappingInfo {
@@ -82,7 +82,7 @@ impl Mapping {
     pub fn new(text: &str, workload: &Workload, network: &Network) -> Result<Self> {
         let (name, rest) = split_head(text);
         let info = find(name)?;
-        let keys = Given::read(info.entry(), info.name, rest)?;
+        let keys = Arguments::read(info.entry(), info.name, rest)?;
         let mut terminals = Self::room(network);
         if terminals.len() < workload.tasks() as usize {
             return Err(Error::Workload(format!(
@@ -115,11 +115,11 @@ impl Mapping {
     }
 }
 
-fn seeded(keys: &Given) -> Rng {
+fn seeded(keys: &Arguments) -> Rng {
     Rng::stream(keys.int("seed").unwrap_or(1), 1)
 }
 
-fn blocks(keys: &Given, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+fn blocks(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
     let size = keys.count("size").unwrap_or(8) as usize;
     if size > workload.tasks() as usize {
         return Err(keys.mistake(format_args!("size is {size}; {} has {} tasks", workload.spec(), workload.tasks())));
@@ -134,7 +134,7 @@ fn blocks(keys: &Given, workload: &Workload, terminals: &mut Vec<TerminalId>) ->
     Ok(())
 }
 
-fn tiles(keys: &Given, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+fn tiles(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
     let Some(grid) = workload.grid() else {
         return Err(keys.mistake(format_args!("the tasks of {} stand on no grid", workload.spec())));
     };

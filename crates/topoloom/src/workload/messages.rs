@@ -21,7 +21,7 @@ pub(super) const INFO: AppInfo = AppInfo {
 const COLUMNS: Columns = Columns { names: &["source", "target", "bytes", "after"], needed: 3 };
 
 /// A row that was read.
-struct Given {
+struct MessageRow {
     line: usize,
     source: u32,
     target: u32,
@@ -30,14 +30,14 @@ struct Given {
 
 fn build(request: &Request) -> Result<Workload> {
     let mut graph = GraphBuilder::default();
-    let mut given: Vec<Given> = Vec::new();
+    let mut given: Vec<MessageRow> = Vec::new();
     rows(request, u32::MAX, &COLUMNS, |row| {
         let (source, target) = (row.terminal(0)?, row.terminal(1)?);
         if source == target {
             return Err(row.mistake(format_args!("task {source} sends to itself")));
         }
         graph.message(source, target, row.bytes(2)?);
-        given.push(Given { line: row.line(), source, target, after: row.list(3)? });
+        given.push(MessageRow { line: row.line(), source, target, after: row.list(3)? });
         Ok(())
     })?;
     let path = request.lead();

@@ -34,7 +34,7 @@ mod tests;
 mod training;
 mod unstructured;
 
-pub use ideal::{Uncongested, ideal, ideal_at_once};
+pub use ideal::{IdealNetwork, ideal, ideal_at_once};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
@@ -68,9 +68,9 @@ const MOST: u64 = 1 << 30;
 
 /// An operation in 32 bits.
 #[derive(Debug, Clone, Copy)]
-struct Packed(u32);
+struct OpWord(u32);
 
-impl Packed {
+impl OpWord {
     fn unpack(self) -> Op {
         let place = self.0 & (MOST - 1) as u32;
         match self.0 >> 30 {
@@ -81,7 +81,7 @@ impl Packed {
     }
 }
 
-impl From<Op> for Packed {
+impl From<Op> for OpWord {
     fn from(op: Op) -> Self {
         Self(match op {
             Op::Send(message) => message,
@@ -130,7 +130,7 @@ pub struct Workload {
     spec: String,
     tasks: u32,
     messages: Vec<Message>,
-    ops: Vec<Packed>,
+    ops: Vec<OpWord>,
     /// Where the operations of each task begin, and behind them their number.
     starts: Vec<u32>,
     /// Seconds of computing.

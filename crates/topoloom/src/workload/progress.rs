@@ -38,12 +38,12 @@ pub struct Progress<W> {
 enum State {
     /// The next operation of each task; tasks from the second on begin again at their end.
     Sequence(Vec<u32>, u32),
-    Graph(Waiting),
+    Graph(Dependencies),
 }
 
 /// The state of a graph of operations.
 #[derive(Debug)]
-struct Waiting {
+struct Dependencies {
     /// What each operation still waits for.
     needs: Vec<u32>,
     /// Whether each operation is under way.
@@ -71,7 +71,7 @@ impl<W: AsRef<Workload>> Progress<W> {
             }
             Order::Graph(graph) => {
                 let processors = graph.processors.iter().max().map_or(0, |last| *last as usize + 1);
-                let waiting = Waiting {
+                let waiting = Dependencies {
                     needs: graph.needs.clone(),
                     begun: vec![false; read.ops.len()],
                     processors: vec![None; processors],
@@ -235,7 +235,7 @@ impl<W: AsRef<Workload>> Progress<W> {
     }
 }
 
-impl Waiting {
+impl Dependencies {
     /// The followers of `op` with this mark need one thing less.
     fn release(&mut self, graph: &Graph, op: u32, mark: u32) {
         for follower in graph.followers(op).iter().filter(|follower| **follower & ON_START == mark) {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ops::Deref;
 
 use super::registry::AppInfo;
-use crate::catalogue::Given;
+use crate::catalogue::Arguments;
 use crate::catalogue::grammar::range;
 use crate::catalogue::values::bytes;
 use crate::error::Result;
@@ -17,7 +17,7 @@ const SIZE: u64 = 64 * 1024;
 /// An application that is asked for.
 pub(super) struct Request<'a> {
     spec: &'a str,
-    keys: Given<'a>,
+    keys: Arguments<'a>,
     /// Tasks that there is room for.
     room: u32,
     /// Whether the number of tasks was taken from that.
@@ -25,9 +25,9 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Deref for Request<'a> {
-    type Target = Given<'a>;
+    type Target = Arguments<'a>;
 
-    fn deref(&self) -> &Given<'a> {
+    fn deref(&self) -> &Arguments<'a> {
         &self.keys
     }
 }
@@ -35,7 +35,7 @@ impl<'a> Deref for Request<'a> {
 impl<'a> Request<'a> {
     /// Reads what stands behind the name of `info` in `spec`.
     pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: u32) -> Result<Self> {
-        let keys = Given::read(info.entry(), info.name, rest)?;
+        let keys = Arguments::read(info.entry(), info.name, rest)?;
         Ok(Self { spec, keys, room, fills_room: Cell::new(false) })
     }
 

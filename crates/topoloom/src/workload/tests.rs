@@ -197,7 +197,7 @@ fn the_ideal_knows_what_a_task_waits_for() {
         let workload = build(spec, 64).expect(spec);
         let bytes = |message: &Message| message.bytes as f64;
         let seconds = |message: u32| bytes(&workload.messages()[message as usize]);
-        ideal(&workload, &Uncongested { send: rates[0], receive: rates[1], bytes: &bytes, alone_s: &seconds })
+        ideal(&workload, &IdealNetwork { send: rates[0], receive: rates[1], bytes: &bytes, alone_s: &seconds })
     };
     let open = [f64::INFINITY; 2];
     assert_eq!(alone(open, "reduce:size=10"), 10.0);

@@ -136,7 +136,7 @@ fn read(request: &Request) -> Result<Step> {
 }
 
 /// The messages between stages: their ids are consecutive for the ranks of a stage.
-struct Handed {
+struct StageMessages {
     forward: Vec<Vec<u32>>,
     backward: Vec<Vec<u32>>,
 }
@@ -167,7 +167,7 @@ impl Step {
     }
 
     /// Announces all messages between stages, by the lower stage and the microbatch.
-    fn hand(&self, builder: &mut Builder) -> Handed {
+    fn hand(&self, builder: &mut Builder) -> StageMessages {
         let bytes = self.activations / u64::from(self.tensor);
         let width = self.width();
         let mut all = |back: bool| {
@@ -185,10 +185,10 @@ impl Step {
                 })
                 .collect()
         };
-        Handed { forward: all(false), backward: all(true) }
+        StageMessages { forward: all(false), backward: all(true) }
     }
 
-    fn forward(&self, builder: &mut Builder, stage: u32, batch: u32, handed: &Handed) {
+    fn forward(&self, builder: &mut Builder, stage: u32, batch: u32, handed: &StageMessages) {
         let ids = |stage: u32| {
             let first = handed.forward[stage as usize][batch as usize];
             first..first + self.width()
@@ -202,7 +202,7 @@ impl Step {
         }
     }
 
-    fn backward(&self, builder: &mut Builder, stage: u32, batch: u32, handed: &Handed) {
+    fn backward(&self, builder: &mut Builder, stage: u32, batch: u32, handed: &StageMessages) {
         let ids = |stage: u32| {
             let first = handed.backward[stage as usize][batch as usize];
             first..first + self.width()

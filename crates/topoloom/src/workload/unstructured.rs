@@ -24,7 +24,7 @@ pub(super) const APP: AppInfo = AppInfo {
     summary: "messages between random pairs of tasks",
     keys: &[TASKS, SIZES, MESSAGES, EACH, ROUNDS, SEED],
     argument: None,
-    build: |request| build(request, &Kind { sizes: Drawn::Even(request.sizes()?), hot: None }),
+    build: |request| build(request, &Kind { sizes: SizeKind::Even(request.sizes()?), hot: None }),
 };
 
 pub(super) const MGMT: AppInfo = AppInfo {
@@ -33,7 +33,7 @@ pub(super) const MGMT: AppInfo = AppInfo {
               16 to 1501",
     keys: &[TASKS, MESSAGES, EACH, ROUNDS, SEED],
     argument: None,
-    build: |request| build(request, &Kind { sizes: Drawn::Management, hot: None }),
+    build: |request| build(request, &Kind { sizes: SizeKind::Management, hot: None }),
 };
 
 pub(super) const HR: AppInfo = AppInfo {
@@ -60,17 +60,17 @@ pub(super) const HR: AppInfo = AppInfo {
 fn build_hr(request: &Request) -> Result<Workload> {
     let (hot, share) = (request.part("hot").unwrap_or(0.125), request.part("share").unwrap_or(0.25));
     let tasks = ((f64::from(request.tasks()?) * hot) as u32).max(1);
-    build(request, &Kind { sizes: Drawn::Even(request.sizes()?), hot: Some((share, tasks)) })
+    build(request, &Kind { sizes: SizeKind::Even(request.sizes()?), hot: Some((share, tasks)) })
 }
 
 /// What tells the three apart.
 struct Kind {
-    sizes: Drawn,
+    sizes: SizeKind,
     /// With this probability a message goes to one of so many first tasks.
     hot: Option<(f64, u32)>,
 }
 
-enum Drawn {
+enum SizeKind {
     Even(Sizes),
     Management,
 }
@@ -78,9 +78,9 @@ enum Drawn {
 impl Kind {
     fn bytes(&self, rng: &mut Rng) -> u64 {
         match self.sizes {
-            Drawn::Even(sizes) => sizes.draw(rng),
-            Drawn::Management if rng.unit() <= 0.8 => 1 + u64::from(rng.below(16)),
-            Drawn::Management => 16 + u64::from(rng.below(1486)),
+            SizeKind::Even(sizes) => sizes.draw(rng),
+            SizeKind::Management if rng.unit() <= 0.8 => 1 + u64::from(rng.below(16)),
+            SizeKind::Management => 16 + u64::from(rng.below(1486)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::options::Allocator;
 use super::vc_allocator::VcRequest;
-use super::{InputQueued, NO_SUCH_PORT, NONE, RouterState};
+use super::{InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Flit, UNDECIDED};
 
 /// A virtual channel at an input. One cache line: the flit at the front is inline.
@@ -36,7 +36,7 @@ pub(super) struct OutputVc {
     pub(super) starved: bool,
 }
 
-impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Takes the request at `place` off the list until a VC of its output is freed. A head that decides again waits for
     /// any VC of the router, among those of its first port: it looks at once whether another will do.
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! All others are called through a reference, at some 8 to 10 % of the engine's speed. Being hot is worth its build time
 //! for what users run most.
 
-use super::{ADAPTIVE, InputQueued, PLAIN};
+use super::{ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
     AnyRouting, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal, Min,
@@ -14,7 +14,7 @@ use crate::routing::{
 macro_rules! hot {
     ($(#[$doc:meta])* $name:ident, $kind:ident: $($routing:ty,)+) => {
         $(#[$doc])*
-        pub fn $name<const LOG: u32>(routing: &AnyRouting) -> &dyn Arrivals<InputQueued<LOG, $kind>> {
+        pub fn $name<const LOG: u32>(routing: &AnyRouting) -> &dyn Arrivals<InputQueuedRouters<LOG, $kind>> {
             $(if let Some(routing) = routing.downcast_ref::<$routing>() {
                 return routing;
             })+

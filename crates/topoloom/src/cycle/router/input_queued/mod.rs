@@ -1,7 +1,7 @@
 //! The `iq` router model: input-queued, virtual channels, credits, separable, iSLIP or wavefront allocation, BookSim2's
 //! timing.
 //!
-//! One [`InputQueued`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
+//! One [`InputQueuedRouters`] holds all routers of a domain. Within an internal step every stage sees the state at its start: VC
 //! allocation runs first and does not see what switch allocation frees; its winners ask for the switch one step later.
 //! There is no output queue as an object: a flit that wins the switch is given its departure cycle at once.
 
@@ -123,12 +123,12 @@ impl Router for Options {
         macro_rules! with_stride {
             ($($stride:literal => $log:literal),*) => {
                 match (setup.stride, kind(setup, self)) {
-                    $(($stride, PLAIN) => simulation.run::<InputQueued<$log, PLAIN>>(hot::once::<$log>(routing), self),
+                    $(($stride, PLAIN) => simulation.run::<InputQueuedRouters<$log, PLAIN>>(hot::once::<$log>(routing), self),
                     ($stride, ADAPTIVE) => {
-                        simulation.run::<InputQueued<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
+                        simulation.run::<InputQueuedRouters<$log, ADAPTIVE>>(hot::again::<$log>(routing), self)
                     }
                     // With options that few runs have, routings are called through a reference.
-                    ($stride, _) => simulation.run::<InputQueued<$log, GENERAL>>(routing, self),)*
+                    ($stride, _) => simulation.run::<InputQueuedRouters<$log, GENERAL>>(routing, self),)*
                     (other, _) => unreachable!("no engine for a stride of {other}"),
                 }
             };
@@ -139,7 +139,7 @@ impl Router for Options {
 
 /// All input-queued routers of a domain, of one of the kinds [`PLAIN`], [`ADAPTIVE`] and [`GENERAL`]; VCs stand 2^`LOG` to a port.
 #[derive(Debug)]
-pub struct InputQueued<const LOG: u32, const KIND: u8> {
+pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     routers: Table<RouterState>,
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
@@ -199,7 +199,7 @@ pub struct InputQueued<const LOG: u32, const KIND: u8> {
     grants: u64,
 }
 
-impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn delayed(&self) -> bool {
         KIND == GENERAL && self.delayed
@@ -270,7 +270,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
     }
 }
 
-impl<const LOG: u32, const KIND: u8> RouterModel for InputQueued<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIND> {
     type Plan = Options;
 
     fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
@@ -626,11 +626,11 @@ mod tests {
     use crate::cycle::flit::{HEAD, TAIL};
 
     /// The router of a network whose routers have one each, and a packet that is to leave by `out`.
-    fn accept(out: u16, class: u8) -> InputQueued<2, PLAIN> {
+    fn accept(out: u16, class: u8) -> InputQueuedRouters<2, PLAIN> {
         let network = crate::topology::build("hypercube:1").unwrap();
         let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
-        let mut routers = InputQueued::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
+        let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
         routers.accept(4 + 1, Flit { out, class, kind: HEAD | TAIL, ..Flit::NONE }, 0);
         routers
     }

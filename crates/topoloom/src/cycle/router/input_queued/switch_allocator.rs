@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{GENERAL, InputQueued, NONE};
+use super::{GENERAL, InputQueuedRouters, NONE};
 use crate::cycle::channels::Channels;
 use crate::network::PortId;
 
@@ -16,7 +16,7 @@ pub(super) struct SwitchRequest {
     pub(super) output: u16,
 }
 
-impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Input VC `input` (router numbering), which holds `output`, asks for the switch.
     #[inline(always)]
     pub(super) fn ask_switch(&mut self, router: usize, input: u16, output: u16) {
@@ -143,7 +143,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
         parked
     }
 
-    /// The general case of [`InputQueued::switch_input_first`].
+    /// The general case of [`InputQueuedRouters::switch_input_first`].
     #[inline(never)]
     pub(super) fn inputs_choose(&mut self, router: usize, asking: Range<usize>, step: u32, parked: &mut bool) {
         let port_base = self.routers[router].first_port as usize;
@@ -166,7 +166,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
         }
     }
 
-    /// Outputs grant, then inputs accept. As [`InputQueued::switch_input_first`]; the winners stand by input in `by_output`.
+    /// Outputs grant, then inputs accept. As [`InputQueuedRouters::switch_input_first`]; the winners stand by input in `by_output`.
     pub(super) fn switch_islip(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let mut parked = false;
@@ -187,7 +187,7 @@ impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
         parked
     }
 
-    /// Wavefront over inputs and outputs. As [`InputQueued::switch_input_first`].
+    /// Wavefront over inputs and outputs. As [`InputQueuedRouters::switch_input_first`].
     pub(super) fn switch_wavefront(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
         let port_base = self.routers[router].first_port as usize;
         let (square, first) = (self.radix(router), self.diagonals[router].switch);

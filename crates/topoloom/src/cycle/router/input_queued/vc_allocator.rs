@@ -3,7 +3,7 @@
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{GENERAL, InputQueued, NO_SUCH_PORT, NONE, RouterState};
+use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
 /// An input VC that asks for an output VC of a class.
@@ -19,7 +19,7 @@ impl VcRequest {
     pub(super) const NONE: Self = Self { input: NONE, port: 0, class: 0 };
 }
 
-impl<const LOG: u32, const KIND: u8> InputQueued<LOG, KIND> {
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head has come to the front of input VC `index` (domain numbering): it asks for an output VC.
     #[inline(always)]
     pub(super) fn ask_vc(&mut self, router: u32, index: usize, step: u32) {

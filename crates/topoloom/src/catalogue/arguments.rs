@@ -11,14 +11,14 @@ use crate::error::{Error, Result, unknown};
 
 /// The values of a text. Every one has the type of its key.
 #[derive(Debug, Clone)]
-pub struct Given<'a> {
+pub struct Arguments<'a> {
     entry: Entry,
     place: &'a str,
     lead: &'a str,
     values: Vec<(&'static Key, &'a str)>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> Arguments<'a> {
     /// Reads `rest`, what stands behind the colon. Mistakes begin with `place` and a colon.
     ///
     /// # Errors
@@ -296,18 +296,18 @@ mod tests {
     #[test]
     fn values_have_the_types_of_their_keys() {
         let text = "p=2,nodes=1,5-7,way=long,share=10%,sides=2x3,open";
-        let given = Given::read(entry(Lead::Nothing, Alone::Flag), "thing", text).expect("reads");
+        let given = Arguments::read(entry(Lead::Nothing, Alone::Flag), "thing", text).expect("reads");
         assert_eq!((given.count("p"), given.int("seed"), given.text("nodes")), (Some(2), None, Some("1,5-7")));
         assert_eq!((given.choice("way"), given.part("share"), given.flag("open")), ("long", Some(0.1), true));
         assert_eq!(given.sides("sides"), Some(vec![2, 3]));
         let strict = entry(Lead::Sizes, Alone::Example("thing:4x4"));
-        let given = Given::read(strict, "thing:3x4, p = 2", "3x4, p = 2").expect("reads");
+        let given = Arguments::read(strict, "thing:3x4, p = 2", "3x4, p = 2").expect("reads");
         assert_eq!((given.sizes(), given.count("p"), given.choice("way")), (vec![3, 4], Some(2), "short"));
     }
 
     #[test]
     fn leads_stand_first_or_behind() {
-        let read = |lead, text| Given::read(entry(lead, Alone::Mistake("")), "thing", text).expect("reads");
+        let read = |lead, text| Arguments::read(entry(lead, Alone::Mistake("")), "thing", text).expect("reads");
         assert_eq!(read(Lead::All("FILE"), "a,b=(c").lead(), "a,b=(c");
         let behind = read(Lead::Behind, "p=1,seed=2(torus:4x4,p=3)");
         let expected = (Some("(torus:4x4,p=3)"), Some(1), Some(2));
@@ -338,7 +338,7 @@ mod tests {
             (loose, "sides=2xx", "x: sides is '2xx'; it must be whole numbers from 1 up, as in 16x16x8"),
             (Entry { keys: &[], ..loose }, "p=1", "the thing 'thing' takes no keys, but 'p' is given"),
         ] {
-            let sentence = Given::read(entry, "x", text).expect_err(text).to_string();
+            let sentence = Arguments::read(entry, "x", text).expect_err(text).to_string();
             assert!(sentence.starts_with(words), "{text}: {sentence}");
         }
     }
