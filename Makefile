@@ -103,7 +103,7 @@ audit: setup ## Look for known vulnerabilities in all dependencies, Rust's and P
 .PHONY: miri
 miri: ## Run tests of the engine under Miri, which finds undefined behaviour: minutes; with Rust's nightly
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "Miri is not installed: rustup toolchain install nightly -c miri -c rust-src" >&2; exit 1; }
-	MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-ignore-leaks -Zmiri-permissive-provenance' cargo +nightly miri test -p topoloom --lib --target-dir target/miri -- $(MIRI_TESTS)
+	MIRIFLAGS='-Zmiri-isolation-error=hide -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows' cargo +nightly miri test -p topoloom --lib --target-dir target/miri -- $(MIRI_TESTS)
 
 .PHONY: docs
 docs: ## Build the engine's API pages: target/doc/topoloom/index.html

@@ -61,13 +61,13 @@ def _why_unreadable(path: str | Path) -> str | None:
 
 
 def read_text(path: str | Path, kind: str = "") -> str:
-    """Return the text of a file in UTF-8; arguments as for :func:`read_bytes`.
+    """Return the text of a file in UTF-8, without the mark of its byte order; arguments as for :func:`read_bytes`.
 
     Raises:
         TopoloomError: As for :func:`read_bytes`, or the file is no text in UTF-8.
     """
     try:
-        text = read_bytes(path, kind).decode("utf-8")
+        text = read_bytes(path, kind).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise TopoloomError(f"{kind} {path} cannot be read: it is no text in UTF-8".lstrip()) from None
     # As files that are opened as text: every line ends in a newline alone.

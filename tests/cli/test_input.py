@@ -14,6 +14,8 @@ import pytest
 from topoloom import Study, TopoloomError, _core
 from topoloom.studies.toml_lines import places
 
+ENGINE = Path(__file__).parents[2] / "crates/topoloom/src"
+
 TOPOLOOM = [sys.executable, "-m", "topoloom"]
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux says what a process has")
@@ -63,6 +65,37 @@ def test_a_pipe_is_not_waited_for(topoloom, tmp_path, monkeypatch, command):
     assert is_a_sentence(outcome), outcome
     assert "FIFO" in outcome.err
     assert "regular file" in outcome.err or command[0] == "simulate"
+
+
+TEXTS = {
+    ("simulate", "mesh:2", "--load", "0.1", "--rates"): "0,1\n1,0.5\n",
+    ("simulate", "mesh:2", "--load", "0.1", "--traffic", "pairs:"): "0,1\n",
+    ("simulate", "mesh:2", "--traffic", "trace:"): "0,0,1,1\n",
+    ("simulate", "mesh:2", "--load", "0.1", "--routing", "table:"): (
+        "at,destination,port\n" + "".join(f"{at},{to},{int(at != to)}\n" for at in (0, 1) for to in (0, 1))
+    ),
+    ("workload", "mesh:2", "--app", "goal:"): "num_ranks 2\nrank 0 { send 8b to 1 }\nrank 1 { recv 8b from 0 }\n",
+    ("show", "file:"): "0 1\n",
+    ("show", "mesh:2", "--prices"): (ENGINE / "layout/prices/multitier.json").read_text(encoding="utf-8"),
+    ("layout", "mesh:2", "--layout", "cabinet="): "0,A\n1,B\n",
+    ("permute",): "switch_a,port_a,cabinet_a,switch_b,port_b,cabinet_b\n"
+    + "".join(f"s{at},1,c{at // 2},s{(at + 1) % 8},2,c{(at + 1) % 8 // 2}\n" for at in range(8)),
+    ("run", "--dry-run"): f'name = "x"\n{SWEEP}',
+}
+"""A command, to whose last argument the name of the file belongs, and what the file may hold."""
+
+
+@pytest.mark.parametrize("command", TEXTS, ids=" ".join)
+def test_a_mark_of_the_byte_order_is_no_part_of_the_text(topoloom, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    name = "file.json" if command[-1] == "--prices" else "file.csv"
+    arguments = [*command[:-1], command[-1] + name] if command[-1][-1] in ":=" else [*command, name]
+    (tmp_path / name).write_text(TEXTS[command], encoding="utf-8")
+    plain = topoloom(*arguments)
+    assert plain.status == 0, plain.err
+    (tmp_path / name).write_text(TEXTS[command], encoding="utf-8-sig")
+    marked = topoloom(*arguments)
+    assert marked.status == 0, marked.err
 
 
 def test_a_file_that_memory_cannot_hold_is_not_read(topoloom, tmp_path):

@@ -37,6 +37,7 @@ CASES = [
     ("mesh:3x3", 300, 200, [1], Options(vcs=1, buffer=4, speedup=1)),
     ("mesh:3x3", 200, 400, [1, 2, 7], Options(vcs=1, buffer=4, speedup=1)),
     ("mesh:4x4", 400, 100, [1, 5], Options(vcs=2, buffer=3, speedup=1)),
+    ("mesh:3x3", 100, 10, [1, 5], Options(vcs=2, buffer=4, speedup=1)),
     ("mesh:3x3,p=2", 300, 50, [1, 3, 20], Options(vcs=3, buffer=8, speedup=2)),
     ("mesh:3x3", 300, 300, [2, 3], Options(vcs=4, buffer=8, speedup=1.5)),
     ("mesh:4x4", 300, 100, [1, 4], Options(vcs=2, buffer=4, speedup=1, allocator="islip")),
@@ -67,6 +68,14 @@ def test_flit_for_flit_as_the_slow_router(tmp_path, spec, count, length, sizes, 
     assert theirs.network_latency == pytest.approx(ours["network_latency_cycles"] * count, abs=1e-6)
     assert theirs.hops == pytest.approx(ours["hops"] * count, abs=1e-6)
     assert ours["makespan_cycles"] == ours["measured_cycles"] == theirs.last + 1
+
+
+def test_packets_that_are_all_created_at_once_are_replayed(tmp_path):
+    """Routers next to each other exchange 30 flits from cycle 0 on: 8 cycles for the first, 1 for each further one."""
+    trace = write(tmp_path, [(0, source, 1 - source, 10) for source in (0, 1, 0, 1, 0, 1)])
+    (point,) = topoloom.network("mesh:2").simulate(traffic=trace).points.values()
+    assert (point.offered, point.packets, point.converged) == (30, 6, True)
+    assert point.makespan_cycles == 4 + 2 + 2 + 29 + 1
 
 
 def test_what_is_told_of_a_trace(tmp_path):

@@ -19,7 +19,7 @@ from typing import Any
 import dask
 import psutil
 import pytest
-from distributed import Client, LocalCluster, Security
+from distributed import Client, LocalCluster, Scheduler, Security
 from distributed.core import connect
 from distributed.utils import get_ip
 
@@ -275,22 +275,23 @@ def test_jobs_are_workers_and_those_that_end_are_replaced(tmp_path: Path, monkey
 # ---- strangers ------------------------------------------------------------------------------------------------------
 
 
-def admits(address: str, security: Security | None) -> bool:
+async def answers(address: str, security: Security | None) -> bool:
     """Whether a scheduler or a worker answers someone who comes to this address with these certificates."""
-
-    async def ask() -> bool:
-        arguments = {} if security is None else security.get_connection_args("client")
+    arguments = {} if security is None else security.get_connection_args("client")
+    try:
         comm = await connect(address, timeout=3, **arguments)
         try:
             await comm.write({"op": "identity", "reply": True})
             return isinstance(await comm.read(), dict)
         finally:
             await comm.close()
-
-    try:
-        return asyncio.run(ask())
     except (OSError, RuntimeError, TypeError):
         return False
+
+
+def admits(address: str, security: Security | None) -> bool:
+    """The same, from outside the loop that a scheduler runs in."""
+    return asyncio.run(answers(address, security))
 
 
 def listening() -> set[Any]:
@@ -336,6 +337,31 @@ def test_strangers_are_refused(cluster: LocalCluster, tmp_path: Path, monkeypatc
     assert list(tmp_path.glob(".topoloom-*")) == []
 
 
+def test_a_site_cannot_take_the_certificates_from_a_scheduler(tmp_path: Path, monkeypatch: Any) -> None:
+    put_on_path(tmp_path / "bin", monkeypatch, sbatch="exit 0")
+    monkeypatch.chdir(tmp_path)
+    site = {"host": "127.0.0.1", "protocol": "tcp://", "security": Security(require_encryption=False)}
+    with dask.config.set({"jobqueue.slurm.scheduler-options": site}), Jobs("slurm", interface="lo").cluster() as made:
+        assert admits(made.scheduler_address, made.security)
+        assert not admits(made.scheduler_address.replace("tls://", "tcp://"), None)
+        assert not admits(made.scheduler_address, Security.temporary())
+
+
+def test_nothing_listens_without_the_certificates(tmp_path: Path, monkeypatch: Any) -> None:
+    """With certificates alone a scheduler listens at tcp:// all the same, and admits anyone."""
+    monkeypatch.chdir(tmp_path)
+
+    async def scheduler(protocol: str, security: Security) -> tuple[bool, bool]:
+        async with Scheduler(protocol=protocol, host="127.0.0.1", security=security, dashboard=False) as made:
+            return await answers(made.address, None), await answers(made.address, security)
+
+    with secret("slurm") as own:
+        assert asyncio.run(scheduler("tls://", own.security)) == (False, True)
+        with pytest.raises(RuntimeError) as caught:
+            asyncio.run(scheduler("tcp://", own.security))
+    assert "encryption required" in str(caught.value.__cause__)
+
+
 def test_only_the_user_can_read_the_key(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     before = os.umask(0)
@@ -357,11 +383,11 @@ def test_only_the_user_can_read_the_key(tmp_path: Path, monkeypatch: Any) -> Non
 
 
 def test_addresses_are_as_narrow_as_the_cluster_allows() -> None:
-    pages = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-    assert scheduler_options("slurm", None) == {"host": get_ip(), **pages}
-    assert scheduler_options("slurm", "ib0") == pages
+    own = {"protocol": "tls://", "dashboard": False, "dashboard_address": "127.0.0.1:0"}
+    assert scheduler_options("slurm", None) == {"host": get_ip(), **own}
+    assert scheduler_options("slurm", "ib0") == own
     with dask.config.set({"jobqueue.slurm.scheduler-options": {"host": "login", "dashboard_address": ":8787"}}):
-        assert scheduler_options("slurm", None) == {"host": "login", **pages}
+        assert scheduler_options("slurm", None) == {"host": "login", **own}
 
 
 def test_a_running_cluster_with_certificates(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:

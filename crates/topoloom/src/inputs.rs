@@ -10,6 +10,9 @@ use crate::memory::available_memory;
 /// Bytes of memory that a byte of a file may cost where all of it is read and taken apart.
 const COST: u128 = 12;
 
+/// What stands in front of the text in some files.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Opens a file that a user names, of which every byte costs `cost` bytes of memory. Only regular files that fit are
 /// opened: a device such as `/dev/zero` never ends, and a pipe waits for a writer that may never come. The error is the
 /// rest of a sentence that begins with the file's name and a colon.
@@ -41,7 +44,15 @@ pub(crate) fn read(path: &str) -> std::result::Result<Vec<u8>, String> {
 
 /// The text of a file that a user names; the error as of [`open`].
 pub(crate) fn read_text(path: &str) -> std::result::Result<String, String> {
-    String::from_utf8(read(path)?).map_err(|_| "it is no text in UTF-8".to_owned())
+    text(&read(path)?).map(str::to_owned).map_err(|_| "it is no text in UTF-8".to_owned())
+}
+
+/// The text of a file with these bytes, without the mark of its byte order, which some editors write in front of it. The
+/// error is the first line that is no text in UTF-8.
+pub(crate) fn text(bytes: &[u8]) -> std::result::Result<&str, usize> {
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count())?;
+    Ok(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text))
 }
 
 /// What was read, for tests.

@@ -42,7 +42,7 @@ pub(crate) fn rows(
     let mut first = true;
     for (line, text) in (1..).zip(lines) {
         let text = text.map_err(unreadable)?;
-        let text = text.trim_start_matches('\u{feff}').trim();
+        let text = text.trim_start_matches(inputs::BYTE_ORDER_MARK).trim();
         if text.is_empty() || text.starts_with('#') {
             continue;
         }

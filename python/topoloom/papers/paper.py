@@ -16,7 +16,7 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.files import read_text
 from topoloom.papers.formulas import Formula
 from topoloom.studies.mistakes import parse_toml
-from topoloom.studies.toml_lines import line_of, places
+from topoloom.studies.toml_lines import as_toml, line_of, places
 
 FILE, PUBLISHED = "paper.toml", "published.csv"
 
@@ -260,7 +260,7 @@ class Paper(_Part):
         path = self._folder / PUBLISHED
         if not path.is_file():
             return {}
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             return {row["id"]: row for row in csv.DictReader(file)}
 
     @classmethod
@@ -317,7 +317,7 @@ def _mistake(error: ValidationError, text: str, name: str) -> str:
         return f"{where}: the key '{path[-1]}' is missing"
     if cause is not None:
         return f"{where}: {key + ' ' if str(cause).startswith('is ') else ''}{cause}"
-    return f"{where}: {key} is {first['input']!r}; {first['msg'].replace('Input should be', 'it must be')}"
+    return f"{where}: {key} is {as_toml(first['input'])}; {first['msg'].replace('Input should be', 'it must be')}"
 
 
 _MODELS: Mapping[str, type[_Part]] = {

@@ -67,9 +67,7 @@ def _parse(values: Loads, noun: str, unit: str) -> list[float]:
     if isinstance(values, str):
         items = [value for item in values.split(",") for value in _item(item.strip(), values, noun)]
     else:
-        items = [
-            _number(str(value), noun, noun) for value in ([values] if isinstance(values, (int, float)) else values)
-        ]
+        items = [_number(str(value), "", noun) for value in ([values] if isinstance(values, (int, float)) else values)]
     if not items:
         raise TopoloomError(f"no {noun} is given; write it like 0.5 or 0.1:0.9:0.1")
     for value in items:
@@ -103,8 +101,9 @@ def _number(text: str, whole: str, noun: str) -> Decimal:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("nan")
+    given = f"{noun} '{text}' in '{whole}'" if whole else f"{noun} '{text}'"
     if number and number.is_finite() and abs(number.adjusted()) > MOST_EXPONENT:
-        raise TopoloomError(f"{noun} '{text}' in '{whole}' is out of all range; write it like 0.5 or 0.1:0.9:0.1")
+        raise TopoloomError(f"{given} is out of all range; write it like 0.5 or 0.1:0.9:0.1")
     if not number.is_finite():
-        raise TopoloomError(f"{noun} '{text}' in '{whole}' is not a number; write it like 0.5 or 0.1:0.9:0.1")
+        raise TopoloomError(f"{given} is not a number; write it like 0.5 or 0.1:0.9:0.1")
     return number

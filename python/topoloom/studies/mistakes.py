@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.studies.toml_lines import Path, line_of
+from topoloom.studies.toml_lines import Path, as_toml, line_of
 
 SWEEP = 2
 """The length of the path of a sweep: ``("sweep", 0)``."""
@@ -107,7 +107,7 @@ def _sentence(sort: str, mistake: Mapping[str, Any], key: str, known: Sequence[s
     if mistake["loc"] == ("sweep",):
         return "sweep must be a list of tables; write each as [[sweep]]"
     message = mistake["msg"].replace("Input should be", "it must be").partition(", unable to parse")[0]
-    return f"{key} is {mistake['input']!r}; {message.replace('valid dictionary', 'table')}"
+    return f"{key} is {as_toml(mistake['input'])}; {message.replace('valid dictionary', 'table')}"
 
 
 def _written(path: Path, values: Mapping[str, Any]) -> Path:

@@ -101,6 +101,7 @@ def _certificates(folder: Path) -> "Security":
     _write_secret(certificate, fresh.tls_worker_cert)
     pair = {f"tls_{role}_{what}": str(path) for role in ("client", "scheduler", "worker")
             for what, path in (("key", key), ("cert", certificate))}  # fmt: skip
+    # Certificates do not keep a scheduler from listening without them, at tcp://; this does, whatever its options are.
     return Security(require_encryption=True, tls_ca_file=str(certificate), **pair)  # type: ignore[no-untyped-call]
 
 
@@ -114,13 +115,14 @@ def scheduler_options(system: str, interface: str | None) -> dict[str, Any]:
     """Return what dask-jobqueue gives its scheduler: the site's own options, and addresses no wider than needed.
 
     It listens at one address alone: that of `interface` or of the site's configuration, or else the one that jobs are
-    given. Its pages are served to this machine only.
+    given. Its pages are served to this machine only. No site's option takes its certificates from it.
     """
     import dask  # noqa: PLC0415 - Dask is optional, and loads slowly
     from distributed.utils import get_ip  # noqa: PLC0415 - as above
 
     site: dict[str, Any] = dict(dask.config.get(f"jobqueue.{system}.scheduler-options", None) or {})
-    site.update(dashboard=False, dashboard_address=LOOPBACK)
+    site.pop("security", None)
+    site.update(protocol="tls://", dashboard=False, dashboard_address=LOOPBACK)
     interface = interface or dask.config.get(f"jobqueue.{system}.interface", None)
     if interface is None and not {"host", "interface"} & site.keys():
         site["host"] = get_ip()  # type: ignore[no-untyped-call]

@@ -1,6 +1,7 @@
 """Studies: what users write in TOML or build in Python, and the points that it stands for."""
 
 import dataclasses
+import datetime
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -37,7 +38,7 @@ from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
 from topoloom.studies.running import run_points
 from topoloom.studies.toml_lines import Path as Place
-from topoloom.studies.toml_lines import line_of, places
+from topoloom.studies.toml_lines import as_toml, line_of, places
 
 MOST_SEEDS = 100_000
 
@@ -455,16 +456,27 @@ def _check_option(kind: Measurement, name: str, values: Any, engine: Any) -> Non
         raise TopoloomError("the seed is no option of a study; give seeds")
     if name == "router" and kind.simulates:
         if not isinstance(values, str):
-            raise TopoloomError(f"router is {values!r}; it must be a text such as 'vcs=4,buffer=16'")
+            raise TopoloomError(f"router is {as_toml(values)}; it must be a text such as 'vcs=4,buffer=16'")
         kind.make_options(router_options(values))
         return
     if values == []:
         raise TopoloomError(f"{name} is an empty list; it must hold at least one value")
     for value in values if isinstance(values, list) else [values]:
         field = kind.options.model_fields.get(name.replace("-", "_"))
-        if isinstance(value, bool) and (field is None or field.annotation is not bool):
-            raise TopoloomError(f"{name} is {str(value).lower()}; it must be a number or a text")
+        for key, part in _parts(name, value):
+            is_meant = isinstance(part, bool) and field is not None and field.annotation is bool
+            if isinstance(part, (bool, datetime.date, datetime.time)) and not is_meant:
+                raise TopoloomError(f"{key} is {as_toml(part)}; it must be a number or a text")
         kind.make_options(({"engine": engine} if isinstance(engine, str) else {}) | {name.replace("-", "_"): value})
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield an option, or each entry of one that is a table, with what it is called."""
+    if not isinstance(value, dict):
+        yield name, value
+        return
+    for key, part in value.items():
+        yield from _parts(f"{name} {key}", part)
 
 
 def router_options(text: str) -> dict[str, str]:

@@ -1,5 +1,9 @@
-"""Where things stand in a TOML file: tomllib does not tell, and a mistake should be told with its line."""
+"""What TOML files look like, which tomllib does not tell: where things stand, and how a value is written.
 
+A mistake is told with its line, and with the value as its author wrote it.
+"""
+
+import datetime
 import re
 from collections.abc import Sequence
 
@@ -39,6 +43,23 @@ def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
         if (line := found.get(tuple(path[:length]))) is not None:
             return line
     return None
+
+
+def as_toml(value: object) -> str:
+    """Return a value that tomllib has read as TOML writes it.
+
+    >>> as_toml({"on": True, "at": [datetime.date(2020, 1, 2), "noon"]})
+    "{on = true, at = [2020-01-02, 'noon']}"
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (datetime.date, datetime.time)):  # a date with a time is a date
+        return value.isoformat()
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {as_toml(held)}" for key, held in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    return repr(value)
 
 
 def _header(line: str) -> str | None:

@@ -289,17 +289,18 @@ impl std::fmt::Debug for Run {
 
 impl Run {
     /// Checks everything that can be checked before running. `load` is in flits per active terminal per cycle; a trace
-    /// has a load of its own instead.
+    /// has a load of its own instead, which is more than 1 where it creates packets faster than terminals can send.
     ///
     /// # Errors
     /// Whatever is wrong with routing, traffic, load or options, in a sentence.
     pub fn new(network: &Network, routing: &str, traffic: &str, load: f64, config: &Config) -> Result<Self> {
-        if !(0.0..=1.0).contains(&load) {
+        let pattern = traffic::build(network, traffic)?;
+        if pattern.trace().is_none() && !(0.0..=1.0).contains(&load) {
             return Err(Error::Config(format!(
                 "the load is {load}; it must be from 0 to 1 flits per terminal per cycle"
             )));
         }
-        Self::with(network, routing, (traffic::build(network, traffic)?, None), traffic, load, config)
+        Self::with(network, routing, (pattern, None), traffic, load, config)
     }
 
     /// The same for traffic that is at hand, under a name; a workload has no load.

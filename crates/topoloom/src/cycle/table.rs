@@ -135,24 +135,44 @@ mod tests {
         table.prefetch(100);
     }
 
-    /// Every owner of tables keeps its promise in small runs: debug builds check the indices, and Miri the memory.
+    /// A small run in which every owner of tables keeps its promise: debug builds check the indices, and Miri the memory.
+    fn keeps_within_its_tables(spec: &str, routing: &str, config: &str) {
+        let network = crate::topology::build(spec).unwrap();
+        let mut config: super::super::Config = serde_json::from_str(config).unwrap();
+        (config.warmup, config.measure) = (Some(5), Some(20));
+        let point = super::super::simulate(&network, routing, "uniform", 0.4, &config, &crate::watch::NoControl);
+        assert!(point.unwrap().flit_hops > 0, "{spec} {routing}");
+    }
+
     #[test]
-    fn engines_keep_within_their_tables() {
-        let runs = [
-            ("mesh:2x2", "dor", "{}"),
-            ("torus:3", "duato", r#"{"threads": 2, "seed": 2}"#),
-            ("hyperx:2x2,p=1", "ugal-l", r#"{"packet": "1-3"}"#),
-            ("mesh:2x2", "dor", r#"{"allocator": "islip", "iterations": 2, "flow": "vct", "packet": "2"}"#),
-            ("mesh:2x2", "dor", r#"{"allocator": "wavefront", "sw_alloc_delay": 2}"#),
-            ("twin-torus:2x2x2x2", "ts-dor", r#"{"model": "extoll", "packet": "2"}"#),
-        ];
-        for (spec, routing, config) in runs {
-            let network = crate::topology::build(spec).unwrap();
-            let mut config: super::super::Config = serde_json::from_str(config).unwrap();
-            (config.warmup, config.measure) = (Some(5), Some(20));
-            let point = super::super::simulate(&network, routing, "uniform", 0.4, &config, &crate::watch::NoControl);
-            assert!(point.unwrap().flit_hops > 0, "{spec} {routing}");
-        }
+    fn the_plain_router_keeps_within_its_tables() {
+        keeps_within_its_tables("mesh:2x2", "dor", "{}");
+    }
+
+    #[test]
+    fn threads_keep_within_their_tables() {
+        keeps_within_its_tables("torus:3", "duato", r#"{"threads": 2, "seed": 2}"#);
+    }
+
+    #[test]
+    fn packets_of_any_size_keep_within_their_tables() {
+        keeps_within_its_tables("hyperx:2x2,p=1", "ugal-l", r#"{"packet": "1-3"}"#);
+    }
+
+    #[test]
+    fn cut_through_keeps_within_its_tables() {
+        let config = r#"{"allocator": "islip", "iterations": 2, "flow": "vct", "packet": "2"}"#;
+        keeps_within_its_tables("mesh:2x2", "dor", config);
+    }
+
+    #[test]
+    fn delays_keep_within_their_tables() {
+        keeps_within_its_tables("mesh:2x2", "dor", r#"{"allocator": "wavefront", "sw_alloc_delay": 2}"#);
+    }
+
+    #[test]
+    fn virtual_output_queues_keep_within_their_tables() {
+        keeps_within_its_tables("torus:3", "duato", r#"{"model": "extoll", "packet": "1-2"}"#);
     }
 
     #[test]

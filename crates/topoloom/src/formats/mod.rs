@@ -32,6 +32,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result, unknown};
+use crate::inputs;
 use crate::links::LinkTimes;
 use crate::network::{Link, LinkClass, Network, TerminalId};
 
@@ -271,11 +272,8 @@ fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
 
 /// A file's bytes as text, without the mark of its byte order.
 fn text(bytes: &[u8]) -> std::result::Result<&str, Mistake> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count();
-        Mistake::at(line, "this is no text in UTF-8, so it is no graph in this format")
-    })?;
+    let text = inputs::text(bytes)
+        .map_err(|line| Mistake::at(line, "this is no text in UTF-8, so it is no graph in this format"))?;
     if text.trim().is_empty() {
         return Err(Mistake::whole("the file is empty"));
     }

@@ -51,11 +51,8 @@ fn build(request: &Request) -> Result<Workload> {
 
 /// Reads a whole file; `line` is where it is.
 fn read(bytes: &[u8], reader: &mut Reader, line: &mut usize) -> std::result::Result<(), Late> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let before = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        (Some(before + 1), "this is no text in UTF-8".to_owned())
-    })?;
-    let text = uncommented(text.trim_start_matches('\u{feff}'))?;
+    let text = inputs::text(bytes).map_err(|line| (Some(line), "this is no text in UTF-8".to_owned()))?;
+    let text = uncommented(text)?;
     for (number, text) in (1..).zip(text.lines()) {
         *line = number;
         // Braces end a statement as the end of a line does.
