@@ -152,6 +152,7 @@ mod tests {
             "galaxyfly:n=5,q=5,a=2,p=2",
             "flex:4x4x3,p=4",
             "twin-torus:4x4x2x2x2",
+            "hyperx:4x4,p=2",
         ];
         let networks = specs.map(|spec| crate::topology::build(spec).expect("small"));
         let mut seen = Vec::new();
