@@ -28,15 +28,15 @@ impl Name {
         Self { canonical: text.to_owned(), files, ..Self::default() }
     }
 
-    /// A name of what is given behind `head`.
+    /// A name with what is given behind `head`, by keys that take no networks or layouts.
     ///
     /// # Errors
-    /// None but those of names within, which there are none of here.
+    /// None: names within would have some.
     pub fn of(given: &Arguments, head: &str) -> Result<Self> {
         Self::with_parts(given, head, |_, text| Ok(Self { canonical: text.to_owned(), ..Self::default() }))
     }
 
-    /// The same for keys that take names in brackets, of networks or layouts, which `part` reads.
+    /// The same by keys that take names of networks or layouts in brackets, which `part` reads.
     ///
     /// # Errors
     /// Those of `part`.
