@@ -45,7 +45,7 @@ test: setup ## Run all tests, the engine's and Python's, on all processors
 	$(PYTEST)
 
 .PHONY: test-long
-test-long: setup ## Compare every usable point of BookSim2's curves: minutes
+test-long: setup ## Compare every usable point of BookSim2's curves, adaptive routings on large networks: an hour
 	$(BIN)/python -m pytest tests/long -m long
 
 SECONDS ?= 600

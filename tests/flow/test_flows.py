@@ -250,21 +250,6 @@ def test_percentiles_are_nearest_ranks_of_all_messages():
     assert (told["p50_s"], told["p99_s"], told["max_s"]) == pytest.approx((took[49], took[98], took[99]))
 
 
-def test_an_adaptive_routing_runs_as_the_minimal_one_and_warns():
-    network = topoloom.network("dragonfly:a=4,h=2,p=2")
-    pairs = range(72), [(place + 30) % 72 for place in range(72)]
-    minimal = flows.run(network, *pairs, [LINK] * 72, routing="minimal")
-    for name in ("adaptive", "ugal-g", "par"):
-        with pytest.warns(UserWarning, match=f"^{name}: the flow engine does not model adaptive routing"):
-            run = flows.run(network, *pairs, [LINK] * 72, routing=name)
-        assert run.facts["routing"] == "min"
-        assert (run.times == minimal.times).all()
-        with pytest.warns(UserWarning, match="minimal instead"):
-            assert (flows.rates(network, *pairs, routing=name) == flows.rates(network, *pairs)).all()
-    with pytest.raises(TopoloomError, match="does not offer the routing 'anca'"):
-        flows.run(network, *pairs, [LINK] * 72, routing="anca")
-
-
 def test_the_ideal_is_what_terminals_and_single_messages_take():
     """Seven into one terminal; one out of another; a long one alone."""
     tree = topoloom.network("xgft:down=4x4,up=1")

@@ -28,7 +28,10 @@ def compare(
     context: typer.Context,
     specs: Specs,
     routing: Annotated[
-        str, typer.Option("--routing", help="Routings, or the roles minimal and adaptive.")
+        str,
+        typer.Option(
+            "--routing", help="Routings, or the roles minimal and adaptive; best: all that each network offers."
+        ),
     ] = "minimal,adaptive",
     traffic: Annotated[str, typer.Option("--traffic", help="Traffic patterns.")] = "uniform",
     load: Load = "0.1:0.9:0.1",
@@ -50,6 +53,8 @@ def compare(
     networks = load_networks(specs)
     tell_less_bandwidth(networks)
     job = watched(lambda: CompareJob(networks, routings, traffics, loads, options, layout, prices), "checks")
+    for (spec, routing_), why in job.refused.items():
+        say(f"{spec}: {routing_} is left out: {why}")
     with kept_points(store, "compare", out) as kept:
         comparison = _run(job, context.obj, kept)
         tell_layout_notes(comparison.facts)
@@ -60,7 +65,7 @@ def compare(
             print_json(comparison.to_dict())
         else:
             print_facts(comparison.facts)
-            _print_saturation(comparison)
+            print_saturation(comparison)
         return exit_status(comparison.curves, kept, finished=comparison.finished)
 
 
@@ -94,7 +99,9 @@ def _saturates(curve: Curve) -> str:
     return f"{curve.spec}, {curve.routing}, {curve.traffic} {found}"
 
 
-def _print_saturation(comparison: Comparison) -> None:
+def print_saturation(comparison: Comparison) -> None:
+    """Print what each curve saturates at and accepts, and where another routing carries more than the adaptive one."""
+
     def number(value: float | None, decimals: int) -> str:
         return "–" if value is None else f"{value:.{decimals}f}"
 
@@ -116,3 +123,5 @@ def _print_saturation(comparison: Comparison) -> None:
         "accepted at 1",
     ]  # fmt: skip
     print_table(headers, rows, left=3)
+    for short in comparison.shortfalls:
+        print(short.sentence())

@@ -36,6 +36,12 @@ Force = Annotated[
     bool, typer.Option("--force", help="Overwrite files of another kind; studies and stores are kept all the same.")
 ]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
+AnyRouting = Annotated[
+    str,
+    typer.Option(
+        "--routing", help="A routing, or the role minimal or adaptive; best: all that the network offers, in a table."
+    ),
+]
 Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]
 Load = Annotated[
     str,

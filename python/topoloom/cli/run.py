@@ -53,7 +53,7 @@ def run(
         return status.DONE
     if study is None:
         raise TopoloomError("run takes a study file, such as topoloom run STUDY.toml")
-    read = _read(study)
+    read = Study.read(study)
     folder = store or study.with_suffix(".store")
     if dry_run:
         return _dry_run(read, folder, keep_going=keep_going)
@@ -70,14 +70,6 @@ def run(
     if out is not None:
         _write_report(read, results, out, context.obj, finished=progress.finished, store=folder.name, force=force)
     return exit_status(progress)
-
-
-def _read(file: Path) -> Study:
-    """Read a study, and print its warnings."""
-    study = Study.read(file)
-    for warning in study.warnings:
-        say(warning)
-    return study
 
 
 def _refuse_results(option: str, out: Path | None, *, json: bool) -> None:

@@ -1,23 +1,28 @@
 """``topoloom saturation``: the largest load that a network carries without much delay."""
 
+from pathlib import Path
+
 from topoloom._core import CancelToken
 from topoloom.cli.console import print_json, progress
 from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, Routing, Spec, Traffic, takes_engine_options
+from topoloom.cli.parameters import AnyRouting, Json, Spec, Traffic, takes_engine_options
+from topoloom.cli.trials import run_trials
 from topoloom.cli.watching import Throttle, watched
+from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions, counted
 from topoloom.simulation.plans import search_plan
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import Keeper, run_plans
 from topoloom.simulation.simulator import Simulator
+from topoloom.simulation.trials import BEST, Trials
 
 
 @takes_engine_options
 def saturation(
     spec: Spec,
-    routing: Routing = "minimal",
+    routing: AnyRouting = "minimal",
     traffic: Traffic = "uniform",
     store: Store = None,
     json: Json = False,
@@ -26,6 +31,8 @@ def saturation(
 ) -> int:
     """Search for the saturation load: accepted ≥ 0.98 offered, and mean latency ≤ 3 times that at zero load."""
     network = load_network(spec)
+    if routing == BEST:
+        return _try_all(network, traffic, store, json=json, options=options)
     simulator = watched(
         lambda: Simulator(network.core, routing, traffic, options, precise=()), f"{network.spec}: checks"
     )
@@ -37,6 +44,14 @@ def saturation(
         elif finished:
             _print(curve)
         return exit_status([curve], kept, finished=finished)
+
+
+def _try_all(network: Network, traffic: str, store: Path | None, *, json: bool, options: EngineOptions) -> int:
+    """Search the saturation load of every routing that the network offers."""
+    trials = watched(lambda: Trials(network.core, traffic, options), f"{network.spec}: checks")
+    with kept_points(store, "saturation") as kept:
+        finished = run_trials(trials, json=json, keeper=kept)
+        return exit_status(trials.curves, kept, finished=finished)
 
 
 def _run(simulator: Simulator, keeper: Keeper) -> bool:

@@ -4,8 +4,9 @@ from topoloom._core import CancelToken
 from topoloom.cli import status
 from topoloom.cli.console import paused, print_json, progress, say
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, OneLoad, Routing, Spec, Traffic, takes_engine_options
+from topoloom.cli.parameters import AnyRouting, Json, OneLoad, Spec, Traffic, takes_engine_options
 from topoloom.cli.points import PointTable, tell_notes, warn_of_deadlocks
+from topoloom.cli.trials import run_trials
 from topoloom.cli.watching import Throttle, watched
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
@@ -15,12 +16,13 @@ from topoloom.simulation.plans import fixed_plan
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
+from topoloom.simulation.trials import BEST, Trials
 
 
 @takes_engine_options
 def simulate(
     spec: Spec,
-    routing: Routing = "minimal",
+    routing: AnyRouting = "minimal",
     traffic: Traffic = "uniform",
     load: OneLoad = None,
     json: Json = False,
@@ -29,11 +31,21 @@ def simulate(
 ) -> int:
     """Simulate a network flit by flit at the loads asked for."""
     network = load_network(spec)
+    if routing == BEST:
+        return _try_all(network, traffic, load, json=json, options=options)
     loads, simulator = watched(lambda: _prepared(network, routing, traffic, load, options), f"{network.spec}: checks")
     finished = _run(simulator, loads, json)
     if json:
         print_json(simulator.curve.to_dict())
     return exit_status([simulator.curve], finished)
+
+
+def _try_all(network: Network, traffic: str, load: str | None, *, json: bool, options: EngineOptions) -> int:
+    """Simulate every routing that the network offers at these loads."""
+    loads = offered_loads(network.core, traffic, load)
+    trials = watched(lambda: Trials(network.core, traffic, options, loads), f"{network.spec}: checks")
+    finished = run_trials(trials, json=json)
+    return exit_status(trials.curves, finished)
 
 
 def _prepared(

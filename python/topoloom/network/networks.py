@@ -20,13 +20,14 @@ from topoloom.network.permutation import bandwidth_side_by_side
 from topoloom.network.throughput import optimal_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.loads import Loads, offered_loads
+from topoloom.simulation.loads import Loads, offered_loads, parse_loads
 from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole, make_options
 from topoloom.simulation.plans import fixed_plan, search_plan
 from topoloom.simulation.points import BOUNDED_ROUTERS
 from topoloom.simulation.roles import resolve_routing
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
+from topoloom.simulation.trials import Trials
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -346,6 +347,30 @@ class Network:
         simulator = Simulator(self.core, routing, traffic, make_options(options), precise=())
         run_plans([(simulator, search_plan(simulator.curve))])
         return simulator.curve
+
+    def try_routings(self, traffic: str = "uniform", load: Loads | None = None, **options: Any) -> Trials:
+        """Simulate every routing that is offered here, at the same loads with the same seed.
+
+        Args:
+            traffic: A traffic pattern.
+            load: Offered loads, as for :meth:`simulate`; None to search each one's saturation load.
+            **options: As for :meth:`simulate`. Unless ``vcs`` is given, each routing has those that it has by default.
+
+        Returns:
+            The trials: ``rows()`` is a table, the best routing first; ``curves`` are the curves in the same order.
+
+        Raises:
+            TopoloomError: A mistake in an argument.
+
+        >>> found = Network("dragonfly:a=4,h=2,p=2").try_routings("next-group", 1, warmup=1000, measure=500)
+        >>> accepted = {row["routing"]: row["accepted_at_full"] for row in found.rows()}
+        >>> accepted["min"] < 0.2 < accepted["val"] <= found.rows()[0]["accepted_at_full"]
+        True
+        """
+        loads = None if load is None else parse_loads(load)
+        trials = Trials(self.core, traffic, make_options(options), loads)
+        trials.run()
+        return trials
 
     def verify(self, routing: str = "minimal", vcs: int | None = None) -> dict[str, Any]:
         """Prove that `routing` cannot deadlock here, or find a cycle of channels.

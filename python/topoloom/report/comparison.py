@@ -1,7 +1,8 @@
 """Facts and curves of several networks: what the report shows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from topoloom import _core
 from topoloom.files import REPORT, write_file
 from topoloom.layout.prices import price_list
 from topoloom.network.networks import Network
+from topoloom.report.throughput import Shortfall, shortfalls
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
 
@@ -51,6 +53,11 @@ class Comparison:
     study: str = ""
     store: str = ""
 
+    @cached_property
+    def shortfalls(self) -> list[Shortfall]:
+        """Where minimal routing or Valiant's carries more than the adaptive one, or may."""
+        return shortfalls(self.curves, self.networks)
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""
         return {
@@ -60,6 +67,7 @@ class Comparison:
             "interrupted": not self.finished,
             "networks": self.facts,
             "curves": [{"deadlock_free": curve.deadlock_free} | curve.saturation_dict() for curve in self.curves],
+            "carried_more": [asdict(short) | {"sentence": short.sentence()} for short in self.shortfalls],
         }
 
     def to_html(self) -> str:

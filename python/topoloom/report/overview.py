@@ -19,11 +19,13 @@ class Entry:
         spec: The network.
         value: The achievement.
         by: The routing that achieved it, if routing matters.
+        note: What stands beside the value.
     """
 
     spec: str
     value: float
     by: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,12 @@ def contests(comparison: Comparison) -> list[Contest]:
 
 
 def saturation_entries(comparison: Comparison, traffic: str) -> tuple[Entry, ...]:
-    """Return each network's highest saturation load under a traffic."""
-    return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max)
+    """Return each network's highest saturation load under a traffic, with what that routing accepts at load 1."""
+    return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max, _accepted_at_1)
+
+
+def _accepted_at_1(curve: Curve) -> str:
+    return "" if curve.accepted_at_1 is None else f"accepts {curve.accepted_at_1:.2f} at load 1"
 
 
 def _best_of_curves(
@@ -121,12 +127,13 @@ def _best_of_curves(
     traffic: str,
     measure: Callable[[Curve], float | None],
     best: Callable[..., Entry],
+    note: Callable[[Curve], str] = lambda _: "",
 ) -> tuple[Entry, ...]:
     """Return each network's best value among its routings."""
     entries = []
     for facts in comparison.facts:
         mine = [
-            Entry(curve.spec, value, curve.routing)
+            Entry(curve.spec, value, curve.routing, note(curve))
             for curve in comparison.curves
             if curve.spec == facts["spec"] and curve.traffic == traffic and (value := measure(curve)) is not None
         ]

@@ -14,6 +14,7 @@ from topoloom.simulation.options import EngineOptions, make_options
 from topoloom.simulation.plans import knee_plan
 from topoloom.simulation.runs import Keeper, OnPoint, Waiting, run_plans
 from topoloom.simulation.simulator import Simulator
+from topoloom.simulation.trials import BEST, offered_simulators, rank
 from topoloom.studies.kept import KeptPoints
 from topoloom.workers import interruptible
 
@@ -32,7 +33,7 @@ def compare(
 
     Args:
         networks: Specs or networks.
-        routings: Routings, or the roles ``minimal`` and ``adaptive``.
+        routings: Routings, or the roles ``minimal`` and ``adaptive``; ``best`` for all that each network offers.
         traffics: Traffic patterns.
         load: The loads that every curve shows below its saturation.
         layout: How routers are packed and placed, as in :meth:`Network.layout`.
@@ -74,17 +75,41 @@ class CompareJob:
         self._loads = loads
         self._options = options
         have_failed = options.model_copy(update={"fail": None})
+        self._routings = list(dict.fromkeys(routings))
+        self.refused: dict[tuple[str, str], str] = {}
         self._simulators = [
-            Simulator(network.core, role, traffic, have_failed, precise=loads, channels=True)
+            simulator
             for traffic in self._traffics
             for network in self._networks
-            for role in _distinct(network, routings)
+            for simulator in self._of(network, traffic, have_failed)
         ]
+
+    def _of(self, network: Network, traffic: str, options: EngineOptions) -> list[Simulator]:
+        """Return the simulators of one network under one traffic."""
+        roles = _distinct(network, [role for role in self._routings if role != BEST])
+        simulators = [
+            Simulator(network.core, role, traffic, options, precise=self._loads, channels=True) for role in roles
+        ]
+        if BEST not in self._routings:
+            return simulators
+        offered, refused = offered_simulators(network.core, traffic, options, precise=self._loads, channels=True)
+        self.refused |= {(network.spec, routing): why for routing, why in refused.items()}
+        named = {simulator.curve.routing for simulator in simulators}
+        return [*simulators, *(other for other in offered if other.curve.routing not in named)]
 
     @property
     def curves(self) -> list[Curve]:
         """The curves to come."""
         return [simulator.curve for simulator in self._simulators]
+
+    def _ranked(self) -> list[Curve]:
+        """Return the curves as they are shown: where all routings were asked for, each network's best one first."""
+        if BEST not in self._routings:
+            return self.curves
+        specs = [network.spec for network in self._networks]
+        return sorted(
+            self.curves, key=lambda own: (self._traffics.index(own.traffic), specs.index(own.spec), rank(own))
+        )
 
     def run(
         self,
@@ -109,7 +134,7 @@ class CompareJob:
         finished = run_plans(plans, on_point, keeper, waiting)
         return Comparison(
             facts=facts,
-            curves=self.curves,
+            curves=self._ranked(),
             options=[self._options],
             traffics=self._traffics,
             command=command,

@@ -29,7 +29,7 @@ from topoloom.network.networks import with_keys
 from topoloom.simulation.loads import is_trace, parse_loads
 from topoloom.simulation.options import MOST_U64, ROUTER_KEYS, parse_pairs
 from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
-from topoloom.simulation.roles import adapts_by_name, instead_of, named_flow_routing, resolve_routing
+from topoloom.simulation.roles import resolve_routing
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.measurements import MEASUREMENTS, Measurement
@@ -284,12 +284,6 @@ class Sweep(BaseModel):
         loads = len(parse_loads(self.loads)) if kind.loads and not all(map(is_trace, self.traffic)) else 1
         return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
-    @property
-    def flows(self) -> bool:
-        """Whether some of its points are run by the flow engine."""
-        engine = self._options().get("engine", "flow")
-        return MEASUREMENTS[self.kind].plays and "flow" in (engine if isinstance(engine, list) else [engine])
-
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
         """Return the points, each as often as the lists say.
 
@@ -317,7 +311,7 @@ class Sweep(BaseModel):
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
-                routing=self._routing(role, family, kind, settings.get("options", {})) if role else "",
+                routing=self._routing(role, family) if role else "",
                 traffic=chosen["traffic"] if kind.sends else chosen["apps"] if kind.plays else "",
                 settings=settings,
                 origin=origin,
@@ -329,10 +323,8 @@ class Sweep(BaseModel):
             for load in loads:
                 yield replace_load(point, load)
 
-    def _routing(self, name: str, family: str, kind: Measurement, options: Mapping[str, Any]) -> str:
-        """Return the routing that a point runs; the flow engine has no adaptive ones."""
-        if kind.plays and options.get("engine", "flow") == "flow":
-            return named_flow_routing(name, family)
+    def _routing(self, name: str, family: str) -> str:
+        """Return the routing that a point runs."""
         return (self.adaptive.get(family) if name == "adaptive" else None) or resolve_routing(name, family)
 
 
@@ -395,12 +387,6 @@ class Study(BaseModel):
             raise TopoloomError(told(error, values, found, name, known)) from None
         study._places, study._file, study._text = found, name, text
         return study
-
-    @property
-    def warnings(self) -> list[str]:
-        """What is to be said before it runs, a sentence each: adaptive routings that the flow engine does not have."""
-        asked = (role for sweep in self.sweep if sweep.flows for role in sweep.routings if adapts_by_name(role))
-        return [instead_of(role) for role in dict.fromkeys(asked)]
 
     def points(self) -> list[StudyPoint]:
         """Return the points, each once, in the order of the sweeps.

@@ -1,11 +1,11 @@
 """The flow engine: sets of flows, their fair rates, and how long they take.
 
-A flow leads from one terminal to another, over the path that a routing decides in an idle network. Options are
-written ``key=value,…``, as on the command line: see :data:`KEYS`.
+A flow leads from one terminal to another, over the path that a routing decides in an idle network, or, where the
+routing adapts, by what is still to cross the channels. Options are written ``key=value,…``, as on the command line: see
+:data:`KEYS`.
 """
 
 import json
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from topoloom import _core
 from topoloom.network.networks import Network
-from topoloom.simulation.roles import flow_routing
+from topoloom.simulation.roles import resolve_routing
 
 Ids = Sequence[int] | npt.NDArray[Any]
 
@@ -58,14 +58,6 @@ def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDAr
     return pairs
 
 
-def _routing(network: Network, name: str) -> str:
-    """Return the routing that runs; warn if it is not the one that was asked for."""
-    routing, warning = flow_routing(network.core, name)
-    if warning is not None:
-        warnings.warn(warning, stacklevel=3)
-    return routing
-
-
 def rates(
     network: Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
 ) -> npt.NDArray[np.float64]:
@@ -75,7 +67,7 @@ def rates(
         network: The network.
         sources: The terminal that each flow comes from.
         targets: The terminal that it leads to; a flow to its own terminal has an infinite rate.
-        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
+        routing: A routing, or a role. An adaptive one spreads the flows over its paths: see the page on the flow model.
         flow: Options of the flow engine, such as ``model=share,injection=1``.
 
     Raises:
@@ -85,7 +77,7 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(network.core, _routing(network, routing), pairs, flow)
+    return _core.flow_rates(network.core, resolve_routing(routing, network.family), pairs, flow)
 
 
 def run(
@@ -104,7 +96,7 @@ def run(
         sources: The terminal that each flow comes from.
         targets: The terminal that it leads to.
         sizes: Its bytes.
-        routing: A routing, or a role; the minimal routing runs instead of an adaptive one, with a warning.
+        routing: A routing, or a role. An adaptive one spreads the flows over its paths: see the page on the flow model.
         flow: Options of the flow engine.
 
     Raises:
@@ -118,5 +110,5 @@ def run(
     if bytes_.size != pairs[0].size:
         raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
     cancel = _core.CancelToken()
-    chosen = _routing(network, routing)
+    chosen = resolve_routing(routing, network.family)
     return FlowRun(_core.flow_run(network.core, chosen, pairs, bytes_, flow, cancel), chosen)

@@ -11,8 +11,7 @@ class WorkloadResult(BaseModel):
         app: The application.
         engine: The engine.
         routing: The routing that ran, resolved from its role.
-        role: Its role, or its name if it was asked for by that: ``minimal`` where an adaptive one was asked for, which
-            the flow engine does not model.
+        role: Its role, or its name if it was asked for by that.
         mapping: Which terminal ran which task.
         paths: Paths of a message in the flow engine, each drawn for it: 1, as with ECMP by flow, unless given.
         makespan_s: Seconds from the start to the end of the last task.

@@ -12,7 +12,7 @@ from topoloom import _core
 from topoloom.files import source
 from topoloom.network.networks import Network
 from topoloom.simulation.options import EngineOptions, threads_given
-from topoloom.simulation.roles import flow_routing, resolve_routing
+from topoloom.simulation.roles import adapts, resolve_routing
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult
 
@@ -25,6 +25,14 @@ ONE_PATH = (
     "--flow-engine paths=16 spreads it"
 )
 SEVERAL_PATHS = "paths={paths}: a message is split evenly over so many paths, each drawn by its routing"
+ADAPTIVE = (
+    "{routing}: each part of a message decides at its start among the paths that the routing offers, by the bytes "
+    "still to cross their channels, and keeps its path; packets would decide one by one"
+)
+ONE_DECISION = (
+    "paths=1: a message takes one path; --flow-engine paths=16 splits it into parts that decide for themselves"
+)
+SEVERAL_DECISIONS = "paths={paths}: a message is split evenly into so many parts, each of which decides for itself"
 """What makespans rest on."""
 
 
@@ -34,7 +42,7 @@ class WorkloadRun:
     Args:
         network: The network.
         app: The application.
-        role: A routing, or a role. The flow engine runs the minimal one instead of an adaptive one.
+        role: A routing, or a role.
         options: How it is run.
 
     Attributes:
@@ -48,12 +56,8 @@ class WorkloadRun:
     def __init__(self, network: Network, app: str, role: str, options: WorkloadOptions) -> None:
         core = network.core if options.fail is None else network.core.with_failures(options.fail)
         self.network, self.app, self.options = core, app, options.on_this_machine()
-        self.role, self.routing, self.warning = role, resolve_routing(role, core.family), None
+        self.role, self.routing = role, resolve_routing(role, core.family)
         self.own_room = self.room = _core.room(core)
-        if options.engine == "flow":
-            self.routing, self.warning = flow_routing(core, role)
-        if self.warning is not None:
-            self.role = "minimal"
 
     def play(self) -> WorkloadResult:
         """Run it here and now."""
@@ -73,7 +77,7 @@ class WorkloadRun:
             "mapping": options.mapping,
             "tasks": workload.tasks,
             "bytes": workload.total_bytes,
-            "notes": [*workload.notes, *([] if self.warning is None else [self.warning])],
+            "notes": workload.notes,
             "version": _core.__version__,
             "seed": options.seed,
         }
@@ -93,7 +97,10 @@ class WorkloadRun:
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
         """Return what the makespan rests on, a sentence each."""
         said = [IDEAL]
-        if paths is not None:
+        if paths is not None and adapts(self.network, self.routing):
+            parts = ONE_DECISION if paths == 1 else SEVERAL_DECISIONS.format(paths=paths)
+            said += [ADAPTIVE.format(routing=self.routing), parts]
+        elif paths is not None:
             said.append(ONE_PATH if paths == 1 else SEVERAL_PATHS.format(paths=paths))
         if workload.fills_room and self.room < self.own_room:
             said.append(

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::adaptive::{AdaptivePaths, Part};
 use super::config::terminal_links;
 use super::record::Record;
 use super::uncongested::Alone;
@@ -230,6 +231,8 @@ struct Engine<'a> {
     ends: &'a dyn Fn(u32) -> [TerminalId; 2],
     config: &'a FlowConfig,
     paths: Paths<'a>,
+    /// Where the routing decides by congestion.
+    adaptive: Option<AdaptivePaths>,
     rates: Rates,
     flights: Vec<Flight>,
     /// Goals beyond the lowest, by class.
@@ -266,12 +269,14 @@ impl<'a> Engine<'a> {
     ) -> Self {
         let rates = Rates::new(Paths::capacities(network, config), config.model);
         let channels = Paths::capacities(network, config).count();
+        let paths = Paths::new(network, routing, config);
         Self {
             network,
             messages,
             ends,
             config,
-            paths: Paths::new(network, routing, config),
+            adaptive: paths.adapt().then(|| AdaptivePaths::new(channels)),
+            paths,
             rates,
             flights: Vec::new(),
             more: HashMap::new(),
@@ -303,6 +308,7 @@ impl<'a> Engine<'a> {
             if self.record.events % 256 == 0 {
                 control.progress(self.record.flows);
             }
+            self.place(control)?;
             self.settle();
             let Some(next) = self.next() else {
                 return Err(Error::Workload("some tasks wait for messages that nobody sends".to_owned()));
@@ -398,6 +404,7 @@ impl<'a> Engine<'a> {
             gone += 1;
             self.carried(class, self.messages[message as usize].bytes as f64 / f64::from(self.config.paths));
             self.record.carried_nothing(time, self.now, flight.rate, flight.between);
+            self.change_backlogs(class, flight.rate * (self.now - time.min(self.now)), [0.0, 0.0]);
             if self.last_part(message) {
                 self.record.bytes += self.messages[message as usize].bytes;
                 self.record.served_late(message, self.now - time.min(self.now));
@@ -453,6 +460,14 @@ impl<'a> Engine<'a> {
         *bytes += rate;
         *channels += rate * between;
         *number += flows;
+        self.change_backlogs(class, 0.0, [rate, flows]);
+    }
+
+    /// Keeps what is still to cross the channels of a class, where the routing goes by that.
+    fn change_backlogs(&mut self, class: u32, bytes: f64, change: [f64; 2]) {
+        if let Some(adaptive) = &mut self.adaptive {
+            self.rates.path(class).for_each(|channel| adaptive.change(channel, bytes, change, self.now));
+        }
     }
 
     /// Queues the next completion of a class.
@@ -520,7 +535,7 @@ impl<'a> Engine<'a> {
             return Ok(false);
         }
         let mut rng = self.paths.stream(source, target);
-        for _ in 0..self.config.paths {
+        for part in 0..self.config.paths {
             let mut path = std::mem::take(&mut self.path);
             path.clear();
             let between = self.paths.walk(source, target, &mut rng, &mut path)?;
@@ -528,8 +543,15 @@ impl<'a> Engine<'a> {
                 self.path = path;
                 return Ok(false);
             }
-            self.add(message, bytes, &path, between);
-            self.path = path;
+            self.hops += path.len() as u64;
+            if let Some(adaptive) = &mut self.adaptive {
+                let rng = self.paths.stream_of_part(message, part);
+                let ends = [source, target];
+                adaptive.offer(Part { message, bytes, ends, path, between, rng }, self.now);
+            } else {
+                self.add(message, bytes, &path, between);
+                self.path = path;
+            }
         }
         if self.config.paths > 1 {
             self.parts.insert(message, self.config.paths);
@@ -538,9 +560,17 @@ impl<'a> Engine<'a> {
         Ok(true)
     }
 
+    /// Begins the parts that an adaptive routing has yet to decide for.
+    fn place(&mut self, control: &dyn Control) -> Result<()> {
+        let Some(adaptive) = &mut self.adaptive else { return Ok(()) };
+        for Part { message, bytes, path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
+            self.add(message, bytes, &path, between);
+        }
+        Ok(())
+    }
+
     /// Adds a flow to the class of its path.
     fn add(&mut self, message: u32, bytes: f64, path: &[u32], between: u32) {
-        self.hops += path.len() as u64;
         let hash = path.iter().fold(0, |hash, &channel| mix(hash ^ u64::from(channel)));
         let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
         if let Some(class) = known.filter(|&class| self.rates.path(class).eq(path.iter().copied())) {

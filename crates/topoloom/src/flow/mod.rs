@@ -2,8 +2,10 @@
 //!
 //! Between two *instants* all rates stand still. At an instant messages are complete, what waited for them begins, and
 //! the rates are found anew, as far as the change reaches ([`rates`]). Paths are what the routing decides in an idle
-//! network ([`paths`]); nothing is kept but those of the messages under way.
+//! network ([`paths`]), or, where it adapts, by what is still to cross the channels ([`adaptive`]); nothing is kept but
+//! those of the messages under way.
 
+mod adaptive;
 mod config;
 mod engine;
 mod paths;
@@ -18,6 +20,8 @@ pub use paths::Paths;
 pub use rates::{Rates, Sharing};
 pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Timeline};
 
+use adaptive::{AdaptivePaths, Part};
+
 use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
@@ -30,18 +34,28 @@ pub fn rates(network: &Network, routing: &AnyRouting, flows: &[[u32; 2]], config
     check_ends(network, flows.iter().copied())?;
     let paths = Paths::new(network, routing, config);
     let mut rates = Rates::new(Paths::capacities(network, config), config.model);
-    let mut path = Vec::new();
+    let mut adaptive = paths.adapt().then(|| AdaptivePaths::new(Paths::capacities(network, config).count()));
     let mut classes: Vec<Option<u32>> = Vec::with_capacity(flows.len() * config.paths as usize);
-    for &[source, target] in flows {
-        let [source, target] = [source, target].map(TerminalId);
-        let mut rng = paths.stream(source, target);
-        for _ in 0..config.paths {
-            path.clear();
-            if source != target {
-                paths.walk(source, target, &mut rng, &mut path)?;
+    for (flow, ends) in (0..).zip(flows) {
+        let ends = ends.map(TerminalId);
+        let mut rng = paths.stream(ends[0], ends[1]);
+        for part in 0..config.paths {
+            let mut path = Vec::new();
+            let between = match ends[0] == ends[1] {
+                true => 0,
+                false => paths.walk(ends[0], ends[1], &mut rng, &mut path)?,
+            };
+            let adapts = adaptive.as_mut().filter(|_| between > 0);
+            classes.push((adapts.is_none() && !path.is_empty()).then(|| rates.add(&path, 1)));
+            if let Some(adaptive) = adapts {
+                // A part names its place among the classes, as its rate is asked for there.
+                let (message, rng) = (classes.len() as u32 - 1, paths.stream_of_part(flow, part));
+                adaptive.offer(Part { message, bytes: 1.0, ends, path, between, rng }, 0.0);
             }
-            classes.push((!path.is_empty()).then(|| rates.add(&path, 1)));
         }
+    }
+    for part in adaptive.map_or(Ok(Vec::new()), |mut adaptive| adaptive.place(&paths, 0.0, None))? {
+        classes[part.message as usize] = Some(rates.add(&part.path, 1));
     }
     rates.settle();
     let rate = |class: &Option<u32>| class.map_or(f64::INFINITY, |class| rates.rate(class));

@@ -1,4 +1,4 @@
-//! The channels that a flow takes: what its routing decides in an idle network.
+//! The channels that a flow takes: what its routing decides in an idle network, or by queues that are drawn.
 //!
 //! A channel is one direction of a link, with the id of the port that sends into it: of a router's port to another router,
 //! or to a terminal (consumption). What terminals send into (injection) has the ids after these, by terminal. Only
@@ -22,23 +22,63 @@ pub struct Paths<'a> {
     seed: u64,
 }
 
-/// An idle network, as seen by a packet between two terminals.
-struct IdleFor {
-    arrived_by: u32,
-    leaves_by: u32,
+/// The queues that a packet sees on its path.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Queues {
+    /// All are empty.
+    Idle,
+    /// Each output's is drawn, short or long; that of the channel `avoided` is the longest.
+    Drawn {
+        /// Of the draws.
+        seed: u64,
+        /// A channel.
+        avoided: u32,
+    },
 }
 
-impl View for IdleFor {
-    fn occupancy(&self, _port: u32) -> u32 {
-        0
+/// Flits in a buffer where queues are drawn, below those of a long queue.
+const BUFFER: u32 = 64;
+/// Short queues have fewer flits than this.
+const SHORT: u32 = 4;
+/// Flits in the queue of the channel that is avoided: more than any hop count times a queue that is drawn.
+const AVOIDED: u32 = 1 << 16;
+
+impl Queues {
+    fn of(self, channel: u32) -> u32 {
+        match self {
+            Self::Idle => 0,
+            Self::Drawn { avoided, .. } if channel == avoided => AVOIDED,
+            Self::Drawn { seed, .. } => {
+                let mut rng = Rng::stream(seed, u64::from(channel));
+                if rng.coin() { rng.below(SHORT) } else { BUFFER + rng.below(BUFFER) }
+            }
+        }
+    }
+}
+
+/// What a packet between two terminals sees at a router.
+struct PacketView {
+    arrived_by: u32,
+    leaves_by: u32,
+    /// The router's first port.
+    base: u32,
+    queues: Queues,
+}
+
+impl View for PacketView {
+    fn occupancy(&self, port: u32) -> u32 {
+        self.queues.of(self.base + port)
     }
 
-    fn published(&self, _port: PortId) -> u32 {
-        0
+    fn published(&self, port: PortId) -> u32 {
+        self.queues.of(port.0)
     }
 
     fn interval(&self) -> u32 {
-        0
+        match self.queues {
+            Queues::Idle => 0,
+            Queues::Drawn { seed, .. } => seed as u32 >> 1,
+        }
     }
 
     fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
@@ -46,7 +86,10 @@ impl View for IdleFor {
     }
 
     fn buffer(&self, class: u8) -> u32 {
-        Idle.buffer(class)
+        match self.queues {
+            Queues::Idle => Idle.buffer(class),
+            Queues::Drawn { .. } => BUFFER,
+        }
     }
 
     fn arrived_by(&self) -> u32 {
@@ -82,14 +125,42 @@ impl<'a> Paths<'a> {
         Rng::stream(self.seed, mix(u64::from(source.0) << 32 | u64::from(target.0)))
     }
 
-    /// Appends the channels of a path, and returns how many are between routers. A channel may stand there more than once.
+    /// The random stream that part `part` of a message decides from, again and again.
+    pub(super) fn stream_of_part(&self, message: u32, part: u32) -> Rng {
+        Rng::stream(!self.seed, mix(u64::from(message) << 32 | u64::from(part)))
+    }
+
+    /// True if the routing decides by congestion.
+    pub(super) fn adapt(&self) -> bool {
+        !self.routing.oblivious()
+    }
+
+    /// The channels of a path before those between routers.
+    pub(super) fn before(&self) -> usize {
+        usize::from(self.injection)
+    }
+
+    /// Appends the channels of a path in an idle network, and returns how many are between routers. A channel may stand
+    /// there more than once.
     ///
     /// # Errors
     /// [`Error::Routing`] if the routing goes round and round, as tables of one's own may.
     pub fn walk(&self, source: TerminalId, target: TerminalId, rng: &mut Rng, path: &mut Vec<u32>) -> Result<u32> {
+        self.walk_by(Queues::Idle, source, target, rng, path)
+    }
+
+    /// As [`Paths::walk`], by other queues.
+    pub(super) fn walk_by(
+        &self,
+        queues: Queues,
+        source: TerminalId,
+        target: TerminalId,
+        rng: &mut Rng,
+        path: &mut Vec<u32>,
+    ) -> Result<u32> {
         let [from, to] = [source, target].map(|end| self.network.terminal_port(end));
         let [(mut at, arrived_by), (end, leaves_by)] = [from, to].map(|port| self.network.local_port(port));
-        let view = IdleFor { arrived_by, leaves_by };
+        let mut view = PacketView { arrived_by, leaves_by, base: self.network.port_base(at), queues };
         if self.injection {
             path.push(self.network.ports().len() as u32 + source.0);
         }
@@ -98,12 +169,13 @@ impl<'a> Paths<'a> {
             let mut state = self.routing.start(at, end, &view, rng);
             while at != end {
                 let hop = self.routing.choose(at, state, end, &view, rng);
-                let port = self.network.port_base(at) + u32::from(hop.port);
+                let port = view.base + u32::from(hop.port);
                 path.push(port);
                 let Peer::Port(peer) = self.network.ports()[port as usize].peer else {
                     unreachable!("a hop between routers leads to a router")
                 };
-                (at, state) = (self.network.ports()[peer.index()].router, hop.next);
+                ((at, view.arrived_by), state) = (self.network.local_port(peer), hop.next);
+                view.base = self.network.port_base(at);
                 if path.len() > first + MOST_HOPS {
                     let spec = self.network.spec();
                     return Err(Error::Routing(format!(

@@ -7,6 +7,7 @@ use crate::workload::{IdealNetwork, Message};
 
 /// Messages alone on their paths.
 pub(super) struct Alone<'a> {
+    network: &'a Network,
     paths: Paths<'a>,
     config: &'a FlowConfig,
     messages: &'a [Message],
@@ -27,6 +28,7 @@ impl<'a> Alone<'a> {
     ) -> Self {
         let limit = |links: Option<f64>| links.map_or(f64::INFINITY, |links| links * config.link_rate());
         Self {
+            network,
             paths: Paths::new(network, routing, config),
             config,
             messages,
@@ -52,12 +54,17 @@ impl<'a> Alone<'a> {
         self.messages[message as usize].bytes as f64 / rate + self.latency_s(message)
     }
 
-    /// That of the shortest of its paths.
+    /// That of the shortest of its paths. Where the routing adapts, which paths it takes is known at the end alone: each
+    /// has a link at least.
     fn latency_s(&self, message: u32) -> f64 {
         if self.config.latency_s == 0.0 {
             return 0.0;
         }
         let ([source, target], mut path) = ((self.ends)(message), Vec::new());
+        if self.paths.adapt() {
+            let [from, to] = [source, target].map(|end| self.network.router_of(end));
+            return self.config.latency_s * f64::from(u32::from(from != to) + self.terminal_links);
+        }
         let mut rng = self.paths.stream(source, target);
         let mut between = || {
             path.clear();

@@ -1,0 +1,134 @@
+"""Adaptive routings in the flow engine, between the best of all splits (a linear program) and oblivious routings."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import topoloom
+from oracles import concurrent, graphs
+from topoloom import TopoloomError, _core, flows
+
+LINK = 10**9  # bytes a second at gbps=8
+
+
+def shifted(terminals: int, by: int) -> list[tuple[int, int]]:
+    return [(place, (place + by) % terminals) for place in range(terminals)]
+
+
+def permuted(terminals: int) -> list[tuple[int, int]]:
+    return list(enumerate(np.random.default_rng(3).permutation(terminals).tolist()))
+
+
+# The shift that the network likes least: to the next group, the next line, half way round.
+ADVERSE = {
+    "dragonfly:a=4,h=2,p=2": 8,
+    "hyperx:4x4,p=4": 4,
+    "torus:6x6": 3,
+    "slimfly:q=5,p=3": 75,
+    "xgft:down=4x4,up=4": 5,
+}
+
+
+def makespan(spec: str, pairs: list[tuple[int, int]], routing: str, paths: int) -> float:
+    sources, targets = zip(*pairs, strict=True)
+    flow = f"gbps=8,paths={paths}"
+    return flows.run(
+        topoloom.network(spec), sources, targets, [LINK] * len(pairs), routing=routing, flow=flow
+    ).makespan_s
+
+
+@pytest.mark.parametrize("paths", [1, 8])
+@pytest.mark.parametrize("pattern", ["adverse", "permutation"])
+@pytest.mark.parametrize("spec", ADVERSE)
+def test_a_split_lies_between_the_best_of_all_and_the_better_oblivious_one(spec, pattern, paths):
+    terminals = topoloom.network(spec).num_terminals
+    pairs = shifted(terminals, ADVERSE[spec]) if pattern == "adverse" else permuted(terminals)
+    bound = 1 / concurrent.largest(graphs.build(spec), [pair for pair in pairs if pair[0] != pair[1]])
+    found = {name: makespan(spec, pairs, name, paths) for name in ("minimal", "val", "adaptive")}
+    assert found["adaptive"] >= bound * (1 - 1e-9), "no split of flows is faster"
+    assert found["adaptive"] <= min(found["minimal"], found["val"]) * (1 + 1e-9), found
+    if paths > 1:
+        assert found["adaptive"] <= 1.75 * bound, (found, bound)
+
+
+@pytest.mark.parametrize("spec", ["dragonfly:a=4,h=2,p=2", "hyperx:4x4,p=2", "torus:6x6", "slimfly:q=5,p=1"])
+def test_no_detours_where_all_links_are_needed(spec):
+    """All to all: minimal paths fill the links evenly, and every detour costs somebody else's."""
+    terminals = topoloom.network(spec).num_terminals
+    pairs = [(a, b) for a in range(terminals) for b in range(terminals) if a != b]
+    assert makespan(spec, pairs, "adaptive", 1) <= 1.02 * makespan(spec, pairs, "minimal", 1)
+
+
+def test_two_flows_of_a_link_take_a_detour_or_share_it():
+    star = topoloom.network("hyperx:4,p=2")
+    pairs = [0, 1], [2, 3]
+    assert flows.rates(star, *pairs, flow="gbps=8") == pytest.approx([LINK / 2] * 2)
+    for routing in ("adaptive", "ugal-l", "ugal-g", "lbr", "par"):
+        assert flows.rates(star, *pairs, routing=routing, flow="gbps=8") == pytest.approx([LINK] * 2), routing
+        run = flows.run(star, *pairs, [LINK] * 2, routing=routing, flow="gbps=8")
+        assert run.makespan_s == pytest.approx(1), routing
+        assert run.facts["routing"] == ("dimwar" if routing == "adaptive" else routing)
+
+
+@pytest.mark.parametrize(("bytes_", "seconds"), [(LINK, 1.54), (LINK // 5, 1.53)])
+def test_what_is_still_to_cross_a_link_counts(bytes_, seconds, tmp_path: Path):
+    """A second message begins after half a second: it makes a detour of a link more only if the first is under way."""
+    goal = tmp_path / "two.goal"
+    goal.write_text(
+        f"""num_ranks 8
+rank 0 {{ a: send {bytes_}b to 2 tag 1 }}
+rank 1 {{ a: calc 500000000
+          b: send {LINK}b to 3 tag 1
+          b requires a }}
+rank 2 {{ a: recv {bytes_}b from 0 tag 1 }}
+rank 3 {{ a: recv {LINK}b from 1 tag 1 }}
+"""
+    )
+    (result,) = topoloom.workload(
+        "hyperx:4,p=2", f"goal:{goal}", routing="adaptive", rate="8Gb/s", flow_engine="latency=10ms"
+    ).results
+    assert result.makespan_s == pytest.approx(seconds)
+    assert (result.routing, result.role) == ("dimwar", "adaptive")
+
+
+# Networks that together offer every routing that adapts.
+OFFERING = (
+    "dragonfly:a=4,h=2,p=2",
+    "hyperx:3x4,p=2",
+    "fattree:k=3,levels=3",
+    "galaxyfly:n=5,q=5,a=2,p=2",
+    "twin-torus:4x4x2x2x2",
+    "flex:4x4x3,p=2",
+)
+
+
+@pytest.mark.parametrize("spec", OFFERING)
+def test_every_adaptive_routing_runs_and_repeats_itself(spec):
+    network = topoloom.network(spec)
+    pairs = permuted(network.num_terminals)
+    sources, targets = zip(*[pair for pair in pairs if pair[0] != pair[1]], strict=True)
+    sizes = [LINK // (1 + place % 3) for place in range(len(sources))]
+    known = {info["name"]: info["adapts"] for info in json.loads(_core.routings_json())}
+    for routing in network.core.routings():
+        if not known[routing]:
+            continue
+        first, again = (
+            flows.run(network, sources, targets, sizes, routing=routing, flow="gbps=8,paths=2") for _ in range(2)
+        )
+        assert (first.times == again.times).all(), routing
+        assert first.facts["bytes"] == sum(sizes)
+        assert first.makespan_s >= first.facts["ideal_s"]
+
+
+def test_seeds_draw_other_paths_and_mistakes_are_as_elsewhere():
+    network = topoloom.network("dragonfly:a=4,h=2,p=2")
+    sources, targets = zip(*shifted(72, 8), strict=True)
+    runs = [
+        flows.run(network, sources, targets, [LINK] * 72, routing="adaptive", flow=f"gbps=8,seed={seed}").channel_bytes
+        for seed in (1, 2)
+    ]
+    assert (runs[0] != runs[1]).any()
+    with pytest.raises(TopoloomError, match="does not offer the routing 'anca'"):
+        flows.run(network, sources, targets, [LINK] * 72, routing="anca")
