@@ -1,0 +1,108 @@
+"""The routings that `adaptive` stands for: the table of docs/routings.md, with the measurements that chose them.
+
+Run as a program, ``python tests/routing/test_roles.py``, this writes the table anew.
+"""
+
+import json
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from harness.engine import run
+from harness.paths import ROOT
+from topoloom import _core
+
+PAGE = ROOT / "docs" / "routings.md"
+FIRST, LAST = "<!-- what adaptive stands for -->", "<!-- end -->"
+
+# Families whose `adaptive` was chosen together, a small network of the first, and a pattern that is hard on it.
+CASES = (
+    (("dragonfly",), "dragonfly:a=4,h=2,p=2", "next-group"),
+    (("dragonfly-plus",), "dragonfly-plus:leaf=4,spine=4,p=4,h=4,g=5", "next-group"),
+    (("hyperx",), "hyperx:6x6,p=6", "bit-complement"),
+    (("slimfly",), "slimfly:q=5,p=4", "worst-case"),
+    (("galaxyfly",), "galaxyfly:n=6,q=5,a=1,p=3", "next-group"),
+    (("flex",), "flex:4x4x3,p=4", "bit-complement"),
+    (("torus", "mesh", "hypercube", "folded-hypercube", "permuted"), "torus:4x4x4,p=2", "tornado"),
+    (("twin-torus",), "twin-torus:4x4x2x2x2", "bit-complement"),
+    (("nesttree", "nestghc"), "nesttree:t=2,u=4,endpoints=64,upper=4x4", "bit-complement"),
+    (("fattree", "clos", "xgft"), "fattree:k=4,levels=3", "bit-complement"),
+    (
+        ("random-regular", "ring", "myriclos", "faulty", "file"),
+        "random-regular:64,degree=6,seed=1,p=3",
+        "bit-complement",
+    ),
+)
+
+HEAD = (
+    "| families | `adaptive` | measured on | traffic | `minimal` | `val` | `ugal-l` | `adaptive` |",
+    "|---|---|---|---|---|---|---|---|",
+)
+
+CLOSE = 0.03
+"""The page is right if it says what is accepted to so much."""
+
+
+@cache
+def accepted(spec: str, routing: str, traffic: str) -> float:
+    """What is accepted at full load with default options but the length of the run."""
+    return run(spec, routing, 1.0, traffic=traffic, warmup=1500, measure=1000)["accepted"]
+
+
+def in_role(role: str, family: str) -> str:
+    routing = _core.routing_in_role(role, family)
+    assert routing is not None
+    return routing
+
+
+def rows(case) -> list[list[str]]:
+    """The rows of a case, with the measured numbers."""
+    families, spec, adverse = case
+    adaptive = in_role("adaptive", families[0])
+    named = (in_role("minimal", families[0]), "val", "ugal-l", adaptive)
+    about = [", ".join(f"`{family}`" for family in families), f"`{adaptive}`", f"`{spec}`"]
+    return [
+        [*about, f"`{traffic}`", *(f"{accepted(spec, name, traffic):.2f}" for name in named)]
+        for traffic in ("uniform", adverse)
+    ]
+
+
+def page_rows() -> list[list[str]]:
+    """The rows of the page."""
+    text = PAGE.read_text()
+    lines = text[text.index(FIRST) : text.index(LAST)].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| `")]
+
+
+def test_the_table_names_every_family_with_its_routing():
+    told = {family: row[1] for row in page_rows() for family in row[0].replace("`", "").split(", ")}
+    families = [family["name"] for family in json.loads(_core.families_json())]
+    assert told == {family: f"`{in_role('adaptive', family)}`" for family in families}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case[1] for case in CASES])
+def test_the_table_says_what_is_measured_and_the_choice_is_the_best_practical_one(case):
+    """It accepts 0.9 of what minimal routing, Valiant's and UGAL do, whichever accepts most."""
+    told = [row for row in page_rows() if row[2] == f"`{case[1]}`"]
+    found = rows(case)
+    assert [row[:4] for row in told] == [row[:4] for row in found]
+    for said, measured in zip(told, found, strict=True):
+        assert [float(cell) for cell in said[4:]] == pytest.approx([float(cell) for cell in measured[4:]], abs=CLOSE)
+        *others, adaptive = map(float, measured[4:])
+        assert adaptive >= 0.9 * max(others), measured
+
+
+def main() -> None:
+    """Write the table into the page."""
+    text = PAGE.read_text()
+    lines = [*HEAD, *(f"| {' | '.join(row)} |" for case in CASES for row in rows(case))]
+    before, after = text[: text.index(FIRST) + len(FIRST)], text[text.index(LAST) :]
+    PAGE.write_text(f"{before}\n" + "\n".join(lines) + f"\n{after}")
+
+
+if __name__ == "__main__":
+    main()
