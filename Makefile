@@ -86,8 +86,27 @@ bench: ## Measure the engines beside their peers; with valgrind, instructions pe
 	cargo bench -p topoloom --bench cycle
 	cargo bench -p topoloom --bench flow
 
+# What Python mirrors of the engine, as the crate's sources say it.
+MIRROR ?= python/topoloom
+GENERATED := $(MIRROR)/_core.pyi $(MIRROR)/engine/results.py
+
+.PHONY: generated
+generated: $(BIN)/python
+	@cargo run --quiet --package topoloom-dev -- target/generated
+	@$(BIN)/ruff check --quiet --fix --select I $(addprefix target/generated/,$(notdir $(GENERATED)))
+	@$(BIN)/ruff format --quiet $(addprefix target/generated/,$(notdir $(GENERATED)))
+
+.PHONY: generate
+generate: generated ## Write the classes of results and the stub of the engine that Python has, from the crate
+	@for file in $(GENERATED); do cp target/generated/$${file##*/} $$file; done
+
+.PHONY: lint-generated
+lint-generated: generated ## Check that what is generated is up to date
+	@for file in $(GENERATED); do cmp -s target/generated/$${file##*/} $$file || \
+		{ echo "$$file is out of date; run make generate" >&2; failed=1; }; done; exit $${failed:-0}
+
 .PHONY: lint
-lint: setup ## Check format, lints and types, of Rust and of Python
+lint: setup lint-generated ## Check format, lints and types, of Rust and of Python; that generated files are up to date
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 crates/topoloom/src/topology/*.rs # cargo sees no files that a macro declares

@@ -1,9 +1,25 @@
-"""The engine, in Rust. Everything here is wrapped by friendlier modules; the JSON keys are the engine's own."""
+"""The engine, in Rust. Everything here is wrapped by friendlier modules.
+
+Generated from the bindings by ``make generate``: do not edit.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from topoloom.engine.results import (
+    Bisection,
+    CardSizes,
+    Cost,
+    Facts,
+    PathDiversity,
+    Point,
+    Proof,
+    Resilience,
+    RouteLengths,
+    SaturationBound,
+)
 
 __version__: str
 MODEL_VERSION: int
@@ -11,119 +27,9 @@ MODEL_VERSION: int
 class TopoloomError(ValueError):
     """A user's mistake, as one sentence: what was wrong, where, and what is allowed."""
 
-class Name:
-    def __init__(self, what: str, text: str) -> None: ...
-    @property
-    def canonical(self) -> str: ...
-    @property
-    def family(self) -> str: ...
-    @property
-    def sizes(self) -> list[int]: ...
-    @property
-    def values(self) -> list[tuple[str, str]]: ...
-    @property
-    def within(self) -> str | None: ...
-    @property
-    def files(self) -> list[tuple[str, str | None]]: ...
-
-class CancelToken:
-    """Stops the computations that it was given to, and hears how far they are, from any thread."""
-
-    def __init__(self) -> None: ...
-    def cancel(self) -> None: ...
-    def enter(self) -> None: ...
-    @property
-    def done(self) -> int: ...
-    @property
-    def threads(self) -> int | None: ...
-    @property
-    def stage(self) -> tuple[str, int, int] | None: ...
-
-class Workload:
-    """An application: tasks, their messages, and what each does in which order."""
-
-    def __init__(self, spec: str, room: int) -> None: ...
-    @staticmethod
-    def on(spec: str, network: Network) -> Workload: ...
-    @property
-    def spec(self) -> str: ...
-    @property
-    def tasks(self) -> int: ...
-    @property
-    def num_messages(self) -> int: ...
-    @property
-    def total_bytes(self) -> int: ...
-    @property
-    def notes(self) -> list[str]: ...
-    @property
-    def fills_room(self) -> bool: ...
-    def messages(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]: ...
-    def program(self, task: int) -> list[tuple[str, float]]: ...
-    def mapping(self, network: Network, mapping: str) -> NDArray[np.uint32]: ...
-
-class CyclePlay:
-    """A workload on the cycle engine, checked but not started."""
-
-    def __init__(
-        self,
-        network: Network,
-        routing: str,
-        workload: Workload,
-        mapping: str,
-        flit: str,
-        rate: str,
-        config_json: str,
-    ) -> None: ...
-    def config(self) -> str: ...
-    def run(
-        self, cancel: CancelToken
-    ) -> tuple[str, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]: ...
-
-class RoutingTables:
-    """Routing tables in memory: ``table:NAME`` stands for them as long as this is held."""
-
-    @property
-    def name(self) -> str: ...
-
 class Network:
     """An interconnection network, immutable."""
-
     def __init__(self, spec: str) -> None: ...
-    def with_failures(self, fail: str) -> Network: ...
-    @property
-    def failures(self) -> str | None: ...
-    @property
-    def spec(self) -> str: ...
-    @property
-    def family(self) -> str: ...
-    @property
-    def num_routers(self) -> int: ...
-    @property
-    def num_terminals(self) -> int: ...
-    def resilience_json(
-        self, kind: str, fractions: Sequence[float], trials: int, seed: int, distances: bool
-    ) -> str: ...
-    @property
-    def distance_steps(self) -> int: ...
-    def facts_json(self, sample: tuple[int, int] | None = None) -> str: ...
-    def path_diversity_json(self, insists: bool) -> str: ...
-    def forwarding_text(self, routing: str, form: str) -> str: ...
-    def card_tables(self, routing: str) -> tuple[str, str]: ...
-    def layered_tables(self, routing: str) -> tuple[list[list[int]], list[list[int]]]: ...
-    def routing_tables(
-        self, ports: NDArray[np.int64], layers: NDArray[np.int64] | None, to_terminals: bool
-    ) -> RoutingTables: ...
-    def edges(self) -> list[tuple[int, int, int, int, str]]: ...
-    def traffic_weights(self, traffic: str) -> list[list[tuple[int, int, float]]]: ...
-    def structure_json(self) -> str: ...
-    def notes(self) -> list[str]: ...
-    def source_sha256(self) -> str | None: ...
-    def router_names(self) -> list[str] | None: ...
-    def terminals_by_router(self) -> list[int]: ...
-    def own_latencies(self) -> list[int | None]: ...
-    def text(
-        self, form: str, latencies_json: str | None, names: list[str] | None = None, beside: str | None = None
-    ) -> tuple[str, list[str]]: ...
     @staticmethod
     def from_graph(
         kind: str,
@@ -133,24 +39,176 @@ class Network:
         directed: bool,
         p: int | None,
         written_as: str | None,
-    ) -> Network: ...
-    def metis_graph(
-        self,
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
-    def best_bisection(self, partitions: Sequence[NDArray[np.int32]]) -> str: ...
-    def written_as(self) -> str | None: ...
-    def unwritten(self, form: str) -> str | None: ...
-    def routings(self) -> list[str]: ...
+    ) -> Network:
+        """
+        A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
+        other, class, latency, ports); ``written_as`` is the spec that the graph says it is. Its spec is
+        ``family:label,sha256=…``.
+        """
+    def with_failures(self, fail: str) -> Network:
+        """The network that is left when what ``fail`` names fails at random."""
+    @property
+    def failures(self) -> str | None:
+        """What failed, or None."""
+    @property
+    def spec(self) -> str: ...
+    @property
+    def family(self) -> str: ...
+    @property
+    def num_routers(self) -> int: ...
+    @property
+    def num_terminals(self) -> int: ...
+    @property
+    def distance_steps(self) -> int:
+        """Links that a search for all distances looks at: those of the network, from every router it searches from."""
+    def facts(self, sample: tuple[int, int] | None = None) -> Facts:
+        """
+        The facts that need no partitioner; with distances from (a number of routers, a seed) only if these are given.
+        """
+    def path_diversity(self, insists: bool) -> PathDiversity | None:
+        """Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists."""
+    def resilience(self, kind: str, fractions: Sequence[float], trials: int, seed: int, distances: bool) -> Resilience:
+        """What random failures of a kind leave of the network."""
+    def edges(self) -> list[tuple[int, int, int, int, str]]:
+        """(router, port, router, port, class) of every link between routers."""
+    def structure_json(self) -> str:
+        """
+        What a drawing asks of the family, as a JSON object: ``grid``, ``upright``, ``group_size``, ``blocks`` and
+        ``levels`` (one a router), null where the family has none.
+        """
+    def notes(self) -> list[str]:
+        """What was noticed when the network was read."""
+    def source_sha256(self) -> str | None:
+        """The SHA-256 of the file or graph that the network comes from, if it comes from one."""
+    def written_as(self) -> str | None:
+        """The spec that builds the same graph without the file that it comes from, if one does."""
+    def routings(self) -> list[str]:
+        """The routings that are offered."""
+    def router_names(self) -> list[str] | None:
+        """The names of the routers in the file or graph, where they are not the ids."""
+    def terminals_by_router(self) -> list[int]:
+        """The number of terminals of each router."""
+    def own_latencies(self) -> list[int | None]:
+        """The latencies of the links that have one of their own, None for the others, in the order of ``edges``."""
+    def text(
+        self, form: str, latencies_json: str | None, names: Sequence[str] | None = None, beside: str | None = None
+    ) -> tuple[str, list[str]]:
+        """
+        The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
+        and a sentence on what the format has no place for. ``names`` are those of terminals, ``beside`` the name of the
+        file with the graph, for formats that have a place for them.
+        """
+    def unwritten(self, form: str) -> str | None:
+        """A sentence on what a file of a format cannot say of the family, if it cannot."""
+    def metis_graph(self) -> list[NDArray[np.int32]]:
+        """METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours."""
+    def routing_by_tables(
+        self, ports: NDArray[np.int64], layers: NDArray[np.int64] | None, to_terminals: bool
+    ) -> Routing:
+        """
+        Routing by tables: the output at each router (row) towards each destination (column), -1 where there is none,
+        and the layer of packets from each router to each destination. The network knows the routing by its name from
+        now on.
+        """
+    def layered_tables(self, routing: str) -> list[list[list[int]]]:
+        """The ports and the layers of ``lash`` (by router) or ``dfsssp`` (by terminal), -1 where there is no port."""
+    def best_bisection(self, partitions: Sequence[NDArray[np.int32]]) -> Bisection:
+        """The best bisection that can be had from partitions, an array of 0 and 1 for the routers each."""
+
+class Routing:
+    """A routing on a network, with the proof if it needs one."""
+    def __init__(self, network: Network, name: str) -> None:
+        """The routing that ``name`` names, for ``network``."""
+    @property
+    def name(self) -> str:
+        """The name that it was built by."""
+    @property
+    def classes(self) -> int:
+        """The VC classes that it needs."""
+    @property
+    def vcs(self) -> int:
+        """The VCs that it is given unless an option says how many."""
+    @property
+    def note(self) -> str | None:
+        """What users should know of how it runs on this network, if anything."""
+    @property
+    def adapts(self) -> bool:
+        """Whether it decides by congestion."""
+    def verify(self, vcs: int | None = None) -> Proof:
+        """Proves it free of deadlock, or finds a cycle; with fewer ``vcs`` than it needs, VC classes share them."""
+    def bound(self, traffic: Traffic) -> SaturationBound:
+        """The largest load that it can carry under a traffic."""
+    def channel_loads(self, traffic: Traffic) -> list[tuple[int, int, float]]:
+        """
+        (router, port, expected load) of every channel between routers; rejected for routings that decide by congestion.
+        """
+    def route_lengths(self, seed: int) -> RouteLengths:
+        """The lengths of its paths."""
+    def forwarding_text(self, form: str) -> str:
+        """Its forwarding tables: ``lft`` as OpenSM writes them, ``csv`` as ``table:FILE`` reads them."""
+    def card_tables(self) -> tuple[str, CardSizes]:
+        """Its tables for cards, as ``table:FILE`` reads them, and their sizes."""
+
+class Traffic:
+    """A traffic pattern on a network."""
+    @property
+    def name(self) -> str: ...
+    def __init__(self, network: Network, name: str) -> None:
+        """The pattern that ``name`` names, for ``network``."""
+    @property
+    def trace_load(self) -> float | None:
+        """The load that a trace has by itself; None for traffic that takes any load."""
+    @property
+    def active_terminals(self) -> int:
+        """The number of terminals that send."""
+    def most_load(self, config_json: str) -> float:
+        """The largest load, of 1 at most, at which every terminal can create its packets."""
+    def weights(self) -> list[list[tuple[int, int, float]]]:
+        """What each terminal sends to whom: (first, last + 1, weight of each) of ranges of destinations."""
+    def router_demands(self) -> tuple[NDArray[np.float64], float]:
+        """
+        Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
+        largest load of a terminal's link.
+        """
+
+class Simulation:
+    """A routing and a traffic on their network, with options of the engine: points are simulated at any load."""
+    def __init__(self, routing: Routing, traffic: Traffic, config_json: str) -> None:
+        """``config_json`` has the options that are not to be as they are by default."""
+    def check(self, load: float) -> str:
+        """
+        Checks all that can be checked before a run at ``load``; returns the options with everything filled in, as JSON.
+        """
+    def point(self, load: float, cancel: CancelToken, seed: int | None = None) -> Point | None:
+        """
+        Simulates one point; nothing if it was cancelled before it began. The seed is that of the options unless given.
+        """
+    def point_and_channels(
+        self, load: float, cancel: CancelToken, seed: int | None = None
+    ) -> tuple[Point, NDArray[np.float32]] | None:
+        """
+        The same, with the flits a cycle on each channel between routers: two channels a link, in the order of
+        ``Network.edges``, from its first router to its second and back.
+        """
 
 class Layout:
     """A network laid out on the machine floor, at the prices of a list."""
-
     def __init__(
         self, network: Network, rules: str = "", prices: str = "", packed: Sequence[int] | None = None
-    ) -> None: ...
-    def cost_json(self) -> str: ...
-    def floor_json(self) -> str: ...
-    def bill_json(self) -> str: ...
+    ) -> None:
+        """
+        ``rules`` as users type them; ``prices`` the name of a list, or one's own as JSON; nothing: the defaults.
+        ``packed`` is a partition of the routers for ``cabinet=metis:N``, which is made to fit.
+        """
+    def cost(self) -> Cost:
+        """Cost and power in parts."""
+    def floor_json(self) -> str:
+        """
+        ``rows``, ``columns``, ``width_m`` and ``depth_m`` of a place, ``aisles``, ``cabinets`` (a list), ``lengths``
+        (cables by class, kind and length) and ``bundles``, as a JSON object.
+        """
+    def bill_json(self) -> str:
+        """The bill of materials, as a JSON list of items."""
     def cables(
         self,
     ) -> list[
@@ -162,92 +220,237 @@ class Layout:
             float,
             tuple[str, float, float] | None,
         ]
-    ]: ...
+    ]:
+        """
+        Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there
+        and its cabinet, class, metres, and what is bought for it (kind, metres, dollars).
+        """
 
-def simulate(
-    network: Network,
-    routing: str,
-    traffic: str,
-    load: float,
-    config_json: str,
-    cancel: CancelToken,
-) -> str: ...
-def simulate_channels(
-    network: Network,
-    routing: str,
-    traffic: str,
-    load: float,
-    config_json: str,
-    cancel: CancelToken,
-) -> tuple[str, NDArray[np.float32]]: ...
-def check(network: Network, routing: str, traffic: str, load: float, config_json: str) -> str: ...
-def most_load(network: Network, traffic: str, config_json: str) -> float: ...
-def trace_load(network: Network, traffic: str) -> float | None: ...
-def check_routing(network: Network, routing: str) -> str | None: ...
-def adapts(network: Network, routing: str) -> bool: ...
-def room(network: Network) -> int: ...
-def verify(network: Network, routing: str, vcs: int | None = None) -> str: ...
-def saturation_bound(network: Network, routing: str, traffic: str) -> str: ...
-def router_demands(network: Network, traffic: str) -> tuple[NDArray[np.float64], float]: ...
-def route_lengths(network: Network, routing: str, seed: int) -> str: ...
-def channel_loads(network: Network, routing: str, traffic: str) -> list[tuple[int, int, float]]: ...
+class CancelToken:
+    """Stops the computations that it was given to, and hears how far they are, from any thread."""
+    def __init__(self) -> None: ...
+    def cancel(self) -> None:
+        """Asks for a stop."""
+    def enter(self) -> None:
+        """Lets this thread compute under the token from now on."""
+    @property
+    def done(self) -> int:
+        """
+        Steps of the stage at hand: cycles simulated, or messages that have begun, of the simulation that told last.
+        """
+    @property
+    def threads(self) -> int | None:
+        """The threads that a simulation went on with, if the system gave fewer than it was to have."""
+    @property
+    def stage(self) -> tuple[str, int, int] | None:
+        """What a computation is at: a name, the steps that are done, and all (0 if nobody knows)."""
+
+class Workload:
+    """An application: tasks, their messages, and what each does in which order."""
+    def __init__(self, spec: str, room: int) -> None:
+        """The application that ``spec`` names, for at most ``room`` tasks."""
+    @staticmethod
+    def on(spec: str, network: Network) -> Workload:
+        """The application that ``spec`` names, for as many tasks as a network has room for."""
+    @property
+    def spec(self) -> str:
+        """What it was built from."""
+    @property
+    def tasks(self) -> int:
+        """The number of tasks."""
+    @property
+    def num_messages(self) -> int:
+        """The number of messages."""
+    @property
+    def total_bytes(self) -> int:
+        """The sum of all sizes."""
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know, a sentence each."""
+    @property
+    def fills_room(self) -> bool:
+        """Whether the number of tasks follows from the room that it was built for, not from its text."""
+    def messages(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint64]]:
+        """Source, target and bytes of all messages."""
+    def program(self, task: int) -> list[tuple[str, float]]:
+        """What a task does, in its order: ("send", message), ("receive", message) and ("compute", seconds)."""
+    def mapping(self, network: Network, mapping: str) -> NDArray[np.uint32]:
+        """The terminal of each task under a mapping."""
+
+class CyclePlay:
+    """A workload on the cycle engine, checked but not started."""
+    def __init__(
+        self, routing: Routing, workload: Workload, mapping: str, flit: str, rate: str, config_json: str
+    ) -> None:
+        """Checks all that can be checked."""
+    def config(self) -> str:
+        """The options with everything filled in, as JSON."""
+    def run(
+        self, cancel: CancelToken
+    ) -> tuple[str, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]:
+        """Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived."""
+
+class Name:
+    """A name that has been read: ``what`` it is the name of as for ``files_of``."""
+    def __init__(self, what: str, text: str) -> None: ...
+    @property
+    def canonical(self) -> str:
+        """What means the same in one way of writing."""
+    @property
+    def family(self) -> str:
+        """The head: the family, the pattern, …."""
+    @property
+    def sizes(self) -> list[int]:
+        """The sizes that stand first."""
+    @property
+    def values(self) -> list[tuple[str, str]]:
+        """The keys with their values as they are written, in their order."""
+    @property
+    def within(self) -> str | None:
+        """The canonical name of the network that a network is made of."""
+    @property
+    def files(self) -> list[tuple[str, str | None]]:
+        """The path of each file that it reads, with its SHA-256; nothing of one that is missing."""
+
 def place_qap(
     flows: Sequence[tuple[int, int, float]], distances: NDArray[np.float64], seed: int
-) -> tuple[list[int], float]: ...
-def layout_assumptions(rules: str) -> str: ...
-def rack_json(rules: str) -> str | None: ...
-def metis_cabinet(rules: str) -> int | None: ...
-def permute_list(file: str, text: str, how: str) -> tuple[str, str, str, Network, Network]: ...
-def bandwidth_side_by_side(
-    before: Network,
-    after: Network,
-    partitions: tuple[Sequence[NDArray[np.int32]], Sequence[NDArray[np.int32]]],
-) -> str: ...
-def student_t(degrees: int) -> float: ...
-def unknown(kind: str, name: str, known: Sequence[str]) -> str: ...
-def concise(sentence: str) -> str: ...
-def available_memory() -> int: ...
-def flow_keys() -> list[tuple[str, str]]: ...
-def flow_config(config: str) -> str: ...
-def flow_rates(
-    network: Network, routing: str, pairs: Sequence[NDArray[np.uint32]], config: str
-) -> NDArray[np.float64]: ...
+) -> tuple[list[int], float]:
+    """
+    Places for facilities between which there are ``flows`` (a, b, how much), and their cost, by annealing;
+    ``distances`` are those of each place to each.
+    """
+
+def metis_cabinet(rules: str) -> int | None:
+    """What a layout without ``cabinet=metis:N`` has no need of: N, if the rules say that."""
+
+def rack_json(rules: str) -> str | None:
+    """
+    The numbers of the rule ``rack`` with the keys of ``rules``, as a JSON object; nothing if they are another layout's.
+    """
+
+def layout_assumptions(rules: str) -> str:
+    """What a layout assumes, in a sentence."""
+
+def permute_list(file: str, text: str, how: str) -> tuple[str, str, str, Network, Network]:
+    """
+    Permutes the cabling list ``text`` of a file; ``how`` has the method and its options, as JSON. Returns what came of
+    it as a JSON object, the moves and the list afterwards, both as CSV, and the networks before and afterwards.
+    """
+
+def bandwidth_side_by_side(before: Network, after: Network, partitions: Sequence[Sequence[NDArray[np.int32]]]) -> str:
+    """
+    Bandwidth before and after by the same means, given partitions to start from (an array of 0 and 1 for the routers
+    each): a JSON object with ``before``, ``after`` and ``losses``, a clause for each number that fell.
+    """
+
+def room(network: Network) -> int:
+    """The most tasks that a network has room for: its terminals whose routers have not failed."""
+
+def student_t(degrees: int) -> float:
+    """The 97.5 % quantile of Student's t."""
+
+def flow_keys() -> list[tuple[str, str]]:
+    """The keys of the flow engine, with their meaning."""
+
+def flow_config(config: str) -> str:
+    """The options of the flow engine with everything filled in, as JSON."""
+
+def flow_rates(routing: Routing, pairs: Sequence[NDArray[np.uint32]], config: str) -> NDArray[np.float64]:
+    """The rates, in bytes a second, of flows that are all under way."""
+
 def flow_run(
-    network: Network,
-    routing: str,
-    pairs: Sequence[NDArray[np.uint32]],
-    bytes: NDArray[np.uint64],  # noqa: A002 - as in the result
-    config: str,
-    cancel: CancelToken,
-) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]: ...
-def flow_check(workload: Workload, config: str, rate: str, seed: int) -> str: ...
+    routing: Routing, pairs: Sequence[NDArray[np.uint32]], bytes: NDArray[np.uint64], config: str, cancel: CancelToken
+) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+    """Runs flows that all begin at the start."""
+
+def flow_check(workload: Workload, config: str, rate: str, seed: int) -> str:
+    """
+    Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options as JSON.
+    """
+
 def flow_workload(
-    network: Network,
-    routing: str,
-    workload: Workload,
-    mapping: str,
-    config: str,
-    rate: str,
-    seed: int,
-    cancel: CancelToken,
-) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]: ...
-def families_json() -> str: ...
-def layouts_json() -> str: ...
-def routing_in_role(role: str, family: str) -> str | None: ...
-def prices_json() -> str: ...
-def price_list_json(prices: str) -> str: ...
-def formats_json() -> str: ...
-def format_of(path: str, name: str | None = None) -> str: ...
-def files_of(what: str, name: str) -> list[str]: ...
-def head(text: str) -> str: ...
-def family_of(spec: str) -> str: ...
-def adapts_by_name(name: str) -> bool | None: ...
-def split_names(text: str) -> list[str] | None: ...
-def parse_pairs(option: str, text: str, keys: Sequence[str]) -> list[tuple[str, str]]: ...
-def processors() -> int: ...
-def routings_json() -> str: ...
-def routers_json() -> str: ...
-def router_settings(config_json: str) -> list[tuple[str, str]]: ...
-def apps_json() -> str: ...
-def mappings_json() -> str: ...
-def traffic_json() -> str: ...
+    routing: Routing, workload: Workload, mapping: str, config: str, rate: str, seed: int, cancel: CancelToken
+) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+    """Runs a workload."""
+
+def unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    """
+    "unknown KIND 'NAME' (did you mean 'NEAR'?); there are: …"
+    """
+
+def concise(sentence: str) -> str:
+    """A sentence that quotes what users gave, short enough to be read."""
+
+def available_memory() -> int:
+    """The bytes of memory that this process can still take."""
+
+def families_json() -> str:
+    """A list of {name, summary, sizes, example, source, keys}."""
+
+def layouts_json() -> str:
+    """A list of {name, summary, stands_for, source, keys} of layouts, the default one first; a key is {name, doc}."""
+
+def routing_in_role(role: str, family: str) -> str | None:
+    """
+    The routing that plays a role, ``minimal`` or ``adaptive``, on networks of a family; nothing if there is no such
+    role.
+    """
+
+def prices_json() -> str:
+    """The price lists, each as it stands in its file, the default one first."""
+
+def price_list_json(prices: str) -> str:
+    """One price list, by its name or from one's own JSON; nothing: the default one."""
+
+def formats_json() -> str:
+    """A list of {name, summary, endings, read, write, beside}."""
+
+def format_of(path: str, name: str | None = None) -> str:
+    """The name of the format of a file: ``name`` if given, else what the ending of ``path`` tells."""
+
+def files_of(what: str, name: str) -> list[str]:
+    """
+    The paths of the files that a name reads; ``what`` it is the name of: topology, routing, traffic, app, layout,
+    cabinet or file.
+    """
+
+def adapts_by_name(name: str) -> bool | None:
+    """
+    Whether the routing of this name decides by congestion; nothing where a file says so, or there is no such routing.
+    """
+
+def family_of(spec: str) -> str:
+    """The family of a network by its spec, whether or not there is such a family."""
+
+def head(text: str) -> str:
+    """The head of a name, whether or not there is such a name."""
+
+def split_names(text: str) -> list[str] | None:
+    """The names in a text with commas between them; nothing where one is missing or a bracket is not closed."""
+
+def parse_pairs(option: str, text: str, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """The keys and values of ``key=value,…``, keys with underscores; mistakes begin with the name of the option."""
+
+def processors() -> int:
+    """The processors that this process may use, by its affinity and the quotas of its control groups."""
+
+def routings_json() -> str:
+    """A list of {name, summary, networks, classes, keys}."""
+
+def routers_json() -> str:
+    """
+    The router models, a list of {name, summary, source, cycle_ns, preset}, and the options of all of them, a list of
+    {name, kind, words, default, unless, doc, models}.
+    """
+
+def router_settings(config_json: str) -> list[tuple[str, str]]:
+    """How the router of a configuration is set up, in words: (what, value with its unit)."""
+
+def apps_json() -> str:
+    """A list of {name, argument, summary, keys} of applications; the argument, such as FILE, or null."""
+
+def mappings_json() -> str:
+    """A list of {name, summary, keys} of mappings of tasks to terminals."""
+
+def traffic_json() -> str:
+    """A list of {name, argument, summary, keys}; the argument, such as FILE, or null."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import topoloom
+from harness.engine import proof_of
 from harness.outcome import timeless
 from harness.processes import COMMAND, interrupt, talkative
 from topoloom import _core
@@ -51,7 +52,7 @@ def test_a_computation_in_another_thread_is_cancelled():
         token.enter()
         try:
             # It is soon at its last stage, which lasts long.
-            _core.verify(_core.Network("torus:48x48"), "duato")
+            proof_of("torus:48x48", "duato")
         except BaseException as error:
             caught.append(error)
 
@@ -116,7 +117,7 @@ def test_a_comparison_goes_on_where_sigterm_ended_it(tmp_path, more):
 def test_points_that_are_kept_are_not_simulated_again(tmp_path, monkeypatch):
     arguments = {"routings": ["minimal"], "load": "0.2,0.4", "warmup": 100, "measure": 300}
     first = topoloom.compare(["mesh:3x3"], **arguments, store=tmp_path / "kept")
-    monkeypatch.setattr("topoloom._core.simulate_channels", None)
+    monkeypatch.setattr("topoloom._core.Simulation.point_and_channels", None)
     again = topoloom.compare(["mesh:3x3"], **arguments, store=tmp_path / "kept")
     (one,), (two,) = first.curves, again.curves
     assert one.points == two.points

@@ -52,13 +52,14 @@ def test_little_memory_for_threads_is_no_hang():
 
 
 FEW_THREADS = """
-import json, resource
+import resource
 from topoloom import _core
 from topoloom.simulation.options import make_options
 network, token = _core.Network("mesh:16x16"), _core.CancelToken()
 def run(threads):
     options = make_options({"threads": threads, "warmup": 0, "measure": 10})
-    return json.loads(_core.simulate(network, "dor", "uniform", 0.3, options.engine_json(), token))
+    routing, traffic = _core.Routing(network, "dor"), _core.Traffic(network, "uniform")
+    return _core.Simulation(routing, traffic, options.engine_json()).point(0.3, token)
 alone = run(1)
 pages = int(open("/proc/self/statm").read().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (96 << 20), resource.RLIM_INFINITY))

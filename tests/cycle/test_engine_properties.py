@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.engine import LINKS, repeatable, simulate
+from harness.engine import LINKS, measured, repeatable, simulate
 from topoloom import _core
 
 REPEATED = [
@@ -168,7 +168,7 @@ def test_a_cancelled_run_says_so_and_counts_only_what_it_ran():
     token = _core.CancelToken()
     token.cancel()
     options = json.dumps({"warmup": 0, "measure": 1_000_000})
-    point = json.loads(_core.simulate(_core.Network("mesh:8x8"), "dor", "uniform", 0.2, options, token))
+    point = measured("mesh:8x8", "dor", "uniform", 0.2, options, token)
     assert point["interrupted"]
     assert not point["converged"]
     assert point["cycles"] < 100_000

@@ -1,10 +1,10 @@
 """The search for saturation: against a full sweep, against the bound of expected channel loads, and what it costs."""
 
 import dataclasses
-import json
 
 import pytest
 
+from harness.engine import bound_of
 from topoloom import Network, _core, compare
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
@@ -31,7 +31,7 @@ def cycles(curve: Curve) -> int:
 
 
 def bound(spec: str, routing: str, traffic: str) -> float:
-    found: float = json.loads(_core.saturation_bound(_core.Network(spec), routing, traffic))["saturation_bound"]
+    found: float = bound_of(spec, routing, traffic)["saturation_bound"]
     return found
 
 

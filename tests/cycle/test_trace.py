@@ -129,7 +129,8 @@ def test_a_trace_can_deadlock(tmp_path):
 
 
 def test_a_pattern_of_a_trace_is_what_its_flits_say(tmp_path):
-    shares = _core.Network("mesh:4").traffic_weights(write(tmp_path, [(0, 1, 2, 3), (4, 1, 0, 1), (4, 3, 3, 2)]))
+    trace = write(tmp_path, [(0, 1, 2, 3), (4, 1, 0, 1), (4, 3, 3, 2)])
+    shares = _core.Traffic(_core.Network("mesh:4"), trace).weights()
     assert shares == [[], [(2, 3, 0.75), (0, 1, 0.25)], [], [(3, 4, 1.0)]]
 
 

@@ -1,7 +1,6 @@
 """The design search against the networks themselves, and against a search by hand."""
 
 import itertools
-import json
 import operator
 import random
 import time
@@ -31,7 +30,7 @@ SMALL = drawn(candidates(terminals=(60, 300), radix=12), 8)
 
 @pytest.mark.parametrize("found", SMALL, ids=[c.spec for c in SMALL])
 def test_what_is_told_is_what_is_built(found):
-    facts = json.loads(found.network().core.facts_json())
+    facts = found.network().core.facts()
     for key in ("terminals", "routers", "radix", "links"):
         assert getattr(found, key) == facts[key]
     assert found.ports == 2 * facts["links"] + facts["terminals"]
@@ -96,7 +95,7 @@ def test_cable_follows_the_layout_that_is_named(topoloom):
 def test_estimates_of_the_diameters_of_random_graphs():
     found = candidates(terminals=(100, 400), radix=30, families="random-regular")
     some = drawn([each for each in found if each.routers >= 20], 50)
-    off = [each.diameter - json.loads(each.network().core.facts_json())["diameter"] for each in some]
+    off = [each.diameter - each.network().core.facts()["diameter"] for each in some]
     assert set(off) <= {-1, 0, 1}
     assert off.count(0) >= 0.8 * len(off)
 

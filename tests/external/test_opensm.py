@@ -14,7 +14,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from topoloom import Network, TopoloomError
+from topoloom import Network, TopoloomError, _core
 
 pytestmark = pytest.mark.opensm
 
@@ -103,7 +103,7 @@ def is_acyclic(network: Network, routing: str) -> bool:
     """Whether no packets that follow tables wait for each other in a circle on one lane: every way, one by one."""
     edges = [tuple(map(int, line.split(",")[:4])) for line in network.text("csv")[0].splitlines()[1:]]
     peer = {(a, port): b for a, port, b, _ in edges} | {(b, port): a for a, _, b, port in edges}
-    rows = network.core.forwarding_text(routing, "csv").splitlines()[1:]
+    rows = _core.Routing(network.core, routing).forwarding_text("csv").splitlines()[1:]
     port_of = {(at, to): port for at, to, port in (map(int, row.split(",")) for row in rows)}
     graph = network.to_networkx()
     home = [router for router in graph for _ in range(graph.nodes[router]["terminals"])]
@@ -149,11 +149,11 @@ def test_our_tables_come_back_identical_within_five_minutes(tmp_path: Path) -> N
         network = Network(spec)
         ours, back = (tmp_path / f"{name}{place}.csv" for name in ("ours", "back"))
         tables = tmp_path / f"ours{place}.lft"
-        tables.write_text(network.core.forwarding_text("dfsssp", "lft"))
-        ours.write_text(network.core.forwarding_text("dfsssp", "csv"))
+        tables.write_text(_core.Routing(network.core, "dfsssp").forwarding_text("lft"))
+        ours.write_text(_core.Routing(network.core, "dfsssp").forwarding_text("csv"))
         routed = route(network, "file", tmp_path / f"file{place}", "-U", str(tables))
         assert routed.engine == "file"
-        back.write_text(network.core.forwarding_text(f"table:{routed.dump}", "csv"))
+        back.write_text(_core.Routing(network.core, f"table:{routed.dump}").forwarding_text("csv"))
         assert back.read_text() == ours.read_text(), spec
         again = route(network, "minhop", tmp_path / f"minhop{place}")
         assert network.verify(f"table:{again.dump}")["unserved_pairs"] == 0

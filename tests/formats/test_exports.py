@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from topoloom import Network, TopoloomError
+from topoloom import Network, TopoloomError, _core
 
 NETWORKS = ["mesh:4x3,p=2", "hyperx:3x3,trunk=2", "clos:radix=4,levels=3", "dragonfly:a=4,h=2,p=2", "flex:3x3x3,p=2"]
 
@@ -32,15 +32,16 @@ def test_a_subnet_is_the_network_again(spec: str, tmp_path: Path) -> None:
     assert edges(again) == edges(network)
     assert terminals(again) == terminals(network)
     # Forwarding tables fit it, by GUIDs and numbers of ports.
-    (tmp_path / "tables.lft").write_text(network.core.forwarding_text("dfsssp", "lft"))
-    tables = network.core.forwarding_text("dfsssp", "csv")
+    (tmp_path / "tables.lft").write_text(_core.Routing(network.core, "dfsssp").forwarding_text("lft"))
+    tables = _core.Routing(network.core, "dfsssp").forwarding_text("csv")
     for same in (network, again):
-        assert same.core.forwarding_text(f"table:{tmp_path / 'tables.lft'}", "csv") == tables
+        assert _core.Routing(same.core, f"table:{tmp_path / 'tables.lft'}").forwarding_text("csv") == tables
 
 
 def test_forwarding_tables_are_the_ways_of_the_routing(tmp_path: Path) -> None:
     network = Network("mesh:4x3,p=2")
-    rows = [map(int, line.split(",")) for line in network.core.forwarding_text("dor", "csv").splitlines()[1:]]
+    text = _core.Routing(network.core, "dor").forwarding_text("csv")
+    rows = [map(int, line.split(",")) for line in text.splitlines()[1:]]
     graph = network.to_networkx()
     peer = {(edge["router_a"], edge["port_a"]): edge["router_b"] for edge in links(network)}
     peer |= {(edge["router_b"], edge["port_b"]): edge["router_a"] for edge in links(network)}
@@ -68,7 +69,7 @@ def links(network: Network) -> list[dict[str, Any]]:
 )
 def test_a_routing_that_is_no_table_is_refused(spec: str, routing: str, why: str) -> None:
     with pytest.raises(TopoloomError, match=why):
-        Network(spec).core.forwarding_text(routing, "lft")
+        _core.Routing(Network(spec).core, routing).forwarding_text("lft")
 
 
 def test_import_lft_proves_and_writes(topoloom: Callable[..., Any], tmp_path: Path) -> None:

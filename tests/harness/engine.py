@@ -14,8 +14,21 @@ LINKS = {"terminal": 1, "local": 1, "global": 1, "up": 1, "internal": 1}
 
 def simulate(network: _core.Network | str, routing: str, traffic: str, load: float, **options: Any) -> dict[str, Any]:
     """Simulate one point with options of the engine, and return its result."""
-    core = _core.Network(network) if isinstance(network, str) else network
-    return json.loads(_core.simulate(core, routing, traffic, load, json.dumps(options), _core.CancelToken()))
+    return measured(network, routing, traffic, load, json.dumps(options))
+
+
+def measured(
+    network: _core.Network | str,
+    routing: str,
+    traffic: str,
+    load: float,
+    config_json: str,
+    cancel: _core.CancelToken | None = None,
+) -> dict[str, Any]:
+    """Simulate one point with options as the engine reads them, and return its result."""
+    core = _network(network)
+    simulation = _core.Simulation(_core.Routing(core, routing), _core.Traffic(core, traffic), config_json)
+    return simulation.point(load, cancel or _core.CancelToken())
 
 
 def run(
@@ -32,9 +45,25 @@ def repeatable(result: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in result.items() if key not in TIMES}
 
 
-def proof_of(spec: str, routing: str, vcs: int | None = None) -> dict[str, Any]:
+def proof_of(network: _core.Network | str, routing: str, vcs: int | None = None) -> dict[str, Any]:
     """Return the proof that a routing is free of deadlock on a network, or why there is none."""
-    return json.loads(_core.verify(_core.Network(spec), routing, vcs))
+    return _core.Routing(_network(network), routing).verify(vcs)
+
+
+def bound_of(network: _core.Network | str, routing: str, traffic: str) -> dict[str, Any]:
+    """Return the load that a routing cannot carry more than under a traffic."""
+    core = _network(network)
+    return _core.Routing(core, routing).bound(_core.Traffic(core, traffic))
+
+
+def channel_loads(network: _core.Network | str, routing: str, traffic: str) -> list[tuple[int, int, float]]:
+    """Return (router, port, expected load) of each channel between routers."""
+    core = _network(network)
+    return _core.Routing(core, routing).channel_loads(_core.Traffic(core, traffic))
+
+
+def _network(network: _core.Network | str) -> _core.Network:
+    return _core.Network(network) if isinstance(network, str) else network
 
 
 def stages(speedup: float, routing_delay: int, vc_alloc_delay: int = 1, sw_alloc_delay: int = 1) -> int:

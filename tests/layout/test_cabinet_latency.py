@@ -1,12 +1,11 @@
 """Links whose latency goes by the cabinets of their ends."""
 
 import csv
-import json
 
 import pytest
 
-from harness.engine import repeatable
-from topoloom import TopoloomError, _core, network
+from harness.engine import measured, repeatable
+from topoloom import TopoloomError, network
 from topoloom.layout import layouts
 from topoloom.simulation.options import make_options
 
@@ -15,7 +14,7 @@ RUN = {"warmup": 200, "measure": 600}
 
 def simulate(spec, routing, load=0.2, **options):
     options = make_options({**RUN, **options}).engine_json()
-    point = json.loads(_core.simulate(network(spec).core, routing, "uniform", load, options, _core.CancelToken()))
+    point = measured(network(spec).core, routing, "uniform", load, options)
     return repeatable(point)
 
 

@@ -78,7 +78,7 @@ HEAD = (
 def exists(spec: str, traffic: str) -> bool:
     """Whether a pattern is defined on a network."""
     try:
-        _core.check(_core.Network(spec), "min", traffic, 1.0, "{}")
+        _core.Traffic(_core.Network(spec), traffic)
     except TopoloomError:
         return False
     return True

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from harness.engine import measured
 from topoloom import _core
 
 CYCLES = 1_000_000
@@ -23,7 +24,7 @@ CYCLES = 1_000_000
 def test_no_deadlock_at_full_load_in_a_million_cycles(spec, routing):
     options = {"model": "extoll", "packet": "1-32", "buffer": 32, "warmup": 1000, "measure": CYCLES}
     token = _core.CancelToken()
-    point = json.loads(_core.simulate(_core.Network(spec), routing, "uniform", 1.0, json.dumps(options), token))
+    point = measured(spec, routing, "uniform", 1.0, json.dumps(options), token)
     assert not point["deadlocked"]
     assert point["cycles"] > CYCLES
     assert point["accepted"] > 0.3

@@ -1,11 +1,11 @@
 """Expected channel loads: against all paths with their probabilities, closed formulas, and published values."""
 
-import json
 import math
 from collections import defaultdict
 
 import pytest
 
+from harness.engine import bound_of, channel_loads
 from oracles import graphs, patterns, routes
 from oracles.cases import DETOURS, HOPS
 from topoloom import _core
@@ -15,11 +15,11 @@ NAMES = [f"{spec} {name}" for spec, name, _ in OBLIVIOUS]
 
 
 def bound(spec: str, routing: str, traffic: str = "uniform") -> dict:
-    return json.loads(_core.saturation_bound(_core.Network(spec), routing, traffic))
+    return bound_of(spec, routing, traffic)
 
 
 def loads(spec: str, routing: str, traffic: str = "uniform") -> dict[tuple[int, int], float]:
-    return {(router, port): load for router, port, load in _core.channel_loads(_core.Network(spec), routing, traffic)}
+    return {(router, port): load for router, port, load in channel_loads(spec, routing, traffic)}
 
 
 def uniform(graph: graphs.Graph) -> list[tuple[int, int, float]]:
@@ -123,7 +123,7 @@ def test_adaptive_routings_have_a_bound_by_distance(spec):
     assert told["saturation_bound"] == pytest.approx(1 / max(1.0, mean, out))
     assert all(told["saturation_bound"] >= bound(spec, other)["saturation_bound"] - 1e-12 for other in ("min", "val"))
     with pytest.raises(_core.TopoloomError, match=r"ugal-l on .* decides by congestion"):
-        _core.channel_loads(_core.Network(spec), "ugal-l", "uniform")
+        channel_loads(spec, "ugal-l", "uniform")
 
 
 def test_terminals_bound_the_load_too():
@@ -135,4 +135,4 @@ def test_terminals_bound_the_load_too():
 
 def test_a_network_that_is_too_large_is_refused():
     with pytest.raises(_core.TopoloomError, match=r"the loads that 1000000 routers cause each other need about .* GB"):
-        _core.saturation_bound(_core.Network("mesh:1000x1000"), "dor", "uniform")
+        bound_of("mesh:1000x1000", "dor", "uniform")

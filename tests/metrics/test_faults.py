@@ -9,7 +9,7 @@ import networkx as nx
 import pytest
 
 import topoloom
-from harness.engine import TIMES, run
+from harness.engine import TIMES, channel_loads, measured, proof_of, run
 from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
 from topoloom import TopoloomError, _core
@@ -261,7 +261,7 @@ def test_tables_route_around_failures(spec):
         ("val:via=any", routes.valiant_dependencies(graph, paths, classes), 2 * classes),
         ("ugal-l", routes.valiant_dependencies(graph, paths, classes), 2 * classes),
     ]:
-        proof = json.loads(_core.verify(core, routing))
+        proof = proof_of(core, routing)
         assert proof["deadlock_free"]
         assert proof["unserved_pairs"] == 0
         assert proof["vcs_needed"] == needed
@@ -279,7 +279,7 @@ def test_loads_with_failures_are_those_of_the_paths(spec):
     detours = routes.valiant(graph, paths, classes)
     for routing, of in [("min", paths), ("val", detours)]:
         exact = routes.loads(graph, of, flows)
-        for router, port, load in _core.channel_loads(core, routing, "uniform"):
+        for router, port, load in channel_loads(core, routing, "uniform"):
             assert load == pytest.approx(exact.get((router, port), 0.0), abs=1e-9)
 
 
@@ -311,16 +311,7 @@ def test_flit_for_flit_as_the_slow_router(spec, classes, load, packet):
     made = [sources.Engine(5, i, load, core.num_terminals, packet) for i in range(core.num_terminals)]
     theirs = Simulation(graph, routes.table(graph), options, made).run(warmup, measure)
     config = {"vcs": classes, "buffer": 4, "speedup": 1, "packet": packet, "seed": 5}
-    ours = json.loads(
-        _core.simulate(
-            core,
-            "min",
-            "uniform",
-            load,
-            json.dumps(config | {"warmup": warmup, "measure": measure}),
-            _core.CancelToken(),
-        )
-    )
+    ours = measured(core, "min", "uniform", load, json.dumps(config | {"warmup": warmup, "measure": measure}))
     assert theirs.packets == ours["packets"] > 50
     assert theirs.latency == pytest.approx(ours["latency_cycles"] * ours["packets"], abs=1e-6)
     assert theirs.hops == pytest.approx(ours["hops"] * ours["packets"], abs=1e-6)

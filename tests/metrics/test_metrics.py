@@ -1,6 +1,5 @@
 """Facts of networks against networkx and against exhaustive search."""
 
-import json
 from collections import Counter
 from functools import cache
 from math import comb
@@ -18,7 +17,7 @@ from topoloom.network.bisection import candidates
 
 @cache
 def core_facts(spec: str) -> dict:
-    return json.loads(_core.Network(spec).facts_json())
+    return _core.Network(spec).facts()
 
 
 def check_distances(spec: str) -> None:
@@ -311,8 +310,8 @@ def test_numbers_of_shortest_paths(spec, group_size):
 
 def test_shortest_paths_of_large_networks_are_counted_on_request_only():
     large = _core.Network("mesh:120x120")
-    assert large.path_diversity_json(False) == "null"
-    asked = json.loads(large.path_diversity_json(True))
+    assert large.path_diversity(False) is None
+    asked = large.path_diversity(True)
     assert (asked["shortest_paths_min"], asked["shortest_paths_overflow"]) == (1, True)
     # Two routers of one row or column have one path.
     assert asked["multipath_share"] == pytest.approx(1 - 2 * 119 / (120 * 120 - 1))

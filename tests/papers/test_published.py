@@ -1,7 +1,6 @@
 """Published values of structure, path diversity and bisection, row by row as papers/*/published.csv lists them."""
 
 import csv
-import json
 import re
 from collections import Counter
 from functools import cache
@@ -208,7 +207,7 @@ def test_galaxyflies_of_table_5(sizes, printed):
     radices = re.findall(r"\d+", published("galaxyfly", "degree-h-radix-t5-8-gf-rows"))
     assert [int(radix) for radix in radices] == [radix for radix, _, _ in GALAXYFLIES.values()]
     n, q, a, p = sizes
-    told = json.loads(_core.Network(f"galaxyfly:n={n},q={q},a={a},p={p}").facts_json())
+    told = _core.Network(f"galaxyfly:n={n},q={q},a={a},p={p}").facts()
     assert (told["radix"], told["routers"], told["diameter"]) == printed
 
 

@@ -1,6 +1,5 @@
 """Permuted networks: what exchanges keep, against a slow re-implementation and against what the paper prints."""
 
-import json
 import os
 import re
 import statistics
@@ -102,7 +101,7 @@ PAPER = [
 
 @pytest.mark.parametrize(("base", "method", "diameter", "distance"), PAPER)
 def test_the_paper_s_networks_of_4096_switches(base, method, diameter, distance):
-    facts = json.loads(topoloom.network(f"permuted:{method}({base}),cabinet=16").core.facts_json(None))
+    facts = topoloom.network(f"permuted:{method}({base}),cabinet=16").core.facts()
     trials = [trial["average_distance"] for trial in facts["permutation"]["trials"]]
     assert facts["diameter"] == diameter
     assert facts["average_distance"] == pytest.approx(distance, rel=0.005)

@@ -5,7 +5,7 @@ import json
 import networkx as nx
 import pytest
 
-from harness.engine import proof_of
+from harness.engine import channel_loads, measured, proof_of
 from oracles import escape, graphs, routes
 from topoloom import TopoloomError, _core
 from topoloom.network.networks import Network
@@ -70,7 +70,7 @@ def test_the_root_has_the_shortest_ways(spec):
     best = routes.mean_hops(graph, escape.updown(graph, lengths.index(min(lengths))))
     config = json.dumps({"warmup": 300, "measure": int(60_000 / sum(graph.p) / 0.1)})
     network = _core.Network(spec)
-    point = json.loads(_core.simulate(network, "updown", "uniform", 0.1, config, _core.CancelToken()))
+    point = measured(network, "updown", "uniform", 0.1, config)
     assert point["hops"] == pytest.approx(best, rel=0.01)
 
 
@@ -84,8 +84,8 @@ def test_on_a_tree_the_source_fixes_the_way_up(spec):
 def test_fixed_ways_up_are_shared_out_evenly():
     """k terminals a leaf, k ways up: uniform traffic loads all links up alike, as random ways do in the mean."""
     network = _core.Network("fattree:k=4,levels=3")
-    loads = {(router, port): load for router, port, load in _core.channel_loads(network, "updown", "uniform")}
-    drawn = {(router, port): load for router, port, load in _core.channel_loads(network, "nca", "uniform")}
+    loads = {(router, port): load for router, port, load in channel_loads(network, "updown", "uniform")}
+    drawn = {(router, port): load for router, port, load in channel_loads(network, "nca", "uniform")}
     up = [(router, port) for router in range(32) for port in range(4, 8)]
     assert [loads[place] for place in up] == pytest.approx([drawn[place] for place in up])
 
@@ -140,11 +140,11 @@ def test_the_watchdog_catches_what_the_proof_shows(spec, routing, traffic, vcs):
     """At full load, with buffers that fill quickly."""
     network = _core.Network(spec)
     config = {"vcs": vcs, "buffer": 2, "packet": 4, "warmup": 2000, "measure": 20_000}
-    assert not json.loads(_core.verify(network, routing, vcs))["deadlock_free"]
+    assert not proof_of(network, routing, vcs)["deadlock_free"]
     with pytest.raises(TopoloomError, match="--unsafe"):
-        _core.simulate(network, routing, traffic, 1.0, json.dumps(config), _core.CancelToken())
+        measured(network, routing, traffic, 1.0, json.dumps(config))
     config["unsafe"] = True
-    point = json.loads(_core.simulate(network, routing, traffic, 1.0, json.dumps(config), _core.CancelToken()))
+    point = measured(network, routing, traffic, 1.0, json.dumps(config))
     assert point["deadlock"] is not None
 
 
@@ -162,7 +162,7 @@ def test_escapes_keep_a_full_network_moving(spec, traffic, vcs, packet):
     """The VCs that the proof asks for, and buffers of a few flits: without the escapes this stands still."""
     network = _core.Network(spec)
     config = {"vcs": vcs, "buffer": 2, "packet": packet, "warmup": 2000, "measure": 8000}
-    point = json.loads(_core.simulate(network, "duato", traffic, 1.0, json.dumps(config), _core.CancelToken()))
+    point = measured(network, "duato", traffic, 1.0, json.dumps(config))
     assert point["deadlock"] is None
     assert point["accepted"] > 0.01
 

@@ -1,11 +1,10 @@
 """The twin torus: its routings against paths written from their rules, proofs and refusals, and exact static values."""
 
-import json
-
 import networkx as nx
 import pytest
 
 from harness import engine
+from harness.engine import channel_loads
 from oracles import graphs, routes
 from topoloom import TopoloomError, _core
 
@@ -73,7 +72,7 @@ def loads(spec: str, routing: str) -> dict[str, list[float]]:
     for a, port_a, b, port_b, kind in network.edges():
         kinds[a, port_a] = kinds[b, port_b] = kind
     found: dict[str, list[float]] = {"local": [], "internal": []}
-    for router, port, load in _core.channel_loads(network, routing, "uniform:exclude-self"):
+    for router, port, load in channel_loads(network, routing, "uniform:exclude-self"):
         found[kinds[router, port]].append(load)
     return found
 
@@ -109,8 +108,8 @@ def test_static_distances(sides, single, twin, internal, wrong, dort):
 def test_longest_ways(sides, most):
     """TS-DOR is as short as the graph allows here: its mean is the graph's, and so its longest way."""
     twin, single = (_core.Network(spec) for spec in (f"twin-torus:{sides}", f"torus:{SIZES[sides]}"))
-    assert (json.loads(twin.facts_json())["diameter"], json.loads(single.facts_json())["diameter"]) == most
-    shortest = json.loads(twin.facts_json())["average_distance"]
+    assert (twin.facts()["diameter"], single.facts()["diameter"]) == most
+    shortest = twin.facts()["average_distance"]
     assert mean_hops(f"twin-torus:{sides}", "ts-dor")[0] == pytest.approx(shortest)
 
 
@@ -150,7 +149,7 @@ def test_loads_are_those_of_the_paths(sides, routing, paths):
     homes, others = graph.homes, len(graph.homes) - 1
     flows = [(homes[a], homes[b], 1 / others) for a in range(others + 1) for b in range(others + 1) if a != b]
     exact = routes.loads(graph, paths(graph), [flow for flow in flows if flow[0] != flow[1]])
-    for router, port, load in _core.channel_loads(_core.Network(spec), routing, "uniform:exclude-self"):
+    for router, port, load in channel_loads(spec, routing, "uniform:exclude-self"):
         assert load == pytest.approx(exact.get((router, port), 0.0)), (router, port)
 
 
@@ -160,7 +159,7 @@ def test_loads_are_those_of_the_paths(sides, routing, paths):
 def test_a_torus_of_single_cards_by_the_same_rules(spec, ties, rule):
     graph = graphs.build(spec)
     waits = routes.dependencies(graph, routes.dor_torus(graph, ties=ties, compares=rule == "upper-lower"))
-    proof = json.loads(_core.verify(_core.Network(spec), f"dor:ties={ties},vc={rule}"))
+    proof = engine.proof_of(spec, f"dor:ties={ties},vc={rule}")
     agrees(proof, waits)
     assert proof["deadlock_free"]
 
@@ -185,4 +184,4 @@ def test_without_even_sizes_no_rule_for_ties_is_needed():
 )
 def test_mistakes(spec, routing, words):
     with pytest.raises(TopoloomError, match=words):
-        _core.verify(_core.Network(spec), routing)
+        engine.proof_of(spec, routing)

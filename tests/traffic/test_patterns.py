@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.engine import measured
 from oracles import graphs, patterns
 from topoloom import TopoloomError, _core
 
@@ -16,7 +17,7 @@ sizes = st.integers(2, 90)
 
 def chances(spec: str, traffic: str) -> list[patterns.Chances]:
     found = []
-    for shares in _core.Network(spec).traffic_weights(traffic):
+    for shares in _core.Traffic(_core.Network(spec), traffic).weights():
         of_source: patterns.Chances = {}
         for first, end, each in shares:
             for to in range(first, end):
@@ -163,7 +164,7 @@ def test_the_engine_draws_what_the_weights_say(traffic):
     """Mean hops on a mesh: the weights' own, within their noise."""
     side, config = 12, json.dumps({"warmup": 0, "measure": 60_000})
     network = _core.Network(f"mesh:{side}")
-    point = json.loads(_core.simulate(network, "dor", traffic, 0.05, config, _core.CancelToken()))
+    point = measured(network, "dor", traffic, 0.05, config)
     sending = {source: to for source, to in enumerate(chances(f"mesh:{side}", traffic)) if to}
     lengths = [(p / len(sending), 1 + abs(to - source)) for source, each in sending.items() for to, p in each.items()]
     mean = sum(p * length for p, length in lengths)

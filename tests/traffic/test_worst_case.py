@@ -1,11 +1,10 @@
 """`worst-case`: who sends to whom, and the load that follows on the busiest channel, as the families document it."""
 
-import json
-
 import networkx as nx
 import pytest
 from test_patterns import chances, check
 
+from harness.engine import bound_of
 from oracles import graphs, patterns, routes
 from topoloom import _core, network
 
@@ -171,5 +170,5 @@ def test_networks_that_say_nothing_get_a_long_matching(spec):
 )
 def test_the_busiest_channel_of_other_families(spec, routing, load):
     """A complement, trees (the taper counts), and a Dragonfly+ of two links between its groups."""
-    told = json.loads(_core.saturation_bound(_core.Network(spec), routing, "worst-case"))
+    told = bound_of(spec, routing, "worst-case")
     assert told["max_channel_load"] == pytest.approx(load)

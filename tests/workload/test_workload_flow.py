@@ -268,7 +268,7 @@ def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
     network = _core.Network("mesh:3x3")
     workload = _core.Workload.on(f"messages:{file}", network)
     cancel = _core.CancelToken()
-    text, _, times = _core.flow_workload(network, "dor", workload, "linear", flow, "10Gb/s", 1, cancel)
+    text, _, times = _core.flow_workload(_core.Routing(network, "dor"), workload, "linear", flow, "10Gb/s", 1, cancel)
     told = json.loads(text)
     begun, ended = times.T
     wanted = [max((ended[before] for before in row[3]), default=0.0) for row in rows]

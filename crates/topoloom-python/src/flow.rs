@@ -3,13 +3,13 @@
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use topoloom::flow::{self, FlowConfig, FlowResult};
-use topoloom::routing;
 use topoloom::workload::{Mapping, Message};
 
 use crate::compute::try_compute;
 use crate::error::{TopoloomError, raise};
-use crate::network::{Network, json};
-use crate::run::CancelToken;
+use crate::results::json;
+use crate::routing::Routing;
+use crate::watch::CancelToken;
 use crate::workload::Workload;
 
 /// What a run tells: its JSON, the bytes of every channel, and when each message began and was complete.
@@ -52,15 +52,14 @@ pub fn flow_config(config: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn flow_rates<'py>(
     py: Python<'py>,
-    network: &Network,
-    routing: &str,
+    routing: &Routing,
     pairs: Pairs<'_>,
     config: &str,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let config = raise(FlowConfig::read(config))?;
     let (sources, targets) = (pairs[0].as_slice()?, pairs[1].as_slice()?);
     let flows: Vec<[u32; 2]> = sources.iter().zip(targets).map(|(&source, &target)| [source, target]).collect();
-    let rates = || flow::rates(&network.0, &routing::build(&network.0, routing)?, &flows, &config);
+    let rates = || flow::rates(routing.on(), &routing.named, &flows, &config);
     try_compute(py, rates).map(|rates| rates.into_pyarray(py))
 }
 
@@ -68,8 +67,7 @@ pub fn flow_rates<'py>(
 #[pyfunction]
 pub fn flow_run<'py>(
     py: Python<'py>,
-    network: &Network,
-    routing: &str,
+    routing: &Routing,
     pairs: Pairs<'_>,
     bytes: PyReadonlyArray1<'_, u64>,
     config: &str,
@@ -77,7 +75,7 @@ pub fn flow_run<'py>(
 ) -> PyResult<RunOutput<'py>> {
     let config = raise(FlowConfig::read(config))?;
     let flows = flows(&pairs, &bytes)?;
-    let run = || flow::run_flows(&network.0, &routing::build(&network.0, routing)?, &flows, &config, &*cancel.0);
+    let run = || flow::run_flows(routing.on(), &routing.named, &flows, &config, &*cancel.0);
     told(py, cancel.run(py, run)?)
 }
 
@@ -93,8 +91,7 @@ pub fn flow_check(workload: &Workload, config: &str, rate: &str, seed: u64) -> P
 #[allow(clippy::too_many_arguments)]
 pub fn flow_workload<'py>(
     py: Python<'py>,
-    network: &Network,
-    routing: &str,
+    routing: &Routing,
     workload: &Workload,
     mapping: &str,
     config: &str,
@@ -104,9 +101,8 @@ pub fn flow_workload<'py>(
 ) -> PyResult<RunOutput<'py>> {
     let config = raise(FlowConfig::with_rate(config, rate, seed))?;
     let run = || {
-        let routing = routing::build(&network.0, routing)?;
-        let mapping = Mapping::new(mapping, &workload.0, &network.0)?;
-        flow::run(&network.0, &routing, &workload.0, &mapping, &config, &*cancel.0)
+        let mapping = Mapping::new(mapping, &workload.0, routing.on())?;
+        flow::run(routing.on(), &routing.named, &workload.0, &mapping, &config, &*cancel.0)
     };
     told(py, cancel.run(py, run)?)
 }

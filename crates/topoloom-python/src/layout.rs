@@ -3,11 +3,12 @@
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
-use topoloom::layout::{self, Bill, End, PriceList, Racking, Rules};
+use topoloom::layout::{self, Bill, Cost, End, PriceList, Racking, Rules};
 
 use crate::compute::{compute, try_compute};
 use crate::error::raise;
-use crate::network::{Network, json};
+use crate::network::Network;
+use crate::results::{Record, json};
 
 /// (router, port, cabinet, rack unit).
 type EndRow = (u32, u32, u32, u32);
@@ -28,7 +29,7 @@ pub struct Layout {
 impl Layout {
     /// Computes something without the interpreter's lock.
     fn with<T: Send>(&self, py: Python<'_>, tell: impl Send + FnOnce(Bill<'_>) -> topoloom::Result<T>) -> PyResult<T> {
-        let network = self.network.get().0.intact();
+        let network = self.network.get().network.intact();
         try_compute(py, || tell(Bill { network, layout: &self.layout, prices: &self.prices }))
     }
 }
@@ -48,7 +49,7 @@ impl Layout {
     ) -> PyResult<Self> {
         let prices = raise(PriceList::read(prices))?;
         // A machine is built whole: what fails later is in it.
-        let of = network.get().0.intact();
+        let of = network.get().network.intact();
         let usual = rules.trim().is_empty();
         let layout = try_compute(py, || {
             let rules = Rules::parse(rules)?;
@@ -61,9 +62,9 @@ impl Layout {
         Ok(Self { network, layout, prices })
     }
 
-    /// Cost and power in parts, as a JSON object.
-    fn cost_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |bill| bill.total()).map(|cost| json(&cost))
+    /// Cost and power in parts.
+    fn cost(&self, py: Python<'_>) -> PyResult<Record<Cost>> {
+        self.with(py, |bill| bill.total()).map(Record)
     }
 
     /// `rows`, `columns`, `width_m` and `depth_m` of a place, `aisles`, `cabinets` (a list), `lengths` (cables by class, kind
@@ -71,7 +72,7 @@ impl Layout {
     fn floor_json(&self, py: Python<'_>) -> PyResult<String> {
         let lengths = self.with(py, |bill| bill.lengths())?;
         let [rows, columns] = self.layout.floor();
-        let cabinets = self.layout.cabinets(self.network.get().0.intact());
+        let cabinets = self.layout.cabinets(self.network.get().network.intact());
         let bundles = self.with(py, |bill| bill.bundles())?;
         let (rules, aisles) = (self.layout.rules(), self.layout.aisles());
         let floor = json!({

@@ -1,4 +1,5 @@
-//! Python bindings: thin, without logic of their own. Whatever has structure crosses as JSON.
+//! Python bindings: thin, without logic of their own. Results cross as objects of the classes of
+//! `topoloom.engine.results`.
 
 mod compute;
 mod error;
@@ -7,7 +8,11 @@ mod layout;
 mod lists;
 mod network;
 mod permute;
-mod run;
+mod results;
+mod routing;
+mod simulation;
+mod traffic;
+mod watch;
 mod workload;
 
 use pyo3::prelude::*;
@@ -19,9 +24,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("MODEL_VERSION", topoloom::MODEL_VERSION)?;
     module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
     module.add_class::<network::Network>()?;
-    module.add_class::<network::RoutingTables>()?;
+    module.add_class::<routing::Routing>()?;
+    module.add_class::<traffic::Traffic>()?;
+    module.add_class::<simulation::Simulation>()?;
     module.add_class::<layout::Layout>()?;
-    module.add_class::<run::CancelToken>()?;
+    module.add_class::<watch::CancelToken>()?;
     module.add_function(wrap_pyfunction!(layout::place_qap, module)?)?;
     module.add_function(wrap_pyfunction!(layout::metis_cabinet, module)?)?;
     module.add_function(wrap_pyfunction!(layout::rack_json, module)?)?;
@@ -31,19 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
     module.add_function(wrap_pyfunction!(workload::room, module)?)?;
-    module.add_function(wrap_pyfunction!(run::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(run::simulate_channels, module)?)?;
-    module.add_function(wrap_pyfunction!(run::check, module)?)?;
-    module.add_function(wrap_pyfunction!(run::check_routing, module)?)?;
-    module.add_function(wrap_pyfunction!(run::adapts, module)?)?;
-    module.add_function(wrap_pyfunction!(run::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(run::trace_load, module)?)?;
-    module.add_function(wrap_pyfunction!(run::most_load, module)?)?;
-    module.add_function(wrap_pyfunction!(run::saturation_bound, module)?)?;
-    module.add_function(wrap_pyfunction!(run::channel_loads, module)?)?;
-    module.add_function(wrap_pyfunction!(run::route_lengths, module)?)?;
-    module.add_function(wrap_pyfunction!(run::router_demands, module)?)?;
-    module.add_function(wrap_pyfunction!(run::student_t, module)?)?;
+    module.add_function(wrap_pyfunction!(simulation::student_t, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_keys, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_config, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_rates, module)?)?;
@@ -70,7 +65,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::processors, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routers_json, module)?)?;
-    module.add_function(wrap_pyfunction!(run::router_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(simulation::router_settings, module)?)?;
     module.add_function(wrap_pyfunction!(lists::apps_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::mappings_json, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)

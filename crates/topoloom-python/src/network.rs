@@ -5,19 +5,20 @@ use std::sync::Arc;
 use numpy::ndarray::ArrayView2;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use serde_json::json;
 use topoloom::distances::Distances;
 use topoloom::faults::{Failures, Kind};
 use topoloom::links::{Latencies, LinkTimes};
-use topoloom::metrics::diversity::path_diversity;
-use topoloom::metrics::faults::{Sweep, resilience};
-use topoloom::metrics::{facts, facts_with};
-use topoloom::partition::bisection;
-use topoloom::routing::{self, CardTables, Columns, Tables};
+use topoloom::metrics::diversity::{PathDiversity, path_diversity};
+use topoloom::metrics::faults::{Resilience, Sweep, resilience};
+use topoloom::metrics::{Facts, facts, facts_with};
+use topoloom::partition::bisection::{self, Bisection};
+use topoloom::routing::{self, Columns, Routings, Tables};
 use topoloom::{formats, graph, topology};
 
 use crate::compute::{compute, try_compute};
 use crate::error::{TopoloomError, raise};
+use crate::results::Record;
+use crate::routing::Routing;
 
 type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
 
@@ -26,23 +27,26 @@ type GraphNode = (String, Option<u64>, Option<String>);
 /// The places of two nodes, class, latency, ports.
 type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>);
 
-/// Routing tables in memory: `table:NAME` stands for them as long as this is held.
-#[pyclass(frozen, module = "topoloom._core")]
-pub struct RoutingTables {
-    #[pyo3(get)]
-    name: String,
-    _tables: Arc<Tables>,
-}
-
 /// An interconnection network, immutable.
 #[pyclass(frozen, module = "topoloom._core")]
-pub struct Network(pub topoloom::Network);
+pub struct Network {
+    /// The network.
+    pub network: topoloom::Network,
+    /// What its routings share.
+    pub routings: Arc<Routings>,
+}
+
+impl From<topoloom::Network> for Network {
+    fn from(network: topoloom::Network) -> Self {
+        Self { network, routings: Arc::default() }
+    }
+}
 
 #[pymethods]
 impl Network {
     #[new]
     fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
-        try_compute(py, || topoloom::topology::build(spec)).map(Self)
+        try_compute(py, || topology::build(spec)).map(Self::from)
     }
 
     /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
@@ -75,64 +79,64 @@ impl Network {
             });
             topology::given((kind, label), nodes.collect(), links, directed, p, written_as)
         });
-        built.map(Self)
+        built.map(Self::from)
     }
 
     /// The network that is left when what `fail` names fails at random.
     fn with_failures(&self, py: Python<'_>, fail: &str) -> PyResult<Self> {
-        try_compute(py, || Failures::parse(fail)?.apply(&self.0)).map(Self)
+        let network = try_compute(py, || Failures::parse(fail)?.apply(&self.network))?;
+        Ok(Self { network, routings: Arc::clone(&self.routings) })
     }
 
     /// What failed, or None.
     #[getter]
     fn failures(&self) -> Option<&str> {
-        self.0.failures()
+        self.network.failures()
     }
 
     #[getter]
     fn spec(&self) -> &str {
-        self.0.spec()
+        self.network.spec()
     }
 
     #[getter]
     fn family(&self) -> &str {
-        self.0.family()
+        self.network.family()
     }
 
     #[getter]
     fn num_routers(&self) -> usize {
-        self.0.num_routers()
+        self.network.num_routers()
     }
 
     #[getter]
     fn num_terminals(&self) -> usize {
-        self.0.num_terminals()
+        self.network.num_terminals()
     }
 
     /// Links that a search for all distances looks at: those of the network, from every router it searches from.
     #[getter]
     fn distance_steps(&self) -> u64 {
-        Distances::sources(&self.0) as u64 * self.0.links().len() as u64
+        Distances::sources(&self.network) as u64 * self.network.links().len() as u64
     }
 
-    /// The facts that need no partitioner, as a JSON object; with distances from (a number of routers, a seed) only if
-    /// these are given.
+    /// The facts that need no partitioner; with distances from (a number of routers, a seed) only if these are given.
     #[pyo3(signature = (sample=None))]
-    fn facts_json(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> PyResult<String> {
+    fn facts(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> PyResult<Record<Facts>> {
         let facts = compute(py, || match sample {
-            Some((sources, seed)) => facts_with(&self.0, Distances::sampled(&self.0, sources, seed)),
-            None => facts(&self.0),
+            Some((sources, seed)) => facts_with(&self.network, Distances::sampled(&self.network, sources, seed)),
+            None => facts(&self.network),
         });
-        facts.map(|facts| json(&facts))
+        facts.map(Record)
     }
 
-    /// Numbers of shortest paths, as a JSON object; null if they cost more than some seconds and nobody insists.
-    fn path_diversity_json(&self, py: Python<'_>, insists: bool) -> PyResult<String> {
-        compute(py, || path_diversity(&self.0, insists)).map(|counted| json(&counted))
+    /// Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists.
+    fn path_diversity(&self, py: Python<'_>, insists: bool) -> PyResult<Option<Record<PathDiversity>>> {
+        Ok(compute(py, || path_diversity(&self.network, insists))?.map(Record))
     }
 
-    /// What random failures of a kind leave of the network, as a JSON object.
-    fn resilience_json(
+    /// What random failures of a kind leave of the network.
+    fn resilience(
         &self,
         py: Python<'_>,
         kind: &str,
@@ -140,39 +144,26 @@ impl Network {
         trials: u32,
         seed: u64,
         distances: bool,
-    ) -> PyResult<String> {
+    ) -> PyResult<Record<Resilience>> {
         let kind = raise(Kind::named(kind))?;
         let sweep = Sweep { kind, fractions, trials, seed, distances };
-        try_compute(py, || resilience(&self.0, &sweep)).map(|result| json(&result))
+        try_compute(py, || resilience(&self.network, &sweep)).map(Record)
     }
 
     /// (router, port, router, port, class) of every link between routers.
     fn edges(&self) -> Vec<(u32, u32, u32, u32, &'static str)> {
         let ends = |link: &topoloom::network::Link| {
-            let [(a, port_a), (b, port_b)] = link.ends.map(|port| self.0.local_port(port));
+            let [(a, port_a), (b, port_b)] = link.ends.map(|port| self.network.local_port(port));
             (a.0, port_a, b.0, port_b, link.class.name())
         };
-        self.0.links().iter().map(ends).collect()
-    }
-
-    /// What each terminal sends to whom under a traffic: (first, last + 1, weight of each) of ranges of destinations.
-    fn traffic_weights(&self, py: Python<'_>, traffic: &str) -> PyResult<Vec<Vec<(u32, u32, f64)>>> {
-        try_compute(py, || {
-            let traffic = topoloom::traffic::build(&self.0, traffic)?;
-            let weights = |source| {
-                let mut shares = Vec::new();
-                traffic.weights(topoloom::network::TerminalId(source), &mut shares);
-                shares.into_iter().map(|share| (share.destinations.start, share.destinations.end, share.each)).collect()
-            };
-            Ok((0..self.0.num_terminals() as u32).map(weights).collect())
-        })
+        self.network.links().iter().map(ends).collect()
     }
 
     /// What a drawing asks of the family, as a JSON object: `grid`, `upright`, `group_size`, `blocks` and `levels` (one a
     /// router), null where the family has none.
     fn structure_json(&self) -> String {
-        let structure = self.0.any_structure();
-        let levels: Option<Vec<u32>> = self.0.routers().map(|router| structure.level(router)).collect();
+        let structure = self.network.any_structure();
+        let levels: Option<Vec<u32>> = self.network.routers().map(|router| structure.level(router)).collect();
         let value = serde_json::json!({
             "grid": structure.grid().map(|grid| &grid.sides),
             "upright": structure.upright_dimension(),
@@ -185,37 +176,37 @@ impl Network {
 
     /// What was noticed when the network was read.
     fn notes(&self) -> Vec<String> {
-        self.0.notes()
+        self.network.notes()
     }
 
     /// The SHA-256 of the file or graph that the network comes from, if it comes from one.
     fn source_sha256(&self) -> Option<&str> {
-        self.0.source().map(|source| source.sha256.as_str())
+        self.network.source().map(|source| source.sha256.as_str())
     }
 
     /// The spec that builds the same graph without the file that it comes from, if one does.
     fn written_as(&self) -> Option<&str> {
-        self.0.written_as()
+        self.network.written_as()
     }
 
     /// The routings that are offered.
     fn routings(&self) -> Vec<&'static str> {
-        routing::offered(&self.0)
+        routing::offered(&self.network)
     }
 
     /// The names of the routers in the file or graph, where they are not the ids.
     fn router_names(&self) -> Option<Vec<String>> {
-        self.0.router_names().map(<[String]>::to_vec)
+        self.network.router_names().map(<[String]>::to_vec)
     }
 
     /// The number of terminals of each router.
     fn terminals_by_router(&self) -> Vec<usize> {
-        self.0.routers().map(|router| self.0.terminals_of(router).count()).collect()
+        self.network.routers().map(|router| self.network.terminals_of(router).count()).collect()
     }
 
     /// The latencies of the links that have one of their own, None for the others, in the order of `edges`.
     fn own_latencies(&self) -> Vec<Option<u32>> {
-        self.0.links().iter().map(|link| self.0.own_latency(link.ends[0])).collect()
+        self.network.links().iter().map(|link| self.network.own_latency(link.ends[0])).collect()
     }
 
     /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
@@ -236,79 +227,63 @@ impl Network {
             .map_err(|error| TopoloomError::new_err(error.to_string()))?;
         let format = raise(formats::named(form))?;
         let write = || {
-            let links = latencies.map(|latencies| LinkTimes::new(&self.0, &latencies)).transpose()?;
-            formats::write(&self.0, format, &formats::Timing { links, names, beside })
+            let links = latencies.map(|latencies| LinkTimes::new(&self.network, &latencies)).transpose()?;
+            formats::write(&self.network, format, &formats::Timing { links, names, beside })
         };
         try_compute(py, write)
     }
 
     /// A sentence on what a file of a format cannot say of the family, if it cannot.
     fn unwritten(&self, form: &str) -> PyResult<Option<String>> {
-        Ok(formats::unwritten(&self.0, raise(formats::named(form))?))
+        Ok(formats::unwritten(&self.network, raise(formats::named(form))?))
     }
 
     /// METIS's arrays: offsets, neighbours, weights of routers, weights of neighbours.
     fn metis_graph<'py>(&self, py: Python<'py>) -> [MetisArray<'py>; 4] {
-        let graph = graph::metis_graph(&self.0);
+        let graph = graph::metis_graph(&self.network);
         [graph.xadj, graph.adjncy, graph.vwgt, graph.adjwgt].map(|values| {
             let values: Vec<i32> = values.into_iter().map(|value| value as i32).collect();
             values.into_pyarray(py)
         })
     }
 
-    /// Routing tables: the output at each router (row) towards each destination (column), -1 where there is none, and
-    /// the layer of packets from each router to each destination.
-    fn routing_tables(
-        &self,
+    /// Routing by tables: the output at each router (row) towards each destination (column), -1 where there is none, and
+    /// the layer of packets from each router to each destination. The network knows the routing by its name from now on.
+    fn routing_by_tables(
+        slf: PyRef<'_, Self>,
         ports: PyReadonlyArray2<'_, i64>,
         layers: Option<PyReadonlyArray2<'_, i64>>,
         to_terminals: bool,
-    ) -> PyResult<RoutingTables> {
+    ) -> PyResult<Routing> {
         let kind = if to_terminals { Columns::Terminals } else { Columns::Routers };
         let layers = layers.as_ref().map(|layers| layers.as_array());
         let rows = |array: &ArrayView2<'_, i64>| array.outer_iter().map(|row| row.to_vec()).collect::<Vec<_>>();
-        let tables = Arc::new(raise(Tables::from_rows(
-            &self.0,
-            "the routing table",
-            kind,
-            &rows(&ports.as_array()),
-            layers.as_ref().map(rows).as_deref(),
-        ))?);
-        Ok(RoutingTables { name: routing::hold(&tables), _tables: tables })
-    }
-
-    /// A routing as forwarding tables: `lft` as OpenSM writes them, `csv` as `table:FILE` reads them.
-    fn forwarding_text(&self, py: Python<'_>, routing: &str, form: &str) -> PyResult<String> {
-        try_compute(py, || {
-            let tables = routing::forwarding(&self.0, routing)?;
-            if form == "lft" { routing::write_lft(&self.0, &tables) } else { Ok(routing::write_csv(&self.0, &tables)) }
-        })
-    }
-
-    /// A routing as tables of cards, as `table:FILE` reads them, and their sizes as JSON.
-    fn card_tables(&self, py: Python<'_>, routing: &str) -> PyResult<(String, String)> {
-        try_compute(py, || {
-            let tables = CardTables::of(&self.0, routing)?;
-            Ok((tables.write(&self.0), json!(tables.sizes()).to_string()))
-        })
+        let (ports, layers) = (rows(&ports.as_array()), layers.as_ref().map(rows));
+        let tables = Tables::from_rows(&slf.network, "the routing table", kind, &ports, layers.as_deref());
+        let name = slf.routings.hold(raise(tables)?);
+        Routing::new(slf.py(), slf.into(), &name)
     }
 
     /// The ports and the layers of `lash` (by router) or `dfsssp` (by terminal), -1 where there is no port.
     fn layered_tables(&self, py: Python<'_>, routing: &str) -> PyResult<[Vec<Vec<i64>>; 2]> {
         let build = if routing == "lash" { routing::lash } else { routing::dfsssp };
-        try_compute(py, || Ok(build(&self.0)?.to_rows(&self.0)))
+        try_compute(py, || Ok(build(&self.network)?.to_rows(&self.network)))
     }
 
-    /// The best bisection that can be had from partitions (an array of 0 and 1 for the routers each), as JSON.
-    fn best_bisection(&self, py: Python<'_>, partitions: Vec<PyReadonlyArray1<'_, i32>>) -> PyResult<String> {
+    /// The best bisection that can be had from partitions, an array of 0 and 1 for the routers each.
+    fn best_bisection(
+        &self,
+        py: Python<'_>,
+        partitions: Vec<PyReadonlyArray1<'_, i32>>,
+    ) -> PyResult<Record<Bisection>> {
         let partitions = sides(self, &partitions)?;
-        compute(py, || bisection::best(&self.0, partitions)).map(|best| json(&best))
+        compute(py, || bisection::best(&self.network, partitions)).map(Record)
     }
 }
 
 /// Partitions of the routers of a network, an array of 0 and 1 each.
 pub fn sides(network: &Network, partitions: &[PyReadonlyArray1<'_, i32>]) -> PyResult<Vec<Vec<u8>>> {
-    let routers = network.0.num_routers();
+    let routers = network.network.num_routers();
     let sides = |partition: &PyReadonlyArray1<'_, i32>| -> PyResult<Vec<u8>> {
         let sides: Vec<u8> = partition.as_slice()?.iter().map(|&side| u8::from(side != 0)).collect();
         if sides.len() == routers {
@@ -318,9 +293,4 @@ pub fn sides(network: &Network, partitions: &[PyReadonlyArray1<'_, i32>]) -> PyR
         Err(TopoloomError::new_err(format!("a partition has {given} entries for {routers} routers")))
     };
     partitions.iter().map(sides).collect()
-}
-
-/// JSON of something that has no maps with keys other than strings, and so always serialises.
-pub fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("plain data serialises")
 }

@@ -10,7 +10,8 @@ use topoloom::permute::{How, permuted};
 
 use crate::compute::{compute, try_compute};
 use crate::error::TopoloomError;
-use crate::network::{Network, json, sides};
+use crate::network::{Network, sides};
+use crate::results::json;
 
 /// Permutes the cabling list `text` of a file; `how` has the method and its options, as JSON. Returns what came of it as a JSON
 /// object, the moves and the list afterwards, both as CSV, and the networks before and afterwards.
@@ -37,7 +38,7 @@ pub fn permute_list(
         let networks = [list.network(&list.cabling)?, list.network(&plan.reached)?];
         Ok((json(&told), plan.write(&list), list.write(&plan.reached), networks))
     })?;
-    Ok((told, moves, after, Network(from), Network(to)))
+    Ok((told, moves, after, from.into(), to.into()))
 }
 
 /// Bandwidth before and after by the same means, given partitions to start from (an array of 0 and 1 for the routers each): a
@@ -51,7 +52,7 @@ pub fn bandwidth_side_by_side(
 ) -> PyResult<String> {
     let [of_before, of_after] = partitions;
     let partitions = [sides(before, &of_before)?, sides(after, &of_after)?];
-    let told = compute(py, || side_by_side([&before.0, &after.0], partitions))?;
+    let told = compute(py, || side_by_side([&before.network, &after.network], partitions))?;
     let losses = told[0].losses(&told[1]);
     Ok(json(&json!({ "before": told[0], "after": told[1], "losses": losses })))
 }

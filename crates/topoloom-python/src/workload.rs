@@ -9,8 +9,11 @@ use topoloom::workload::{self, Mapping, Op};
 
 use crate::compute::try_compute;
 use crate::error::raise;
-use crate::network::{Network, json};
-use crate::run::{CancelToken, read};
+use crate::network::Network;
+use crate::results::json;
+use crate::routing::Routing;
+use crate::simulation::read;
+use crate::watch::CancelToken;
 
 /// An application: tasks, their messages, and what each does in which order.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -97,7 +100,7 @@ impl Workload {
 
     /// The terminal of each task under a mapping.
     fn mapping<'py>(&self, py: Python<'py>, network: &Network, mapping: &str) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        let mapping = try_compute(py, || Mapping::new(mapping, &self.0, &network.0))?;
+        let mapping = try_compute(py, || Mapping::new(mapping, &self.0, &network.network))?;
         let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
         Ok(terminals.into_pyarray(py))
     }
@@ -106,12 +109,12 @@ impl Workload {
 /// The most tasks that a network has room for: its terminals whose routers have not failed.
 #[pyfunction]
 pub fn room(network: &Network) -> u32 {
-    Mapping::room(&network.0).len() as u32
+    Mapping::room(&network.network).len() as u32
 }
 
 /// A workload on the cycle engine, checked but not started.
 #[pyclass(frozen, module = "topoloom._core")]
-pub struct CyclePlay(WorkloadRun, Py<Network>);
+pub struct CyclePlay(WorkloadRun, Py<Routing>);
 
 #[pymethods]
 impl CyclePlay {
@@ -120,8 +123,7 @@ impl CyclePlay {
     #[allow(clippy::too_many_arguments)]
     fn new(
         py: Python<'_>,
-        network: Py<Network>,
-        routing: &str,
+        routing: Py<Routing>,
         workload: &Workload,
         mapping: &str,
         flit: &str,
@@ -129,13 +131,13 @@ impl CyclePlay {
         config_json: &str,
     ) -> PyResult<Self> {
         let config = raise(read(config_json))?;
-        let on = &network.get().0;
+        let own = routing.get();
         let play = try_compute(py, || {
             let units = Units::read(flit, rate)?;
-            let placed = Mapping::new(mapping, &workload.0, on)?;
-            WorkloadRun::new(on, routing, Arc::clone(&workload.0), placed, units, &config)
+            let placed = Mapping::new(mapping, &workload.0, own.on())?;
+            WorkloadRun::new(own.on(), &own.named, Arc::clone(&workload.0), placed, units, &config)
         });
-        Ok(Self(play?, network))
+        Ok(Self(play?, routing))
     }
 
     /// The options with everything filled in, as JSON.
@@ -145,8 +147,8 @@ impl CyclePlay {
 
     /// Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived.
     fn run<'py>(&self, py: Python<'py>, cancel: &CancelToken) -> PyResult<(String, Times<'py>)> {
-        let network = self.1.get();
-        let played = cancel.run(py, || self.0.run(&network.0, &*cancel.0))?;
+        let network = self.1.get().on();
+        let played = cancel.run(py, || self.0.run(network, &*cancel.0))?;
         let ids: Vec<u32> = played.messages.iter().map(|(message, ..)| *message).collect();
         let ready: Vec<f64> = played.messages.iter().map(|(_, ready, _)| *ready).collect();
         let arrived: Vec<f64> = played.messages.iter().map(|(.., arrived)| *arrived).collect();

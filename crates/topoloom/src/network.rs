@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -395,18 +394,6 @@ impl Network {
         let terminal_ports = (0..terminals).map(terminal_port).collect();
         let (source, latencies) = (None, Vec::new());
         Ok(Self { spec, family, structure, source, port_base, ports, terminal_ports, links, latencies })
-    }
-
-    /// Hashes what packets can meet: its name, and what each port leads to.
-    pub fn hash_wiring(&self, state: &mut impl Hasher) {
-        (&self.spec, self.failures(), &self.port_base).hash(state);
-        for port in &self.ports {
-            let (kind, other) = match port.peer {
-                Peer::Port(peer) => (0, peer.0),
-                Peer::Terminal(terminal) => (1, terminal.0),
-            };
-            (kind, other, self.is_up(port.router)).hash(state);
-        }
     }
 
     /// The spec that built it.

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topoloom._core import concise
-from topoloom.network.facts import Facts, assumptions
+from topoloom.network.facts import Values, assumptions
 
 WIDE = 10_000
 """Columns of an output that is no terminal: nothing is ever folded or cut there."""
@@ -60,7 +60,7 @@ FOLDED = 110
 """Columns of sentences beneath a table, where the terminal has so many."""
 
 
-def print_assumptions(told: Iterable[Facts]) -> None:
+def print_assumptions(told: Iterable[Values]) -> None:
     """Print to stdout what the cost, power and cable of networks rest on."""
     for sentence in assumptions(told):
         print_sentence(sentence)

@@ -105,7 +105,7 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     if name == "extoll":
         text, sizes = watched(lambda: network.card_tables(routing), what)
     else:
-        text = watched(lambda: network.core.forwarding_text(routing, name), what)
+        text = watched(lambda: _core.Routing(network.core, routing).forwarding_text(name), what)
     if out is None:
         write_data(text)
     else:

@@ -1,6 +1,6 @@
 """``topoloom faults``: what random failures leave of networks, side by side."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,7 +67,7 @@ def faults(
     return status.INTERRUPTED if interrupted else status.DONE
 
 
-def _print(results: list[Result], distances: bool) -> None:
+def _print(results: Sequence[Result], distances: bool) -> None:
     """Print the summary of all networks, then a table for each thing that was measured."""
     first = results[0]
     print(f"random failures of {first['kind']}, {first['trials']} trials, seed {first['seed']}")
@@ -83,7 +83,7 @@ def _print(results: list[Result], distances: bool) -> None:
             _print_points(f"{heading}; mean ± 95 %", results, _estimate(key, decimals))
 
 
-def _print_points(heading: str, results: list[Result], text: Callable[[Result], str]) -> None:
+def _print_points(heading: str, results: Sequence[Result], text: Callable[[Result], str]) -> None:
     """Print a table: failed fractions are rows, networks are columns."""
     print(f"\n{heading}")
     rows = [

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from topoloom import _core
 from topoloom.cli import status
 from topoloom.cli.console import print_json, say
 from topoloom.cli.networks import load_network
@@ -33,7 +34,7 @@ def import_lft(
     routing = f"table:{dump}"
     proof = watched(lambda: network.verify(routing), f"{network.spec}: proof")
     if out is not None:
-        write_file(out, network.core.forwarding_text(routing, "csv"), TABLES["csv"], force=force)
+        write_file(out, _core.Routing(network.core, routing).forwarding_text("csv"), TABLES["csv"], force=force)
     if json:
         print_json(proof)
     else:

@@ -1,6 +1,6 @@
 """Networks of the command line: built where Ctrl-C is heard, and what was noticed on the way said on stderr."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,7 +32,7 @@ def tell_less_bandwidth(networks: Iterable[Network]) -> None:
             say(f"{network.spec}: {note}")
 
 
-def tell_layout_notes(told: Iterable[dict[str, Any]]) -> None:
+def tell_layout_notes(told: Iterable[Mapping[str, Any]]) -> None:
     """Say on stderr which cabinets of networks are not full."""
     for network in told:
         for note in network["layout_notes"]:

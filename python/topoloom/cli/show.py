@@ -1,7 +1,8 @@
 """``topoloom show``: the facts of networks, side by side."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +13,7 @@ from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_ba
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
 from topoloom.files import check_writable, graph
-from topoloom.network.facts import FACTS, bound
+from topoloom.network.facts import FACTS, Values, bound
 from topoloom.network.networks import Network
 from topoloom.plotting import draw_networks
 
@@ -80,7 +81,7 @@ def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
     watched(lambda: draw_networks([network.core for network in networks], path, force=force), "drawing")
 
 
-def print_facts(facts: list[dict[str, Any]]) -> None:
+def print_facts(facts: Sequence[Values]) -> None:
     """Print a table: facts are rows, networks are columns."""
     rows = [
         [fact.label, fact.unit, *(bound(fact, network) + fact.text(network) for network in facts)] for fact in FACTS

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from topoloom import _core
+from topoloom.engine.results import Cost
 from topoloom.files import BILL, CABLES, write_file
 from topoloom.layout.prices import read_prices
 from topoloom.plotting import draw_layouts
@@ -127,9 +128,8 @@ class Layout:
         return self.network.core.spec
 
     @cached_property
-    def _cost(self) -> dict[str, Any]:
-        cost: dict[str, Any] = json.loads(self._core.cost_json())
-        return cost
+    def _cost(self) -> Cost:
+        return self._core.cost()
 
     @cached_property
     def _floor(self) -> dict[str, Any]:
@@ -141,9 +141,9 @@ class Layout:
         bill: list[dict[str, Any]] = json.loads(self._core.bill_json())
         return bill
 
-    def cost(self) -> dict[str, Any]:
+    def cost(self) -> Cost:
         """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
-        return dict(self._cost)
+        return self._cost
 
     def floor(self) -> dict[str, Any]:
         """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""

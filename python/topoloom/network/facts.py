@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Facts = Mapping[str, Any]
+Values = Mapping[str, Any]
+"""Values of a network, or of its layout, by key."""
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,19 @@ class Fact:
 
     label: str
     unit: str
-    value: Callable[[Facts], float | None]
+    value: Callable[[Values], float | None]
     decimals: int = 0
     better: Literal["low", "high"] | None = None
     note: str = ""
 
-    def text(self, facts: Facts) -> str:
+    def text(self, facts: Values) -> str:
         """Return the value as people read it, without its unit."""
         value = self.value(facts)
         if value is None:
             return "∞" if self.unit == "hops" and facts.get("connected") is False else "–"
         return f"{value:,.{self.decimals}f}"
 
-    def is_best(self, facts: Facts, others: Sequence[Facts]) -> bool:
+    def is_best(self, facts: Values, others: Sequence[Values]) -> bool:
         """Whether no network of `others` has a better value, and not all have the same."""
         values = {self.text(other): value for other in others if (value := self.value(other)) is not None}
         if self.better is None or len(values) < 2 or self.text(facts) not in values:  # noqa: PLR2004 - a contest
@@ -43,21 +44,21 @@ class Fact:
         return values[self.text(facts)] == best
 
 
-def _of(key: str) -> Callable[[Facts], float | None]:
+def _of(key: str) -> Callable[[Values], float | None]:
     return lambda facts: facts.get(key)
 
 
-def _diameter(facts: Facts) -> float | None:
+def _diameter(facts: Values) -> float | None:
     """Return the diameter, or the largest distance of a sample."""
     return facts["diameter_at_least"] if facts.get("distance_sample") else facts.get("diameter")
 
 
-def per_terminal(key: str) -> Callable[[Facts], float | None]:
+def per_terminal(key: str) -> Callable[[Values], float | None]:
     """Return what takes `key` per terminal from a network's facts."""
     return lambda facts: None if facts.get(key) is None else float(facts[key]) / int(facts["terminals"])
 
 
-def assumptions(told: Iterable[Facts]) -> list[str]:
+def assumptions(told: Iterable[Values]) -> list[str]:
     """Return what cost, power and cable of networks rest on, a sentence for each layout and price list among them."""
     return list(
         dict.fromkeys(
@@ -180,7 +181,7 @@ PARTS: tuple[Fact, ...] = (
 """What ``topoloom layout`` tells of a network; parts follow their whole."""
 
 
-def bound(fact: Fact, facts: Facts) -> str:
+def bound(fact: Fact, facts: Values) -> str:
     """Return the sign that stands before a value that is only a bound, or an estimate."""
     if fact.label == "Bisection" and facts.get("bisection_is") == "upper-bound":
         return "≤ "

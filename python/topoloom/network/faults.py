@@ -1,12 +1,12 @@
 """Random failures of links and routers: what to try, and what comes out."""
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from topoloom import _core
+from topoloom.network.results import Resilience
 from topoloom.simulation.loads import Loads, parse_fractions
 from topoloom.simulation.options import U64, Options, checked
 
@@ -47,8 +47,7 @@ def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
     )
 
 
-def try_faults(network: _core.Network, options: FaultOptions) -> dict[str, Any]:
+def try_faults(network: _core.Network, options: FaultOptions) -> Resilience:
     """Return what is left of `network`, by the keys of ``topoloom faults --json``."""
-    text = network.resilience_json(options.kind, options.fractions, options.trials, options.seed, options.distances)
-    result: dict[str, Any] = {"version": _core.__version__} | json.loads(text)
-    return result
+    left = network.resilience(options.kind, options.fractions, options.trials, options.seed, options.distances)
+    return Resilience({"version": _core.__version__} | left)

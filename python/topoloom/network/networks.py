@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from topoloom import _core, files
 from topoloom._core import TopoloomError
+from topoloom.engine.results import Bisection, CardSizes, PathDiversity, RouteLengths
 from topoloom.files import source
 from topoloom.layout.layouts import Layout
 from topoloom.network.bisection import candidates
@@ -17,6 +18,7 @@ from topoloom.network.facts import bound as bound_sign
 from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
+from topoloom.network.results import Bound, Facts, Proof, Resilience
 from topoloom.network.throughput import optimal_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
@@ -37,17 +39,6 @@ if TYPE_CHECKING:
 PERMUTED = "permuted"
 """The family of networks whose cables have exchanged ends."""
 
-PATH_DIVERSITY = (
-    "shortest_paths_min",
-    "shortest_paths_mean",
-    "shortest_paths_max",
-    "shortest_paths_overflow",
-    "multipath_share",
-    "multipath_share_intra",
-    "multipath_share_inter",
-)
-"""The keys of what is told of numbers of shortest paths."""
-
 
 class Network:
     """An interconnection network: routers, terminals and links. It never changes.
@@ -63,7 +54,6 @@ class Network:
     """
 
     _graph: GivenGraph | None = None
-    _tables: tuple[_core.RoutingTables, ...] = ()
 
     def __init__(self, spec: str) -> None:
         self.core = _core.Network(spec)
@@ -153,9 +143,8 @@ class Network:
         return self.core.notes()
 
     @cached_property
-    def _bisection(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.core.best_bisection(list(candidates(self.core))))
-        return found
+    def _bisection(self) -> Bisection:
+        return self.core.best_bisection(list(candidates(self.core)))
 
     @cached_property
     def less_bandwidth(self) -> list[str]:
@@ -166,21 +155,25 @@ class Network:
         """
         if self.family != PERMUTED or self.num_routers > BOUNDED_ROUTERS:
             return []
-        base = json.loads(self.core.facts_json(None))["permutation"]["base"]
+        permutation = self.core.facts().permutation
+        assert permutation is not None, "only this family is permuted"
+        base = permutation.base
         losses = bandwidth_side_by_side(_core.Network(base), self.core)["losses"]
         return [f"less bandwidth than {base}: {', '.join(losses)}"] if losses else []
 
     @cache  # noqa: B019 - a network is kept as long as it is used
-    def _facts(self, sample: tuple[int, int] | None, insists: bool) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self.core.facts_json(sample))
-        diversity = json.loads(self.core.path_diversity_json(insists)) or dict.fromkeys(PATH_DIVERSITY)
-        facts["notes"] += self.less_bandwidth
-        return facts | diversity | self._bisection
+    def _facts(self, sample: tuple[int, int] | None, insists: bool) -> Facts:
+        facts = self.core.facts(sample)
+        notes = {"notes": facts.notes + self.less_bandwidth}
+        diversity = self.core.path_diversity(insists) or dict.fromkeys(PathDiversity.fields)
+        return Facts(facts | notes | diversity | self._bisection)
 
     def facts(
         self, layout: str = "", prices: str = "", *, sample: int | None = None, seed: int = 1, paths: bool = False
-    ) -> dict[str, Any]:
+    ) -> Facts:
         """Return the facts of the graph, with cost and power, by the keys of ``topoloom show --json``.
+
+        They are a frozen dictionary, and have attributes of the same names.
 
         Distances are in router-to-router links, ``cost_usd`` in dollars, ``power_w`` in watts.
         ``bisection_is`` says whether ``bisection_links`` is ``exact`` or an ``upper-bound``.
@@ -196,16 +189,17 @@ class Network:
         Raises:
             TopoloomError: A mistake in an argument.
 
-        >>> Network("mesh:4x4").facts()["shortest_paths_max"]
-        20
+        >>> facts = Network("mesh:4x4").facts()
+        >>> facts["shortest_paths_max"], facts.diameter
+        (20, 6)
         """
         if sample is not None:
             check_whole("sample", sample, 1, MOST_U32)
         check_whole("seed", seed, 0, MOST_U64)
         facts = self._facts(None if sample is None else (sample, seed), paths)
-        return facts | (self.layout(layout, prices).cost() if layout or prices else {})
+        return Facts(facts | self.layout(layout, prices).cost()) if layout or prices else facts
 
-    def bound(self, routing: str = "minimal", traffic: str = "uniform", *, optimal: bool = False) -> dict[str, Any]:
+    def bound(self, routing: str = "minimal", traffic: str = "uniform", *, optimal: bool = False) -> Bound:
         """Return the load that `routing` cannot carry more than under `traffic`, and the loads that it rests on.
 
         The keys are those of ``topoloom bound --json``: ``saturation_bound`` in flits per active terminal per cycle.
@@ -222,12 +216,10 @@ class Network:
         >>> Network("mesh:8x8").bound()["saturation_bound"]
         0.5
         """
-        name = self.routing(routing)
-        bound: dict[str, Any] = {"spec": self.spec, "routing": name, "traffic": traffic}
-        bound |= json.loads(_core.saturation_bound(self.core, name, traffic))
-        if optimal:
-            bound |= optimal_throughput(self.core, traffic)
-        return bound
+        built, pattern = self._built(routing), _core.Traffic(self.core, traffic)
+        about = {"spec": self.spec, "routing": built.name, "traffic": traffic}
+        best = optimal_throughput(self.core, traffic) if optimal else {}
+        return Bound(about | built.bound(pattern) | best)
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
         """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.
@@ -238,7 +230,7 @@ class Network:
         >>> max(load for router, port, load in Network("mesh:8x8").channel_loads())
         2.0
         """
-        return _core.channel_loads(self.core, self.routing(routing), traffic)
+        return self._built(routing).channel_loads(_core.Traffic(self.core, traffic))
 
     def layout(self, layout: str = "", prices: str = "") -> Layout:
         """Return the network laid out on the machine floor, with its cables and what they cost.
@@ -268,7 +260,7 @@ class Network:
         """
         draw_networks([self.core], path, force=force)
 
-    def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> dict[str, Any]:
+    def route_lengths(self, routing: str = "minimal", *, seed: int = 1) -> RouteLengths:
         """Return how many links between routers the ways of `routing` have, over ordered pairs of distinct terminals.
 
         The keys are ``average_hops``, ``longest`` and ``histogram``, the pairs by length from 0 on. Of a routing that
@@ -284,12 +276,15 @@ class Network:
         >>> Network("nesttree:t=2,u=8,endpoints=64").route_lengths()["longest"]
         12
         """
-        lengths: dict[str, Any] = json.loads(_core.route_lengths(self.core, self.routing(routing), seed))
-        return lengths
+        return self._built(routing).route_lengths(seed)
 
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
         return resolve_routing(name, self.family)
+
+    def _built(self, name: str) -> _core.Routing:
+        """Return the routing that `name`, a role or a routing, stands for here, built."""
+        return _core.Routing(self.core, self.routing(name))
 
     def with_failures(self, fail: str) -> Self:
         """Return the network that is left when random links and routers fail.
@@ -372,7 +367,7 @@ class Network:
         trials.run()
         return trials
 
-    def verify(self, routing: str = "minimal", vcs: int | None = None) -> dict[str, Any]:
+    def verify(self, routing: str = "minimal", vcs: int | None = None) -> Proof:
         """Prove that `routing` cannot deadlock here, or find a cycle of channels.
 
         With fewer `vcs` than it needs, VC classes share them, as in a simulation with ``unsafe=True``.
@@ -383,10 +378,9 @@ class Network:
             TopoloomError: A routing that is not offered here, or `vcs` that routers cannot have.
         """
         checked = make_options({"vcs": vcs}).vcs
-        result: dict[str, Any] = json.loads(_core.verify(self.core, self.routing(routing), checked))
-        return result | source(self.core)
+        return Proof(self._built(routing).verify(checked) | source(self.core))
 
-    def card_tables(self, routing: str = "minimal") -> tuple[str, dict[str, int]]:
+    def card_tables(self, routing: str = "minimal") -> tuple[str, CardSizes]:
         """Return a routing as the tables of cards, one for each input, as ``table:FILE`` reads them; and their sizes.
 
         The keys of the sizes are ``destinations``, the entries of a table without a hierarchy; ``block``, the
@@ -400,10 +394,9 @@ class Network:
         >>> sizes["destinations"], sizes["block"], sizes["most_entries"]
         (256, 16, 80)
         """
-        text, sizes = self.core.card_tables(self.routing(routing))
-        return text, json.loads(sizes)
+        return self._built(routing).card_tables()
 
-    def faults(self, **options: Any) -> dict[str, Any]:
+    def faults(self, **options: Any) -> Resilience:
         """Try random failures of links or routers, many orders of failure in parallel.
 
         Args:
@@ -427,7 +420,7 @@ class Network:
         layers: "npt.ArrayLike | None" = None,
         destinations: Literal["terminals", "routers"] = "terminals",
     ) -> str:
-        """Return the name of a routing by tables: give it as `routing` as long as this network lives.
+        """Return the name of a routing by tables: give it as `routing` to this network, with failures or without.
 
         Args:
             next_port: The output (local port) at each router, a row, towards each destination, a column; -1 where
@@ -447,9 +440,7 @@ class Network:
         if destinations not in ("terminals", "routers"):
             raise TopoloomError(_core.unknown("kind of destinations", str(destinations), ["terminals", "routers"]))
         ports, by_pair = _whole("next_port", next_port), None if layers is None else _whole("layers", layers)
-        tables = self.core.routing_tables(ports, by_pair, destinations == "terminals")
-        self._tables = (*self._tables, tables)
-        return f"table:{tables.name}"
+        return self.core.routing_by_tables(ports, by_pair, destinations == "terminals").name
 
     def edges(self) -> list[tuple[int, int, int, int, str]]:
         """Return the links between routers: router and port at either end, and the class; parallel links each."""

@@ -30,7 +30,7 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     """
     import numpy as np  # noqa: PLC0415 - loads slowly
 
-    demands, terminal_load = _core.router_demands(network, traffic)
+    demands, terminal_load = _core.Traffic(network, traffic).router_demands()
     routers = network.num_routers
     demand = demands.reshape(routers, routers)
     np.fill_diagonal(demand, 0.0)

@@ -1,6 +1,5 @@
 """Networks, drawn."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -187,7 +186,7 @@ def _draw(figure: Figure, cell: SubplotSpec, panel: Panel, height: float) -> Non
 
 
 def _title(network: Network) -> tuple[str, str]:
-    facts = json.loads(network.facts_json())
+    facts = network.facts()
     counts = [("routers", "router"), ("links", "link"), ("terminals", "terminal")]
     told = [f"{facts[key]:,} {noun}{'' if facts[key] == 1 else 's'}" for key, noun in counts]
     diameter = "not connected" if facts["diameter"] is None else f"diameter {facts['diameter']}"

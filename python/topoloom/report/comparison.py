@@ -1,6 +1,6 @@
 """Facts and curves of several networks: what the report shows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
@@ -39,7 +39,7 @@ class Comparison:
         store: The name of the store that holds the results, if one does.
     """
 
-    facts: list[dict[str, Any]]
+    facts: Sequence[Mapping[str, Any]]
     curves: list[Curve]
     options: Sequence[EngineOptions]
     traffics: list[str]

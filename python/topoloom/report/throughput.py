@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topoloom import _core
+from topoloom.engine.results import SaturationBound
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.points import ZERO_LOAD, Bound
+from topoloom.simulation.points import ZERO_LOAD, bound_of
 from topoloom.simulation.roles import resolve_routing
 
 MEASURED = 1.02
@@ -118,9 +119,17 @@ def _bounded(curve: Curve, others: Sequence[Curve], core: _core.Network | None) 
     bounds = [
         (bound.saturation_bound, name)
         for name in names
-        if (bound := Bound.of(core, name, curve.traffic)) and bound.saturation_bound_is == "expected-load"
+        if (bound := _bound(core, name, curve.traffic)) and bound.saturation_bound_is == "expected-load"
     ]
     most, name = max(bounds, default=(0.0, ""))
     if min(most, curve.most_load) <= BOUNDED * own:
         return None
     return Shortfall(curve.spec, curve.traffic, curve.routing, own, name, most, None, simulated=False)
+
+
+def _bound(core: _core.Network, name: str, traffic: str) -> SaturationBound | None:
+    """Return the load that a routing cannot carry more than, where it is offered and the bound takes no long time."""
+    try:
+        return bound_of(core, _core.Routing(core, name), _core.Traffic(core, traffic))
+    except _core.TopoloomError:
+        return None

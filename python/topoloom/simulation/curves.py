@@ -5,9 +5,10 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
+from topoloom.engine.results import SaturationBound
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.options import CYCLE_NS
-from topoloom.simulation.points import ZERO_LOAD, Bound, Point
+from topoloom.simulation.points import ZERO_LOAD, Point
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +66,7 @@ class Curve:
     finished: bool = False
     deadlock_free: bool | None = None
     source: dict[str, str] = field(default_factory=dict)
-    bound: Bound | None = None
+    bound: SaturationBound | None = None
     channels: ChannelLoads | None = None
     most_load: float = 1.0
     note: str | None = None

@@ -50,7 +50,7 @@ def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> l
         return parse_loads(DEFAULT_LOADS if load is None else load)
     if load is not None:
         raise TopoloomError("a trace has a load of its own; leave the load out")
-    own = _core.trace_load(network, traffic)
+    own = _core.Traffic(network, traffic).trace_load
     return [] if own is None else [own]
 
 

@@ -1,8 +1,8 @@
 """The options of a simulation: types, defaults, and what users type for them.
 
 :class:`EngineOptions` is the one list of options that the command line, the Python API and the engine share. Their
-types are checked here, ranges by the engine itself, in :func:`topoloom._core.check`. Those of router models, their
-defaults and what goes with a model are the engine's own: nothing here names one.
+types are checked here, ranges by the engine itself, in :meth:`topoloom._core.Simulation.check`. Those of router models,
+their defaults and what goes with a model are the engine's own: nothing here names one.
 """
 
 import json

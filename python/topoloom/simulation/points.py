@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from topoloom import _core
+from topoloom.engine.results import SaturationBound
 from topoloom.simulation.options import CYCLE_NS
 
 ZERO_LOAD = 0.001
@@ -83,25 +84,11 @@ class Point(BaseModel):
         return "converged" if self.converged else "not converged"
 
 
-class Bound(BaseModel):
-    """A load that a routing cannot carry more than under a traffic, by expectation.
-
-    Attributes:
-        saturation_bound: Flits per active terminal per cycle.
-        saturation_bound_is: What it rests on: ``expected-load``, exact for this routing, or ``distance``.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    saturation_bound: float
-    saturation_bound_is: str
-
-    @classmethod
-    def of(cls, network: _core.Network, routing: str, traffic: str) -> "Bound | None":
-        """Return the bound, or None where it takes too long or nothing is known."""
-        if network.num_routers > BOUNDED_ROUTERS:
-            return None
-        try:
-            return cls.model_validate_json(_core.saturation_bound(network, routing, traffic))
-        except _core.TopoloomError:
-            return None
+def bound_of(network: _core.Network, routing: _core.Routing, traffic: _core.Traffic) -> SaturationBound | None:
+    """Return the load that cannot be exceeded, or None where it takes too long or nothing is known."""
+    if network.num_routers > BOUNDED_ROUTERS:
+        return None
+    try:
+        return routing.bound(traffic)
+    except _core.TopoloomError:
+        return None

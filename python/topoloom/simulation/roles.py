@@ -25,7 +25,7 @@ def adapts(network: _core.Network, routing: str) -> bool:
         TopoloomError: A routing from a file that the network cannot run.
     """
     by_name = _core.adapts_by_name(routing)
-    return _core.adapts(network, routing) if by_name is None else by_name
+    return _core.Routing(network, routing).adapts if by_name is None else by_name
 
 
 def roles_of(routing: str, family: str) -> list[str]:

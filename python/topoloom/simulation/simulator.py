@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.engine import results
 from topoloom.files import source
 from topoloom.simulation.curves import MOST_LATENCY, ChannelLoads, Curve
 from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import EngineOptions, threads_given
 from topoloom.simulation.plans import RESOLUTION
-from topoloom.simulation.points import ZERO_LOAD, Bound, Point
+from topoloom.simulation.points import ZERO_LOAD, Point, bound_of
 from topoloom.simulation.roles import resolve_routing
 
 if TYPE_CHECKING:
@@ -70,27 +71,29 @@ class Simulator:
         options = options.on_this_machine()
         if options.fail is not None:
             network = network.with_failures(options.fail)
-        routing = resolve_routing(role, network.family)
+        pattern = _core.Traffic(network, traffic)
         if most_load is None:
-            most = _core.most_load(network, traffic, options.engine_json())
+            most = pattern.most_load(options.engine_json())
             most_load = max(math.floor(most * RESOLUTION * (1 + 1e-9)), 1) / RESOLUTION
+        routing = _core.Routing(network, resolve_routing(role, network.family))
+        simulation = _core.Simulation(routing, pattern, options.engine_json())
         self.curve = Curve(
             spec=network.spec,
-            routing=routing,
+            routing=routing.name,
             role=role,
             traffic=traffic,
             config={
-                **json.loads(_core.check(network, routing, traffic, most_load, options.engine_json())),
+                **json.loads(simulation.check(most_load)),
                 "fail": network.failures,
             },
             source=source(network),
             most_load=most_load,
-            note=_core.check_routing(network, routing),
+            note=routing.note,
         )
         # The bound is that of terminals which all send the same.
         if searching and options.rates is None:
-            self.curve.bound = Bound.of(network, routing, traffic)
-        self._network = network
+            self.curve.bound = bound_of(network, routing, pattern)
+        self._network, self._routing, self._traffic = network, routing, pattern
         self._options = options
         self._searching = searching
         self._precise = None if precise is None else frozenset(precise)
@@ -98,18 +101,27 @@ class Simulator:
 
     def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
         """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own."""
-        curve = self.curve
         options = self.options_at(load)
-        if replica:
-            options = options.model_copy(update={"seed": (options.seed + (replica << REPLICA_BITS)) % 2**64})
-        run = (self._network, curve.routing, curve.traffic, load, options.engine_json(), cancel)
+        seed = (options.seed + (replica << REPLICA_BITS)) % 2**64
+        simulation = _core.Simulation(self._routing, self._traffic, options.engine_json())
+        measured = self._measured(simulation, load, cancel, seed)
+        self.curve.config["threads"] = threads_given(cancel, self.curve.config["threads"])
+        if measured is None or measured.interrupted:
+            return None
+        values = {key: value for key, value in measured.items() if key != "interrupted"}
+        return Point.model_validate(values).with_ns(options.model)
+
+    def _measured(
+        self, simulation: _core.Simulation, load: float, cancel: _core.CancelToken, seed: int
+    ) -> results.Point | None:
+        """Simulate one load, and keep how busy the channels were if that is asked for."""
         if self._flits is None:
-            text = _core.simulate(*run)
-        else:
-            text, self._flits[load] = _core.simulate_channels(*run)
-        curve.config["threads"] = threads_given(cancel, curve.config["threads"])
-        values = json.loads(text)
-        return None if values.pop("interrupted", False) else Point.model_validate(values).with_ns(options.model)
+            return simulation.point(load, cancel, seed)
+        found = simulation.point_and_channels(load, cancel, seed)
+        if found is None:
+            return None
+        measured, self._flits[load] = found
+        return measured
 
     @property
     def keeps_flits(self) -> bool:

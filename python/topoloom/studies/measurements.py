@@ -232,7 +232,7 @@ def check(point: Question) -> None:
     elif kind.plays:
         _playable(point)
     elif kind.routes:
-        _core.check_routing(network(point.spec).core, point.routing)
+        _core.Routing(network(point.spec).core, point.routing)
     else:
         network(point.spec)
 
@@ -295,7 +295,7 @@ def _playable(point: Question) -> None:
     own = network(point.spec)
     options = checked(WorkloadOptions, point.options)
     core = own.core if options.fail is None else own.core.with_failures(options.fail)
-    _core.check_routing(core, point.routing)
+    _core.Routing(core, point.routing)
     _application(point.traffic, own.num_terminals, _contents("app", point.traffic))
 
 

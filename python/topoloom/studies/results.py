@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom._core import TopoloomError, unknown
+from topoloom.engine.results import SaturationBound
 from topoloom.files import PARQUET, ROWS, replacing, write_file
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
-from topoloom.simulation.points import Bound, Point
+from topoloom.simulation.points import Point
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
@@ -232,8 +233,14 @@ def _curve(row: Row, result: Mapping[str, Any]) -> Curve:
         role=row["role"] or row["routing"],
         traffic=row["traffic"],
         config=result["config"],
-        bound=None if result.get("saturation_bound") is None else Bound.model_validate(result),
+        bound=_bound(result),
     )
+
+
+def _bound(result: Mapping[str, Any]) -> SaturationBound | None:
+    if result.get("saturation_bound") is None:
+        return None
+    return SaturationBound({key: result[key] for key in ("saturation_bound", "saturation_bound_is")})
 
 
 def _different(a: Row, b: Row) -> list[str]:

@@ -77,7 +77,7 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(network.core, resolve_routing(routing, network.family), pairs, flow)
+    return _core.flow_rates(_core.Routing(network.core, resolve_routing(routing, network.family)), pairs, flow)
 
 
 def run(
@@ -110,5 +110,5 @@ def run(
     if bytes_.size != pairs[0].size:
         raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
     cancel = _core.CancelToken()
-    chosen = resolve_routing(routing, network.family)
-    return FlowRun(_core.flow_run(network.core, chosen, pairs, bytes_, flow, cancel), chosen)
+    chosen = _core.Routing(network.core, resolve_routing(routing, network.family))
+    return FlowRun(_core.flow_run(chosen, pairs, bytes_, flow, cancel), chosen.name)

@@ -81,15 +81,13 @@ class WorkloadRun:
             "version": _core.__version__,
             "seed": options.seed,
         }
+        routing = _core.Routing(self.network, self.routing)
         if options.engine == "flow":
-            _core.check_routing(self.network, self.routing)
             config = json.loads(_core.flow_check(workload, options.flow_engine, options.rate, options.seed))
             about |= {"paths": config["paths"], "assumptions": self._assumptions(workload, config["paths"])}
-            return partial(_flowed, self, workload, about)
+            return partial(_flowed, routing, options, workload, about)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
-        play = _core.CyclePlay(
-            self.network, self.routing, workload, options.mapping, options.flit, options.rate, engine
-        )
+        play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, engine)
         about["assumptions"] = self._assumptions(workload, None)
         about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
         return partial(_played, play, about)
@@ -116,12 +114,15 @@ def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelTo
 
 
 def _flowed(
-    run: WorkloadRun, workload: _core.Workload, about: dict[str, Any], cancel: _core.CancelToken
+    routing: _core.Routing,
+    options: WorkloadOptions,
+    workload: _core.Workload,
+    about: dict[str, Any],
+    cancel: _core.CancelToken,
 ) -> WorkloadResult:
-    begun, options = time.monotonic(), run.options
+    begun = time.monotonic()
     text, *_ = _core.flow_workload(
-        run.network,
-        run.routing,
+        routing,
         workload,
         options.mapping,
         options.flow_engine,

@@ -34,10 +34,9 @@ use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{Latencies, LinkTimes};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
-use crate::routing::{Again, AnyRouting, Routing};
-use crate::traffic::{Trace, Traffic};
+use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
+use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
-use crate::{routing, traffic};
 use domain::Arrivals;
 use router::{Case, Interface, Router, Simulation};
 use terminals::Offer;
@@ -272,18 +271,17 @@ impl Setup {
 
 /// A run that has been checked but not started.
 pub struct Run {
-    routing: AnyRouting,
-    traffic: Traffic,
+    routing: Arc<NamedRouting>,
+    traffic: Arc<Traffic>,
     workload: Option<Arc<WorkloadPlan>>,
     setup: Setup,
     router: Box<dyn Router>,
     load: f64,
-    names: (String, String),
 }
 
 impl std::fmt::Debug for Run {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Run({}, {}, load {})", self.names.0, self.names.1, self.load)
+        write!(f, "Run({}, load {})", self.routing.name(), self.load)
     }
 }
 
@@ -294,50 +292,61 @@ impl Run {
     /// # Errors
     /// Whatever is wrong with routing, traffic, load or options, in a sentence.
     pub fn new(network: &Network, routing: &str, traffic: &str, load: f64, config: &Config) -> Result<Self> {
-        let pattern = traffic::build(network, traffic)?;
-        if pattern.trace().is_none() && !(0.0..=1.0).contains(&load) {
+        let traffic = Arc::new(traffic::build(network, traffic)?);
+        Self::of(network, &Arc::new(NamedRouting::build(network, routing)?), &traffic, load, config)
+    }
+
+    /// The same for a routing and a traffic that are at hand, both built for `network`: loads of one curve share them.
+    ///
+    /// # Errors
+    /// Those of [`Run::new`].
+    pub fn of(
+        network: &Network,
+        routing: &Arc<NamedRouting>,
+        traffic: &Arc<Traffic>,
+        load: f64,
+        config: &Config,
+    ) -> Result<Self> {
+        if traffic.trace().is_none() && !(0.0..=1.0).contains(&load) {
             return Err(Error::Config(format!(
                 "the load is {load}; it must be from 0 to 1 flits per terminal per cycle"
             )));
         }
-        Self::with(network, routing, (pattern, None), traffic, load, config)
+        Self::with(network, routing, (traffic, None), load, config)
     }
 
-    /// The same for traffic that is at hand, under a name; a workload has no load.
+    /// The same for a workload, which has no load.
     fn with(
         network: &Network,
-        routing: &str,
-        (pattern, workload): (Traffic, Option<WorkloadPlan>),
-        traffic: &str,
+        routing: &Arc<NamedRouting>,
+        (traffic, workload): (&Arc<Traffic>, Option<WorkloadPlan>),
         load: f64,
         config: &Config,
     ) -> Result<Self> {
-        let load = pattern.trace().map_or(load, Trace::load);
-        if pattern.trace().is_some() {
+        let (name, trace) = (routing.name(), traffic.trace());
+        let load = trace.map_or(load, Trace::load);
+        if let Some(trace) = trace {
             config.check_trace()?;
+            config.router.check(trace.largest())?;
         }
-        pattern.trace().map_or(Ok(()), |trace| config.router.check(trace.largest()))?;
-        let algorithm = routing::build(network, routing)?;
-        if algorithm.unproved() && !config.run_unsafe {
-            routing::verify::require_safe(network, routing, &algorithm)?;
+        if !config.run_unsafe {
+            routing.require_safe(network)?;
         }
-        let setup = Setup::new(network, routing, algorithm.classes(), algorithm.vcs(), config)?.serve(&algorithm);
-        let case = Case { setup: &setup, network, routing: &algorithm, name: routing };
-        let router = (config.router.model().prepare)(&case)?;
+        let setup = Setup::new(network, name, routing.classes(), routing.vcs(), config)?.serve(&***routing);
+        let router = (config.router.model().prepare)(&Case { setup: &setup, network, routing, name })?;
         let setup = Setup { injection: router.injection(), ..setup };
-        let largest = pattern.trace().map_or(config.packet.largest(), Trace::largest);
+        let largest = trace.map_or(config.packet.largest(), Trace::largest);
         let setup = Setup { largest: if setup.interface.cut_through { largest } else { 0 }, ..setup };
-        let setup = setup.keep_bubbles(routing, &algorithm, largest)?;
+        let setup = setup.keep_bubbles(name, routing, largest)?;
         let setup = match &config.rates {
             None => setup,
-            Some(path) => Setup { rates: traffic::rates(network, &pattern, path)?, ..setup },
+            Some(path) => Setup { rates: traffic::rates(network, traffic, path)?, ..setup },
         };
-        if pattern.trace().is_none() {
+        if trace.is_none() {
             setup.check_rates(load)?;
         }
-        let names = (routing.to_owned(), traffic.to_owned());
-        let workload = workload.map(Arc::new);
-        Ok(Self { routing: algorithm, traffic: pattern, workload, setup, router, load, names })
+        let (routing, traffic, workload) = (Arc::clone(routing), Arc::clone(traffic), workload.map(Arc::new));
+        Ok(Self { routing, traffic, workload, setup, router, load })
     }
 
     /// The options with everything filled in.
@@ -359,15 +368,14 @@ impl Run {
 /// The largest load, of 1 at most, at which every terminal can create its packets: less where bursts make up for pauses.
 ///
 /// # Errors
-/// [`Error::Traffic`] for traffic that does not fit, and for a mistake in the file of rates.
-pub fn most_load(network: &Network, traffic: &str, config: &Config) -> Result<f64> {
+/// [`Error::Traffic`] for a mistake in the file of rates.
+pub fn most_load(network: &Network, traffic: &Traffic, config: &Config) -> Result<f64> {
     if config.injection == Injection::Bernoulli {
         return Ok(1.0);
     }
-    let pattern = traffic::build(network, traffic)?;
     let highest = match &config.rates {
         None => 1.0,
-        Some(path) => traffic::rates(network, &pattern, path)?.into_iter().fold(1.0, f64::max),
+        Some(path) => traffic::rates(network, traffic, path)?.into_iter().fold(1.0, f64::max),
     };
     Ok((1.0 / config.packet_rate(highest)).min(1.0))
 }

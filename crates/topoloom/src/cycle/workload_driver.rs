@@ -14,6 +14,7 @@ use super::{Config, Run, Sizes};
 use crate::catalogue::values;
 use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
+use crate::routing::NamedRouting;
 use crate::traffic::Traffic;
 use crate::watch::Control;
 use crate::workload::{IdealNetwork, Mapping, Progress, Ready, Workload, ideal};
@@ -425,19 +426,18 @@ impl WorkloadRun {
     /// Checks everything that can be checked before running.
     ///
     /// # Errors
-    /// Those of [`Run::new`] and [`WorkloadPlan::new`].
+    /// Those of [`Run::of`] and [`WorkloadPlan::new`].
     pub fn new(
         network: &Network,
-        routing: &str,
+        routing: &Arc<NamedRouting>,
         workload: Arc<Workload>,
         mapping: Mapping,
         units: Units,
         config: &Config,
     ) -> Result<Self> {
-        let name = workload.spec().to_owned();
         let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
-        let silent = Traffic::silent(network.num_terminals() as u32);
-        Ok(Self { run: Run::with(network, routing, (silent, Some(plan)), &name, 0.0, config)?, workload, units })
+        let silent = Arc::new(Traffic::silent(network.num_terminals() as u32));
+        Ok(Self { run: Run::with(network, routing, (&silent, Some(plan)), 0.0, config)?, workload, units })
     }
 
     /// The options with everything filled in.

@@ -11,7 +11,7 @@ use std::fmt::Display;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::duato::least_occupied;
-use super::{Again, AnyRouting, Move, NO_VIA, PacketState, Routing, View, build};
+use super::{Again, AnyRouting, Move, NO_VIA, NamedRouting, PacketState, Routing, View};
 use crate::error::{Error, Result};
 use crate::limits::CARD_PORTS;
 use crate::memory::available_memory;
@@ -132,17 +132,17 @@ impl CardTables {
         Ok(Self { name: name.to_owned(), classes, group_of, inputs, first_terminal, terminals, entries, known, tables })
     }
 
-    /// The tables of the routing that `text` names.
+    /// The tables of a routing.
     ///
     /// # Errors
     /// A routing whose hops depend on more than a card can look up, or that does not serve every pair.
-    pub fn of(network: &Network, text: &str) -> Result<Self> {
-        let routing = build(network, text)?;
+    pub fn of(network: &Network, routing: &NamedRouting) -> Result<Self> {
+        let text = routing.name();
         let groups = routing.traffic_groups();
         let escape = routing.escape_classes();
         let safe = if escape > 0 { escape } else { routing.classes() };
         let classes = Classes { groups, vcs: safe / groups, adaptive: escape > 0 };
-        let mut walk = Walk { network, routing: &routing, text, tables: Self::new(network, text, classes)? };
+        let mut walk = Walk { network, routing, text, tables: Self::new(network, text, classes)? };
         for at in network.routers() {
             walk.tables.group_of[at.index()] = routing.traffic_group(at) as u8;
         }

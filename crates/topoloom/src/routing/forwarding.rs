@@ -4,19 +4,19 @@
 //! router to a terminal is one, and is the same for packets that come from elsewhere as for those of that router.
 
 use super::tables::{Columns, NO_PORT, Tables};
-use super::{AnyRouting, NO_VIA, PacketState, Routing, build};
+use super::{AnyRouting, NO_VIA, NamedRouting, PacketState, Routing};
 use crate::error::{Error, Result};
 use crate::network::{Network, Peer, RouterId};
 use crate::watch;
 
-/// The tables of the routing that `text` names, checked: every way leads to its terminal.
+/// A routing's tables, checked: every path leads to its terminal.
 ///
 /// # Errors
 /// A routing whose ways depend on more than router and destination, or that does not serve every pair.
-pub fn forwarding(network: &Network, text: &str) -> Result<Tables> {
-    let routing = build(network, text)?;
+pub fn forwarding(network: &Network, routing: &NamedRouting) -> Result<Tables> {
+    let text = routing.name();
     let mut tables = Tables::new(network, text, Columns::Terminals)?;
-    let mut ways = Ways { network, routing: &routing, text, starts: Vec::new(), moves: Vec::new() };
+    let mut ways = Ways { network, routing, text, starts: Vec::new(), moves: Vec::new() };
     let stage = watch::stage("routing tables", network.num_routers() as u64);
     for dst in network.up_routers() {
         stage.step();

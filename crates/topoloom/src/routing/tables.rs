@@ -2,7 +2,7 @@
 //! the hop. Those of users are here, from files and from memory; `layers.rs` computes its own.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::Arc;
 
 use super::cards::ByCards;
 use super::{AnyRouting, Availability, CardTables, Move, PacketState, Routing, RoutingInfo, View, cardfile, lft};
@@ -28,19 +28,22 @@ pub(super) const TABLE: RoutingInfo = RoutingInfo {
     )],
     build: |network, options| {
         let name = options.lead();
-        let tables = if in_memory(name) {
-            recall(name)?
-        } else {
-            let text = open(name)?;
-            if text.lines().take(20).any(cardfile::is_header) {
-                return Ok(Some(AnyRouting::new(ByCards(CardTables::read(network, name, &text)?))));
-            }
-            Arc::new(read(network, name, &text)?)
-        };
-        tables.check(network)?;
-        Ok(Some(AnyRouting::new(TableRouting { tables, proved: false })))
+        if in_memory(name) {
+            return Err(Error::Routing(format!("table:{name} stands for no table that this network holds")));
+        }
+        let text = open(name)?;
+        if text.lines().take(20).any(cardfile::is_header) {
+            return Ok(Some(AnyRouting::new(ByCards(CardTables::read(network, name, &text)?))));
+        }
+        by_tables(network, Arc::new(read(network, name, &text)?)).map(Some)
     },
 };
+
+/// Routing by tables that may have been made for another network.
+pub(super) fn by_tables(network: &Network, tables: Arc<Tables>) -> Result<AnyRouting> {
+    tables.check(network)?;
+    Ok(AnyRouting::new(TableRouting { tables, proved: false }))
+}
 
 /// No output: a hole, or the destination's own router.
 pub const NO_PORT: u16 = u16::MAX;
@@ -313,6 +316,14 @@ impl Tables {
         }
     }
 
+    /// The name of the routing by these tables where a program holds them, which depends on what is in them alone.
+    pub fn name_in_memory(&self) -> String {
+        let words = self.next.iter().map(|&port| u64::from(port));
+        let classes = self.layer.iter().chain(&self.hop_class).map(|&class| u64::from(class));
+        let hash = words.chain([self.routers as u64]).chain(classes).fold(0, |hash, word| mix(hash ^ mix(word)));
+        format!("{}:{IN_MEMORY}{:012x}", TABLE.name, hash >> 16)
+    }
+
     fn classes(&self) -> u32 {
         let most = |classes: &[u8]| classes.iter().copied().max().unwrap_or(0);
         u32::from(most(&self.layer).max(most(&self.hop_class))) + 1
@@ -403,27 +414,6 @@ const IN_MEMORY: &str = "@";
 /// True if `table:NAME` stands for tables in memory, not for a file.
 pub fn in_memory(name: &str) -> bool {
     name.starts_with(IN_MEMORY)
-}
-
-static HELD: Mutex<Vec<(String, Weak<Tables>)>> = Mutex::new(Vec::new());
-
-/// Lets `table:NAME` stand for tables in memory as long as somebody holds them; returns NAME, which depends on what is
-/// in them alone.
-pub fn hold(tables: &Arc<Tables>) -> String {
-    let words = tables.next.iter().map(|&port| u64::from(port));
-    let classes = tables.layer.iter().chain(&tables.hop_class).map(|&class| u64::from(class));
-    let hash = words.chain([tables.routers as u64]).chain(classes).fold(0, |hash, word| mix(hash ^ mix(word)));
-    let name = format!("{IN_MEMORY}{:012x}", hash >> 16);
-    let mut held = HELD.lock().expect("no thread panics with the lock");
-    held.retain(|(_, tables)| tables.strong_count() > 0);
-    held.push((name.clone(), Arc::downgrade(tables)));
-    name
-}
-
-fn recall(name: &str) -> Result<Arc<Tables>> {
-    let held = HELD.lock().expect("no thread panics with the lock");
-    let found = held.iter().filter(|(known, _)| known == name).find_map(|(_, tables)| tables.upgrade());
-    found.ok_or_else(|| Error::Routing(format!("table:{name} stands for no table that this program holds")))
 }
 
 fn open(file: &str) -> Result<String> {

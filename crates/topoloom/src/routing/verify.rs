@@ -11,7 +11,6 @@
 //! for it is joined with what leaves it for any destination, so the proof holds for any intermediate.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -101,27 +100,6 @@ pub fn verify(network: &Network, name: &str, routing: &AnyRouting, vcs: Option<u
         }
         _ => prove(network, name, routing),
     })
-}
-
-/// Refuses a routing that can deadlock or lose packets. A proof takes long, so that each is made once in a process: the
-/// loads of a sweep share it.
-///
-/// # Errors
-/// [`Error::Routing`] says which.
-pub fn require_safe(network: &Network, name: &str, routing: &AnyRouting) -> Result<()> {
-    /// Why each routing that was looked at is refused, if it is, by all that this depends on.
-    static KNOWN: Mutex<BTreeMap<u64, Option<String>>> = Mutex::new(BTreeMap::new());
-    let mut hasher = DefaultHasher::new();
-    network.hash_wiring(&mut hasher);
-    (name, routing.classes(), routing.contents()).hash(&mut hasher);
-    let key = hasher.finish();
-    let known = KNOWN.lock().expect("no thread panics with it").get(&key).cloned();
-    let refusal = known.unwrap_or_else(|| {
-        let refusal = prove(network, name, routing).refuse_unsafe().err().map(|error| error.to_string());
-        KNOWN.lock().expect("no thread panics with it").insert(key, refusal.clone());
-        refusal
-    });
-    refusal.map_or(Ok(()), |sentence| Err(Error::Routing(sentence)))
 }
 
 /// A routing whose classes share fewer VCs.

@@ -1,0 +1,92 @@
+"""Records: results of the engine that never change, with keys as in JSON and attributes of the same names."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from html import escape
+from types import UnionType
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, get_args
+
+
+class Record(dict[str, Any]):
+    """A result of the engine: a dictionary as its JSON has it, frozen, with keys as attributes.
+
+    A key that a result need not have is an attribute that is None; a key that is a word of Python, an attribute with an
+    underscore behind it. ``dict(record)`` and ``record | {…}`` are
+    dictionaries that can change.
+
+    Args:
+        values: The values by key; records within them may be given as dictionaries.
+
+    >>> record = Record({"routers": 16})
+    >>> record["routers"], json.dumps(record)
+    (16, '{"routers": 16}')
+    >>> record["routers"] = 17
+    Traceback (most recent call last):
+    TypeError: a Record never changes; dict(…) of it can
+    """
+
+    fields: ClassVar[Mapping[str, Any]] = {}
+    """The types of all attributes by name, those of base classes first."""
+
+    def __init_subclass__(cls) -> None:
+        own = inspect.get_annotations(cls)
+        inherited = [base.fields for base in reversed(cls.__mro__[1:]) if issubclass(base, Record)]
+        cls.fields = {name: kind for fields in [*inherited, own] for name, kind in fields.items()}
+
+    @classmethod
+    def of_json(cls, text: str) -> Self:
+        """Return the record that a JSON object describes."""
+        return cls(json.loads(text))
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__({key: _built(self.fields.get(key), value) for key, value in values.items()})
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in self:
+                return self[name]
+            if name in self.fields:  # a word of Python has an underscore behind it
+                return self.get(name.removesuffix("_"))
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.fields, *self})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (dict(self),)
+
+    def __ior__(self, other: Any) -> Any:  # type: ignore[misc]
+        """Let ``|=`` make a dictionary, as ``|`` does."""
+        return dict(self) | other
+
+    def _frozen(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} never changes; dict(…) of it can")
+
+    __setitem__ = __delitem__ = __setattr__ = __delattr__ = _frozen
+    clear = pop = popitem = setdefault = update = _frozen
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(key)}</th><td>{escape(str(value))}</td></tr>"
+            for key, value in self.items()
+        )
+        return f"<table>{rows}</table>"
+
+
+def _built(kind: Any, value: Any) -> Any:
+    """Return a value with the records in it that its type `kind` asks for."""
+    record = _record_in(kind)
+    if record is None:
+        return value
+    if isinstance(value, list):
+        return [record(item) for item in value]
+    return record(value) if isinstance(value, dict) else value
+
+
+def _record_in(kind: Any) -> type[Record] | None:
+    """Return the class of records in a type, such as ``list[Record] | None``."""
+    if not isinstance(kind, UnionType) and isinstance(kind, type) and issubclass(kind, Record):
+        return kind
+    return next((found for part in get_args(kind) if (found := _record_in(part))), None)
