@@ -5,6 +5,7 @@
 //! do. A move depends on the destination only through the packet's *target*: the intermediate router while there is
 //! one, the destination after. A proof therefore costs routers squared, not cubed, and holds for any intermediate.
 
+mod amin;
 mod any;
 mod booksim;
 mod cardfile;
@@ -457,9 +458,14 @@ pub trait Minimal: Send + Sync {
         Some(RouterId(draw))
     }
 
+    /// The VCs that `ugal-l` gives each class, unless the user says how many.
+    fn vcs_per_class(&self) -> u32 {
+        2
+    }
+
     /// How UGAL weighs this family's candidates, and which intermediates it considers.
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 0, bias_by_sent: 0 }
+        UgalRule { weights: None, bias: 0, bias_by_sent: 0, refused: None }
     }
 
     /// The intermediate router of UGAL's non-minimal candidate; `None` sends the packet minimally.
@@ -478,4 +484,7 @@ pub struct UgalRule {
     pub bias: u32,
     /// BookSim2's, where a packet decides once, by what has been sent: minimal paths are then overrated.
     pub bias_by_sent: u32,
+    /// The bias of a head that was refused a VC, which then compares the queues alone. Buffers end queues: past
+    /// saturation all are as long, and times hops the minimal path would always win. `None`: it weighs as before.
+    pub refused: Option<u32>,
 }

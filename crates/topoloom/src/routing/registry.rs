@@ -2,7 +2,8 @@
 //! here it has one line.
 
 use super::{
-    AnyRouting, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g, updown,
+    AnyRouting, amin, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g,
+    updown,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Lead};
@@ -15,6 +16,7 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &dor::DOR,
     &min::MIN,
     &min::MIN_SPREAD,
+    &amin::AMIN,
     &twophase::VAL,
     &twophase::UGAL_L,
     &ugal_g::UGAL_G,

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Minimal, Step};
+use super::{Minimal, Step, UgalRule};
 use crate::distances::require_connected;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
@@ -16,7 +16,7 @@ const FAR: u8 = u8::MAX;
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
     routers: usize,
-    diameter: u32,
+    pub(super) diameter: u32,
     /// Links from router `at` to `to`, at `to * routers + at`.
     distance: Vec<u8>,
     /// Where the next hops of (to, at) begin in their target's pool.
@@ -148,6 +148,11 @@ impl Minimal for TableMinimal {
     #[inline(always)]
     fn reaches(&self, from: RouterId, to: RouterId) -> bool {
         self.distance[to.index() * self.routers + from.index()] != FAR
+    }
+
+    /// Measured on Slim Flies: a VC's buffer by default is what tells a queue that is longer from one that is full, too.
+    fn ugal(&self) -> UgalRule {
+        UgalRule { weights: None, bias: 0, bias_by_sent: 0, refused: Some(8) }
     }
 
     #[inline(always)]

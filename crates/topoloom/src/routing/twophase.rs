@@ -257,7 +257,11 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
             (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
         });
-        if w_min * q_min <= w_non * q_non + self.rule.bias {
+        let (w_min, w_non, bias) = match self.rule.refused {
+            Some(bias) if view.decides_again() => (1, 1, bias),
+            _ => (w_min, w_non, self.rule.bias),
+        };
+        if w_min * q_min <= w_non * q_non + bias {
             *rng = min.stream;
             PacketState::direct(min.bits)
         } else {
@@ -273,7 +277,8 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     fn vcs(&self) -> u32 {
-        2 * self.classes()
+        let each = if ADAPTIVE { self.minimal.vcs_per_class() } else { 2 };
+        each * self.classes()
     }
 
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
