@@ -1,6 +1,6 @@
 //! Buffers at inputs, what is known of those behind outputs, and the heads that wait for room or for a VC there.
 
-use super::options::Allocator;
+use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::{InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Flit, UNDECIDED};
@@ -115,7 +115,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(never)]
     pub(super) fn wake(&mut self, router: usize, port: usize) {
         let free = self.ports[port].free;
-        let simple = !self.delayed() && self.whole() == 0 && self.allocator() != Allocator::Wavefront;
+        let simple = !self.delayed()
+            && self.whole() == 0
+            && self.allocator() != Allocator::Wavefront
+            && self.priority() == Priority::None;
         let pointer = match free.count_ones() {
             1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
             _ => 0,

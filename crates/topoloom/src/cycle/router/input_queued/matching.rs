@@ -10,18 +10,34 @@ const UNSET: u64 = u64::MAX;
 pub(super) struct Choices {
     best: Table<u64>,
     touched: Table<u16>,
+    /// The ranks of the best, where requests have some.
+    ranks: Table<u32>,
     pub(super) len: usize,
 }
 
 impl Choices {
     /// Room for `places`, the only ones that may be offered to.
     pub(super) fn new(tables: &TableMaker, places: usize) -> Self {
-        Self { best: tables.filled(UNSET, places), touched: tables.filled(0, places), len: 0 }
+        let (best, touched) = (tables.filled(UNSET, places), tables.filled(0, places));
+        Self { best, touched, ranks: tables.filled(0, places), len: 0 }
     }
 
-    /// Offers a request with a round-robin key to a place; the lowest key wins.
+    /// Offers a request with a round-robin key to a place; the lowest rank wins, of equal ones the lowest key. All have a
+    /// rank, or none has.
     #[inline(always)]
-    pub(super) fn offer(&mut self, place: u16, key: u32, request: usize) {
+    pub(super) fn offer(&mut self, place: u16, rank: Option<u32>, key: u32, request: usize) {
+        if let Some(rank) = rank {
+            let held = std::mem::replace(&mut self.ranks[place as usize], rank);
+            let best = &mut self.best[place as usize];
+            if *best != UNSET && held < rank {
+                self.ranks[place as usize] = held;
+                return;
+            }
+            if *best != UNSET && held > rank {
+                *best = u64::from(key) << 32 | request as u64;
+                return;
+            }
+        }
         let best = &mut self.best[place as usize];
         if *best == UNSET {
             self.touched[self.len] = place;
@@ -47,6 +63,8 @@ impl Choices {
 /// A request of an input (VC) for an output (VC), to a wavefront allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pairing {
+    /// Lower ones come first, whatever their diagonals.
+    pub(super) rank: u32,
     /// How many diagonals come before its own.
     pub(super) diagonal: u32,
     pub(super) output: u16,

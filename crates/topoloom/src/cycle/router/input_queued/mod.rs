@@ -25,7 +25,7 @@ use crate::error::{Error, Result};
 use crate::routing::{Again, PacketState};
 use buffers::{InputVc, OutputVc};
 use matching::{Choices, Diagonals, Pairing};
-use options::Allocator;
+use options::{Allocator, Priority};
 pub use options::{INFO, Options, VCT};
 use switch_allocator::SwitchRequest;
 use timing::{Delays, after, first_step};
@@ -93,6 +93,7 @@ pub const GENERAL: u8 = 2;
 fn kind(setup: &Setup, options: &Options) -> u8 {
     let simple = options.allocator == Allocator::SeparableInputFirst
         && options.iterations == 1
+        && options.priority == Priority::None
         && !options.delayed()
         && !setup.interface.cut_through
         && setup.interface.buffers == Buffers::Private;
@@ -190,6 +191,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     looking: Vec<u32>,
     allocator: Allocator,
     iterations: u32,
+    priority: Priority,
     /// Internal steps a cycle; steps are counted from the first of cycle 0 on.
     speedup: f64,
     /// Whole cycles that the stages take beyond their step.
@@ -213,6 +215,23 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn iterations(&self) -> u32 {
         if KIND == GENERAL { self.iterations } else { 1 }
+    }
+
+    #[inline(always)]
+    fn priority(&self) -> Priority {
+        if KIND == GENERAL { self.priority } else { Priority::None }
+    }
+
+    /// The rank of the packet at the front of input VC `input` of the router whose first VC is `vc_base`, where packets have
+    /// one: lower ones come first.
+    #[inline(always)]
+    fn rank(&self, vc_base: usize, input: u16) -> Option<u32> {
+        let front = || &self.inputs[vc_base + input as usize].front;
+        match self.priority() {
+            Priority::None => None,
+            Priority::Transit => Some(u32::from(front().hops == 1)),
+            Priority::Age => Some(front().created),
+        }
     }
 
     #[inline(always)]
@@ -340,6 +359,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             looking: Vec::new(),
             allocator: options.allocator,
             iterations: options.iterations,
+            priority: options.priority,
             speedup: options.speedup,
             delays: Delays {
                 routing: options.routing_delay.checked_sub(1),

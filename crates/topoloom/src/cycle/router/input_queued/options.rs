@@ -121,6 +121,13 @@ const KEYS: &[Key] = &[
         doc: "the allocator of VCs and of the switch",
     },
     Key { name: "iterations", kind: Kind::Int(1, 64), unless: Unless::int(1), doc: "iterations of the allocator" },
+    Key {
+        name: "priority",
+        kind: Kind::Choice(&["none", "transit", "age"]),
+        unless: Unless::Own(Value::Text(Cow::Borrowed("none"))),
+        doc: "who is allocated VCs and the switch before others: none, transit (packets from other routers before those of \
+              the router's own terminals), or age (packets created earlier)",
+    },
 ];
 
 /// How virtual channels and the switch are allocated.
@@ -134,6 +141,17 @@ pub enum Allocator {
     Wavefront,
 }
 
+/// Who is allocated VCs and the switch before others; among equals turns decide, as without a priority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Priority {
+    /// All are equal.
+    None,
+    /// Packets from other routers come before those of the router's own terminals.
+    Transit,
+    /// Packets come in the order in which they were created; those of a workload in the order of its messages.
+    Age,
+}
+
 /// The options of a router, read.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -141,6 +159,8 @@ pub struct Options {
     pub allocator: Allocator,
     /// Iterations of the allocator.
     pub iterations: u32,
+    /// Who comes first.
+    pub priority: Priority,
     /// Internal steps a cycle.
     pub speedup: f64,
     /// Stages before VC allocation; 0 looks ahead.
@@ -161,6 +181,11 @@ impl Options {
                 _ => Allocator::SeparableInputFirst,
             },
             iterations: options.int("iterations"),
+            priority: match options.text("priority") {
+                "transit" => Priority::Transit,
+                "age" => Priority::Age,
+                _ => Priority::None,
+            },
             speedup: options.real("speedup"),
             routing_delay: options.int("routing_delay"),
             vc_alloc_delay: options.int("vc_alloc_delay"),
@@ -205,12 +230,20 @@ fn interface(options: &RouterOptions) -> Interface {
 fn describe(options: &RouterOptions) -> Vec<(&'static str, String)> {
     let (flow, buffers) = (options.text("flow"), options.text("buffers"));
     let lookahead = if options.int("routing_delay") == 0 { " (lookahead)" } else { "" };
+    let first = match options.text("priority") {
+        "transit" => ", transit before injection",
+        "age" => ", oldest packet first",
+        _ => "",
+    };
     let cycles = |key| counted(options.int(key), "cycle");
     vec![
         ("Router model", format!("{}: input-queued, {flow} flow control, {buffers} buffers", options.model().name)),
         ("Buffer of a VC", counted(options.int("buffer"), "flit")),
         ("Internal speedup", format!("{} steps per cycle", significant(options.real("speedup")))),
-        ("Allocator", format!("{}, {}", options.text("allocator"), counted(options.int("iterations"), "iteration"))),
+        (
+            "Allocator",
+            format!("{}, {}{first}", options.text("allocator"), counted(options.int("iterations"), "iteration")),
+        ),
         ("Route computation", cycles("routing_delay") + lookahead),
         ("VC allocation", cycles("vc_alloc_delay")),
         ("Switch allocation", cycles("sw_alloc_delay")),

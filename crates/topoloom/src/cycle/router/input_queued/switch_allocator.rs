@@ -138,7 +138,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             asked |= bit;
             let output = Self::port(request.output);
             let pointer = self.ports[port_base + output as usize].output;
-            self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
+            let rank = self.rank(port_base << LOG, request.input);
+            self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
         }
         parked
     }
@@ -156,13 +157,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let arbiters = &self.ports[port_base + port as usize];
             let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
-            self.by_input.offer(port, output << 8 | vc, place);
+            let rank = self.rank(port_base << LOG, request.input);
+            self.by_input.offer(port, rank, output << 8 | vc, place);
         }
         for i in 0..std::mem::take(&mut self.by_input.len) {
             let (input, place) = self.by_input.take(i);
-            let output = Self::port(self.switch_requests[place].output);
+            let request = self.switch_requests[place];
+            let output = Self::port(request.output);
             let pointer = self.ports[port_base + output as usize].output;
-            self.by_output.offer(output, u32::from(input.wrapping_sub(pointer)), place);
+            let rank = self.rank(port_base << LOG, request.input);
+            self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
         }
     }
 
@@ -176,13 +180,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let key = u32::from(input.wrapping_sub(self.ports[port_base + output as usize].output));
             let offset = self.ports[port_base + input as usize].offset;
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
-            self.by_input.offer(output, key << 8 | vc, place);
+            let rank = self.rank(port_base << LOG, request.input);
+            self.by_input.offer(output, rank, key << 8 | vc, place);
         }
         for i in 0..std::mem::take(&mut self.by_input.len) {
             let (output, place) = self.by_input.take(i);
-            let input = Self::port(self.switch_requests[place].input);
+            let request = self.switch_requests[place];
+            let input = Self::port(request.input);
             let pointer = self.ports[port_base + input as usize].input;
-            self.by_output.offer(input, u32::from(output.wrapping_sub(pointer)), place);
+            let rank = self.rank(port_base << LOG, request.input);
+            self.by_output.offer(input, rank, u32::from(output.wrapping_sub(pointer)), place);
         }
         parked
     }
@@ -199,14 +206,15 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let offset = self.ports[port_base + input as usize].offset;
             let turn = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
             let diagonal = (u32::from(input) + u32::from(output) + square - first) % square;
-            requests.push(Pairing { diagonal, output, input, turn, place });
+            let rank = self.rank(port_base << LOG, request.input).unwrap_or(0);
+            requests.push(Pairing { rank, diagonal, output, input, turn, place });
         }
         if !requests.is_empty() {
             self.diagonals[router].switch = (first + 1) % square;
         }
         wavefront(&mut requests);
         for request in requests.drain(..) {
-            self.by_output.offer(request.output, 0, request.place);
+            self.by_output.offer(request.output, None, 0, request.place);
         }
         self.requests = requests;
         parked

@@ -166,7 +166,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 return 1;
             }
             let pointer = self.outputs[vc_base + output as usize].pointer;
-            self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+            let rank = self.rank(vc_base, request.input);
+            self.by_vc.offer(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
         }
         let winners = std::mem::take(&mut self.by_vc.len);
         if self.crowded() {
@@ -200,11 +201,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 dropped += 1;
                 continue;
             }
+            let rank = self.rank(vc_base, request.input);
             while free != 0 {
                 let output = request.port << LOG | free.trailing_zeros() as u16;
                 free &= free - 1;
                 let pointer = self.outputs[vc_base + output as usize].pointer;
-                self.by_vc.offer(output, u32::from(request.input.wrapping_sub(pointer)), place);
+                self.by_vc.offer(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
             }
         }
         // The grants of an input VC compete by its own pointer.
@@ -253,11 +255,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 self.park(router, place);
                 dropped += 1;
             }
+            let rank = self.rank(vc_base, request.input).unwrap_or(0);
             while free != 0 {
                 let output = request.port << LOG | free.trailing_zeros() as u16;
                 free &= free - 1;
                 let diagonal = (number(request.input) + number(output) + square - first) % square;
-                requests.push(Pairing { diagonal, output, input: request.input, turn: 0, place });
+                requests.push(Pairing { rank, diagonal, output, input: request.input, turn: 0, place });
             }
         }
         if !requests.is_empty() {
