@@ -61,6 +61,8 @@ class Network:
     @property
     def distance_steps(self) -> int:
         """Links that a search for all distances looks at: those of the network, from every router it searches from."""
+    def routing_in_role(self, role: str) -> str | None:
+        """The routing that plays a role, ``minimal`` or ``adaptive``, here; nothing if there is no such role."""
     def facts(self, sample: tuple[int, int] | None = None) -> Facts:
         """
         The facts that need no partitioner; with distances from (a number of routers, a seed) only if these are given.

@@ -13,6 +13,7 @@ from harness.engine import TIMES, channel_loads, measured, proof_of, run
 from oracles import graphs, routes, sources
 from oracles.router import Options, Simulation
 from topoloom import TopoloomError, _core
+from topoloom.simulation.roles import routing_on_spec
 
 # Of 2,000 trials an estimate is farther than 4.5 standard deviations off in less than one case of 100,000.
 TRIALS = 2000
@@ -131,7 +132,7 @@ def test_the_command_prints_what_the_api_returns(topoloom):
     outcome = topoloom("faults", "mesh:4x4", "torus:4x4", "--fractions", "0:0.4:0.2", "--distances", "--json")
     assert outcome.status == 0
     assert outcome.json() == [
-        topoloom_network(spec).faults(fractions="0:0.4:0.2", distances=True) for spec in ("mesh:4x4", "torus:4x4")
+        topoloom.network(spec).faults(fractions="0:0.4:0.2", distances=True) for spec in ("mesh:4x4", "torus:4x4")
     ]
     point = outcome.json()[0]["points"][0]
     assert (
@@ -318,7 +319,7 @@ def test_flit_for_flit_as_the_slow_router(spec, classes, load, packet):
 
 
 def test_terminals_of_failed_routers_take_no_part():
-    left = topoloom_network("torus:4x4,p=2").with_failures("routers=3,seed=2")
+    left = topoloom.network("torus:4x4,p=2").with_failures("routers=3,seed=2")
     assert left.num_terminals == 32
     curve = left.simulate(traffic="bit-complement", load=0.1, warmup=200, measure=500)
     down = {router for router in range(16) if left.to_networkx().degree(router) == 0}
@@ -335,11 +336,11 @@ def test_what_failed_is_recorded(topoloom):
     assert outcome.json()["spec"] == "mesh:4x4 --fail links=2,seed=1"
     assert outcome.json()["config"]["fail"] == "links=2,seed=1"
     assert outcome.json()["routing"] == "min"
-    again = topoloom_network(outcome.json()["spec"])
+    again = topoloom.network(outcome.json()["spec"])
     assert again.facts()["failed_links"] == 2
     whole = topoloom("simulate", "mesh:4x4", "--load", "0.1", "--warmup", "99", "--measure", "99", "--json")
     assert whole.json()["config"]["fail"] is None
-    curve = topoloom_network("mesh:4x4").simulate(load=0.1, warmup=99, measure=99, fail="links=2")
+    curve = topoloom.network("mesh:4x4").simulate(load=0.1, warmup=99, measure=99, fail="links=2")
     assert curve.points[0.1].model_dump(exclude=TIMES).items() <= (outcome.json()["points"][0].items())
 
 
@@ -370,9 +371,63 @@ CLOSED = {
     "mesh:4x4": ["dor"],
     "torus:4x4": ["dor"],
     "hyperx:4x4": ["dor"],
-    "fattree:k=2,levels=3": ["nca", "anca"],
     "flex:3x3x3": ["min-spread"],
 }
+
+
+LEFT_OF_TREES = [
+    "fattree:k=4,levels=3 --fail links=5%,seed=1",
+    "fattree:k=3,levels=3 --fail links=3,routers=2,seed=2",
+    "xgft:down=2x3x4,up=3x3 --fail links=4,routers=1,seed=2",
+    "clos:radix=8,levels=3 --fail links=5%,seed=3",
+]
+
+
+@pytest.mark.parametrize("spec", LEFT_OF_TREES)
+def test_what_is_left_of_a_tree_goes_up_and_down_by_its_shortest_ways(spec):
+    graph, whole = faulty(spec), graphs.build(spec.partition(" --fail ")[0])
+    paths = routes.nca_left(graph, whole)
+    waits = routes.dependencies(graph, paths)
+    for name in ("nca", "anca"):
+        proof = topoloom.network(spec).verify(name)
+        assert (proof["deadlock_free"], proof["method"], proof["vcs_needed"]) == (True, "acyclic", 1)
+        assert (proof["channels"], proof["dependencies"]) == (waits.number_of_nodes(), waits.number_of_edges())
+        assert proof["unserved_pairs"] == 0
+    terminals, ends = sum(graph.p), routes.sources(graph)
+    flows = [(src, dst, 0.2 * graph.p[src] * graph.p[dst] / terminals) for src in ends for dst in ends]
+    load = routes.loads(graph, paths, flows)
+    point = run(spec, "nca", 0.2, measure=8000)
+    busiest, noise = max(load.values()), (max(load.values()) / 8000) ** 0.5
+    assert busiest - 3 * noise <= point["link_utilisation_max"] <= busiest + 6 * noise
+    mean = sum(load.values()) / sum(map(len, graph.links))
+    assert point["link_utilisation_mean"] == pytest.approx(mean, rel=0.02)
+
+
+def test_adaptive_on_a_tree_stays_so_while_ways_up_and_down_are_left():
+    """With 5 % of the links failed it carries far more than `min`, and as much as `ugal-l` with three times the VCs."""
+    spec = "fattree:k=4,levels=3 --fail links=5%,seed=1"
+    network = topoloom.network(spec)
+    assert [network.routing(role) for role in ("minimal", "adaptive")] == ["nca", "anca"]
+    accepted = {
+        name: run(spec, name, 1.0, warmup=1500, measure=1500)["accepted"] for name in ("anca", "nca", "min", "ugal-l")
+    }
+    assert min(accepted["anca"], accepted["nca"]) > accepted["min"] + 0.2
+    assert accepted["anca"] > 0.95 * accepted["ugal-l"]
+    network = topoloom.network("fattree:k=4,levels=3 --fail links=30%,seed=1")
+    assert [network.routing(role) for role in ("minimal", "adaptive")] == ["min", "ugal-l"]
+
+
+def test_a_tree_without_a_way_up_and_down_says_so(topoloom):
+    refused = topoloom("verify", "fattree:k=4,levels=3", "--fail", "links=30%,seed=1", "--routing", "anca")
+    assert refused.status == 2
+    assert "no way up the tree and then down is left from router" in refused.err
+    assert "min, updown and others take any way that is left" in refused.err
+
+
+def test_a_study_takes_the_routing_that_is_left():
+    assert routing_on_spec("fattree:k=4,levels=3", "links=5%,seed=1", "adaptive") == "anca"
+    assert routing_on_spec("fattree:k=4,levels=3 --fail links=30%,seed=1", None, "adaptive") == "ugal-l"
+    assert routing_on_spec("fattree:k=4,levels=3", "links=1", "min") == "min"
 
 
 @pytest.mark.parametrize(("spec", "routing"), [(spec, name) for spec, names in CLOSED.items() for name in names])

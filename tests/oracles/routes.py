@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise, product
 from math import prod
+from typing import Any
 
 import networkx as nx
 
@@ -441,6 +442,28 @@ def nca(graph: Graph) -> Paths:
     return walk
 
 
+def nca_left(graph: Graph, whole: Graph) -> Paths:
+    """On what failures leave of a `whole` tree: the shortest ways up and then down, all equally likely."""
+    levels = nx.multi_source_dijkstra_path_length(nx.Graph(whole.networkx()), set(sources(whole)))
+
+    def ways(at: int, leaf: int, *, down: bool) -> Iterator[Path]:
+        if at == leaf:
+            yield ()
+            return
+        for place, (peer, _) in enumerate(graph.links[at]):
+            descends = levels[peer] < levels[at]
+            if descends or not down:
+                yield from (((at, graph.port(at, place), 0), *rest) for rest in ways(peer, leaf, down=descends))
+
+    @cache
+    def paths(src: int, dst: int) -> Choice:
+        found = list(ways(src, dst, down=False))
+        shortest = [path for path in found if len(path) == min(map(len, found))]
+        return [(1 / len(shortest), path) for path in shortest]
+
+    return paths
+
+
 def table(graph: Graph) -> Paths:
     """Any minimal next link, all equally likely; class = hop."""
     distance = dict(nx.all_pairs_shortest_path_length(nx.Graph(graph.networkx())))
@@ -599,22 +622,92 @@ def grid(graph: Graph, router: int) -> list[int]:
     return list(graph.coordinates(router))
 
 
-def dimwar_dependencies(graph: Graph) -> nx.DiGraph:
-    """What DimWAR's packets on a HyperX may hold while they wait."""
+def walked(
+    graph: Graph, start: Callable[[int], object], hops: Callable[..., Iterator[tuple[Hop, int, Any]]]
+) -> nx.DiGraph:
+    """What packets may hold while they wait, which start in a state at their source.
+
+    `hops` gives all that may follow at a router for a destination in a state: hop, router behind it, state there.
+    """
     waits = nx.DiGraph()
     for src, dst in product(sources(graph), repeat=2):
-        todo: list[tuple[Hop | None, int, bool]] = [(None, src, False)]
+        todo: list[tuple[Hop | None, int, Any]] = [(None, src, start(src))]
         seen = set()
         while todo:
-            came, at, turned = state = todo.pop()
-            if at == dst or state in seen:
+            came, at, state = found = todo.pop()
+            if at == dst or found in seen:
                 continue
-            seen.add(state)
-            for hop, peer, after in dimwar_hops(graph, at, dst, turned):
+            seen.add(found)
+            for hop, peer, after in hops(graph, at, dst, state):
                 waits.add_node(hop)
                 waits.add_edges_from([(came, hop)] if came else [])
                 todo.append((hop, peer, after))
     return waits
+
+
+def dimwar_dependencies(graph: Graph) -> nx.DiGraph:
+    """What DimWAR's packets on a HyperX may hold while they wait."""
+    return walked(graph, lambda _: False, dimwar_hops)
+
+
+def line_hops(graph: Graph, at: int, dst: int) -> Iterator[tuple[int, int, int, bool]]:
+    """The links of a HyperX's router in the dimensions that differ: port, peer, dimension, whether it then agrees."""
+    here, there = grid(graph, at), grid(graph, dst)
+    for place, (peer, _) in enumerate(graph.links[at]):
+        after = grid(graph, peer)
+        [dim] = (d for d in range(len(here)) if here[d] != after[d])
+        if here[dim] != there[dim]:
+            yield graph.port(at, place), peer, dim, after[dim] == there[dim]
+
+
+def omniwar_dependencies(graph: Graph, classes: int) -> nx.DiGraph:
+    """OmniWAR: any dimension that differs, a detour if the classes above suffice for all hops left; class = hop."""
+
+    def hops(graph: Graph, at: int, dst: int, taken: int) -> Iterator[tuple[Hop, int, int]]:
+        left = len({dim for _, _, dim, _ in line_hops(graph, at, dst)})
+        for port, peer, _, straight in line_hops(graph, at, dst):
+            if straight or left <= classes - taken - 1:
+                yield (at, port, taken), peer, taken + 1
+
+    return walked(graph, lambda _: 0, hops)
+
+
+def dal_options(graph: Graph) -> Callable[[int, Any, int], list[tuple[Hop, Any]]]:
+    """DAL: any dimension that differs, one detour in each, in class 1; the lowest dimension without one in class 0."""
+
+    def options(at: int, turned: frozenset[int] | None, dst: int) -> list[tuple[Hop, frozenset[int]]]:
+        turned, ways = turned or frozenset(), list(line_hops(graph, at, dst))
+        lowest = min(dim for _, _, dim, _ in ways)
+        escapes = [((at, port, 0), turned - {dim}) for port, _, dim, straight in ways if straight and dim == lowest]
+        straight = [((at, port, 1), turned - {dim}) for port, _, dim, straight in ways if straight]
+        detours = [
+            ((at, port, 1), turned | {dim}) for port, _, dim, straight in ways if not straight and dim not in turned
+        ]
+        return escapes + straight + detours
+
+    return options
+
+
+def polarized_dependencies(graph: Graph, classes: int) -> nx.DiGraph:
+    """Polarized routing: by the hops from the source and to the destination; class = hop."""
+    far = dict(nx.all_pairs_shortest_path_length(nx.Graph(graph.networkx())))
+
+    def hops(graph: Graph, at: int, dst: int, state: tuple[int, int]) -> Iterator[tuple[Hop, int, tuple[int, int]]]:
+        src, taken = state
+        links = [(graph.port(at, place), peer) for place, (peer, _) in enumerate(graph.links[at])]
+
+        def allowed(peer: int) -> bool:
+            moves = (far[src][peer] - far[src][at], far[peer][dst] - far[at][dst])
+            first_half = far[src][at] < far[at][dst]
+            rises = moves in {(1, -1), (0, -1), (1, 0)}
+            stays = moves == ((1, 1) if first_half else (-1, -1))
+            return (rises or stays) and far[peer][dst] <= classes - taken - 1
+
+        fit = [link for link in links if allowed(link[1])]
+        for port, peer in fit or [(port, peer) for port, peer in links if far[peer][dst] < far[at][dst]]:
+            yield (at, port, taken), peer, (src, taken + 1)
+
+    return walked(graph, lambda src: (src, 0), hops)
 
 
 def par_labelled(graph: Graph, path: Path, local: tuple[int, int], across: int) -> Path:

@@ -83,6 +83,35 @@ def test_no_detour_costs_latency_where_none_is_needed():
     assert latency["par", "uniform"] <= 1.15 * latency["min", "uniform"]
 
 
+@pytest.mark.parametrize("routing", ["dimwar", "omniwar", "dal", "polarized"])
+@pytest.mark.parametrize(("traffic", "least"), [("uniform", 0.95), ("bit-complement", 0.55), ("worst-case", 0.45)])
+def test_routings_of_a_hyperx_carry_more_than_valiant_does(routing, traffic, least):
+    """At full load on 6x6 routers: Valiant carries half or less; minimal less than a fifth of what is not uniform."""
+    point = run("hyperx:6x6,p=6", routing, 1.0, traffic=traffic, warmup=1200, measure=600)
+    assert point["accepted"] >= least
+
+
+@pytest.mark.parametrize("routing", ["omniwar", "dal", "polarized"])
+def test_hops_decided_one_by_one_are_minimal_where_nothing_waits(routing):
+    graph = graphs.build("hyperx:4x3,p=2")
+    minimal = routes.mean_hops(graph, routes.hyperx(graph, 1))
+    point = run("hyperx:4x3,p=2", f"{routing}:{'penalty' if routing == 'polarized' else 'bias'}=1000", 0.1)
+    assert point["hops"] == pytest.approx(minimal, rel=0.005)
+
+
+def test_detours_need_classes():
+    """Without a detour's classes, omniwar adapts the order of dimensions alone: two links of each router carry all."""
+    accepted = [
+        run("hyperx:5x5,p=4", f"omniwar:deroutes={most}", 1.0, traffic="worst-case", warmup=800, measure=600)[
+            "accepted"
+        ]
+        for most in (0, 1, 2)
+    ]
+    assert accepted[0] <= 0.51
+    assert accepted[0] + 0.1 < accepted[1]
+    assert accepted[1] < accepted[2] + 0.02
+
+
 @pytest.mark.parametrize(
     ("spec", "paths"),
     [("mesh:5x4", routes.dor_mesh), ("dragonfly:a=4,h=2", routes.dragonfly)],
@@ -122,7 +151,7 @@ def test_each_network_offers_its_own_routings():
         "folded-hypercube:4": {"min", "val", "ugal-l"},
         "clos:radix=4,levels=3": {"min", "val", "ugal-l", "nca", "anca"},
         "xgft:down=2x3x2,up=2x2": {"min", "val", "ugal-l", "nca", "anca"},
-        "hyperx:4x4": {"dor", "min", "val", "ugal-l", "par", "dimwar"},
+        "hyperx:4x4": {"dor", "min", "val", "ugal-l", "par", "dimwar", "omniwar", "dal"},
         "fattree:k=2,levels=3": {"min", "val", "ugal-l", "nca", "anca"},
         "dragonfly:a=4,h=2": {"min", "val", "ugal-l", "par"},
         "dragonfly-plus:leaf=2,spine=2,h=1": {"min", "val", "ugal-l", "par"},
@@ -133,7 +162,7 @@ def test_each_network_offers_its_own_routings():
         "flex:3x3x3": {"min", "min-spread", "val", "ugal-l"},
         "flex:3x3x4": {"min", "min-spread", "val", "ugal-l"},
     }
-    anywhere = {"ugal-g", "lbr", "updown", "duato", "lash", "dfsssp"}
+    anywhere = {"ugal-g", "polarized", "lbr", "updown", "duato", "lash", "dfsssp"}
     # A table is the user's own.
     names = {routing["name"] for routing in json.loads(_core.routings_json())} - {"table"}
     for spec, offered in offers.items():

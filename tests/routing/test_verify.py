@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 from harness.engine import proof_of
-from oracles import graphs, routes
+from oracles import escape, graphs, routes
 from oracles.graphs import Graph
 from topoloom import TopoloomError, network
 
@@ -200,6 +200,52 @@ def test_decisions_taken_again_after_any_first_hop(spec):
 @pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x3x2,p=2", "hyperx:2x3,trunk=2"])
 def test_detours_in_each_dimension(spec):
     check(spec, "dimwar", routes.dimwar_dependencies(graphs.build(spec)), 2)
+
+
+@pytest.mark.parametrize(("keys", "detours"), [("", None), (":deroutes=0", 0), (":deroutes=1", 1), (":deroutes=5", 5)])
+@pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x1x3", "hyperx:2x3,trunk=2"])
+def test_detours_by_distance_classes(spec, keys, detours):
+    graph = graphs.build(spec)
+    dimensions = sum(side > 1 for side in graph.sides)
+    classes = dimensions + (dimensions if detours is None else detours)
+    check(spec, f"omniwar{keys}", routes.omniwar_dependencies(graph, classes), classes)
+
+
+@pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x3x2,p=2", "hyperx:2x3,trunk=2"])
+def test_one_detour_in_each_dimension_with_escapes_in_order(spec):
+    graph = graphs.build(spec)
+    waits, used = escape.extended_dependencies(graph, routes.dal_options(graph), 1)
+    assert nx.is_directed_acyclic_graph(waits)
+    proof = proof_of(spec, "dal")
+    assert (proof["deadlock_free"], proof["method"], proof["vcs_needed"]) == (True, "escape", 2)
+    assert (proof["states_without_escape"], proof["unserved_pairs"]) == (0, 0)
+    assert (proof["channels"], proof["dependencies"]) == (len(used), waits.number_of_edges())
+
+
+@pytest.mark.parametrize(
+    ("spec", "keys", "classes"),
+    [
+        ("hyperx:3x4", "", 4),
+        ("hyperx:4", "", 1),
+        ("torus:4x3", "", 6),
+        ("slimfly:q=3", "", 4),
+        ("slimfly:q=3", ":hops=5", 5),
+        ("slimfly:q=3", ":hops=2", 2),
+        ("dragonfly:a=3,h=1", "", 6),
+        ("torus:9", "", 8),
+        # A tree has corners: a packet that has gone up the wrong way finds no hop that keeps its weight.
+        ("fattree:k=2,levels=3", "", 8),
+        ("mesh:3x3", ":hops=13,penalty=0", 13),
+    ],
+)
+def test_weights_that_never_fall(spec, keys, classes):
+    graph = graphs.build(spec)
+    check(spec, f"polarized{keys}", routes.polarized_dependencies(graph, classes), classes)
+
+
+def test_a_path_is_as_long_as_the_diameter_at_least():
+    with pytest.raises(TopoloomError, match="hops is 3; the network's diameter is 4"):
+        proof_of("torus:4x4", "polarized:hops=3")
 
 
 @pytest.mark.parametrize("spec", ["mesh:4x3", "torus:5x3", "dragonfly:a=4,h=2", "slimfly:q=3", "flex:3x3x3"])

@@ -120,6 +120,11 @@ impl Network {
         Distances::sources(&self.network) as u64 * self.network.links().len() as u64
     }
 
+    /// The routing that plays a role, `minimal` or `adaptive`, here; nothing if there is no such role.
+    fn routing_in_role(&self, py: Python<'_>, role: &str) -> PyResult<Option<&'static str>> {
+        compute(py, || topoloom::routing::in_role(&self.network, role))
+    }
+
     /// The facts that need no partitioner; with distances from (a number of routers, a seed) only if these are given.
     #[pyo3(signature = (sample=None))]
     fn facts(&self, py: Python<'_>, sample: Option<(u32, u64)>) -> PyResult<Record<Facts>> {

@@ -26,7 +26,7 @@ from topoloom.simulation.loads import Loads, offered_loads, parse_loads
 from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole, make_options
 from topoloom.simulation.plans import fixed_plan, search_plan
 from topoloom.simulation.points import BOUNDED_ROUTERS
-from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.roles import routing_on
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 from topoloom.simulation.trials import Trials
@@ -280,7 +280,7 @@ class Network:
 
     def routing(self, name: str) -> str:
         """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
-        return resolve_routing(name, self.family)
+        return routing_on(self.core, name)
 
     def _built(self, name: str) -> _core.Routing:
         """Return the routing that `name`, a role or a routing, stands for here, built."""

@@ -1,7 +1,10 @@
 """Routings by their role: ``minimal`` and ``adaptive`` name, on each network, the routing that plays it there.
 
-Each family names its own, in its file in the engine.
+Each family names its own, in its file in the engine. Where links or routers have failed, it plays its role as long as
+what is left has what it needs.
 """
+
+from functools import cache
 
 from topoloom import _core
 
@@ -16,6 +19,24 @@ def resolve_routing(name: str, family: str) -> str:
     ('nca', 'ugal-l', 'val')
     """
     return _core.routing_in_role(name, family) or name
+
+
+def routing_on(network: _core.Network, name: str) -> str:
+    """Return the routing that `name`, a role or a routing, stands for on this network."""
+    return network.routing_in_role(name) or name
+
+
+@cache
+def routing_on_spec(spec: str, fail: str | None, name: str) -> str:
+    """Return the routing that `name` stands for on the network of a spec of which `fail` fails.
+
+    Raises:
+        TopoloomError: A spec or failures that do not make a network.
+    """
+    if name not in ROLES:
+        return name
+    network = _core.Network(spec)
+    return routing_on(network if fail is None else network.with_failures(fail), name)
 
 
 def adapts(network: _core.Network, routing: str) -> bool:

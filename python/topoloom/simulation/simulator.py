@@ -14,7 +14,7 @@ from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import EngineOptions, threads_given
 from topoloom.simulation.plans import RESOLUTION
 from topoloom.simulation.points import ZERO_LOAD, Point, bound_of
-from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.roles import routing_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ class Simulator:
         if most_load is None:
             most = pattern.most_load(options.engine_json())
             most_load = max(math.floor(most * RESOLUTION * (1 + 1e-9)), 1) / RESOLUTION
-        routing = _core.Routing(network, resolve_routing(role, network.family))
+        routing = _core.Routing(network, routing_on(network, role))
         simulation = _core.Simulation(routing, pattern, options.engine_json())
         self.curve = Curve(
             spec=network.spec,

@@ -29,7 +29,7 @@ from topoloom.network.networks import with_keys
 from topoloom.simulation.loads import is_trace, parse_loads
 from topoloom.simulation.options import MOST_U64, ROUTER_KEYS, parse_pairs
 from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
-from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.roles import resolve_routing, routing_on_spec
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.measurements import MEASUREMENTS, Measurement
@@ -306,12 +306,10 @@ class Sweep(BaseModel):
                 settings |= {"loads": loads, "tolerance": self.tolerance}
             if kind.takes_loads and self.precision is not None:
                 settings |= {"precision": self.precision, "replicas": self.replicas}
-            # Routings that rely on a structure are not offered once something of it has failed.
-            family = FAULTY if "fail" in settings.get("options", {}) else _core.family_of(spec)
             point = StudyPoint(
                 kind=self.kind,
                 spec=spec,
-                routing=self._routing(role, family) if role else "",
+                routing=self._routing(role, spec, settings.get("options", {})) if role else "",
                 traffic=chosen["traffic"] if kind.sends else chosen["apps"] if kind.plays else "",
                 settings=settings,
                 origin=origin,
@@ -323,9 +321,13 @@ class Sweep(BaseModel):
             for load in loads:
                 yield replace_load(point, load)
 
-    def _routing(self, name: str, family: str) -> str:
+    def _routing(self, name: str, spec: str, options: Mapping[str, Any]) -> str:
         """Return the routing that a point runs."""
-        return (self.adaptive.get(family) if name == "adaptive" else None) or resolve_routing(name, family)
+        fail = options.get("fail")
+        family = _core.family_of(spec) if fail is None else FAULTY
+        chosen = self.adaptive.get(family) if name == "adaptive" else None
+        # What failures leave says whether the routing of the family still plays its role.
+        return chosen or (routing_on_spec(spec, fail, name) if family == FAULTY else resolve_routing(name, family))
 
 
 class Study(BaseModel):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from topoloom import _core
 from topoloom.network.networks import Network
-from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.roles import routing_on
 
 Ids = Sequence[int] | npt.NDArray[Any]
 
@@ -77,7 +77,7 @@ def rates(
     [500000000.0, 500000000.0]
     """
     pairs = _pairs(sources, targets)
-    return _core.flow_rates(_core.Routing(network.core, resolve_routing(routing, network.family)), pairs, flow)
+    return _core.flow_rates(_core.Routing(network.core, routing_on(network.core, routing)), pairs, flow)
 
 
 def run(
@@ -110,5 +110,5 @@ def run(
     if bytes_.size != pairs[0].size:
         raise _core.TopoloomError(f"there are {pairs[0].size} flows and {bytes_.size} sizes; one each is needed")
     cancel = _core.CancelToken()
-    chosen = _core.Routing(network.core, resolve_routing(routing, network.family))
+    chosen = _core.Routing(network.core, routing_on(network.core, routing))
     return FlowRun(_core.flow_run(chosen, pairs, bytes_, flow, cancel), chosen.name)

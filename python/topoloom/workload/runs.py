@@ -12,7 +12,7 @@ from topoloom import _core
 from topoloom.files import source
 from topoloom.network.networks import Network
 from topoloom.simulation.options import EngineOptions, threads_given
-from topoloom.simulation.roles import adapts, resolve_routing
+from topoloom.simulation.roles import adapts, routing_on
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult
 
@@ -56,7 +56,7 @@ class WorkloadRun:
     def __init__(self, network: Network, app: str, role: str, options: WorkloadOptions) -> None:
         core = network.core if options.fail is None else network.core.with_failures(options.fail)
         self.network, self.app, self.options = core, app, options.on_this_machine()
-        self.role, self.routing = role, resolve_routing(role, core.family)
+        self.role, self.routing = role, routing_on(core, role)
         self.own_room = self.room = _core.room(core)
 
     def play(self) -> WorkloadResult:

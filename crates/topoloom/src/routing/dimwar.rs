@@ -8,7 +8,7 @@
 //! is followed by 1 alone, and lines are taken in the order of dimensions: no circle. Two VCs are enough, whatever the
 //! number of dimensions.
 
-use super::hyperx::HyperXMinimal;
+use super::hyperx::{HyperXMinimal, shortest};
 use super::twophase::BIAS;
 use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
@@ -46,13 +46,6 @@ pub struct DimWar {
 }
 
 impl DimWar {
-    /// The shortest of parallel links' queues, and its output.
-    #[inline(always)]
-    fn shortest<V: View>(outputs: &[u16], view: &V) -> (u32, u16) {
-        let queues = outputs.iter().map(|&port| (view.queue(port.into()), port));
-        queues.min().expect("two routers of a line have a link")
-    }
-
     /// The class of a hop that may take either: the one with more free VCs.
     #[inline(always)]
     fn either<V: View>(port: u16, view: &V) -> u8 {
@@ -69,24 +62,6 @@ impl DimWar {
     #[inline(always)]
     fn detour(port: u16) -> Move {
         Move { port, class: DETOUR, next: PacketState::direct(TURNED) }
-    }
-
-    /// The best detour in the line, by its queue; on a tie the first from a random coordinate on.
-    #[inline(always)]
-    fn best_detour<V: View>(
-        &self,
-        at: RouterId,
-        dst: RouterId,
-        dim: usize,
-        view: &V,
-        rng: &mut Rng,
-    ) -> Option<(u32, u16)> {
-        let side = self.minimal.side(dim);
-        let first = rng.below(side);
-        let (from, to) = (self.minimal.coordinate(at, dim), self.minimal.coordinate(dst, dim));
-        let others = (0..side).map(|turn| (first + turn) % side).filter(|&other| other != from && other != to);
-        let queues = others.map(|other| Self::shortest(self.minimal.toward(at, dim, other), view));
-        queues.min_by_key(|(queue, _)| *queue)
     }
 }
 
@@ -105,13 +80,11 @@ impl Routing for DimWar {
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         let dim = self.minimal.dimension(at, dst, 0);
-        let to = self.minimal.coordinate(dst, dim);
-        let outputs = self.minimal.toward(at, dim, to);
+        let outputs = self.minimal.straight(at, dst, dim);
         out.extend(outputs.iter().map(|&port| Self::last(port, LAST)));
         if state.bits == FREE {
             out.extend(outputs.iter().map(|&port| Self::last(port, DETOUR)));
-            let own = self.minimal.coordinate(at, dim);
-            let others = (0..self.minimal.side(dim)).filter(|&other| other != own && other != to);
+            let others = self.minimal.others(at, dst, dim, 0);
             let outputs = others.flat_map(|other| self.minimal.toward(at, dim, other));
             out.extend(outputs.map(|&port| Self::detour(port)));
         }
@@ -125,15 +98,14 @@ impl Routing for DimWar {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let dim = self.minimal.dimension(at, dst, 0);
-        let outputs = self.minimal.toward(at, dim, self.minimal.coordinate(dst, dim));
-        let (queue, port) = Self::shortest(outputs, view);
+        let (queue, port) = shortest(self.minimal.straight(at, dst, dim), view);
         if state.bits == TURNED {
             return Self::last(port, LAST);
         }
         // A detour makes the rest of the path a hop longer.
         let hops = self.minimal.hops(at, dst);
         if hops * queue > self.bias {
-            if let Some((other, detour)) = self.best_detour(at, dst, dim, view, rng) {
+            if let Some((other, detour)) = self.minimal.best_detour([at, dst], dim, view, rng, |_| true) {
                 if hops * queue > (hops + 1) * other + self.bias {
                     return Self::detour(detour);
                 }

@@ -1,9 +1,11 @@
 //! Routing on trees: up to a nearest common ancestor, then down. One VC class; up*/down* cannot deadlock.
 //!
 //! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie);
-//! `updown` the one that the source terminal is given.
+//! `updown` the one that the source terminal is given. Where links or routers of a tree have failed, see `survivors.rs`.
 
+use super::survivors::Survivors;
 use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use crate::error::Result;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::topology::Tree;
@@ -11,22 +13,29 @@ use crate::topology::Tree;
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
     summary: "up to a nearest common ancestor by random outputs, then down",
-    offered: Availability::ByFamily,
+    offered: Availability::ByFamilyAndFailed,
     classes: "1",
     adapts: Some(false),
     keys: &[],
-    build: |network, _| Ok(NearestAncestor::<false>::new(network).map(AnyRouting::new)),
+    build: |network, _| build::<false>(network, "nca"),
 };
 
 pub(super) const ANCA: RoutingInfo = RoutingInfo {
     name: "anca",
     summary: "as nca, by the less occupied of two random outputs",
-    offered: Availability::ByFamily,
+    offered: Availability::ByFamilyAndFailed,
     classes: "1",
     adapts: Some(true),
     keys: &[],
-    build: |network, _| Ok(NearestAncestor::<true>::new(network).map(AnyRouting::new)),
+    build: |network, _| build::<true>(network, "anca"),
 };
+
+fn build<const ADAPTIVE: bool>(network: &Network, name: &str) -> Result<Option<AnyRouting>> {
+    if network.failures().is_some() {
+        return Survivors::<ADAPTIVE>::build(network, name);
+    }
+    Ok(NearestAncestor::<ADAPTIVE>::new(network).map(AnyRouting::new))
+}
 
 /// Marks a leaf that is not below a router.
 const NOT_BELOW: u16 = u16::MAX;
@@ -85,7 +94,7 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
 }
 
 /// The level of each router: hops from the nearest terminal. `None` if two neighbours stand on one level.
-fn levels(network: &Network) -> Option<Vec<u32>> {
+pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
     let mut level = vec![u32::MAX; network.num_routers()];
     let mut queue: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();
     queue.iter().for_each(|r| level[r.index()] = 0);

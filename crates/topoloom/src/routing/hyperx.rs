@@ -1,6 +1,6 @@
 //! HyperX (every dimension fully connected): dimension order, minimal routing over two orders, and their UGAL rule.
 
-use super::{Minimal, Step, UgalRule};
+use super::{Minimal, Step, UgalRule, View};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -80,11 +80,70 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         found.expect("the target is another router")
     }
 
+    /// The dimensions with more than one router.
+    pub fn dimensions(&self) -> u32 {
+        self.sides.iter().filter(|&&side| side > 1).count() as u32
+    }
+
+    /// The dimensions in which two routers differ, as bits.
+    #[inline(always)]
+    pub fn unaligned(&self, at: RouterId, target: RouterId) -> u32 {
+        let pairs = self.place(at).iter().zip(self.place(target)).enumerate();
+        pairs.map(|(dim, (a, b))| u32::from(a != b) << dim).sum()
+    }
+
+    /// The outputs to the coordinate of `target` in dimension `dim`.
+    #[inline(always)]
+    pub fn straight(&self, at: RouterId, target: RouterId, dim: usize) -> &[u16] {
+        self.toward(at, dim, self.coordinate(target, dim))
+    }
+
+    /// The other coordinates of the line in dimension `dim` than those of `at` and `target`, from the one `first` on.
+    #[inline(always)]
+    pub fn others(&self, at: RouterId, target: RouterId, dim: usize, first: u32) -> impl Iterator<Item = u32> {
+        let side = self.side(dim);
+        let (from, to) = (self.coordinate(at, dim), self.coordinate(target, dim));
+        (first..side).chain(0..first).filter(move |&other| other != from && other != to)
+    }
+
+    /// The best detour in the line of dimension `dim`, by its queue, over the outputs that are `open`; on a tie the first
+    /// from a random coordinate on.
+    #[inline(always)]
+    pub fn best_detour<V: View>(
+        &self,
+        [at, target]: [RouterId; 2],
+        dim: usize,
+        view: &V,
+        rng: &mut Rng,
+        open: impl Fn(u16) -> bool,
+    ) -> Option<(u32, u16)> {
+        let others = self.others(at, target, dim, rng.below(self.side(dim)));
+        let outputs = others.flat_map(|other| self.toward(at, dim, other)).filter(|port| open(**port));
+        outputs.map(|&port| (view.queue(port.into()), port)).min_by_key(|(queue, _)| *queue)
+    }
+
     #[inline(always)]
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
         let dim = self.dimension(at, target, order);
         self.toward(at, dim, self.coordinate(target, dim))
     }
+}
+
+/// The shortest of outputs' queues, and its output.
+#[inline(always)]
+pub fn shortest<V: View>(outputs: &[u16], view: &V) -> (u32, u16) {
+    let queues = outputs.iter().map(|&port| (view.queue(port.into()), port));
+    queues.min().expect("two routers of a line have a link")
+}
+
+/// The dimensions in a set of bits, lowest first.
+#[inline(always)]
+pub fn each(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let dim = bits.checked_ilog2().map(|_| bits.trailing_zeros() as usize);
+        bits &= bits.wrapping_sub(1);
+        dim
+    })
 }
 
 impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {

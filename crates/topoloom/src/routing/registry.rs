@@ -2,14 +2,14 @@
 //! here it has one line.
 
 use super::{
-    AnyRouting, amin, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, par, tables, twin, twophase, ugal_g,
-    updown,
+    AnyRouting, amin, dal, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, omniwar, par, polarized, tables, twin,
+    twophase, ugal_g, updown,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::network::Network;
-use crate::topology::{FAMILIES, Family};
+use crate::topology::{FAMILIES, Family, Roles};
 
 /// Every routing, in the order in which users see them.
 pub static ROUTINGS: &[&RoutingInfo] = &[
@@ -22,6 +22,9 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &ugal_g::UGAL_G,
     &par::PAR,
     &dimwar::DIMWAR,
+    &omniwar::OMNIWAR,
+    &dal::DAL,
+    &polarized::POLARIZED,
     &galaxyfly::NAR,
     &galaxyfly::NAL,
     &galaxyfly::NAG,
@@ -62,6 +65,8 @@ pub enum Availability {
     Anywhere,
     /// Those of the families that name it among their `routings`.
     ByFamily,
+    /// The same, and what failures leave of them.
+    ByFamilyAndFailed,
     /// Those of these families: for a routing that comes after them.
     On(&'static [&'static str]),
 }
@@ -80,7 +85,7 @@ impl RoutingInfo {
     fn offered_on(&self, family: &Family) -> bool {
         match self.offered {
             Availability::Anywhere => true,
-            Availability::ByFamily => family.routings.contains(&self.name),
+            Availability::ByFamily | Availability::ByFamilyAndFailed => family.routings.contains(&self.name),
             Availability::On(families) => families.contains(&family.name),
         }
     }
@@ -97,7 +102,9 @@ impl RoutingInfo {
     }
 
     fn offered_by(&self, network: &Network) -> bool {
-        let family = FAMILIES.iter().find(|family| family.name == network.family());
+        let name =
+            if self.offered == Availability::ByFamilyAndFailed { network.intact().family() } else { network.family() };
+        let family = FAMILIES.iter().find(|family| family.name == name);
         family.map_or(self.offered == Availability::Anywhere, |family| self.offered_on(family))
     }
 }
@@ -126,6 +133,15 @@ pub fn build(network: &Network, text: &str) -> Result<AnyRouting> {
 /// The names of the routings that `network` offers; one that is read from a file is the user's own.
 pub fn offered(network: &Network) -> Vec<&'static str> {
     ROUTINGS.iter().filter(|info| info.offered_by(network) && !info.is_own()).map(|info| info.name).collect()
+}
+
+/// The routing that plays `role` on `network`: that of its family, if failures leave what it needs, else that of any
+/// network. `None` if there is no such role.
+pub fn in_role(network: &Network, role: &str) -> Option<&'static str> {
+    let roles = |family| Roles::of(family).routing(role);
+    let (own, any) = (roles(network.intact().family())?, roles(network.family())?);
+    let left = own != any && offered(network).contains(&own) && build(network, own).is_ok();
+    Some(if left { own } else { any })
 }
 
 fn not_offered(network: &Network, info: &RoutingInfo) -> Error {

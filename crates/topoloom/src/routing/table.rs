@@ -74,6 +74,11 @@ impl TableMinimal {
         Ok(table)
     }
 
+    /// The most links between two routers.
+    pub fn diameter(&self) -> u32 {
+        self.diameter
+    }
+
     /// The outputs on shortest ways.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {

@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     example: "hyperx:10x10,p=10",
     source: "Ahn, Binkert, Davis, McLaren and Schreiber, HyperX: topology, routing, and packaging of efficient \
              large-scale networks, SC 2009",
-    routings: &["dor", "par", "dimwar"],
+    routings: &["dor", "par", "dimwar", "omniwar", "dal"],
     roles: Roles { adaptive: "dimwar", ..Roles::ANY },
     build,
 };

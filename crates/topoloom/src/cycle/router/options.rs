@@ -305,7 +305,7 @@ mod tests {
         let names: Vec<&str> = keys().iter().map(|key| key.name).collect();
         let place = |name| names.iter().position(|other| *other == name).expect(name);
         assert_eq!(place("buffer_delay"), place("credit_delay") + 1);
-        assert_eq!(place("iterations") + 1, names.len());
+        assert_eq!((place("iterations") + 1, place("priority") + 1), (place("priority"), names.len()));
         assert!(ROUTERS.iter().all(|model| model.keys.iter().map(|key| place(key.name)).is_sorted()));
     }
 }

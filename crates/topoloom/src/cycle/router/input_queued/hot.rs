@@ -6,8 +6,8 @@
 use super::{ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
-    AnyRouting, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal, Min,
-    NearestAncestor, TableMinimal, TwoPhase,
+    AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal,
+    Min, NearestAncestor, OmniWar, Polarized, TableMinimal, TwoPhase,
 };
 
 /// Declares a function that finds the arrivals compiled for a routing, among those of these types.
@@ -54,6 +54,9 @@ hot! {
     TwoPhase<FlexMinimal, true>,
     TwoPhase<TableMinimal, true>,
     DimWar,
+    OmniWar,
+    Dal,
+    Polarized,
     Duato,
 }
 
@@ -77,12 +80,12 @@ mod tests {
         for (spec, routings) in [
             ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato"].as_slice()),
             ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
-            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "duato"]),
+            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato"]),
             ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l"]),
             ("flex:3x3x3", &["min", "val", "ugal-l"]),
             ("galaxyfly:n=3,q=5,a=2,p=2", &["min"]),
             ("fattree:k=4,levels=2", &["nca", "anca"]),
-            ("slimfly:q=5", &["min", "val", "ugal-l", "duato"]),
+            ("slimfly:q=5", &["min", "val", "ugal-l", "polarized", "duato"]),
         ] {
             for name in routings {
                 assert!(is_hot(spec, name), "{name} on {spec}");

@@ -1,0 +1,139 @@
+//! `dal`: dimensionally adaptive, load-balanced routing on a HyperX (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009).
+//!
+//! A packet corrects its dimensions in any order, and makes one detour at most in each, to any other router of the line. It
+//! carries the dimensions in which it has made one. Adaptive channels may wait for each other in circles; escape channels
+//! in dimension order stand behind them (Duato, 1993), from which a packet may return at the next router. The paper leaves
+//! the threshold for a detour open: here a detour is taken if queue times hops left is less, as in `dimwar` and `omniwar`.
+//!
+//! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those of
+//! higher ones, however many adaptive hops lie between: no circle.
+
+use super::hyperx::{HyperXMinimal, each, shortest};
+use super::twophase::BIAS;
+use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use crate::network::RouterId;
+use crate::rng::Rng;
+
+pub(super) const DAL: RoutingInfo = RoutingInfo {
+    name: "dal",
+    summary: "dimensions in any order with one detour in each, by the least queue times hops, decided hop by hop; escape \
+              channels in dimension order",
+    offered: Availability::ByFamily,
+    classes: "escape 1 + 1 adaptive",
+    adapts: Some(true),
+    keys: &[BIAS],
+    build: |network, given| {
+        let bias = given.count(BIAS.name);
+        Ok(HyperXMinimal::new(network).map(|minimal| {
+            let bias = bias.unwrap_or(minimal.ugal().bias);
+            AnyRouting::new(Dal { minimal, bias })
+        }))
+    },
+};
+
+const ESCAPE: u8 = 0;
+const ADAPTIVE: u8 = 1;
+
+/// The bits of a packet are the dimensions that still differ in which it has made its detour.
+pub struct Dal {
+    minimal: HyperXMinimal<1>,
+    bias: u32,
+}
+
+impl Dal {
+    /// The hop to the coordinate of the destination in dimension `dim`.
+    #[inline(always)]
+    fn straight(port: u16, class: u8, turned: u32, dim: usize) -> Move {
+        Move { port, class, next: PacketState::direct(turned & !(1 << dim)) }
+    }
+
+    #[inline(always)]
+    fn detour(port: u16, turned: u32, dim: usize) -> Move {
+        Move { port, class: ADAPTIVE, next: PacketState::direct(turned | 1 << dim) }
+    }
+
+    /// The best detour over an adaptive channel that is free, in any of the dimensions.
+    #[inline(always)]
+    fn best_detour<V: View>(
+        &self,
+        ends: [RouterId; 2],
+        dims: u32,
+        view: &V,
+        rng: &mut Rng,
+    ) -> Option<(u32, u16, usize)> {
+        let is_free = |port: u16| view.free_vcs(port.into(), ADAPTIVE) > 0;
+        let detours = each(dims).filter_map(|dim| {
+            let (queue, port) = self.minimal.best_detour(ends, dim, view, rng, is_free)?;
+            Some((queue, port, dim))
+        });
+        detours.min_by_key(|(queue, ..)| *queue)
+    }
+}
+
+impl Routing for Dal {
+    fn classes(&self) -> u32 {
+        2
+    }
+
+    fn vcs(&self) -> u32 {
+        4 * self.classes()
+    }
+
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.push(PacketState::direct(0));
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        let turned = state.bits;
+        let escape = self.minimal.dimension(at, dst, 0);
+        let outputs = self.minimal.straight(at, dst, escape).iter();
+        out.extend(outputs.map(|&port| Self::straight(port, ESCAPE, turned, escape)));
+        for dim in each(self.minimal.unaligned(at, dst)) {
+            let outputs = self.minimal.straight(at, dst, dim).iter();
+            out.extend(outputs.map(|&port| Self::straight(port, ADAPTIVE, turned, dim)));
+            if turned >> dim & 1 == 0 {
+                let others = self.minimal.others(at, dst, dim, 0);
+                let outputs = others.flat_map(|other| self.minimal.toward(at, dim, other));
+                out.extend(outputs.map(|&port| Self::detour(port, turned, dim)));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
+        PacketState::direct(0)
+    }
+
+    #[inline(always)]
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let (turned, dims) = (state.bits, self.minimal.unaligned(at, dst));
+        let left = dims.count_ones();
+        let straight = || each(dims).map(|dim| (shortest(self.minimal.straight(at, dst, dim), view), dim));
+        let queue = straight().map(|((queue, _), _)| queue).min().expect("the destination is another router");
+        if left * queue > self.bias {
+            if let Some((other, detour, dim)) = self.best_detour([at, dst], dims & !turned, view, rng) {
+                if left * queue > (left + 1) * other + self.bias {
+                    return Self::detour(detour, turned, dim);
+                }
+            }
+        }
+        let free = straight().filter(|((_, port), _)| view.free_vcs(u32::from(*port), ADAPTIVE) > 0);
+        if let Some(((_, port), dim)) = free.min_by_key(|((queue, _), _)| *queue) {
+            return Self::straight(port, ADAPTIVE, turned, dim);
+        }
+        let dim = self.minimal.dimension(at, dst, 0);
+        Self::straight(shortest(self.minimal.straight(at, dst, dim), view).1, ESCAPE, turned, dim)
+    }
+
+    fn escape_classes(&self) -> u32 {
+        1
+    }
+
+    fn decides_again(&self) -> Again {
+        Again::Revocable(u16::MAX)
+    }
+
+    fn takes_whole_packets(&self, class: u8) -> bool {
+        class == ADAPTIVE
+    }
+}
