@@ -52,7 +52,7 @@ impl AdaptiveMinimal {
 
 impl Routing for AdaptiveMinimal {
     fn classes(&self) -> u32 {
-        let diameter = self.table.diameter;
+        let diameter = self.table.diameter();
         if self.coloured { diameter / 2 + 1 } else { diameter.max(1) }
     }
 

@@ -2,8 +2,8 @@
 //! here it has one line.
 
 use super::{
-    AnyRouting, amin, dal, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, omniwar, par, polarized, tables, twin,
-    twophase, ugal_g, updown,
+    AnyRouting, amin, dal, dimwar, dor, duato, fattree, galaxyfly, layers, lbr, min, omniwar, par, polarized, tables,
+    twin, twophase, ugal_g, updown,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Lead};

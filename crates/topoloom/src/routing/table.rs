@@ -16,7 +16,7 @@ const FAR: u8 = u8::MAX;
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
     routers: usize,
-    pub(super) diameter: u32,
+    diameter: u32,
     /// Links from router `at` to `to`, at `to * routers + at`.
     distance: Vec<u8>,
     /// Where the next hops of (to, at) begin in their target's pool.

@@ -18,7 +18,7 @@ pub(super) const FAMILY: Family = Family {
     example: "torus:16x8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
     routings: &["dor"],
-    roles: Roles { minimal: "dor", ..Roles::ANY },
+    roles: Roles { minimal: "dor", adaptive: "amin" },
     build,
 };
 
