@@ -710,6 +710,25 @@ def polarized_dependencies(graph: Graph, classes: int) -> nx.DiGraph:
     return walked(graph, lambda src: (src, 0), hops)
 
 
+def negative_hops(graph: Graph) -> Paths:
+    """All shortest paths; their classes count hops, or, if two colours suffice for the routers, the hops before
+    that led back to the colour of router 0."""
+    shortest = table(graph)
+    plain = nx.Graph((router, peer) for router, links in enumerate(graph.links) for peer, _ in links)
+    if not nx.is_bipartite(plain):
+        return shortest
+    near = {router: hops % 2 for router, hops in nx.single_source_shortest_path_length(plain, 0).items()}
+
+    def paths(src: int, dst: int) -> list[tuple[float, Path]]:
+        coloured = []
+        for likely, path in shortest(src, dst):
+            classes = [sum(near[before] for before, _, _ in path[:place]) for place in range(len(path))]
+            coloured.append((likely, tuple((r, port, c) for (r, port, _), c in zip(path, classes, strict=True))))
+        return coloured
+
+    return paths
+
+
 def par_labelled(graph: Graph, path: Path, local: tuple[int, int], across: int) -> Path:
     """A minimal path's classes: local before and after its global hop, and that hop."""
     kinds = [graph.links[router][port - graph.p[router]][1] for router, port, _ in path]

@@ -197,6 +197,15 @@ def test_decisions_taken_again_after_any_first_hop(spec):
     check(spec, "par", routes.late_dependencies(graph, paths(graph), classes), 1 + 2 * classes)
 
 
+@pytest.mark.parametrize(
+    ("spec", "classes"),
+    [("mesh:4x3", 3), ("torus:4x4", 3), ("torus:5x3", 3), ("hypercube:4", 3), ("slimfly:q=3", 2), ("ring:8,degree=3", 2)],
+)
+def test_minimal_adaptive_paths(spec, classes):
+    graph = graphs.build(spec)
+    check(spec, "amin", routes.dependencies(graph, routes.negative_hops(graph)), classes)
+
+
 @pytest.mark.parametrize("spec", ["hyperx:4", "hyperx:3x4", "hyperx:3x3x2,p=2", "hyperx:2x3,trunk=2"])
 def test_detours_in_each_dimension(spec):
     check(spec, "dimwar", routes.dimwar_dependencies(graphs.build(spec)), 2)

@@ -127,6 +127,13 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// The bias, in flits, by which a head of `ugal-l` that was refused a VC compares the queues of its two paths by
+    /// themselves; `None` if hops weigh them as before. Buffers end queues: past saturation all are as long, and times hops
+    /// the minimal path would always win. That harms where minimal paths alone carry less than uniform traffic.
+    fn bias_when_refused(&self) -> Option<u32> {
+        None
+    }
+
     /// True if the patterns `neighbor` and `tornado` move the coordinates of [`Structure::grid`]; else they move
     /// terminals on the ring of their ids.
     fn moves_by_coordinates(&self) -> bool {

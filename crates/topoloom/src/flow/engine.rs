@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
-use crate::routing::AnyRouting;
+use crate::routing::{AnyRouting, Routing as _};
 use crate::watch::Control;
 use crate::workload::{Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
 
@@ -92,8 +92,22 @@ pub fn run(
     };
     let alone = Alone::new(network, routing, workload.messages(), &ends, config);
     let ideal_s = alone.bound(|network| ideal(workload, network));
-    let mut script = Progress::new(workload);
-    Engine::new(network, routing, workload.messages(), &ends, config, ideal_s).run(&mut script, control)
+    shorter(routing, |detours| {
+        let engine = Engine::new(network, routing, workload.messages(), &ends, config, ideal_s, detours);
+        engine.run(&mut Progress::new(workload), control)
+    })
+}
+
+/// The run in which an adaptive routing makes detours, or that in which all take the paths of an idle network, if it is
+/// shorter: packets decide one by one, and go back to minimal paths where detours do not pay, which messages that begin
+/// one after another cannot.
+fn shorter(routing: &AnyRouting, run: impl Fn(bool) -> Result<FlowResult>) -> Result<FlowResult> {
+    let adapted = run(true)?;
+    if routing.oblivious() || !adapted.completed {
+        return Ok(adapted);
+    }
+    let direct = run(false)?;
+    Ok(if direct.completed && direct.makespan_s < adapted.makespan_s { direct } else { adapted })
 }
 
 /// Rejects a workload that sends messages more than once: times and causes are kept by message.
@@ -128,8 +142,10 @@ pub fn run_flows(
     };
     let alone = Alone::new(network, routing, flows, &ends, config);
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
-    let mut script = AtOnce { left: flows.len() as u32 };
-    Engine::new(network, routing, flows, &ends, config, ideal_s).run(&mut script, control)
+    shorter(routing, |detours| {
+        let engine = Engine::new(network, routing, flows, &ends, config, ideal_s, detours);
+        engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
+    })
 }
 
 /// The flows of a class that are under way. Each is complete once every flow of the class has got as many bytes as its
@@ -266,6 +282,7 @@ impl<'a> Engine<'a> {
         ends: &'a dyn Fn(u32) -> [TerminalId; 2],
         config: &'a FlowConfig,
         ideal_s: f64,
+        detours: bool,
     ) -> Self {
         let rates = Rates::new(Paths::capacities(network, config), config.model);
         let channels = Paths::capacities(network, config).count();
@@ -275,7 +292,7 @@ impl<'a> Engine<'a> {
             messages,
             ends,
             config,
-            adaptive: paths.adapt().then(|| AdaptivePaths::new(channels)),
+            adaptive: (detours && paths.adapt()).then(|| AdaptivePaths::new(channels)),
             paths,
             rates,
             flights: Vec::new(),

@@ -157,7 +157,7 @@ impl Minimal for DragonflyMinimal {
     }
 
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: Some((1, 2)), bias: 3, bias_by_sent: 30, refused: None }
+        UgalRule { weights: Some((1, 2)), bias: 3, bias_by_sent: 30 }
     }
 
     /// Only a third group makes a detour.

@@ -178,7 +178,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 2, bias_by_sent: 2, refused: None }
+        UgalRule { weights: None, bias: 2, bias_by_sent: 2 }
     }
 
     /// Drawn within the dimensions in which source and destination differ, so that the detour never leaves them.

@@ -472,7 +472,7 @@ pub trait Minimal: Send + Sync {
 
     /// How UGAL weighs this family's candidates, and which intermediates it considers.
     fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 0, bias_by_sent: 0, refused: None }
+        UgalRule { weights: None, bias: 0, bias_by_sent: 0 }
     }
 
     /// The intermediate router of UGAL's non-minimal candidate; `None` sends the packet minimally.
@@ -491,7 +491,4 @@ pub struct UgalRule {
     pub bias: u32,
     /// BookSim2's, where a packet decides once, by what has been sent: minimal paths are then overrated.
     pub bias_by_sent: u32,
-    /// The bias of a head that was refused a VC, which then compares the queues alone. Buffers end queues: past
-    /// saturation all are as long, and times hops the minimal path would always win. `None`: it weighs as before.
-    pub refused: Option<u32>,
 }

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::{Minimal, Step, UgalRule};
+use super::{Minimal, Step};
 use crate::distances::require_connected;
 use crate::error::{Error, Result};
 use crate::memory::available_memory;
@@ -153,11 +153,6 @@ impl Minimal for TableMinimal {
     #[inline(always)]
     fn reaches(&self, from: RouterId, to: RouterId) -> bool {
         self.distance[to.index() * self.routers + from.index()] != FAR
-    }
-
-    /// Measured on Slim Flies: a VC's buffer by default is what tells a queue that is longer from one that is full, too.
-    fn ugal(&self) -> UgalRule {
-        UgalRule { weights: None, bias: 0, bias_by_sent: 0, refused: Some(8) }
     }
 
     #[inline(always)]

@@ -135,6 +135,8 @@ pub struct TwoPhase<M, const ADAPTIVE: bool> {
     /// Those of them that have not failed.
     up: u32,
     rule: UgalRule,
+    /// See [`Structure::bias_when_refused`](crate::network::Structure::bias_when_refused).
+    refused: Option<u32>,
     /// The intermediate router may be the source or the destination: the packet then goes minimally.
     any_via: bool,
     compare: Compare,
@@ -159,6 +161,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         Self {
             classes: minimal.classes(),
             rule,
+            refused: network.any_structure().bias_when_refused(),
             minimal,
             routers,
             up,
@@ -257,7 +260,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
             (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
         });
-        let (w_min, w_non, bias) = match self.rule.refused {
+        let (w_min, w_non, bias) = match self.refused {
             Some(bias) if view.decides_again() => (1, 1, bias),
             _ => (w_min, w_non, self.rule.bias),
         };
