@@ -199,7 +199,14 @@ def test_decisions_taken_again_after_any_first_hop(spec):
 
 @pytest.mark.parametrize(
     ("spec", "classes"),
-    [("mesh:4x3", 3), ("torus:4x4", 3), ("torus:5x3", 3), ("hypercube:4", 3), ("slimfly:q=3", 2), ("ring:8,degree=3", 2)],
+    [
+        ("mesh:4x3", 3),
+        ("torus:4x4", 3),
+        ("torus:5x3", 3),
+        ("hypercube:4", 3),
+        ("slimfly:q=3", 2),
+        ("ring:8,degree=3", 2),
+    ],
 )
 def test_minimal_adaptive_paths(spec, classes):
     graph = graphs.build(spec)

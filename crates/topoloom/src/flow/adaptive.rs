@@ -136,10 +136,7 @@ impl AdaptivePaths {
         let left: Vec<u32> = part.path.iter().filter(|channel| !drawn.contains(channel)).copied().collect();
         let taken: Vec<u32> = drawn.iter().filter(|channel| !part.path.contains(channel)).copied().collect();
         self.load(&left, -part.bytes, now);
-        let longer = between > part.between;
-        let better = self.cost(&taken, part.bytes, now) < self.cost(&left, part.bytes, now) * (1.0 - WORTH)
-            && (!longer
-                || self.delay(&taken, between, part.bytes, now) < self.delay(&left, part.between, part.bytes, now));
+        let better = self.cost(&taken, part.bytes, now) < self.cost(&left, part.bytes, now) * (1.0 - WORTH);
         if better {
             self.load(&taken, part.bytes, now);
             (part.between, drawn) = (between, std::mem::replace(&mut part.path, drawn));
@@ -148,12 +145,6 @@ impl AdaptivePaths {
         }
         self.drawn = drawn;
         Ok(better)
-    }
-
-    /// UGAL's product: the fullest backlog of these channels with so many bytes more, times the links of the path.
-    fn delay(&self, path: &[u32], links: u32, bytes: f64, now: f64) -> f64 {
-        let backlogs = path.iter().map(|&channel| self.channels[channel as usize].at(now) + bytes);
-        backlogs.fold(0.0, f64::max) * f64::from(links)
     }
 
     /// By how much so many bytes more raise the sum over these channels, in units of these bytes.
