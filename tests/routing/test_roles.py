@@ -29,7 +29,7 @@ CASES = (
     (("flex",), "flex:4x4x3,p=4", "bit-complement"),
     (("torus",), "torus:4x4x4,p=2", "tornado"),
     (("mesh", "hypercube", "folded-hypercube", "permuted"), "mesh:4x4x4,p=2", "bit-complement"),
-    (("twin-torus",), "twin-torus:4x4x2x2x2", "bit-complement"),
+    (("twin-torus",), "twin-torus:4x2x2x2", "bit-complement"),
     (("nesttree", "nestghc"), "nesttree:t=2,u=4,endpoints=64,upper=4x4", "bit-complement"),
     (("fattree", "clos", "xgft"), "fattree:k=4,levels=3", "bit-complement"),
     (
