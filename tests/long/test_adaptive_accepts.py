@@ -1,6 +1,7 @@
 """What `adaptive` accepts on networks of a thousand terminals and more, beside minimal routing and Valiant's.
 
-Run as a program, ``python tests/long/test_adaptive_accepts.py [SPEC…]``, this prints a table of all cells as they are measured.
+Run as a program, ``python tests/long/test_adaptive_accepts.py [SPEC…]``, this prints a table of all
+cells as they are measured.
 Everything but loads is left at its default.
 """
 

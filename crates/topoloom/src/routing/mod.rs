@@ -59,7 +59,7 @@ pub use lft::write as write_lft;
 pub(crate) use min::Min;
 pub use named::{NamedRouting, Routings};
 pub(crate) use omniwar::OmniWar;
-pub(crate) use polarized::Polarized;
+pub(crate) use polarized::PolarizedRouting;
 pub use registry::{Availability, ROUTINGS, RoutingInfo, build, find, in_role, offered};
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};

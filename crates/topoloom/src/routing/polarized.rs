@@ -44,7 +44,7 @@ pub(super) const POLARIZED: RoutingInfo = RoutingInfo {
             return Err(given.mistake(format_args!("hops is {classes}; the network's diameter is {diameter}")));
         }
         let penalty = given.count(PENALTY.name).unwrap_or(8);
-        Ok(Some(AnyRouting::new(Polarized::new(network, table, classes, penalty))))
+        Ok(Some(AnyRouting::new(PolarizedRouting::new(network, table, classes, penalty))))
     },
 };
 
@@ -52,7 +52,7 @@ pub(super) const POLARIZED: RoutingInfo = RoutingInfo {
 /// no memory for more routers than that holds.
 const TAKEN_BITS: u32 = 8;
 
-pub struct Polarized {
+pub struct PolarizedRouting {
     table: TableMinimal,
     classes: u32,
     /// By how much less than the best a hop gains.
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-impl Polarized {
+impl PolarizedRouting {
     fn new(network: &Network, table: TableMinimal, classes: u32, penalty: u32) -> Self {
         let (mut links, mut first) = (Vec::new(), vec![0]);
         for router in network.routers() {
@@ -137,7 +137,7 @@ impl Polarized {
     }
 }
 
-impl Routing for Polarized {
+impl Routing for PolarizedRouting {
     fn classes(&self) -> u32 {
         self.classes
     }

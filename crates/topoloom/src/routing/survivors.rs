@@ -25,7 +25,7 @@ struct Link {
 }
 
 /// What is left of a tree.
-struct Left {
+struct TreeRemains {
     /// The level of each router in the whole tree.
     level: Vec<u32>,
     links: Vec<Link>,
@@ -43,13 +43,13 @@ struct Ways {
 
 /// Up and then down by what is left, by random outputs or the less occupied of two.
 pub struct Survivors<const ADAPTIVE: bool> {
-    left: Left,
+    left: TreeRemains,
     /// The place of a leaf router among the leaves.
     leaf: Vec<u32>,
     ways: Vec<Ways>,
 }
 
-impl Left {
+impl TreeRemains {
     /// `None` unless the whole network is a tree whose terminals hang on its lowest level.
     fn new(network: &Network) -> Option<Self> {
         let level = levels(network.intact())?;
@@ -101,7 +101,7 @@ impl<const ADAPTIVE: bool> Survivors<ADAPTIVE> {
     /// # Errors
     /// If no way up and then down is left between some routers with terminals, or the tables would not fit in memory.
     pub fn build(network: &Network, name: &str) -> Result<Option<AnyRouting>> {
-        let Some(left) = Left::new(network) else { return Ok(None) };
+        let Some(left) = TreeRemains::new(network) else { return Ok(None) };
         let leaves: Vec<RouterId> = network.up_routers().filter(|r| left.level[r.index()] == 0).collect();
         let bytes = (network.num_routers() * leaves.len()) as u128 * 3;
         if bytes > available_memory() / 2 {

@@ -7,7 +7,7 @@ use super::{ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
     AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal,
-    Min, NearestAncestor, OmniWar, Polarized, TableMinimal, TwoPhase,
+    Min, NearestAncestor, OmniWar, PolarizedRouting, TableMinimal, TwoPhase,
 };
 
 /// Declares a function that finds the arrivals compiled for a routing, among those of these types.
@@ -56,7 +56,7 @@ hot! {
     DimWar,
     OmniWar,
     Dal,
-    Polarized,
+    PolarizedRouting,
     Duato,
 }
 
