@@ -198,7 +198,7 @@ def test_decisions_taken_again_after_any_first_hop(spec):
 
 
 @pytest.mark.parametrize(
-    "spec", ["mesh:4x3", "torus:4x4", "torus:5x3", "hypercube:4", "slimfly:q=3", "ring:8,degree=3"]
+    "spec", ["mesh:4x3", "torus:4x4", "torus:5x3", "hypercube:4", "slimfly:q=3", "folded-hypercube:3"]
 )
 def test_minimal_adaptive_paths(spec):
     graph = graphs.build(spec)
