@@ -27,7 +27,7 @@ def point(load: float, accepted: float, latency: float | None = 20.0, *, deadloc
 def curve(routing: str, accepted: dict[float, float], role: str = "", spec: str = SPEC, **more) -> Curve:
     points = {load: point(load, value) for load, value in accepted.items()}
     config = {"seed": 1, "vcs": 4, "model": "iq"}
-    return Curve(spec, routing, role or routing, "next-group", config, points, True, **more)
+    return Curve(spec, routing, role or routing, "next-group", config, points, True, roles=(role,), **more)
 
 
 def test_all_routings_at_the_same_loads_the_best_one_first(topoloom):
@@ -107,7 +107,9 @@ def test_a_line_says_where_another_routing_carries_more():
         f"{SPEC}, next-group: val carries more than the adaptive routing par: it accepts 0.450 at load 1, par 0.400"
     )
     assert shortfalls([adaptive, curve("val", {1.0: 0.405})]) == [], "within noise"
-    [short] = shortfalls([curve("par", {0.1: 0.1, 1.0: 0.45}), valiant, curve("min", {0.6: 0.55, 1.0: 0.3})])
+    [short] = shortfalls(
+        [curve("par", {0.1: 0.1, 1.0: 0.45}, "adaptive"), valiant, curve("min", {0.6: 0.55, 1.0: 0.3})]
+    )
     assert (short.other, short.carries, short.load) == ("min", 0.55, None)
     assert shortfalls([adaptive, curve("val", {0.5: 0.5})]) == [], "not measured at the same load"
     assert shortfalls([adaptive, curve("val", {1.0: 0.9}, spec="torus:4x4")]) == [], "another network"

@@ -117,7 +117,7 @@ mod tests {
     use crate::traffic::PATTERNS;
     use crate::workload::{APPS, MAPPINGS, Mapping};
 
-    /// Endings by which names of files are told from other values.
+    /// File name endings that mark a value as the name of a file.
     const ENDINGS: [&str; 4] = ["csv", "edges", "json", "txt"];
 
     /// Uses a name made of `shape`, in which `{}` is the path of a file, once for each ending; returns how many of

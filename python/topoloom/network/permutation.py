@@ -47,8 +47,8 @@ def permute_list(
         steps: Exchanges that each of four searches looks at; unless given, as many as the network's size suggests.
 
     Raises:
-        TopoloomError: A list that cannot be read or has a mistake, which is told with its line; a network that is not
-            connected; an argument that is not allowed.
+        TopoloomError: A list that cannot be read or has a mistake, which is reported with its line; a network that is
+            not connected; an argument that is not allowed.
     """
     check_whole("trials", trials, 1, MOST_U32)
     check_whole("seed", seed, 0, MOST_U64)

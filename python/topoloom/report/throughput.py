@@ -8,7 +8,7 @@ from topoloom.engine.results import SaturationBound
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.points import ZERO_LOAD, bound_of
-from topoloom.simulation.roles import resolve_routing
+from topoloom.simulation.roles import routing_on
 
 MEASURED = 1.02
 """A routing that was simulated carries more from this factor on: less is noise."""
@@ -68,8 +68,7 @@ def shortfalls(curves: Sequence[Curve], networks: Sequence[Network] = ()) -> lis
     cores = {network.spec: network.core for network in networks}
     found = []
     for curve in curves:
-        family = _core.family_of(curve.spec)
-        if curve.routing != resolve_routing("adaptive", family) or not curve.points:
+        if "adaptive" not in curve.roles or not curve.points:
             continue
         others = [own for own in curves if own is not curve and _alike(own, curve) and own.points]
         short = _measured(curve, others) or _bounded(curve, others, cores.get(curve.spec))
@@ -115,7 +114,7 @@ def _bounded(curve: Curve, others: Sequence[Curve], core: _core.Network | None) 
     if core is None or own is None or max(curve.points) < curve.most_load:
         return None
     simulated = {other.routing for other in others}
-    names = [name for name in (resolve_routing("minimal", core.family), "val") if name not in simulated]
+    names = [name for name in (routing_on(core, "minimal"), "val") if name not in simulated]
     bounds = [
         (bound.saturation_bound, name)
         for name in names

@@ -1,5 +1,6 @@
 """Latency-load curves: the points of one routing under one traffic on one network, and what they say."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ class Curve:
         spec: The network.
         routing: The routing, resolved from its role.
         role: The routing as it was asked for: a role, or the routing itself.
+        roles: The roles that the routing plays on this network, where that is known.
         traffic: The traffic pattern.
         config: The engine's configuration, as it runs.
         deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if nobody tried.
@@ -70,6 +72,7 @@ class Curve:
     channels: ChannelLoads | None = None
     most_load: float = 1.0
     note: str | None = None
+    roles: Sequence[str] = ()
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""

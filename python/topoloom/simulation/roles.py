@@ -49,10 +49,11 @@ def adapts(network: _core.Network, routing: str) -> bool:
     return _core.Routing(network, routing).adapts if by_name is None else by_name
 
 
-def roles_of(routing: str, family: str) -> list[str]:
-    """Return the roles that a routing plays on networks of a family.
+def roles_of(network: _core.Network, routing: str) -> list[str]:
+    """Return the roles that a routing plays on this network.
 
-    >>> roles_of("nca", "fattree"), roles_of("val", "fattree")
+    >>> tree = _core.Network("fattree:k=2,levels=2")
+    >>> roles_of(tree, "nca"), roles_of(tree, "val")
     (['minimal'], [])
     """
-    return [role for role in ROLES if resolve_routing(role, family) == routing]
+    return [role for role in ROLES if routing_on(network, role) == routing]

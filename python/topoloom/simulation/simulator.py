@@ -14,7 +14,7 @@ from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import EngineOptions, threads_given
 from topoloom.simulation.plans import RESOLUTION
 from topoloom.simulation.points import ZERO_LOAD, Point, bound_of
-from topoloom.simulation.roles import routing_on
+from topoloom.simulation.roles import roles_of, routing_on
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +81,7 @@ class Simulator:
             spec=network.spec,
             routing=routing.name,
             role=role,
+            roles=roles_of(network, routing.name),
             traffic=traffic,
             config={
                 **json.loads(simulation.check(most_load)),

@@ -8,7 +8,6 @@ from topoloom._core import TopoloomError
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.plans import fixed_plan, search_plan
-from topoloom.simulation.roles import roles_of
 from topoloom.simulation.runs import Keeper, OnPoint, Waiting, run_plans
 from topoloom.simulation.simulator import Simulator
 
@@ -147,7 +146,7 @@ def _row(curve: Curve, *, searched: bool) -> dict[str, Any]:
     ends = (points[0], points[-1]) if points else None
     return {
         "routing": curve.routing,
-        "roles": roles_of(curve.routing, _core.family_of(curve.spec)),
+        "roles": curve.roles,
         "vcs": curve.config["vcs"],
         "accepted_at_full": None if ends is None or ends[1].deadlocked else ends[1].accepted,
         "accepted_max": curve.accepted_max,

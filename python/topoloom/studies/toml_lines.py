@@ -1,6 +1,6 @@
 """What TOML files look like, which tomllib does not tell: where things stand, and how a value is written.
 
-A mistake is told with its line, and with the value as its author wrote it.
+A mistake is reported with its line, and with the value as its author wrote it.
 """
 
 import datetime

@@ -80,7 +80,7 @@ impl Setup {
     /// that does not fit in memory.
     pub fn new(network: &Network, routing: &str, classes: u32, wanted: u32, config: &Config) -> Result<Self> {
         config.check()?;
-        let router = config.router.filled(if wanted > MAX_VCS { classes } else { wanted });
+        let router = config.router.filled(wanted.min(MAX_VCS).max(classes));
         let interface = (router.model().interface)(&router);
         let vcs = interface.vcs;
         if vcs > MAX_VCS {

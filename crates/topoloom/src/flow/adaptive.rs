@@ -70,12 +70,18 @@ pub struct AdaptivePaths {
     channels: Vec<Backlog>,
     waiting: Vec<Part>,
     drawn: Vec<u32>,
+    diverted: bool,
 }
 
 impl AdaptivePaths {
     /// Nothing is under way yet on so many channels.
     pub fn new(channels: usize) -> Self {
-        Self { channels: vec![Backlog::default(); channels], waiting: Vec::new(), drawn: Vec::new() }
+        Self { channels: vec![Backlog::default(); channels], waiting: Vec::new(), drawn: Vec::new(), diverted: false }
+    }
+
+    /// True if any part has left the path that it came with.
+    pub fn diverted(&self) -> bool {
+        self.diverted
     }
 
     /// Takes in a part that begins at `now`, on the path of an idle network.
@@ -114,6 +120,7 @@ impl AdaptivePaths {
                 }
                 moved |= self.decide(part, paths, round, now)?;
             }
+            self.diverted |= moved;
             still = if moved { 0 } else { still + 1 };
             if still == 2 {
                 break;

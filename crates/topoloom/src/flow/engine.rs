@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::memory::available_memory;
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
-use crate::routing::{AnyRouting, Routing as _};
+use crate::routing::AnyRouting;
 use crate::watch::Control;
 use crate::workload::{Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
 
@@ -92,7 +92,7 @@ pub fn run(
     };
     let alone = Alone::new(network, routing, workload.messages(), &ends, config);
     let ideal_s = alone.bound(|network| ideal(workload, network));
-    shorter(routing, |detours| {
+    shorter(|detours| {
         let engine = Engine::new(network, routing, workload.messages(), &ends, config, ideal_s, detours);
         engine.run(&mut Progress::new(workload), control)
     })
@@ -101,12 +101,12 @@ pub fn run(
 /// The run in which an adaptive routing makes detours, or that in which all take the paths of an idle network, if it is
 /// shorter: packets decide one by one, and go back to minimal paths where detours do not pay, which messages that begin
 /// one after another cannot.
-fn shorter(routing: &AnyRouting, run: impl Fn(bool) -> Result<FlowResult>) -> Result<FlowResult> {
-    let adapted = run(true)?;
-    if routing.oblivious() || !adapted.completed {
+fn shorter(run: impl Fn(bool) -> Result<(FlowResult, bool)>) -> Result<FlowResult> {
+    let (adapted, diverted) = run(true)?;
+    if !diverted || !adapted.completed {
         return Ok(adapted);
     }
-    let direct = run(false)?;
+    let (direct, _) = run(false)?;
     Ok(if direct.completed && direct.makespan_s < adapted.makespan_s { direct } else { adapted })
 }
 
@@ -142,7 +142,7 @@ pub fn run_flows(
     };
     let alone = Alone::new(network, routing, flows, &ends, config);
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
-    shorter(routing, |detours| {
+    shorter(|detours| {
         let engine = Engine::new(network, routing, flows, &ends, config, ideal_s, detours);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
@@ -313,7 +313,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<FlowResult> {
+    /// Runs to the end; true with the result if any part left the path of an idle network.
+    fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<(FlowResult, bool)> {
         let mut completed = true;
         script.start(&mut self.ready);
         self.begin_all(script, u32::MAX)?;
@@ -334,7 +335,8 @@ impl<'a> Engine<'a> {
         }
         self.record.most_classes = self.flights.len();
         self.account_for_the_rest();
-        Ok(self.record.finish(self.network, self.messages, self.now, completed, self.config))
+        let diverted = self.adaptive.as_ref().is_some_and(AdaptivePaths::diverted);
+        Ok((self.record.finish(self.network, self.messages, self.now, completed, self.config), diverted))
     }
 
     /// The next instant: the first thing to happen, and what may wait to be served with others.

@@ -8,7 +8,6 @@
 
 use super::table::TableMinimal;
 use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
-use crate::limits::MAX_VCS;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -57,7 +56,7 @@ impl Routing for AdaptiveMinimal {
     }
 
     fn vcs(&self) -> u32 {
-        (2 * self.classes()).min(MAX_VCS).max(self.classes())
+        2 * self.classes()
     }
 
     fn starts(&self, src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {

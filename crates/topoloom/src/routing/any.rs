@@ -15,7 +15,7 @@ impl AnyRouting {
         Self(Box::new(routing))
     }
 
-    /// The routing itself, if it is an `R`: for who is compiled for it.
+    /// The routing itself, if it is an `R`: for code that is compiled for it.
     pub fn downcast_ref<R: Routing + 'static>(&self) -> Option<&R> {
         let any: &dyn Any = &*self.0;
         any.downcast_ref()

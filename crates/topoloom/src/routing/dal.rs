@@ -8,9 +8,9 @@
 //! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those of
 //! higher ones, however many adaptive hops lie between: no circle.
 
-use super::hyperx::{HyperXMinimal, each, shortest};
+use super::hyperx::{HyperXMinimal, each, shortest, weighing};
 use super::twophase::BIAS;
-use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -22,13 +22,7 @@ pub(super) const DAL: RoutingInfo = RoutingInfo {
     classes: "escape 1 + 1 adaptive",
     adapts: Some(true),
     keys: &[BIAS],
-    build: |network, given| {
-        let bias = given.count(BIAS.name);
-        Ok(HyperXMinimal::new(network).map(|minimal| {
-            let bias = bias.unwrap_or(minimal.ugal().bias);
-            AnyRouting::new(Dal { minimal, bias })
-        }))
-    },
+    build: |network, given| Ok(weighing(network, given, |minimal, bias| Dal { minimal, bias })),
 };
 
 const ESCAPE: u8 = 0;
@@ -51,23 +45,6 @@ impl Dal {
     fn detour(port: u16, turned: u32, dim: usize) -> Move {
         Move { port, class: ADAPTIVE, next: PacketState::direct(turned | 1 << dim) }
     }
-
-    /// The best detour over an adaptive channel that is free, in any of the dimensions.
-    #[inline(always)]
-    fn best_detour<V: View>(
-        &self,
-        ends: [RouterId; 2],
-        dims: u32,
-        view: &V,
-        rng: &mut Rng,
-    ) -> Option<(u32, u16, usize)> {
-        let is_free = |port: u16| view.free_vcs(port.into(), ADAPTIVE) > 0;
-        let detours = each(dims).filter_map(|dim| {
-            let (queue, port) = self.minimal.best_detour(ends, dim, view, rng, is_free)?;
-            Some((queue, port, dim))
-        });
-        detours.min_by_key(|(queue, ..)| *queue)
-    }
 }
 
 impl Routing for Dal {
@@ -77,10 +54,6 @@ impl Routing for Dal {
 
     fn vcs(&self) -> u32 {
         4 * self.classes()
-    }
-
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(0));
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
@@ -100,18 +73,15 @@ impl Routing for Dal {
     }
 
     #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(0)
-    }
-
-    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (turned, dims) = (state.bits, self.minimal.unaligned(at, dst));
         let left = dims.count_ones();
         let straight = || each(dims).map(|dim| (shortest(self.minimal.straight(at, dst, dim), view), dim));
         let queue = straight().map(|((queue, _), _)| queue).min().expect("the destination is another router");
         if left * queue > self.bias {
-            if let Some((other, detour, dim)) = self.best_detour([at, dst], dims & !turned, view, rng) {
+            let is_free = |port: u16| view.free_vcs(port.into(), ADAPTIVE) > 0;
+            let detour = self.minimal.best_detour([at, dst], dims & !turned, view, rng, is_free);
+            if let Some((other, detour, dim)) = detour {
                 if left * queue > (left + 1) * other + self.bias {
                     return Self::detour(detour, turned, dim);
                 }

@@ -8,9 +8,9 @@
 //! is followed by 1 alone, and lines are taken in the order of dimensions: no circle. Two VCs are enough, whatever the
 //! number of dimensions.
 
-use super::hyperx::{HyperXMinimal, shortest};
+use super::hyperx::{HyperXMinimal, shortest, weighing};
 use super::twophase::BIAS;
-use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -22,13 +22,7 @@ pub(super) const DIMWAR: RoutingInfo = RoutingInfo {
     classes: "2",
     adapts: Some(true),
     keys: &[BIAS],
-    build: |network, given| {
-        let bias = given.count(BIAS.name);
-        Ok(HyperXMinimal::new(network).map(|minimal| {
-            let bias = bias.unwrap_or(minimal.ugal().bias);
-            AnyRouting::new(DimWar { minimal, bias })
-        }))
-    },
+    build: |network, given| Ok(weighing(network, given, |minimal, bias| DimWar { minimal, bias })),
 };
 
 /// The class of a detour's first hop, and of the hop to the coordinate of the destination that ends a dimension.
@@ -74,10 +68,6 @@ impl Routing for DimWar {
         4 * self.classes()
     }
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(FREE));
-    }
-
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         let dim = self.minimal.dimension(at, dst, 0);
         let outputs = self.minimal.straight(at, dst, dim);
@@ -91,11 +81,6 @@ impl Routing for DimWar {
     }
 
     #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(FREE)
-    }
-
-    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let dim = self.minimal.dimension(at, dst, 0);
         let (queue, port) = shortest(self.minimal.straight(at, dst, dim), view);
@@ -105,7 +90,7 @@ impl Routing for DimWar {
         // A detour makes the rest of the path a hop longer.
         let hops = self.minimal.hops(at, dst);
         if hops * queue > self.bias {
-            if let Some((other, detour)) = self.minimal.best_detour([at, dst], dim, view, rng, |_| true) {
+            if let Some((other, detour)) = self.minimal.line_detour([at, dst], dim, view, rng, |_| true) {
                 if hops * queue > (hops + 1) * other + self.bias {
                     return Self::detour(detour);
                 }

@@ -136,17 +136,9 @@ impl Routing for AdaptiveAlone {
         1
     }
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(ADAPTIVE));
-    }
-
     fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         let hop = |&port: &u16| Move { port, class: 0, next: PacketState::direct(ADAPTIVE) };
         out.extend(self.0.outputs(at, dst).iter().map(hop));
-    }
-
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(ADAPTIVE)
     }
 
     fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
@@ -172,10 +164,6 @@ impl Routing for Duato {
         self.way.classes() + 1
     }
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(ADAPTIVE));
-    }
-
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         if state.bits == ADAPTIVE {
             out.extend(self.table.outputs(at, dst).iter().map(|&port| self.adaptive(port)));
@@ -183,10 +171,6 @@ impl Routing for Duato {
         let mut steps = Vec::new();
         self.way.steps(at, state.bits, dst, &mut steps);
         out.extend(steps.into_iter().map(|step| hop(step, 0, NO_VIA)));
-    }
-
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(ADAPTIVE)
     }
 
     #[inline(always)]

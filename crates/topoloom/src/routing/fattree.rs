@@ -187,10 +187,6 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
         1
     }
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(0));
-    }
-
     fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         match self.down(at, dst) {
             Some(port) => out.push(hop(port)),
@@ -199,11 +195,6 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
                 out.extend((first..first + count).map(hop));
             }
         }
-    }
-
-    #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(0)
     }
 
     #[inline(always)]

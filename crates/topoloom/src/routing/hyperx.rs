@@ -1,6 +1,8 @@
 //! HyperX (every dimension fully connected): dimension order, minimal routing over two orders, and their UGAL rule.
 
-use super::{Minimal, Step, UgalRule, View};
+use super::twophase::BIAS;
+use super::{AnyRouting, Minimal, Routing, Step, UgalRule, View};
+use crate::catalogue::Arguments;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 
@@ -109,7 +111,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The best detour in the line of dimension `dim`, by its queue, over the outputs that are `open`; on a tie the first
     /// from a random coordinate on.
     #[inline(always)]
-    pub fn best_detour<V: View>(
+    pub fn line_detour<V: View>(
         &self,
         [at, target]: [RouterId; 2],
         dim: usize,
@@ -122,11 +124,40 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         outputs.map(|&port| (view.queue(port.into()), port)).min_by_key(|(queue, _)| *queue)
     }
 
+    /// The best detour in any of the dimensions `dims`, and its dimension.
+    #[inline(always)]
+    pub fn best_detour<V: View>(
+        &self,
+        ends: [RouterId; 2],
+        dims: u32,
+        view: &V,
+        rng: &mut Rng,
+        open: impl Fn(u16) -> bool,
+    ) -> Option<(u32, u16, usize)> {
+        let detours = each(dims).filter_map(|dim| {
+            let (queue, port) = self.line_detour(ends, dim, view, rng, &open)?;
+            Some((queue, port, dim))
+        });
+        detours.min_by_key(|(queue, ..)| *queue)
+    }
+
     #[inline(always)]
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
         let dim = self.dimension(at, target, order);
         self.toward(at, dim, self.coordinate(target, dim))
     }
+}
+
+/// Makes a routing that weighs detours on a HyperX, of its dimension order and the bias that a user gives, or else that
+/// of its UGAL rule; `None` if the network is none.
+pub fn weighing<R: Routing + 'static>(
+    network: &Network,
+    given: &Arguments,
+    make: impl FnOnce(HyperXMinimal<1>, u32) -> R,
+) -> Option<AnyRouting> {
+    let minimal = HyperXMinimal::new(network)?;
+    let bias = given.count(BIAS.name).unwrap_or(minimal.ugal().bias);
+    Some(AnyRouting::new(make(minimal, bias)))
 }
 
 /// The shortest of outputs' queues, and its output.

@@ -254,17 +254,24 @@ pub trait Routing: Send + Sync {
         self.classes()
     }
 
-    /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`].
-    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>);
+    /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`]. Unless a
+    /// routing says otherwise, that is one, without an intermediate router and with no bits set.
+    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
+        out.push(PacketState::direct(0));
+    }
 
     /// Every hop that a packet in `state` at router `at` could take. `at` is not the destination; it may be the
     /// intermediate router, where the packet turns to its destination.
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>);
 
-    /// Decides how a packet starts, when its head arrives at its source router.
-    fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState
+    /// Decides how a packet starts: one of [`Routing::starts`].
+    #[inline(always)]
+    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState
     where
-        Self: Sized;
+        Self: Sized,
+    {
+        PacketState::direct(0)
+    }
 
     /// Decides the next hop, when the head arrives at router `at`.
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move

@@ -7,11 +7,10 @@
 //! Distance classes: the class of a hop is its number on the path. N dimensions and M detours make N + M classes; a packet
 //! makes detours as long as the classes above suffice for the hops that are left. Classes grow along every path: no circle.
 
-use super::hyperx::{HyperXMinimal, each, shortest};
+use super::hyperx::{HyperXMinimal, each, shortest, weighing};
 use super::twophase::BIAS;
-use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
-use crate::limits::MAX_VCS;
 use crate::network::RouterId;
 use crate::rng::Rng;
 
@@ -29,12 +28,11 @@ pub(super) const OMNIWAR: RoutingInfo = RoutingInfo {
     adapts: Some(true),
     keys: &[DEROUTES, BIAS],
     build: |network, given| {
-        let (deroutes, bias) = (given.count(DEROUTES.name), given.count(BIAS.name));
-        Ok(HyperXMinimal::new(network).map(|minimal| {
+        let deroutes = given.count(DEROUTES.name);
+        Ok(weighing(network, given, |minimal, bias| {
             let dimensions = minimal.dimensions();
             let classes = (dimensions + deroutes.unwrap_or(dimensions)).max(1);
-            let bias = bias.unwrap_or(minimal.ugal().bias);
-            AnyRouting::new(OmniWar { minimal, classes, bias })
+            OmniWar { minimal, classes, bias }
         }))
     },
 };
@@ -57,13 +55,6 @@ impl OmniWar {
     fn may_detour(&self, taken: u32, left: u32) -> bool {
         taken + 1 + left <= self.classes
     }
-
-    /// The best detour in any of the dimensions.
-    #[inline(always)]
-    fn best_detour<V: View>(&self, ends: [RouterId; 2], dims: u32, view: &V, rng: &mut Rng) -> Option<(u32, u16)> {
-        let detours = each(dims).filter_map(|dim| self.minimal.best_detour(ends, dim, view, rng, |_| true));
-        detours.min_by_key(|(queue, _)| *queue)
-    }
 }
 
 impl Routing for OmniWar {
@@ -72,11 +63,7 @@ impl Routing for OmniWar {
     }
 
     fn vcs(&self) -> u32 {
-        (2 * self.classes).min(MAX_VCS).max(self.classes)
-    }
-
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(0));
+        2 * self.classes
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
@@ -92,18 +79,13 @@ impl Routing for OmniWar {
     }
 
     #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(0)
-    }
-
-    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (taken, dims) = (state.bits, self.minimal.unaligned(at, dst));
         let straight = each(dims).map(|dim| shortest(self.minimal.straight(at, dst, dim), view));
         let (queue, port) = straight.min_by_key(|(queue, _)| *queue).expect("the destination is another router");
         let left = dims.count_ones();
         if left * queue > self.bias && self.may_detour(taken, left) {
-            if let Some((other, detour)) = self.best_detour([at, dst], dims, view, rng) {
+            if let Some((other, detour, _)) = self.minimal.best_detour([at, dst], dims, view, rng, |_| true) {
                 if left * queue > (left + 1) * other + self.bias {
                     return Self::hop(detour, taken);
                 }

@@ -143,7 +143,7 @@ impl Routing for PolarizedRouting {
     }
 
     fn vcs(&self) -> u32 {
-        (2 * self.classes).min(MAX_VCS).max(self.classes)
+        2 * self.classes
     }
 
     fn starts(&self, src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {

@@ -1,5 +1,5 @@
-//! `nca` and `anca` on a tree of which links or routers have failed: up and then down as on the whole tree, by the ways that
-//! are left.
+//! `nca` and `anca` on a tree of which links or routers have failed: up and then down as on the whole tree, by the paths
+//! that are left.
 //!
 //! A packet goes down as soon as a way down to its leaf is left, else up towards the nearest routers above from which one is.
 //! Of several outputs each is as likely as the paths behind it are many, so that what stands above a broken link is asked
@@ -83,7 +83,7 @@ impl TreeRemains {
         ways
     }
 
-    /// Counts the ways of `at` from those of the routers above or below it.
+    /// Counts the paths of `at` from those of the routers above or below it.
     fn join(&self, at: RouterId, up: bool, ways: &mut Ways) {
         let peers = || self.links(at).iter().filter(|link| link.up == up).map(|link| link.peer.index());
         let nearest = peers().map(|peer| ways.distance[peer]).min().unwrap_or(FAR);
@@ -115,8 +115,8 @@ impl<const ADAPTIVE: bool> Survivors<ADAPTIVE> {
         let lost = pairs().find(|(ways, from, _)| ways.distance[from.index()] == FAR);
         if let Some((_, from, to)) = lost {
             return Err(Error::Routing(format!(
-                "{}: no way up the tree and then down is left from router {from} to router {to}, which {name} needs; \
-                 min, updown and others take any way that is left",
+                "{}: no path up the tree and then down is left from router {from} to router {to}, which {name} needs; \
+                 min, updown and others take any path that is left",
                 network.spec()
             )));
         }
@@ -165,17 +165,8 @@ impl<const ADAPTIVE: bool> Routing for Survivors<ADAPTIVE> {
         8
     }
 
-    fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
-        out.push(PacketState::direct(0));
-    }
-
     fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         out.extend(self.outputs(at, dst).map(|(port, _)| Self::hop(port)));
-    }
-
-    #[inline(always)]
-    fn start<V: View>(&self, _src: RouterId, _dst: RouterId, _view: &V, _rng: &mut Rng) -> PacketState {
-        PacketState::direct(0)
     }
 
     #[inline(always)]
