@@ -12,7 +12,9 @@ from harness.paths import DATA, ROOT
 from topoloom import TopoloomError
 from topoloom.papers import Paper, Plan, names
 from topoloom.papers.formulas import Formula
-from topoloom.papers.paper import FILE, folder, margin, numbers
+from topoloom.papers.mutations import mutants, unmoved
+from topoloom.papers.paper import FILE, RESULTS, Claim, folder, margin, numbers
+from topoloom.papers.reproduction import verdict_on
 from topoloom.studies import LocalExecutor
 
 TINY = DATA / "papers/tiny"
@@ -208,6 +210,87 @@ def test_a_paper_is_whole(name, quick):
 def test_papers_are_found_in_a_checkout():
     assert folder().resolve() == ROOT / "papers"
     assert set(names()) == {path.parent.name for path in (ROOT / "papers").glob(f"*/{FILE}")}
+
+
+# Whether claims can fail.
+
+
+def test_mutants_of_measured_values():
+    told = [(mutant.mutation, dict(mutant.values)) for mutant in mutants({"a": 4, "b": 0, "c": [1, 2], "d": True})]
+    assert ("halved", {"a": 2, "b": 0, "c": [1, 2], "d": True}) in told
+    assert ("doubled", {"a": 4, "b": 1, "c": [1, 2], "d": True}) in told
+    assert ("doubled", {"a": 4, "b": 0, "c": [2, 4], "d": True}) in told
+    assert ("exchanged", {"a": 4, "b": 0, "c": [2, 1], "d": True}) in told
+    assert ("exchanged", {"a": 0, "b": 4, "c": [1, 2], "d": True}) in told
+    assert ("halved", {"a": 4, "b": 0, "c": [1, 2], "d": False}) in told
+
+
+def told_of(found, published="about 2", **claim):
+    paper = Paper.read(TINY)
+    one = Claim(id="one", says="something", published=published, **claim)
+    return unmoved(paper, "one", one, None, found)
+
+
+def test_claims_that_can_fail_and_claims_that_cannot():
+    ratio = {"lbr": "1.0", "minimal": "0.5"}
+    values = {"lbr": 0.8, "minimal": 0.4}
+    assert told_of(values, measured=ratio, holds="1.7 <= lbr / minimal <= 2.3") == []
+    # No upper limit: twice as much again would be called about twice.
+    assert told_of(values, measured=ratio, holds="1.7 <= lbr / minimal") == ["doubled"]
+    assert told_of(values, measured=ratio, holds="1.7 <= lbr / minimal", unmoved={"doubled": "a lower limit"}) == []
+    assert told_of(values, "higher", measured=ratio, holds="lbr > minimal") == []
+    # A value that plays no part, a limit wider than what is claimed, and nothing measured at all.
+    assert told_of(values, "higher", measured=ratio, holds="lbr > 0.5") == ["doubled", "minimal"]
+    assert told_of(2, measured="2", within=3) == ["halved", "doubled", "measured"]
+    assert told_of(None, holds="2 + 2 == 4") == ["it measures nothing"]
+    # What is not reproduced has failed, and what is ours is not held against the paper.
+    assert told_of(4, measured="4", within=1) == []
+    assert told_of(None, holds="2 + 2 == 4", whose="constant") == []
+
+
+def test_a_verdict_rests_on_what_was_measured():
+    with pytest.raises(TopoloomError, match="there are none here"):
+        told_of(24, measured="value('links', spec=mesh)", holds="value('links', spec=mesh) == 24")
+
+
+def test_a_reason_for_no_such_mutation_is_a_mistake():
+    with pytest.raises(ValueError, match="doubled"):
+        Claim(id="one", measured="1", within=0, unmoved={"duobled": "a lower limit"})
+
+
+KEPT = [name for name in names() if (folder() / name / RESULTS).is_file()]
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_claims_of_papers_can_fail(name):
+    """What the full run measured, judged again: the same verdicts, and others once it is halved, doubled, exchanged."""
+    paper = Paper.named(name)
+    kept = {claim["id"]: claim for claim in json.loads((paper.folder / RESULTS).read_text())["claims"]}
+    found = {}
+    for item in paper.item:
+        for one, claim, it in paper.claims(item):
+            told = kept[one]
+            published = claim.published or paper.rows.get(one, {}).get("published", "")
+            if claim.whose == "paper":
+                measured = told["measured"]
+                assert verdict_on(claim, measured, paper.names | {"it": it}, published) == told["verdict"], one
+                found[one] = unmoved(paper, one, claim, it, measured)
+            assert (told["whose"], told["reading"]) == (claim.whose, claim.reading)
+    assert {one: why for one, why in found.items() if why} == {}
+
+
+def test_totals_tell_the_papers_claims_and_ours_apart(tmp_path):
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    text = (path / FILE).read_text()
+    text = text.replace('id = "links-wrong"', 'id = "links-wrong"\nwhose = "ours"\nreading = "links are cables"')
+    (path / FILE).write_text(text)
+    found = Plan(Paper.read(path), ["table1"]).run(tmp_path / "store")
+    assert found.totals()["ours"] == {"not-reproduced": 1}
+    assert sum(found.totals()["paper"].values()) == len(found.claims) - 1
+    told = next(claim for claim in found.to_dict()["claims"] if claim["id"] == "links-wrong")
+    assert (told["whose"], told["reading"]) == ("ours", "links are cables")
+    assert "under this reading: links are cables" in found.to_html()
 
 
 def test_the_page_holds_its_charts_and_every_claim(whole):

@@ -16,6 +16,8 @@ from topoloom.papers import Paper, Plan, Reproduction, names
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
 
+TOTALS = {"paper": "all of the paper's claims", "ours": "all of ours", "constant": "all that are arithmetic only"}
+
 LEAST_TOLD_S = 5.0
 """Shorter runs are not announced."""
 
@@ -93,13 +95,13 @@ def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:
 
 
 def _print(found: Reproduction) -> None:
-    counts = found.counts()
-    heads = list(counts)
+    heads = list(found.counts())
     rows = []
     for result in found.items:
         own = [claim.state for claim in result.claims]
         rows.append([result.item.id, result.item.title, *(str(own.count(head) or "") for head in heads)])
-    rows.append(["", "all", *(str(counts[head]) for head in heads)])
+    for whose, counts in found.totals().items():
+        rows.append(["", TOTALS[whose], *(str(counts.get(head, "")) for head in heads)])
     print_table(["item", "what it is", *heads], rows, left=2)
     for claim in found.claims:
         if claim.verdict == "not-reproduced":

@@ -18,11 +18,22 @@ from topoloom.papers.formulas import Formula
 from topoloom.studies.mistakes import parse_toml
 from topoloom.studies.toml_lines import as_toml, line_of, places
 
-FILE, PUBLISHED = "paper.toml", "published.csv"
+FILE, PUBLISHED, RESULTS = "paper.toml", "published.csv", "results.json"
+
+SINGLE = "measured"
+"""What formulas call the value of a claim that measures one thing only."""
+
+MUTATIONS = ("halved", "doubled", "exchanged")
+"""What :mod:`topoloom.papers.mutations` does to measured values."""
 
 Verdict = Literal["reproduced", "close", "not-reproduced", "erratum", "not-testable"]
 
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "close", "not-reproduced", "erratum", "not-testable")
+
+Whose = Literal["paper", "ours", "constant"]
+
+WHOSE: tuple[Whose, ...] = ("paper", "ours", "constant")
+"""Statements of the paper, statements of ours beside them, and arithmetic that no measurement can change."""
 
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?|-?\.\d+")
 _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
@@ -133,6 +144,11 @@ class Claim(_Part):
     )
     note: str = Field(default="", description="What else is to be said; how the row was recomputed unless given.")
     unit: str = Field(default="", description="The unit of the measured values.")
+    whose: Whose = Field(default="paper", description="Whose statement it is; the paper's alone are counted as such.")
+    reading: str = Field(default="", description="The reading of the paper under which the verdict stands.")
+    unmoved: dict[str, str] = Field(
+        default={}, description="Why a mutation, or any of a measured value, leaves the verdict as it is."
+    )
 
     @model_validator(mode="after")
     def _means_something(self) -> "Claim":
@@ -147,6 +163,9 @@ class Claim(_Part):
             raise ValueError(f"{name}: an erratum holds what is right; give holds")
         if (self.nearly is not None and self.holds is None) or (self.close is not None and self.within is None):
             raise ValueError(f"{name}: nearly goes with holds, close with within")
+        known = [*MUTATIONS, *(self.measured if isinstance(self.measured, dict) else [SINGLE])]
+        if mistaken := next((one for one in self.unmoved if one not in known), None):
+            raise ValueError(f"{name}: {unknown('mutation or measured value', mistaken, known)}")
         return self
 
 

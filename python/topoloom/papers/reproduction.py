@@ -9,10 +9,12 @@ from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError, unknown
-from topoloom.papers.formulas import Formula, NoValueError, Value
+from topoloom.papers.formulas import Formula, Lookups, NoValueError, Value
 from topoloom.papers.lookups import NotMeasuredError, PointLookup, ResultLookup, Row, about, check_conditions, matches
 from topoloom.papers.paper import (
+    SINGLE,
     VERDICTS,
+    WHOSE,
     Claim,
     Figure,
     Item,
@@ -20,6 +22,7 @@ from topoloom.papers.paper import (
     Table,
     TableRow,
     Verdict,
+    Whose,
     margin,
     numbers,
 )
@@ -32,9 +35,6 @@ from topoloom.studies.study import Study
 
 NOT_MEASURED = "not measured"
 """What stands in the place of a verdict where results are missing."""
-
-SINGLE = "value"
-"""What the value of a claim is called that measures one thing only."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Judgement:
         how: How published.csv says that the row was recomputed.
         recomputed: The value from the paper's own definitions, where published.csv has one.
         unit: The unit of what was measured.
+        whose: Whose statement it is.
+        reading: The reading of the paper under which the verdict stands.
         evidence: The results that it rests on.
     """
 
@@ -65,6 +67,8 @@ class Judgement:
     how: str = ""
     recomputed: str = ""
     unit: str = ""
+    whose: Whose = "paper"
+    reading: str = ""
     evidence: Sequence[Row] = ()
 
     @property
@@ -81,6 +85,8 @@ class Judgement:
             "published": self.published,
             "measured": self.measured,
             "verdict": self.verdict,
+            "whose": self.whose,
+            "reading": self.reading,
             "note": self.note or self.how,
             "evidence": [row["key"] for row in self.evidence],
         }
@@ -142,10 +148,14 @@ class Reproduction:
         """All claims that were judged."""
         return [claim for item in self.items for claim in item.claims]
 
-    def counts(self) -> dict[str, int]:
-        """Return how many claims have each verdict, those without any last."""
-        counts = Counter(claim.state for claim in self.claims)
+    def counts(self, whose: Whose | None = None) -> dict[str, int]:
+        """Return how many claims have each verdict, those without any last; of all claims unless `whose` is given."""
+        counts = Counter(claim.state for claim in self.claims if whose in (None, claim.whose))
         return {name: counts[name] for name in (*VERDICTS, NOT_MEASURED) if counts[name]}
+
+    def totals(self) -> dict[Whose, dict[str, int]]:
+        """Return the counts of the paper's claims, and apart from them those of ours and of constants."""
+        return {whose: counts for whose in WHOSE if (counts := self.counts(whose))}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``reproduce --json`` prints; claims without a verdict are listed apart."""
@@ -155,6 +165,7 @@ class Reproduction:
             "model_version": _core.MODEL_VERSION,
             "quick": self.quick,
             "interrupted": not self.progress.finished,
+            "totals": self.totals(),
             "claims": [claim.to_dict() for claim in self.claims if claim.verdict is not None],
             "not_measured": [{"id": claim.id, "note": claim.note} for claim in self.claims if claim.verdict is None],
         }
@@ -335,6 +346,8 @@ def _judge(paper: Paper, item: Item, name: str, claim: Claim, it: Value, found: 
         "note": claim.note,
         "how": row.get("how", ""),
         "unit": claim.unit,
+        "whose": claim.whose,
+        "reading": claim.reading,
     }
     found.used.clear()
     try:
@@ -352,16 +365,35 @@ def _weigh(claim: Claim, names: dict[str, Value], published: str, found: ResultL
     formulas = claim.measured if isinstance(claim.measured, dict) else {SINGLE: claim.measured}
     values = {name: formula.evaluate(names, found) for name, formula in formulas.items() if formula is not None}
     measured = values if several else values.get(SINGLE)
-    names = names | values
+    return measured, verdict_on(claim, measured, names, published, found)
+
+
+def verdict_on(
+    claim: Claim, measured: Value, names: Mapping[str, Value], published: str, found: Lookups | None = None
+) -> Verdict:
+    """Return the verdict on measured values.
+
+    Args:
+        claim: The claim.
+        measured: What was measured: values by name if the claim names several, else one value.
+        names: The names of the paper, and ``it``.
+        published: What the paper has.
+        found: The results that formulas may look up.
+
+    Raises:
+        TopoloomError: A name that there is not, or arithmetic that has no answer.
+    """
+    own = measured if isinstance(claim.measured, dict) else {SINGLE: measured} if claim.measured is not None else {}
+    names = dict(names) | own
     if claim.verdict == "not-testable":
-        return measured, "not-testable"
+        return "not-testable"
     if claim.holds is not None:
-        return measured, _truth(claim, names, found)
+        return _truth(claim, names, found)
     target = claim.target.evaluate(names, found) if claim.target else numbers(published)
-    return measured, _nearness(claim, measured, target if isinstance(target, list) else [target])
+    return _nearness(claim, measured, target if isinstance(target, list) else [target])
 
 
-def _truth(claim: Claim, names: dict[str, Value], found: ResultLookup) -> Verdict:
+def _truth(claim: Claim, names: dict[str, Value], found: Lookups | None) -> Verdict:
     assert claim.holds is not None
     if claim.holds.evaluate(names, found):
         return "erratum" if claim.verdict == "erratum" else "reproduced"
@@ -419,7 +451,7 @@ def shown(value: Value, decimals: int | None = None) -> str:
     ('3,059,532', '0.5, yes', 'LBR 0.1235')
     """
     if isinstance(value, dict):
-        return ", ".join(f"{name} {shown(own, decimals)}" for name, own in value.items())
+        return ", ".join(f"{name.replace('_', ' ')} {shown(own, decimals)}" for name, own in value.items())
     if isinstance(value, list):
         return ", ".join(shown(own, decimals) for own in value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
