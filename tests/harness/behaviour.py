@@ -1,8 +1,9 @@
 """Record what users see of one build, and compare it with another build: for changes that must change nothing.
 
-``python tests/harness/behaviour.py record FILE`` runs some six hundred command lines within this process and writes
-their exit status, output and messages; ``compare OLD NEW`` prints every difference and exits with 1 if there is one.
-Times and memory are left out: they are no part of a result.
+``.venv/bin/python tests/harness/behaviour.py record FILE`` runs more than a thousand command lines within one process
+(a minute) and writes their exit status, output and messages to FILE, as JSON. Record with the build before the change
+and with the build after it; ``compare OLD NEW`` prints every difference and exits with 1 if there is one. Times and
+memory are left out: they are no part of a result.
 """
 
 import contextlib
@@ -129,7 +130,7 @@ HELPS = (
     "", "show", "simulate", "saturation", "bound", "candidates", "compare", "workload", "layout", "permute", "verify",
     "faults", "export", "import-lft", "run", "results", "reproduce", "list",
 )  # fmt: skip
-LISTS = ("topologies", "routings", "traffic", "apps", "mappings", "prices", "formats")
+LISTS = ("topologies", "routings", "traffic", "apps", "mappings", "layouts", "prices", "formats")
 VOLATILE = TIMES | {"version"}
 """Fields of results that differ from run to run."""
 
@@ -138,6 +139,7 @@ def cases() -> Iterator[str]:
     """Yield the command lines, the same ones for every build that has the same lists of names."""
     yield from (f"{command} --help".strip() for command in HELPS)
     yield from (f"list {what}{json_flag}" for what in LISTS for json_flag in ("", " --json"))
+    yield "run --schema"
     for spec in NETWORKS:
         name = shlex.quote(spec)
         yield f"show {name} --json"
