@@ -82,9 +82,15 @@ test-tools: setup ## Give exported files to Graphviz, METIS, SimGrid and CAMINOS
 	$(BIN)/python -m pytest tests/external -m tools -s
 
 .PHONY: bench
-bench: ## Measure the engines beside their peers; with valgrind, instructions per flit-hop
+bench: ## Measure the engines; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench cycle
 	cargo bench -p topoloom --bench flow
+
+.PHONY: bench-peers
+bench-peers: $(BIN)/python ## Measure beside BookSim2 in the same run: make bench-peers BOOKSIM=path/to/src/booksim
+	cargo build --quiet --release -p topoloom --example point
+	@$(BIN)/python tests/peers/bench.py --engine target/release/examples/point \
+		$(if $(BOOKSIM),--booksim $(BOOKSIM)) $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
 # What Python mirrors of the engine, as the crate's sources say it.
 MIRROR ?= python/topoloom

@@ -1,9 +1,7 @@
-//! Speed of the cycle engine, beside its peers: `make bench`.
+//! Speed of the cycle engine: `make bench`. `make bench-peers` runs it beside other simulators.
 //!
-//! Prints simulated cycles and flit-hops a CPU second, the ratio to BookSim2 and CAMINOS at the same network, load and
-//! packet size, and, where valgrind is installed, instructions a flit-hop (the difference of two runs, so that
-//! start-up does not count). The peers' figures are cycles a CPU second on one core of a cloud machine like those that
-//! the project is tested on; compare ratios, and build the peers beside it to be sure.
+//! Prints simulated cycles and flit-hops a CPU second, and, where valgrind is installed, instructions a flit-hop (the
+//! difference of two runs, so that start-up does not count).
 
 use std::process::Command;
 
@@ -18,8 +16,6 @@ struct Case {
     load: f64,
     /// Cycles to measure.
     cycles: u64,
-    booksim: Option<f64>,
-    caminos: Option<f64>,
 }
 
 const fn case(
@@ -30,15 +26,10 @@ const fn case(
     load: f64,
     cycles: u64,
 ) -> Case {
-    Case { name, spec, routing, traffic, load, cycles, booksim: None, caminos: None }
+    Case { name, spec, routing, traffic, load, cycles }
 }
 
 impl Case {
-    const fn beside(mut self, booksim: Option<f64>, caminos: Option<f64>) -> Self {
-        (self.booksim, self.caminos) = (booksim, caminos);
-        self
-    }
-
     fn run(&self, cycles: u64, threads: u32) -> Point {
         let config = Config { warmup: Some(200), measure: Some(cycles), threads, ..Config::default() };
         let network = topoloom::topology::build(self.spec).expect("a spec that works");
@@ -52,10 +43,10 @@ const HYPERX: &str = "hyperx:10x10,p=10";
 const FLEX: &str = "flex:6x6x3,p=10";
 
 const CASES: &[Case] = &[
-    case("mesh 8x8", "mesh:8x8", "dor", "uniform", 0.3, 60_000).beside(Some(2800.0), None),
-    case("fat tree", FAT, "nca", "uniform", 0.5, 3_000).beside(Some(51.0), Some(126.0)),
-    case("dragonfly", FLY, "min", "uniform", 0.4, 4_000).beside(Some(79.0), Some(290.0)),
-    case("HyperX", HYPERX, "dor", "uniform", 0.5, 5_000).beside(Some(74.0), Some(289.0)),
+    case("mesh 8x8", "mesh:8x8", "dor", "uniform", 0.3, 60_000),
+    case("fat tree", FAT, "nca", "uniform", 0.5, 3_000),
+    case("dragonfly", FLY, "min", "uniform", 0.4, 4_000),
+    case("HyperX", HYPERX, "dor", "uniform", 0.5, 5_000),
     case("Slim Fly", "slimfly:q=9,p=6", "min", "uniform", 0.4, 5_000),
     case("FleX", FLEX, "min", "uniform", 0.4, 5_000),
     case("Galaxyfly, 3,480 terminals", "galaxyfly:n=15,q=29,a=4,p=2", "min", "uniform", 0.3, 1_500),
@@ -78,21 +69,18 @@ fn main() {
         return;
     }
     let valgrind = Command::new("valgrind").arg("--version").output().is_ok_and(|out| out.status.success());
-    println!("case                            load  M flit-hops/s     cycles/s  x BookSim2  x CAMINOS  instr/flit-hop");
+    println!("case                            load  M flit-hops/s     cycles/s  instr/flit-hop");
     for case in CASES {
         let runs: Vec<Point> = (0..3).map(|_| case.run(case.cycles, 1)).collect();
         let fastest = runs.iter().min_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s)).expect("three runs");
         let cycles = fastest.cycles as f64 / fastest.cpu_s;
-        let ratio = |peer: Option<f64>| peer.map_or("-".to_owned(), |peer| format!("{:.0}", cycles / peer));
         let instructions = if valgrind { instructions(case) } else { None };
         println!(
-            "{:<31} {:>4}  {:>13.1}  {:>11.0}  {:>10}  {:>9}  {:>14}",
+            "{:<31} {:>4}  {:>13.1}  {:>11.0}  {:>14}",
             case.name,
             case.load,
             fastest.flit_hops as f64 / fastest.cpu_s / 1e6,
             cycles,
-            ratio(case.booksim),
-            ratio(case.caminos),
             instructions.map_or("-".to_owned(), |n| format!("{n:.0}")),
         );
     }
