@@ -83,6 +83,21 @@ def next_group(homes: list[int], size: int) -> list[Chances]:
     return [mixed((1.0, members[(home // size + 1) % groups])) for home in homes]
 
 
+def blended_fixed(homes: list[int], io: int, share: float = 0.1) -> list[Chances]:
+    """The packets of a router to I/O nodes all go to the I/O nodes of one router."""
+    computing = len(homes) - io
+    nodes = list(range(computing, len(homes)))
+    targets = [[node for node in nodes if homes[node] == home] for home in sorted({homes[node] for node in nodes})]
+    turns = sorted({homes[terminal] for terminal in range(computing)})
+
+    def row(terminal: int) -> Chances:
+        own = targets[turns.index(homes[terminal]) % len(targets)]
+        to = dict.fromkeys(range(computing), (1 - share) / computing)
+        return to | {node: share / len(own) for node in own}
+
+    return [row(terminal) if terminal < computing else {} for terminal in range(len(homes))]
+
+
 def blended(terminals: int, io: int, share: float = 0.1) -> list[Chances]:
     computing = list(range(terminals - io))
     chances = mixed((1 - share, computing), (share, list(range(terminals - io, terminals))))

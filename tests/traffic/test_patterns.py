@@ -131,6 +131,13 @@ def test_blended(terminals, io, share):
     check(f"mesh:{terminals}", "blended", patterns.blended(terminals, -(-terminals // 10)))
 
 
+@pytest.mark.parametrize(
+    ("spec", "io"), [("dragonfly:a=4,h=2,p=2", 7), ("mesh:10", 3), ("hyperx:3x3,p=4", 5), ("flex:3x3x3,p=2", 53)]
+)
+def test_blended_to_fixed_nodes(spec, io):
+    check(spec, f"blended:io={io},to=fixed", patterns.blended_fixed(graphs.build(spec).homes, io))
+
+
 @quickly
 @given(st.data(), st.integers(2, 40))
 def test_pairs_of_a_file(tmp_path_factory, data, terminals):
@@ -199,6 +206,7 @@ MISTAKES = [
     ("blended:io=0", "io is '0'"),
     ("blended:io=10", "io is '10'"),
     ("blended:share=nan", "share is 'nan'"),
+    ("blended:to=fix", "unknown value of to 'fix' (did you mean 'fixed'?)"),
     ("pairs", "needs a FILE"),
     ("pairs:/nonexistent.csv", "/nonexistent.csv: No such file"),
 ]

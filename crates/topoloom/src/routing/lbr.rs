@@ -7,6 +7,8 @@
 //! q(p) is the sum of the published occupancies of the outputs along path p, the packets to split are those that the
 //! source router sent in the interval before. Of candidates with equal queues the shorter ones take all, or, with
 //! `ties=paper`, share evenly as the equations say, which at zero load sends M of N + M packets by Valiant.
+//! `equations=printed` takes (9) and (10) as they stand: busy paths are removed once, and where a probability comes out
+//! below zero, the paths behind it in their order get less, as in a program that adds them up to what it has drawn.
 //!
 //! A path is a pure function of its number and its ends, so that a packet carries the path that its source has weighed:
 //! the Valiant candidates of an interval differ in their intermediate routers, and between two routers, path number k
@@ -45,6 +47,12 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
             Kind::Choice(&["shorter", "paper"]),
             "shorter: of equal queues the shorter paths take all (default); paper: they share evenly",
         ),
+        Key::new(
+            "equations",
+            Kind::Choice(&["corrected", "printed"]),
+            "corrected: probabilities that cannot be below zero (default); printed: equations (9) and (10) as they \
+             stand in the paper, whatever `ties`",
+        ),
     ],
     build,
 };
@@ -57,7 +65,11 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
     let all = minimal.is_none();
     let valiant = given.count("m").unwrap_or(3);
     let period = given.count("t").unwrap_or(1);
-    let shorter = given.choice("ties") == "shorter";
+    let rule = match (given.choice("equations"), given.choice("ties")) {
+        ("printed", _) => Rule::Printed,
+        (_, "paper") => Rule::Even,
+        _ => Rule::Shorter,
+    };
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
     let options = twophase::Options::default();
@@ -66,7 +78,7 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
         minimal,
         valiant,
         period,
-        shorter,
+        rule,
         channels: ChannelEnds::new(network),
         sources: network.routers().map(|_| Source::default()).collect(),
     }))))
@@ -81,9 +93,20 @@ struct LoadBalancing<M> {
     valiant: u32,
     /// T.
     period: u32,
-    shorter: bool,
+    rule: Rule,
     channels: ChannelEnds,
     sources: Vec<Source>,
+}
+
+/// How packets are split among candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Water-filling; of equal queues the shorter paths take all.
+    Shorter,
+    /// Water-filling; of equal queues all take the same.
+    Even,
+    /// Equations (9) and (10) as they are printed.
+    Printed,
 }
 
 /// The packets that a router has sent. One thread alone visits a router, so no order of memory is needed.
@@ -211,9 +234,12 @@ fn add(paths: &mut Vec<Candidate>, found: Option<Candidate>) {
 }
 
 /// Draws a path, so that `packets` packets make the queues equally long.
-fn draw(paths: &mut Vec<Candidate>, packets: u32, shorter: bool, rng: &mut Rng) -> Candidate {
+fn draw(paths: &mut Vec<Candidate>, packets: u32, rule: Rule, rng: &mut Rng) -> Candidate {
+    if rule == Rule::Printed {
+        return draw_as_printed(paths, packets, rng);
+    }
     paths.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
-    if shorter {
+    if rule == Rule::Shorter {
         // Of equal queues those as short as the first are left.
         let mut first = (u32::MAX, 0);
         paths.retain(|path| {
@@ -233,6 +259,24 @@ fn draw(paths: &mut Vec<Candidate>, packets: u32, shorter: bool, rng: &mut Rng) 
         left -= share;
     }
     paths[0]
+}
+
+/// Draws a path by equations (9) and (10), with the packets of an interval as q_s T. Where (9) removes all paths, none is
+/// removed.
+fn draw_as_printed(paths: &[Candidate], packets: u32, rng: &mut Rng) -> Candidate {
+    let queues = |paths: &[Candidate]| paths.iter().map(|path| f64::from(path.queue)).sum::<f64>();
+    let busy = (f64::from(packets) + queues(paths)) / paths.len() as f64;
+    let kept: Vec<Candidate> = paths.iter().filter(|path| f64::from(path.queue) < busy).copied().collect();
+    let kept = if kept.is_empty() { paths } else { &kept };
+    let (mean, all) = (queues(kept) / kept.len() as f64, f64::from(packets));
+    let even = 1.0 / kept.len() as f64;
+    let alpha = |path: &Candidate| if packets == 0 { even } else { even + (mean - f64::from(path.queue)) / all };
+    let (drawn, mut sum) = (rng.unit(), 0.0);
+    let chosen = kept.iter().find(|path| {
+        sum += alpha(path);
+        sum >= drawn
+    });
+    *chosen.unwrap_or(&kept[kept.len() - 1])
 }
 
 /// How long several ascending queues become that `packets` packets fill up to one length. With no packet, just over
@@ -290,7 +334,7 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
         if candidates.is_empty() {
             return self.begin(src, dst, 0);
         }
-        let chosen = draw(&mut candidates, packets, self.shorter, rng);
+        let chosen = draw(&mut candidates, packets, self.rule, rng);
         PacketState { via: chosen.via, bits: chosen.bits }
     }
 
@@ -353,15 +397,37 @@ mod tests {
     #[test]
     fn of_equal_queues_the_shorter_path_takes_all() {
         let path = |queue, hops| Candidate { queue, hops, mark: u64::from(queue * 100 + hops), ..Candidate::default() };
-        for (shorter, hops) in [(true, vec![2]), (false, vec![2, 4])] {
+        for (rule, hops) in [(Rule::Shorter, vec![2]), (Rule::Even, vec![2, 4])] {
             let mut rng = Rng::stream(1, 1);
-            let mut drawn: Vec<u32> = (0..200)
-                .map(|_| draw(&mut vec![path(0, 4), path(0, 2), path(9, 3)], 3, shorter, &mut rng).hops)
-                .collect();
+            let mut drawn: Vec<u32> =
+                (0..200).map(|_| draw(&mut vec![path(0, 4), path(0, 2), path(9, 3)], 3, rule, &mut rng).hops).collect();
             drawn.sort_unstable();
             drawn.dedup();
             assert_eq!(drawn, hops);
         }
+    }
+
+    /// How often each of three paths is drawn by the equations as printed.
+    fn drawn_as_printed(queues: [u32; 3], packets: u32) -> [f64; 3] {
+        let path = |(hops, queue)| Candidate { queue, hops, ..Candidate::default() };
+        let paths: Vec<Candidate> = (0..).zip(queues).map(path).collect();
+        let mut rng = Rng::stream(2, 2);
+        let mut counts = [0; 3];
+        (0..20_000).for_each(|_| counts[draw_as_printed(&paths, packets, &mut rng).hops as usize] += 1);
+        counts.map(|count| f64::from(count) / 20_000.0)
+    }
+
+    #[test]
+    fn the_equations_as_printed() {
+        let near = |found: [f64; 3], wanted: [f64; 3]| found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 0.02);
+        // (10) without a busy path: 1/3 + 4/10 - q/10 of each, which makes all queues 22/3.
+        assert!(near(drawn_as_printed([2, 4, 6], 10), [8.0 / 15.0, 1.0 / 3.0, 2.0 / 15.0]));
+        // (9) removes the path of 10, and (10) gives 3 and -2.
+        assert!(near(drawn_as_printed([0, 5, 10], 1), [1.0, 0.0, 0.0]));
+        assert!(near(drawn_as_printed([5, 0, 10], 1), [0.0, 1.0, 0.0]));
+        // Without packets (9) removes those no shorter than the mean; of equal ones none is left, and all are kept.
+        assert!(near(drawn_as_printed([1, 1, 4], 0), [0.5, 0.5, 0.0]));
+        assert!(near(drawn_as_printed([3, 3, 3], 0), [1.0 / 3.0; 3]));
     }
 
     #[test]

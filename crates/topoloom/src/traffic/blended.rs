@@ -1,13 +1,15 @@
 //! `blended`: computing nodes send 90 % of their packets to any computing node, 10 % to any of a fixed range of I/O nodes
 //! (Galaxyfly, section 5.1). The paper gives neither the number of I/O nodes nor their ids nor what they send: here
-//! they are the last ids, a tenth of all terminals unless `io` says otherwise, and silent.
+//! they are the last ids, a tenth of all terminals unless `io` says otherwise, and silent. Nor does it say which I/O
+//! nodes a computing node sends to: any of them, or with `to=fixed` always those of one router, by turns.
 
 use super::Pattern;
-use super::draw::{Rows, Share};
+use super::draw::{Rows, Share, ranges};
 use super::keys::Request;
 use super::registry::PatternInfo;
 use crate::catalogue::{Key, Kind};
 use crate::error::Result;
+use crate::network::TerminalId;
 
 pub(super) const INFO: PatternInfo = PatternInfo {
     name: "blended",
@@ -19,6 +21,12 @@ pub(super) const INFO: PatternInfo = PatternInfo {
             "I/O nodes: how many, or what part of all terminals (default 10%)",
         ),
         Key::new("share", Kind::Part, "the part of the packets that goes to I/O nodes (default 0.1)"),
+        Key::new(
+            "to",
+            Kind::Choice(&["any", "fixed"]),
+            "any: each of these packets goes to any I/O node (default); fixed: those of a router go to the I/O nodes of \
+             one router, routers taking these in turn",
+        ),
     ],
     argument: None,
     build,
@@ -32,8 +40,24 @@ fn build(request: &Request) -> Result<Pattern> {
     }
     let share = request.part("share").unwrap_or(0.1);
     let computing = terminals - io;
+    let router = |terminal: &u32| request.network.router_of(TerminalId(*terminal));
+    let ids: Vec<u32> = (computing..terminals).collect();
+    let nodes: Vec<&[u32]> = match request.choice("to") {
+        "fixed" => ids.chunk_by(|one, next| router(one) == router(next)).collect(),
+        _ => vec![&ids[..]],
+    };
     let mut rows = Rows::new(terminals);
-    let row = rows.push([Share::evenly(0..computing, 1.0 - share), Share::evenly(computing..terminals, share)]);
-    (0..computing).for_each(|source| rows.assign(source, row));
+    let row_of: Vec<u32> = nodes
+        .iter()
+        .map(|&of| {
+            let each = share / of.len() as f64;
+            let io = ranges(of.iter().copied()).into_iter().map(|destinations| Share { destinations, each });
+            rows.push(std::iter::once(Share::evenly(0..computing, 1.0 - share)).chain(io))
+        })
+        .collect();
+    let sources: Vec<u32> = (0..computing).collect();
+    for (turn, of) in sources.chunk_by(|one, next| router(one) == router(next)).enumerate() {
+        of.iter().for_each(|&source| rows.assign(source, row_of[turn % row_of.len()]));
+    }
     Ok(Pattern::Drawn(rows))
 }
