@@ -124,9 +124,18 @@ pub struct Channels {
     pub domain: u32,
     /// Cycles between the arrival of a credit at a router and its use.
     pub credit_delay: u32,
+    /// See [`Interface::turnaround`](super::router::Interface::turnaround).
+    pub turnaround: u32,
 }
 
 impl Channels {
+    /// Flits that are under way through output `port`, or whose credits are, while it sends one in each cycle and nothing
+    /// holds them up.
+    #[inline(always)]
+    pub fn in_flight(&self, port: PortId) -> u32 {
+        2 * self.ends[port.index()].latency + self.turnaround
+    }
+
     /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
     #[inline(always)]
     pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: Flit) {

@@ -90,6 +90,7 @@ pub struct Domain<M> {
 /// The state of one router, for its routing.
 struct RouterView<'a, M> {
     model: &'a M,
+    channels: &'a Channels,
     first_port: u32,
     /// Flits of the packet at hand, and the input VC it came by.
     size: u32,
@@ -111,6 +112,12 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     fn queue(&self, port: u32) -> u32 {
         let own = self.decided.is_some_and(|(out, _)| u32::from(out) == port);
         self.model.queue(self.first_port + port) - if own { self.size } else { 0 }
+    }
+
+    #[inline(always)]
+    fn backlog(&self, port: u32) -> u32 {
+        let in_flight = self.channels.in_flight(PortId(self.first_port + port));
+        self.queue(port) - self.occupancy(port).min(in_flight)
     }
 
     #[inline(always)]
@@ -202,6 +209,7 @@ impl<M: RouterModel> Domain<M> {
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
             domain: index as u32,
             credit_delay: setup.interface.credit_delay,
+            turnaround: setup.interface.turnaround,
         };
         Self {
             first_router: first,
@@ -301,6 +309,7 @@ impl<M: RouterModel> Domain<M> {
         let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, vc / self.stride - first_port);
         let view = RouterView {
             model,
+            channels: &self.channels,
             first_port,
             size: flit.size(),
             vc,

@@ -6,9 +6,11 @@
 //! colours, as on a mesh or a torus of even sides, half of the classes are enough: only hops from the second colour to the
 //! first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985).
 
+use super::dor::DimensionOrder;
+use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
-use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
-use crate::network::{Network, RouterId};
+use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
+use crate::network::{Lattice, Network, RouterId};
 use crate::rng::Rng;
 
 pub(super) const AMIN: RoutingInfo = RoutingInfo {
@@ -19,40 +21,100 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
     adapts: Some(true),
     keys: &[],
     build: |network, _| {
-        TableMinimal::new(network).map(|table| Some(AnyRouting::new(AdaptiveMinimal::new(network, table))))
+        // Coordinates tell the minimal paths of meshes and tori, however large; tables tell all others.
+        let grid = matches!(network.any_structure().lattice(), Some(Lattice::Mesh | Lattice::Torus));
+        let paths = if grid { minimal::phase(network)? } else { AnyMinimal::Table(TableMinimal::new(network)?) };
+        Ok(Some(match paths {
+            AnyMinimal::Mesh(paths) => AnyRouting::new(AdaptiveMinimal::new(network, paths)),
+            AnyMinimal::Torus(paths) => AnyRouting::new(AdaptiveMinimal::new(network, paths)),
+            AnyMinimal::Table(paths) => AnyRouting::new(AdaptiveMinimal::new(network, paths)),
+            _ => unreachable!("grids and tables only"),
+        }))
     },
 };
 
-pub struct AdaptiveMinimal {
-    table: TableMinimal,
-    /// Whether the links join routers of two colours: those at even and at odd distances from the first.
-    coloured: bool,
+/// All minimal paths of a network.
+trait MinimalPaths: Send + Sync {
+    /// The most links between two routers.
+    fn diameter(&self) -> u32;
+
+    /// The outputs of `at` on minimal paths to another router `dst`.
+    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone;
 }
 
-impl AdaptiveMinimal {
-    fn new(network: &Network, table: TableMinimal) -> Self {
-        let odd = |router| table.hops(RouterId(0), router) % 2;
-        let mut links = network.routers().flat_map(|at| network.neighbors(at).map(move |(_, peer)| (at, peer)));
-        let coloured = links.all(|(a, b)| odd(a) != odd(b));
-        Self { table, coloured }
+impl MinimalPaths for TableMinimal {
+    fn diameter(&self) -> u32 {
+        self.diameter()
+    }
+
+    #[inline(always)]
+    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone {
+        self.outputs(at, dst).iter().copied()
+    }
+}
+
+impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
+    fn diameter(&self) -> u32 {
+        self.diameter()
+    }
+
+    #[inline(always)]
+    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone {
+        self.outputs(at, dst)
+    }
+}
+
+struct AdaptiveMinimal<P> {
+    paths: P,
+    /// The routers of the second colour, if all links join routers of two colours.
+    second: Option<Vec<bool>>,
+}
+
+/// Gives routers two colours so that every link joins both, if that is possible; the first router's is `false`.
+fn two_colours(network: &Network) -> Option<Vec<bool>> {
+    let mut second = vec![None; network.num_routers()];
+    let mut reached = Vec::new();
+    for root in network.routers() {
+        if second[root.index()].is_none() {
+            second[root.index()] = Some(false);
+            reached.push(root);
+        }
+        while let Some(at) = reached.pop() {
+            for (_, peer) in network.neighbors(at) {
+                let other = second[at.index()].map(|own: bool| !own);
+                match second[peer.index()] {
+                    None => reached.push(peer),
+                    known if known != other => return None,
+                    _ => continue,
+                }
+                second[peer.index()] = other;
+            }
+        }
+    }
+    second.into_iter().collect()
+}
+
+impl<P: MinimalPaths> AdaptiveMinimal<P> {
+    fn new(network: &Network, paths: P) -> Self {
+        Self { paths, second: two_colours(network) }
     }
 
     /// The bits of a packet at its source: on the way they count hops, from 1 on if the source has the second colour.
     #[inline(always)]
     fn begin(&self, src: RouterId) -> PacketState {
-        PacketState::direct(if self.coloured { self.table.hops(RouterId(0), src) % 2 } else { 0 })
+        PacketState::direct(self.second.as_ref().is_some_and(|second| second[src.index()]).into())
     }
 
     #[inline(always)]
     fn hop(&self, port: u16, bits: u32) -> Move {
-        Move { port, class: (bits >> u32::from(self.coloured)) as u8, next: PacketState::direct(bits + 1) }
+        Move { port, class: (bits >> u32::from(self.second.is_some())) as u8, next: PacketState::direct(bits + 1) }
     }
 }
 
-impl Routing for AdaptiveMinimal {
+impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     fn classes(&self) -> u32 {
-        let diameter = self.table.diameter();
-        if self.coloured { diameter / 2 + 1 } else { diameter.max(1) }
+        let diameter = self.paths.diameter();
+        if self.second.is_some() { diameter / 2 + 1 } else { diameter.max(1) }
     }
 
     fn vcs(&self) -> u32 {
@@ -64,7 +126,7 @@ impl Routing for AdaptiveMinimal {
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        out.extend(self.table.outputs(at, dst).iter().map(|&port| self.hop(port, state.bits)));
+        out.extend(self.paths.outputs(at, dst).map(|port| self.hop(port, state.bits)));
     }
 
     #[inline(always)]
@@ -74,13 +136,11 @@ impl Routing for AdaptiveMinimal {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let outputs = self.table.outputs(at, dst);
-        if let [port] = outputs {
-            return self.hop(*port, state.bits);
-        }
-        let (before, on) = outputs.split_at(rng.below(outputs.len() as u32) as usize);
-        let shortest = on.iter().chain(before).min_by_key(|&&port| view.queue(port.into()));
-        self.hop(*shortest.expect("there is a way to every destination"), state.bits)
+        let outputs = self.paths.outputs(at, dst);
+        let first = rng.below(outputs.clone().count() as u32) as usize;
+        let turned = outputs.clone().skip(first).chain(outputs.take(first));
+        let shortest = turned.min_by_key(|&port| view.queue(port.into()));
+        self.hop(shortest.expect("there is a path to every destination"), state.bits)
     }
 
     fn decides_again(&self) -> Again {

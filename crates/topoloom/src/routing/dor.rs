@@ -251,6 +251,23 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         Self { crossing: 0, ..self }
     }
 
+    /// The most links between two routers.
+    pub fn diameter(&self) -> u32 {
+        self.sides.iter().map(|side| if WRAP { side / 2 } else { side - 1 }).sum()
+    }
+
+    /// The outputs of `at` on all minimal paths to another router, not only those in the order of dimensions.
+    #[inline(always)]
+    pub fn outputs(&self, at: RouterId, target: RouterId) -> impl Iterator<Item = u16> + Clone {
+        let (from, to) = (self.place(at), self.place(target));
+        let differ = (0..self.sides.len()).filter(move |&dim| from[dim] != to[dim]);
+        differ.flat_map(move |dim| {
+            let (up, down) = self.ways(dim, from[dim].into(), to[dim].into());
+            let [plus, minus] = self.ports[at.index() * self.sides.len() + dim];
+            [up.then_some(plus), (down && !(up && minus == plus)).then_some(minus)].into_iter().flatten()
+        })
+    }
+
     #[inline(always)]
     fn place(&self, router: RouterId) -> &[u16] {
         let dims = self.sides.len();

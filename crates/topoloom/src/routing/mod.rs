@@ -130,6 +130,12 @@ pub trait View {
         self.occupancy(port)
     }
 
+    /// Those of [`View::queue`] beyond what is under way through local output `port` while it sends a flit in each cycle
+    /// and nothing waits: a channel at full load is not congested yet.
+    fn backlog(&self, port: u32) -> u32 {
+        self.queue(port)
+    }
+
     /// Those of [`View::queue`] that are of a VC class.
     fn queue_of(&self, port: u32, _class: u8) -> u32 {
         self.queue(port)
@@ -174,6 +180,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
         (**self).queue(port)
+    }
+
+    #[inline(always)]
+    fn backlog(&self, port: u32) -> u32 {
+        (**self).backlog(port)
     }
 
     #[inline(always)]

@@ -8,8 +8,7 @@ use super::dragonfly::DragonflyMinimal;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
-    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, UgalRule,
-    View,
+    ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
 };
 use crate::network::RouterId;
 use crate::rng::Rng;
@@ -32,14 +31,18 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
                 return Ok(Some(late));
             }
         };
-        let rule = minimal.ugal();
-        let rule = UgalRule { bias: bias.unwrap_or(rule.bias), ..rule };
-        Ok(Some(AnyRouting::new(Progressive { minimal, rule, routers })))
+        let bias = bias.unwrap_or(minimal.ugal().bias);
+        let weighing = Weighing { minimal: 1, detour: 2, bias };
+        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers })))
     },
 };
 
 /// The classes of global links on the way to the intermediate router, and to the destination.
 const GLOBAL: [u8; 2] = [1, 3];
+
+/// The rule at the source router for a head that has been refused a VC. By then both paths are busy, and weighing the detour
+/// by its length too would hold packets back where Valiant's routing moves them on.
+const REFUSED: Weighing = Weighing { minimal: 1, detour: 1, bias: 5 };
 
 /// Where a packet is on its way: the bits of its state.
 mod stage {
@@ -59,9 +62,17 @@ mod stage {
     pub const NEAR: u32 = 6;
 }
 
+/// A packet makes a detour if the minimal path's backlog by its weight is longer than the detour's by its own, and a bias.
+#[derive(Clone, Copy)]
+struct Weighing {
+    minimal: u32,
+    detour: u32,
+    bias: u32,
+}
+
 struct Progressive {
     minimal: DragonflyMinimal,
-    rule: UgalRule,
+    weighing: Weighing,
     routers: u32,
 }
 
@@ -100,13 +111,22 @@ impl Progressive {
     }
 
     /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none.
+    ///
+    /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
+    /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in turn.
     #[inline(always)]
-    fn detour<V: View>(&self, at: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> Option<RouterId> {
+    fn detour<V: View>(
+        &self,
+        at: RouterId,
+        dst: RouterId,
+        weighing: Weighing,
+        view: &V,
+        rng: &mut Rng,
+    ) -> Option<RouterId> {
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
         // The hops that `choose` will draw from the same stream.
-        let queue = |target| view.queue(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
-        let (w_min, w_non) = self.rule.weights.unwrap_or((1, 2));
-        (w_min * queue(dst) > w_non * queue(via) + self.rule.bias).then_some(via)
+        let backlog = |target| view.backlog(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
+        (weighing.minimal * backlog(dst) > weighing.detour * backlog(via) + weighing.bias).then_some(via)
     }
 }
 
@@ -131,7 +151,8 @@ impl Routing for Progressive {
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        match self.detour(src, dst, view, rng) {
+        let weighing = if view.decides_again() { REFUSED } else { self.weighing };
+        match self.detour(src, dst, weighing, view, rng) {
             Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
             None => PacketState::direct(stage::FIRST),
         }
@@ -141,7 +162,7 @@ impl Routing for Progressive {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
         if state.bits == stage::OPEN {
-            if let Some(via) = self.detour(at, dst, view, rng) {
+            if let Some(via) = self.detour(at, dst, self.weighing, view, rng) {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
         }

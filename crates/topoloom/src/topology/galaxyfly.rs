@@ -51,7 +51,7 @@ pub(super) const FAMILY: Family = Family {
     source: "Lei, Dong and Liao, Exploring the Galaxyfly family to build flexible-scale interconnection networks, IEEE \
              TPDS 2022",
     routings: &["nar", "nal", "nag"],
-    roles: Roles { adaptive: "nag", ..Roles::ANY },
+    roles: Roles { adaptive: "ugal-l", ..Roles::ANY },
     build,
 };
 

@@ -94,6 +94,8 @@ pub struct Interface {
     pub cut_through: bool,
     /// Cycles before a router uses a credit that has arrived.
     pub credit_delay: u32,
+    /// Cycles between a flit's departure over a link without latency and the use of its credit, if nothing holds it up.
+    pub turnaround: u32,
     /// Cycles that a flit may take from winning an output to departing, the queue for the channel aside.
     pub output_delay: u32,
 }

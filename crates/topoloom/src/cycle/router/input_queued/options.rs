@@ -223,8 +223,18 @@ fn interface(options: &RouterOptions) -> Interface {
         buffers: buffer_policy::of(options),
         cut_through: options.text("flow") == "vct",
         credit_delay: options.int("credit_delay"),
+        turnaround: turnaround(options),
         output_delay: 0,
     }
+}
+
+/// The stages that a flit goes through, as many a cycle as the speedup says, and the way of its credit.
+fn turnaround(options: &RouterOptions) -> u32 {
+    let delays = ["routing_delay", "vc_alloc_delay", "sw_alloc_delay"].map(|key| options.int(key));
+    let stages = if delays[0] == 0 { 3.0 } else { 4.0 };
+    let passes = ((stages - 1.0) / options.real("speedup")).floor() as u32;
+    let longer: u32 = delays.iter().map(|delay| delay.saturating_sub(1)).sum();
+    passes + longer + options.int("credit_delay")
 }
 
 fn describe(options: &RouterOptions) -> Vec<(&'static str, String)> {

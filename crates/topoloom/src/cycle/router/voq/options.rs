@@ -205,6 +205,10 @@ fn interface(options: &RouterOptions) -> Interface {
         buffers: buffer_policy::of(options),
         cut_through: true,
         credit_delay: options.int("credit_delay"),
+        turnaround: ["routing_delay", "buffer_delay", "sw_alloc_delay", "crossbar_delay", "credit_delay"]
+            .map(|key| options.int(key))
+            .iter()
+            .sum(),
         output_delay: options.int("crossbar_delay"),
     }
 }
