@@ -28,6 +28,20 @@ def test_annealed_floors_are_as_short_as_long_searches_found(spec, metres):
     assert topoloom.network(spec).layout(PAPER).cost()["cable_m"] == pytest.approx(metres, abs=0.5)
 
 
+@pytest.mark.parametrize("count", [2, 3, 5, 7, 11, 12, 16, 20])
+def test_the_paper_s_floor_has_the_root_of_the_cabinets_as_rows(count):
+    """Section 7: q rows, the square root of the number of cabinets rounded up, and as many cabinets a row as needed."""
+    told = topoloom.network(f"torus:{count}x16").layout("permutation").floor()
+    assert (told["rows"], told["columns"]) == (rows := math.ceil(count**0.5), math.ceil(count / rows))
+
+
+def test_columns_that_are_given_set_the_rows_of_the_paper_s_floor():
+    told = topoloom.network("torus:11x16").layout("permutation,columns=4").floor()
+    assert (told["rows"], told["columns"]) == (3, 4)
+    told = topoloom.network("torus:11x16").layout("cabinet=16").floor()
+    assert (told["rows"], told["columns"]) == (3, 4), "other floors have the root as columns"
+
+
 def test_permuting_keeps_every_metre_of_cable():
     base = "hypercube:6"
     lengths = [
@@ -218,6 +232,7 @@ def test_the_kinds_of_cable_are_told_apart():
         ("cabinet=4,place=annealed", "did you mean 'anneal'?"),
         ("cabinet=4,seed=2", "seed goes with place=anneal"),
         ("place=anneal", "place=anneal goes with cabinet=N"),
+        ("rack:rows=square", "rows=square does not go with rack"),
         ("nodes=4", "nodes goes with cabinet=N"),
         ("cabinet=4,units=3", "cabinet 0 holds 4 routers of 1 rack units each; units is 3"),
         ("cabinet=4,aisle=1:x", "aisle is 1:x; it must be metres"),

@@ -33,6 +33,9 @@ HOPS = [
     ("flex:3x3x5,p=2", "min", routes.table),
     ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "dor", routes.nested),
     ("nestghc:t=2,u=1,endpoints=48,upper=2x6x4", "dor", routes.nested),
+    ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "nca", lambda graph: routes.nested(graph, drawn=True)),
+    ("nestghc:t=2,u=1,endpoints=48,upper=2x6x4", "nca", lambda graph: routes.nested(graph, drawn=True)),
+    ("nestghc:t=2,u=2,endpoints=32,upper=4x4", "anca", lambda graph: routes.nested(graph, drawn=True)),
 ]
 DETOURS = [
     ("mesh:5x4", routes.dor_mesh, 1),

@@ -7,7 +7,7 @@ A hop is (router, port, VC class). `minimal(graph, name)` gives a function from 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from math import prod
 from typing import Any
 
@@ -98,29 +98,46 @@ def round_subtorus(t: int, src: int, dst: int, classes: tuple[int, int]) -> Path
     return tuple(hops)
 
 
-def over_the_tree(sizes: tuple[int, ...], a: int, b: int) -> list[tuple[int, int]]:
-    """(port, uplink that names the class): the source's digits choose the ways up, the destination's the ways down."""
+Upward = list[tuple[int, int]]
+"""(port, class) of each hop over an upper network."""
+
+
+def over_the_tree(sizes: tuple[int, ...], a: int, b: int, classes: int, *, drawn: bool) -> list[Upward]:
+    """The source's digits choose the ways up, unless any will do; the destination's the ways down."""
     up, down = coordinates(sizes, a), coordinates(sizes, b)
     top = max(i for i in range(len(sizes)) if up[i] != down[i])
-    ports = [7, *(sizes[i] + up[i] for i in range(top)), *(down[i] for i in range(top, -1, -1))]
-    return list(zip(ports, [a] * (len(ports) - 1) + [b], strict=True))
+    found = []
+    for digits in product(*(range(sizes[i]) if drawn else [up[i]] for i in range(top))):
+        ports = [7, *(sizes[i] + digit for i, digit in enumerate(digits)), *(down[i] for i in range(top, -1, -1))]
+        uplinks = [a] * (len(ports) - 1) + [b]
+        found.append([(port, uplink % classes) for port, uplink in zip(ports, uplinks, strict=True)])
+    return found
 
 
-def over_the_cube(sizes: tuple[int, ...], a: int, b: int) -> list[tuple[int, int]]:
-    """As above: digit by digit, from endpoint to switch to endpoint."""
-    hops = []
-    for d, digit in enumerate(coordinates(sizes, b)):
-        before, a = a, number(sizes, moved(coordinates(sizes, a), d, digit))
-        hops += [(7 + d, before), (digit, a)] if a != before else []
-    return hops
+def over_the_cube(sizes: tuple[int, ...], a: int, b: int, classes: int, *, drawn: bool) -> list[Upward]:
+    """Digit by digit, from endpoint to switch to endpoint: in order, or in any order, by digits left."""
+    to = coordinates(sizes, b)
+    differ = [d for d, digit in enumerate(to) if digit != coordinates(sizes, a)[d]]
+    found = []
+    for order in permutations(differ) if drawn else [differ]:
+        hops: Upward = []
+        at = a
+        for left, d in zip(range(len(order), 0, -1), order, strict=True):
+            before, at = at, number(sizes, moved(coordinates(sizes, at), d, to[d]))
+            first, second = (left - 1, left - 1) if drawn else (before % classes, at % classes)
+            hops += [(7 + d, first), (to[d], second)]
+        found.append(hops)
+    return found
 
 
-def nested(graph: Graph) -> Paths:
-    """Round the source's subtorus to its uplink, digit by digit over the upper network, round the other subtorus."""
+def nested(graph: Graph, *, drawn: bool = False) -> Paths:
+    """Round the source's subtorus to its uplink, over the upper network, round the other subtorus."""
     t, u, endpoints = (graph.extra[key] for key in ("t", "u", "endpoints"))
     size, uplinks = t**3, nest_uplinks(t, u)
     first, last = ((0, 1), (2, 3)) if t > 3 else ((0, 0), (1, 1))
-    over = over_the_tree if graph.links[endpoints][0][1] == "up" else over_the_cube
+    tree = graph.links[endpoints][0][1] == "up"
+    over = over_the_tree if tree else over_the_cube
+    classes = max(last[1] + 1, 0 if tree or not drawn else len(graph.sides))
 
     def uplink(router: int) -> int:
         place = graph.attached[coordinates((t, t, t), router % size)]
@@ -133,12 +150,15 @@ def nested(graph: Graph) -> Paths:
         if src // size == dst // size:
             return [(1.0, round_subtorus(t, src, dst, last))]
         a, b = uplink(src), uplink(dst)
-        hops = [*round_subtorus(t, src, holder(a), first)]
-        at = holder(a)
-        for port, j in over(graph.sides, a, b):
-            hops.append((at, port, j % (last[1] + 1)))
-            at = graph.links[at][port - graph.p[at]][0]
-        return [(1.0, (*hops, *round_subtorus(t, holder(b), dst, last)))]
+        found = []
+        for upward in over(graph.sides, a, b, classes, drawn=drawn):
+            hops = [*round_subtorus(t, src, holder(a), first)]
+            at = holder(a)
+            for port, used in upward:
+                hops.append((at, port, used))
+                at = graph.links[at][port - graph.p[at]][0]
+            found.append([(1.0, (*hops, *round_subtorus(t, holder(b), dst, last)))])
+        return evenly(found)
 
     return paths
 

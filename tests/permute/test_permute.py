@@ -334,3 +334,14 @@ def test_a_network_that_carries_less_than_its_base_says_so(topoloom):
     assert words in shown.err
     assert any(words in note for note in shown.json()[0]["notes"])
     assert "less bandwidth" not in topoloom("show", "permuted:two-cab(mesh:8),cabinet=4", "--json").err
+
+
+@pytest.mark.parametrize(("spec", "worse"), [("slimfly:q=5", True), ("torus:8x8", False)])
+def test_a_permutation_that_is_worse_than_its_base_says_so(spec, worse):
+    facts = topoloom.network(f"permuted:two-cab({spec}),cabinet=8,trials=3").facts()
+    told, note = facts["permutation"], next(note for note in facts["notes"] if "is the best" in note)
+    longer = told["diameter"] > told["base_diameter"] or told["average_distance"] > told["base_average_distance"]
+    assert longer == worse
+    assert ("the base is better" in note) == longer
+    if told["diameter"] > told["base_diameter"]:
+        assert f"the diameter rose from {told['base_diameter']} to {told['diameter']}" in note

@@ -8,6 +8,11 @@ from oracles import escape, graphs, routes
 from oracles.graphs import Graph
 from topoloom import TopoloomError, network
 
+
+def nested_drawn(graph: Graph) -> routes.Paths:
+    return routes.nested(graph, drawn=True)
+
+
 CASES = {
     # routing of the engine: {network: (its paths, VC classes of one phase)}
     "dor": {
@@ -69,6 +74,10 @@ CASES = {
         "clos:radix=4,levels=4": (routes.nca, 1),
         "clos:radix=8,levels=3,taper=4x2": (routes.nca, 1),
         "xgft:down=2x3x2,up=3x2": (routes.nca, 1),
+        "nesttree:t=2,u=4,endpoints=48,upper=2x3x2": (nested_drawn, 2),
+        "nesttree:t=4,u=8,endpoints=192,upper=4x2x3,attach=published": (nested_drawn, 4),
+        "nestghc:t=2,u=2,endpoints=48,upper=4x3x2": (nested_drawn, 3),
+        "nestghc:t=4,u=8,endpoints=128,upper=2x4x2": (nested_drawn, 4),
     },
 }
 CASES["anca"] = CASES["nca"]

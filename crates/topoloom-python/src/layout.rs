@@ -3,7 +3,7 @@
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
-use topoloom::layout::{self, Bill, Cost, End, PriceList, Racking, Rules};
+use topoloom::layout::{self, Bill, Cost, End, PriceList, Racking, Rows, Rules};
 
 use crate::compute::{compute, try_compute};
 use crate::error::raise;
@@ -140,7 +140,7 @@ pub fn rack_json(rules: &str) -> PyResult<Option<String>> {
             "router_kw": racks.router_kw, "node_kw": racks.node_kw, "max_routers": racks.most_routers,
             "max_nodes": racks.most_nodes, "width_m": rules.width_m, "depth_m": rules.depth_m, "aisles_m": rules.aisles_m,
             "overhead_m": rules.overhead_m, "inside_m": rules.inside_m, "terminal_m": rules.terminal_m,
-            "rows": rules.rows, "columns": rules.columns,
+            "rows": rules.rows.and_then(Rows::count), "columns": rules.columns,
         })
     };
     Ok(rules.racks.as_ref().map(numbers).map(|found| found.to_string()))

@@ -101,7 +101,7 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             // An internal hop before each outer one at the most, and one at the end.
             "ts-dor" | "dort" => 2 * least + 1,
             "duato" | "updown" => 2 * network.num_routers() as u32,
-            "dor" if nested(network) => nested_bound(network),
+            "dor" | "nca" | "anca" if nested(network) => nested_bound(network),
             // A class for each hop.
             "omniwar" | "polarized" => routing.classes(),
             // Where links have failed, up and then down may be longer than other ways, but no longer than on the whole tree.

@@ -17,6 +17,6 @@ pub use prices::{CableKind, CablePlace, CablePurchase, NicPrice, PriceList, Rout
 pub use qap::Qap;
 pub use racks::{Order, Racking};
 pub use rules::{
-    ENTRY as LAYOUT, KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rules, name,
+    ENTRY as LAYOUT, KEYS as LAYOUT_KEYS, PRESETS as LAYOUT_PRESETS, Preset as LayoutPreset, Rows, Rules, name,
     read as read_keys,
 };

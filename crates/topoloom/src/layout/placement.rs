@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Qap;
 use super::packing::{Packing, note_on_nodes};
 use super::racks::{Order, Racking, Racks};
-use super::rules::{Rules, mistake};
+use super::rules::{Rows, Rules, mistake};
 use crate::error::{Error, Result};
 use crate::network::{Grid, Network, RouterId, TerminalId};
 
@@ -234,7 +234,7 @@ impl Layout {
         let (structure, routers) = (network.any_structure(), network.num_routers());
         let by_coordinates =
             |keys: &str| Err(mistake(format!("{keys} with cabinet=N; this family places its routers by coordinates")));
-        if rules.rows.or(rules.columns).is_some() {
+        if rules.rows.and_then(Rows::count).or(rules.columns).is_some() {
             return by_coordinates("rows and columns go");
         }
         if rules.anneal.is_some() {
@@ -451,21 +451,23 @@ fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>>
     Ok(stacked(network, cabinets, rules))
 }
 
-/// Rows and columns for `count` cabinets: by default as many columns as rows, or, of racks, even rows on a floor that is
+/// Rows and columns for `count` cabinets: by default as many columns as the root of their number, or, of racks, even rows on a floor that is
 /// as wide as it is deep, nearly.
 fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
     let count = count.max(1);
+    let root = f64::from(count).sqrt().ceil() as u32;
     let square = if rules.racks.is_some() {
         let row_m = rules.depth_m + (rules.aisles_m[0] + rules.aisles_m[1]) / 2.0;
         let rows = (f64::from(count) * rules.width_m / row_m).sqrt().round().max(1.0) as u32;
         count.div_ceil(rows)
     } else {
-        f64::from(count).sqrt().ceil() as u32
+        root
     };
     let [rows, columns] = match (rules.rows, rules.columns) {
-        (Some(rows), Some(columns)) => [rows, columns],
-        (Some(rows), None) => [rows, count.div_ceil(rows)],
-        (None, columns) => {
+        (Some(Rows::Count(rows)), Some(columns)) => [rows, columns],
+        (Some(Rows::Count(rows)), None) => [rows, count.div_ceil(rows)],
+        (Some(Rows::Square), None) => [root, count.div_ceil(root)],
+        (_, columns) => {
             let columns = columns.unwrap_or(square);
             [count.div_ceil(columns), columns]
         }

@@ -38,7 +38,11 @@ pub const KEYS: &[Key] = &[
         Kind::Text("metres, from 0 to 10000, or two as in 1:1.2"),
         "metres of the aisle behind a row, or two that alternate, hot and cold, as 1:1.2",
     ),
-    Key::new("rows", Kind::count(1), "rows of racks (default: as the columns need)"),
+    Key::new(
+        "rows",
+        Kind::Or(Rows::SQUARE, &Kind::count(1)),
+        "rows of racks (default: as the columns need); square: the square root of their number, rounded up",
+    ),
     Key::new("columns", Kind::count(1), "racks of a row (default: a floor as near to a square as possible)"),
     Key::new(
         "overhead",
@@ -113,7 +117,7 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: "permutation",
         summary: "sixteen routers a cabinet, by their ids",
-        stands_for: "cabinet=16,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none",
+        stands_for: "cabinet=16,rows=square,width=0.6,depth=2.1,overhead=4,inside=2,terminal=none",
         source: "Fujiwara, Koibuchi, Matsutani and Casanova, Swap-and-randomize, section 7",
     },
     Preset {
@@ -126,6 +130,32 @@ pub const PRESETS: &[Preset] = &[
 
 /// The name of the rule that is the same for every family.
 const RACK: &str = "rack";
+
+/// How many rows of cabinets a floor has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// So many.
+    Count(u32),
+    /// The square root of the number of cabinets, rounded up, unless columns are given.
+    Square,
+}
+
+impl Rows {
+    const SQUARE: &str = "square";
+
+    /// Reads what stands behind `rows=`, which its key has checked.
+    fn parse(text: &str) -> Option<Self> {
+        if text == Self::SQUARE { Some(Self::Square) } else { text.parse().ok().map(Self::Count) }
+    }
+
+    /// The number, if it was given as one.
+    pub fn count(self) -> Option<u32> {
+        match self {
+            Self::Count(count) => Some(count),
+            Self::Square => None,
+        }
+    }
+}
 
 /// What a layout follows. Lengths are in metres; `None` where the family decides.
 #[derive(Debug, Clone, PartialEq)]
@@ -141,7 +171,7 @@ pub struct Rules {
     /// From a row to the next one.
     pub depth_m: f64,
     /// Rows of cabinets.
-    pub rows: Option<u32>,
+    pub rows: Option<Rows>,
     /// Cabinets of a row.
     pub columns: Option<u32>,
     /// What a cable between cabinets needs beside the way.
@@ -224,6 +254,9 @@ impl Rules {
 
     /// Keys that mean nothing without another.
     fn check(&self) -> Result<()> {
+        if self.racks.is_some() && self.rows == Some(Rows::Square) {
+            return Err(mistake("rows=square does not go with rack, whose floor is as wide as it is deep"));
+        }
         match self.units {
             None if self.cabinet == Packing::Fit => Err(mistake("cabinet=fit goes with units=N")),
             None if self.node_units > 0.0 => Err(mistake("node-units goes with units=N")),
@@ -301,7 +334,7 @@ impl Rules {
         if let Some(text) = given.text("aisle") {
             self.aisles_m = aisles(text)?;
         }
-        self.rows = given.count("rows").or(self.rows);
+        self.rows = given.text("rows").and_then(Rows::parse).or(self.rows);
         self.columns = given.count("columns").or(self.columns);
         self.width_m = metres("width", self.width_m);
         self.depth_m = metres("depth", self.depth_m);

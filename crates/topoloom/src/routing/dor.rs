@@ -8,7 +8,7 @@
 
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
-use super::nest::NestRouting;
+use super::nest::{NestRouting, Ways};
 use super::{AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, Step, View};
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
@@ -49,7 +49,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
         let dateline = options.choice("dateline");
         let bubble = options.choice("bubble");
         let ruled = ruled(options)?;
-        if let Some(nested) = NestRouting::new(network) {
+        if let Some(nested) = NestRouting::new(network, Ways::Fixed) {
             let torus = [("bubble", bubble, "off"), ("dateline", dateline, "on")];
             if ruled.is_some() {
                 return Err(options.mistake("ties and vc are for a torus alone"));

@@ -1,8 +1,10 @@
 //! Routing on trees: up to a nearest common ancestor, then down. One VC class; up*/down* cannot deadlock.
 //!
 //! `nca` takes a random output at each hop up; `anca` the less occupied of two random ones (the first on a tie);
-//! `updown` the one that the source terminal is given. Where links or routers of a tree have failed, see `survivors.rs`.
+//! `updown` the one that the source terminal is given. Subtori under a tree or a generalised hypercube offer `nca` and
+//! `anca` in their upper network: see `nest.rs`. Where links or routers of a tree have failed, see `survivors.rs`.
 
+use super::nest::{NestRouting, Ways};
 use super::survivors::Survivors;
 use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::error::Result;
@@ -12,7 +14,7 @@ use crate::topology::Tree;
 
 pub(super) const NCA: RoutingInfo = RoutingInfo {
     name: "nca",
-    summary: "up to a nearest common ancestor by random outputs, then down",
+    summary: "up to a nearest common ancestor by random outputs, then down; nestghc: dimensions in random order",
     offered: Availability::ByFamilyAndFailed,
     classes: "1",
     adapts: Some(false),
@@ -33,6 +35,9 @@ pub(super) const ANCA: RoutingInfo = RoutingInfo {
 fn build<const ADAPTIVE: bool>(network: &Network, name: &str) -> Result<Option<AnyRouting>> {
     if network.failures().is_some() {
         return Survivors::<ADAPTIVE>::build(network, name);
+    }
+    if let Some(nested) = NestRouting::new(network, if ADAPTIVE { Ways::Compared } else { Ways::Drawn }) {
+        return Ok(Some(AnyRouting::new(nested)));
     }
     Ok(NearestAncestor::<ADAPTIVE>::new(network).map(AnyRouting::new))
 }

@@ -16,7 +16,7 @@
 //! With fewer groups every pair has floor(a*h / (g-1)) links, the arrangement's order being gone through as many
 //! times, and the ports left over join groups in a circulant graph, in the same order; with an odd number of groups
 //! and an odd number of ports left over in each, one port of the network stays unused. One group alone
-//! (`g=1`) has no global links.
+//! (`g=1`) has no global links. With `links=N` every pair has N links, and all other ports stay unused.
 
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
 use super::params::{P, Params, product};
@@ -34,6 +34,7 @@ pub(super) const FAMILY: Family = Family {
         Key::new("h", Kind::count(1), "global ports per router"),
         P,
         Key::new("g", Kind::count(1), "groups, at most a*h+1 (default a*h+1)"),
+        Key::new("links", Kind::count(1), "links between each two groups (default: all that a*h ports a group allow)"),
         ARRANGEMENT,
         SEED,
     ],
@@ -95,9 +96,21 @@ fn build(params: &Params) -> Result<Network> {
     let dragonfly = Dragonfly { a, h, g: g as u32, arrangement };
     let mut builder = NetworkBuilder::new(routers as u32).terminals_everywhere(p);
     link_groups(&mut builder, &dragonfly);
-    let groups = Groups { count: dragonfly.g, ports: ports as u32, arrangement };
+    let groups = Groups { count: dragonfly.g, ports: ports as u32, each: links_of_pair(params, ports, g)?, arrangement };
     groups.link(&mut builder, |group, port| (group * a + port / h, port + 1));
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(dragonfly))
+}
+
+/// The key `links`: no more than `ports` global ports a group allow between each two of `groups` groups.
+fn links_of_pair(params: &Params, ports: u64, groups: u64) -> Result<Option<u32>> {
+    let links = params.count("links");
+    let most = ports / (groups - 1).max(1);
+    match links {
+        Some(links) if u64::from(links) > most => Err(params.mistake(format!(
+            "links is {links}; {ports} global ports a group allow at most {most} between each two of {groups} groups"
+        ))),
+        links => Ok(links),
+    }
 }
 
 fn link_groups(builder: &mut NetworkBuilder, dragonfly: &Dragonfly) {

@@ -85,7 +85,7 @@ fn build(params: &Params) -> Result<Network> {
     for group in 0..dragonfly.g {
         link_group(&mut builder, group * (leaf + spine), &dragonfly, p);
     }
-    let groups = Groups { count: dragonfly.g, ports: ports as u32, arrangement };
+    let groups = Groups { count: dragonfly.g, ports: ports as u32, each: None, arrangement };
     groups.link(&mut builder, |group, port| (group * (leaf + spine) + leaf + port / h, port + 1));
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(dragonfly))
 }

@@ -37,6 +37,8 @@ pub(super) struct Groups {
     pub count: u32,
     /// Global ports of a group.
     pub ports: u32,
+    /// Links between each two groups, if fewer than the ports allow; the ports left over then have none.
+    pub each: Option<u32>,
     /// Where they lead.
     pub arrangement: Arrangement,
 }
@@ -83,8 +85,8 @@ impl Groups {
             return vec![None; self.ports as usize];
         }
         let order = self.order(own);
-        let rounds = (self.ports / (self.count - 1)) as usize;
-        let rest = order.iter().filter(|&&peer| self.joined_by_rest(own, peer));
+        let rounds = self.each.unwrap_or(self.ports / (self.count - 1)) as usize;
+        let rest = order.iter().filter(|&&peer| self.each.is_none() && self.joined_by_rest(own, peer));
         let mut peers: Vec<Option<u32>> = order.repeat(rounds).iter().chain(rest).map(|&peer| Some(peer)).collect();
         peers.resize(self.ports as usize, None);
         if let Arrangement::Random(seed) = self.arrangement {

@@ -53,7 +53,7 @@ pub(super) const TREE: Family = Family {
     keys: KEYS,
     example: "nesttree:t=2,u=4,endpoints=4096",
     source: SOURCE,
-    routings: &["dor"],
+    routings: &["dor", "nca", "anca"],
     roles: Roles { minimal: "dor", ..Roles::ANY },
     build: |params| build(params, false),
 };
@@ -65,7 +65,7 @@ pub(super) const GHC: Family = Family {
     keys: KEYS,
     example: "nestghc:t=2,u=4,endpoints=4096",
     source: SOURCE,
-    routings: &["dor"],
+    routings: &["dor", "nca", "anca"],
     roles: Roles { minimal: "dor", ..Roles::ANY },
     build: |params| build(params, true),
 };

@@ -135,14 +135,26 @@ impl Permutation {
         }
         format!(
             "trial {} of {} is the best: {} exchanges {cabinets} moved {} ends of cables, {} were refused, {} discarded \
-             because they would have disconnected the network; the average distance {chance}",
+             because they would have disconnected the network; the average distance {chance}{}",
             self.best_trial + 1,
             self.trials.len(),
             counts.exchanged,
             self.moved_ends,
             counts.refused,
             counts.disconnecting,
+            self.loss(told),
         )
+    }
+
+    /// A clause that says that distances are longer than those of the base, if they are.
+    fn loss(&self, told: &DistanceSummary) -> String {
+        if told.diameter > self.base_diameter {
+            format!(" and the diameter rose from {} to {}: the base is better", self.base_diameter, told.diameter)
+        } else if told.average_distance > self.base_average_distance {
+            ": the base is better".to_owned()
+        } else {
+            String::new()
+        }
     }
 }
 
