@@ -121,6 +121,10 @@ lint: setup lint-generated ## Check format, lints and types, of Rust and of Pyth
 	$(BIN)/ruff check python tests examples
 	$(BIN)/mypy
 
+.PHONY: lint-workflows
+lint-workflows: ## Check the workflow files by actionlint, which Go builds
+	go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
+
 .PHONY: audit
 audit: setup ## Look for known vulnerabilities in all dependencies, Rust's and Python's
 	@BIN=$(BIN) tests/external/audit.sh

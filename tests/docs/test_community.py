@@ -1,0 +1,41 @@
+"""The files that an open project shows: they parse, and they name what is there."""
+
+import re
+
+import pytest
+import yaml
+
+from harness.paths import ROOT
+from topoloom import _core
+
+YAML = [*sorted(ROOT.glob(".github/**/*.yml")), ROOT / "CITATION.cff", ROOT / ".pre-commit-config.yaml"]
+
+
+@pytest.mark.parametrize("path", YAML, ids=lambda path: path.name)
+def test_it_is_yaml(path):
+    assert isinstance(yaml.safe_load(path.read_text()), dict)
+
+
+def test_the_citation_has_the_version_and_what_the_format_requires():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == _core.__version__
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+
+
+def test_the_checks_before_a_commit_are_those_of_make_lint():
+    lint = (ROOT / "Makefile").read_text().partition("lint: setup")[2].partition("\n\n")[0]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    for hook in hooks:
+        command = hook["entry"].replace(".venv/bin/", "$(BIN)/")
+        assert command in lint, command
+
+
+def test_workflows_run_what_the_project_has():
+    """Its own commands, and the version and the Rust that Cargo.toml states, where they are looked up."""
+    workflows = "".join(path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    assert ".ci/run" in workflows
+    patterns = re.findall(r"sed -n 's/\^(\S+) = ", workflows)
+    assert set(patterns) == {"version", "rust-version"}
+    cargo = (ROOT / "Cargo.toml").read_text()
+    for key in patterns:
+        assert re.search(rf'^{key} = "[0-9.]+"$', cargo, re.MULTILINE), key
