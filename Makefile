@@ -94,16 +94,16 @@ bench-peers: $(BIN)/python ## Measure beside BookSim2 in the same run: make benc
 
 # What Python mirrors of the engine, as the crate's sources say it.
 MIRROR ?= python/topoloom
-GENERATED := $(MIRROR)/_core.pyi $(MIRROR)/engine/results.py
+GENERATED := $(MIRROR)/_core.pyi $(MIRROR)/engine/results.py $(MIRROR)/simulation/run_options.py
 
 .PHONY: generated
 generated: $(BIN)/python
-	@cargo run --quiet --package topoloom-dev -- target/generated
+	@cargo run --quiet --release --package topoloom-dev -- target/generated
 	@$(BIN)/ruff check --quiet --fix --select I $(addprefix target/generated/,$(notdir $(GENERATED)))
 	@$(BIN)/ruff format --quiet $(addprefix target/generated/,$(notdir $(GENERATED)))
 
 .PHONY: generate
-generate: generated ## Write the classes of results and the stub of the engine that Python has, from the crate
+generate: generated ## Write the classes of results and options and the stub of the engine that Python has, from the crate
 	@for file in $(GENERATED); do cp target/generated/$${file##*/} $$file; done
 
 .PHONY: lint-generated

@@ -9,16 +9,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom.engine.results import (
+    AppDescription,
+    BandwidthComparison,
     Bisection,
     CardSizes,
     Cost,
     Facts,
+    FamilyDescription,
+    Floor,
+    FlowConfig,
+    FlowResult,
+    FormatDescription,
+    Item,
+    LayoutDescription,
+    MappingDescription,
     PathDiversity,
+    PermutationSummary,
     Point,
+    PriceList,
     Proof,
+    RackNumbers,
     Resilience,
     RouteLengths,
+    RouterDescription,
+    RoutingDescription,
     SaturationBound,
+    Shape,
+    TrafficDescription,
+    WorkloadResult,
 )
 
 __version__: str
@@ -73,11 +91,8 @@ class Network:
         """What random failures of a kind leave of the network."""
     def edges(self) -> list[tuple[int, int, int, int, str]]:
         """(router, port, router, port, class) of every link between routers."""
-    def structure_json(self) -> str:
-        """
-        What a drawing asks of the family, as a JSON object: ``grid``, ``upright``, ``group_size``, ``blocks`` and
-        ``levels`` (one a router), null where the family has none.
-        """
+    def shape(self) -> Shape:
+        """What a drawing asks of the family."""
     def notes(self) -> list[str]:
         """What was noticed when the network was read."""
     def source_sha256(self) -> str | None:
@@ -204,13 +219,10 @@ class Layout:
         """
     def cost(self) -> Cost:
         """Cost and power in parts."""
-    def floor_json(self) -> str:
-        """
-        ``rows``, ``columns``, ``width_m`` and ``depth_m`` of a place, ``aisles``, ``cabinets`` (a list), ``lengths``
-        (cables by class, kind and length) and ``bundles``, as a JSON object.
-        """
-    def bill_json(self) -> str:
-        """The bill of materials, as a JSON list of items."""
+    def floor(self) -> Floor:
+        """The floor, its cabinets, lengths and bundles of cables."""
+    def bill(self) -> list[Item]:
+        """The bill of materials, item by item."""
     def cables(
         self,
     ) -> list[
@@ -289,8 +301,8 @@ class CyclePlay:
         """The options with everything filled in, as JSON."""
     def run(
         self, cancel: CancelToken
-    ) -> tuple[str, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]:
-        """Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived."""
+    ) -> tuple[WorkloadResult, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]:
+        """Runs without the interpreter's lock; returns what came of it, and when messages were ready and arrived."""
 
 class Name:
     """A name that has been read: ``what`` it is the name of as for ``files_of``."""
@@ -325,24 +337,24 @@ def place_qap(
 def metis_cabinet(rules: str) -> int | None:
     """What a layout without ``cabinet=metis:N`` has no need of: N, if the rules say that."""
 
-def rack_json(rules: str) -> str | None:
-    """
-    The numbers of the rule ``rack`` with the keys of ``rules``, as a JSON object; nothing if they are another layout's.
-    """
+def rack_numbers(rules: str) -> RackNumbers | None:
+    """The numbers of the rule ``rack`` with the keys of ``rules``; nothing if they are another layout's."""
 
 def layout_assumptions(rules: str) -> str:
     """What a layout assumes, in a sentence."""
 
-def permute_list(file: str, text: str, how: str) -> tuple[str, str, str, Network, Network]:
+def permute_list(file: str, text: str, how: str) -> tuple[PermutationSummary, str, str, Network, Network]:
     """
     Permutes the cabling list ``text`` of a file; ``how`` has the method and its options, as JSON. Returns what came of
-    it as a JSON object, the moves and the list afterwards, both as CSV, and the networks before and afterwards.
+    it, the moves and the list afterwards, both as CSV, and the networks before and afterwards.
     """
 
-def bandwidth_side_by_side(before: Network, after: Network, partitions: Sequence[Sequence[NDArray[np.int32]]]) -> str:
+def bandwidth_side_by_side(
+    before: Network, after: Network, partitions: Sequence[Sequence[NDArray[np.int32]]]
+) -> BandwidthComparison:
     """
     Bandwidth before and after by the same means, given partitions to start from (an array of 0 and 1 for the routers
-    each): a JSON object with ``before``, ``after`` and ``losses``, a clause for each number that fell.
+    each).
     """
 
 def room(network: Network) -> int:
@@ -354,25 +366,20 @@ def student_t(degrees: int) -> float:
 def flow_keys() -> list[tuple[str, str]]:
     """The keys of the flow engine, with their meaning."""
 
-def flow_config(config: str) -> str:
-    """The options of the flow engine with everything filled in, as JSON."""
-
 def flow_rates(routing: Routing, pairs: Sequence[NDArray[np.uint32]], config: str) -> NDArray[np.float64]:
     """The rates, in bytes a second, of flows that are all under way."""
 
 def flow_run(
     routing: Routing, pairs: Sequence[NDArray[np.uint32]], bytes: NDArray[np.uint64], config: str, cancel: CancelToken
-) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
     """Runs flows that all begin at the start."""
 
-def flow_check(workload: Workload, config: str, rate: str, seed: int) -> str:
-    """
-    Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options as JSON.
-    """
+def flow_check(workload: Workload, config: str, rate: str, seed: int) -> FlowConfig:
+    """Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options."""
 
 def flow_workload(
     routing: Routing, workload: Workload, mapping: str, config: str, rate: str, seed: int, cancel: CancelToken
-) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
     """Runs a workload."""
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:
@@ -386,11 +393,11 @@ def concise(sentence: str) -> str:
 def available_memory() -> int:
     """The bytes of memory that this process can still take."""
 
-def families_json() -> str:
-    """A list of {name, summary, sizes, example, source, keys}."""
+def families() -> list[FamilyDescription]:
+    """The families of networks."""
 
-def layouts_json() -> str:
-    """A list of {name, summary, stands_for, source, keys} of layouts, the default one first; a key is {name, doc}."""
+def layouts() -> list[LayoutDescription]:
+    """The layouts that have a name, the default one first."""
 
 def routing_in_role(role: str, family: str) -> str | None:
     """
@@ -398,14 +405,14 @@ def routing_in_role(role: str, family: str) -> str | None:
     role.
     """
 
-def prices_json() -> str:
-    """The price lists, each as it stands in its file, the default one first."""
+def price_lists() -> list[PriceList]:
+    """The price lists, the default one first."""
 
-def price_list_json(prices: str) -> str:
+def price_list(prices: str) -> PriceList:
     """One price list, by its name or from one's own JSON; nothing: the default one."""
 
-def formats_json() -> str:
-    """A list of {name, summary, endings, read, write, beside}."""
+def formats() -> list[FormatDescription]:
+    """The file formats."""
 
 def format_of(path: str, name: str | None = None) -> str:
     """The name of the format of a file: ``name`` if given, else what the ending of ``path`` tells."""
@@ -436,23 +443,20 @@ def parse_pairs(option: str, text: str, keys: Sequence[str]) -> list[tuple[str, 
 def processors() -> int:
     """The processors that this process may use, by its affinity and the quotas of its control groups."""
 
-def routings_json() -> str:
-    """A list of {name, summary, networks, classes, keys}."""
+def routings() -> list[RoutingDescription]:
+    """The routings."""
 
-def routers_json() -> str:
-    """
-    The router models, a list of {name, summary, source, cycle_ns, preset}, and the options of all of them, a list of
-    {name, kind, words, default, unless, doc, models}.
-    """
+def router_models() -> list[RouterDescription]:
+    """The router models."""
 
 def router_settings(config_json: str) -> list[tuple[str, str]]:
     """How the router of a configuration is set up, in words: (what, value with its unit)."""
 
-def apps_json() -> str:
-    """A list of {name, argument, summary, keys} of applications; the argument, such as FILE, or null."""
+def apps() -> list[AppDescription]:
+    """The applications."""
 
-def mappings_json() -> str:
-    """A list of {name, summary, keys} of mappings of tasks to terminals."""
+def mappings() -> list[MappingDescription]:
+    """The mappings of tasks to terminals."""
 
-def traffic_json() -> str:
-    """A list of {name, argument, summary, keys}; the argument, such as FILE, or null."""
+def traffic_patterns() -> list[TrafficDescription]:
+    """The traffic patterns."""

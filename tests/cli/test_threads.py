@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -51,6 +52,40 @@ def test_little_memory_for_threads_is_no_hang():
     assert json.loads(done.stdout)["points"][0]["accepted"] > 0
 
 
+HEAPS = """
+import ctypes, resource, tempfile
+from topoloom import _core
+from topoloom.simulation.options import make_options
+network = _core.Network("mesh:8x8")
+options = make_options({"threads": 6, "warmup": 0, "measure": 10}).engine_json()
+routing, traffic = _core.Routing(network, "dor"), _core.Traffic(network, "uniform")
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+def heaps():
+    with tempfile.NamedTemporaryFile() as file:
+        stream = ctypes.c_void_p(libc.fopen(file.name.encode(), b"w"))
+        libc.malloc_info(0, stream)
+        libc.fclose(stream)
+        return file.read().count(b"<heap nr=")
+before = heaps()
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
+assert _core.Simulation(routing, traffic, options).point(0.3, _core.CancelToken()).packets > 0
+print(before, heaps())
+"""
+"""Counts the C library's heaps, for each of which it reserves 64 MB of addresses."""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="heaps of glibc")
+def test_threads_share_heaps_where_addresses_are_few():
+    environment = os.environ | {"RAYON_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", HEAPS], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    before, after = done.stdout.split()
+    assert after == before, "a heap a thread takes what is left for computations"
+
+
 FEW_THREADS = """
 import resource
 from topoloom import _core
@@ -72,7 +107,10 @@ print(token.threads, {key: value for key, value in alone.items() if key not in t
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of address space bind on Linux")
 def test_a_run_goes_on_with_the_threads_that_the_system_gives():
-    done = subprocess.run([sys.executable, "-c", FEW_THREADS], capture_output=True, text=True, timeout=120, check=False)
+    environment = os.environ | {"RAYON_NUM_THREADS": "1"}  # a heap a processor stands before the limit
+    done = subprocess.run(
+        [sys.executable, "-c", FEW_THREADS], env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
     assert done.returncode == 0, done.stderr
     threads, _, different = done.stdout.partition(" ")
     assert 1 <= int(threads) < 100

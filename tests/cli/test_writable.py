@@ -1,6 +1,5 @@
 """What files that the program writes may replace, and that a run that fails leaves the old ones."""
 
-import json
 import os
 import stat
 import threading
@@ -165,7 +164,7 @@ def test_new_files_have_the_rights_of_new_files(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "new.csv").stat().st_mode) == 0o640
 
 
-FORMATS = [item["name"] for item in json.loads(_core.formats_json()) if item["write"]]
+FORMATS = [item["name"] for item in _core.formats() if item["write"]]
 
 
 @pytest.mark.parametrize("name", FORMATS)

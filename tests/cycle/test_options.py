@@ -23,9 +23,9 @@ def test_the_engine_says_what_goes_with_a_model():
     assert (options.vcs, options.buffer, options.flow, options.speedup, options.routing_delay) == (4, 9, "vct", 1.0, 36)
     assert (options.links.local, options.packet) == (7, 33)
     assert CYCLE_NS == {"vct": 256 / 96}
-    models = json.loads(_core.routers_json())["models"]
-    assert [model["name"] for model in models] == ["iq", "vct", "extoll"]
-    assert all(EngineOptions(model=model["name"]) != EngineOptions() for model in models[1:])
+    models = [model.name for model in _core.router_models()]
+    assert models == ["iq", "vct", "extoll"]
+    assert all(EngineOptions(model=model) != EngineOptions() for model in models[1:])
 
 
 def test_reports_say_what_a_router_is_set_up_like():

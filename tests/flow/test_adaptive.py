@@ -1,6 +1,5 @@
 """Adaptive routings in the flow engine, between the best of all splits (a linear program) and oblivious routings."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +109,7 @@ def test_every_adaptive_routing_runs_and_repeats_itself(spec):
     pairs = permuted(network.num_terminals)
     sources, targets = zip(*[pair for pair in pairs if pair[0] != pair[1]], strict=True)
     sizes = [LINK // (1 + place % 3) for place in range(len(sources))]
-    known = {info["name"]: info["adapts"] for info in json.loads(_core.routings_json())}
+    known = {info.name: info.adapts for info in _core.routings()}
     for routing in network.core.routings():
         if not known[routing]:
             continue

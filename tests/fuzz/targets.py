@@ -24,13 +24,13 @@ class Case:
 
 @cache
 def families() -> list[dict]:
-    return [family for family in json.loads(_core.families_json()) if family["name"] != "file"]
+    return [family for family in _core.families() if family["name"] != "file"]
 
 
 @cache
 def listed(what: str) -> list[dict]:
-    lists = {"routings": _core.routings_json, "traffic": _core.traffic_json, "apps": _core.apps_json}
-    return json.loads(lists[what]())
+    lists = {"routings": _core.routings, "traffic": _core.traffic_patterns, "apps": _core.apps}
+    return list(lists[what]())
 
 
 def spec(random: Random) -> str:
@@ -157,7 +157,7 @@ def lines(random: Random) -> Case:
 @cache
 def graphs() -> dict[str, bytes]:
     """Return small files in every format of graphs that is read."""
-    formats = [each for each in json.loads(_core.formats_json()) if each["read"] and each["write"]]
+    formats = [each for each in _core.formats() if each["read"] and each["write"]]
     made = {}
     for each in formats:
         for place, name in enumerate(("mesh:3x3,p=2", "hyperx:3,p=1")):
@@ -196,7 +196,7 @@ TABLES: dict[str, tuple[list[str], bytes]] = {
 @cache
 def _table(name: str) -> bytes:
     if name == "prices.json":
-        return _core.price_list_json("edr-flex").encode()
+        return json.dumps(_core.price_list("edr-flex")).encode()
     return TABLES[name][1]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import topoloom
-from topoloom._core import families_json
+from topoloom._core import families
 from topoloom.plotting import draw_layouts, draw_networks
 from topoloom.plotting.families import links_of, sketch
 
@@ -41,9 +41,8 @@ SPECS = [
 
 
 def examples():
-    import json  # noqa: PLC0415
 
-    return [family["example"] for family in json.loads(families_json()) if family["name"] != "file"]
+    return [family["example"] for family in families() if family["name"] != "file"]
 
 
 @pytest.mark.parametrize("spec", SPECS)

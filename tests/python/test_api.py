@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +25,7 @@ def test_every_name_is_there_and_so_are_the_modules() -> None:
 def test_every_family_of_the_engine_can_be_called_by_name() -> None:
     exported = {name: getattr(topoloom, name) for name in topoloom.__all__}
     called = {value.name: name for name, value in exported.items() if isinstance(value, Family)}
-    families = {family["name"]: family for family in json.loads(_core.families_json())}
+    families = {family["name"]: family for family in _core.families()}
     assert set(called) == set(families) - {"file"}, "a file is not built from sizes"
     for family, name in called.items():
         example = families[family]["example"]

@@ -1,7 +1,6 @@
 """Names: one grammar, the engine's, cuts them; what they are called and read, and what lists say of their keys."""
 
 import ast
-import json
 from pathlib import Path
 
 import pytest
@@ -115,10 +114,9 @@ def test_points_are_the_same_however_their_names_are_written() -> None:
 
 def test_lists_say_the_types_of_keys() -> None:
     lists = [
-        json.loads(text())
-        for text in (
-            _core.families_json, _core.routings_json, _core.traffic_json, _core.apps_json, _core.mappings_json,
-            _core.layouts_json,
+        described()
+        for described in (
+            _core.families, _core.routings, _core.traffic_patterns, _core.apps, _core.mappings, _core.layouts,
         )
     ]  # fmt: skip
     keys = [key for items in lists for item in items for key in item["keys"]]

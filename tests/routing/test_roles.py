@@ -3,7 +3,6 @@
 Run as a program, ``python tests/routing/test_roles.py``, this writes the table anew.
 """
 
-import json
 import sys
 from functools import cache
 from pathlib import Path
@@ -81,7 +80,7 @@ def page_rows() -> list[list[str]]:
 
 def test_the_table_names_every_family_with_its_routing():
     told = {family: row[1] for row in page_rows() for family in row[0].replace("`", "").split(", ")}
-    families = [family["name"] for family in json.loads(_core.families_json())]
+    families = [family.name for family in _core.families()]
     assert told == {family: f"`{in_role('adaptive', family)}`" for family in families}
 
 

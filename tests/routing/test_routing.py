@@ -1,7 +1,5 @@
 """Routings as the engine runs them: mean hops, loads of links, and who offers what. Paths are those of the oracle."""
 
-import json
-
 import pytest
 
 from harness.engine import proof_of, run
@@ -171,7 +169,7 @@ def test_each_network_offers_its_own_routings():
     }
     anywhere = {"amin", "ugal-g", "polarized", "lbr", "updown", "duato", "lash", "dfsssp"}
     # A table is the user's own.
-    names = {routing["name"] for routing in json.loads(_core.routings_json())} - {"table"}
+    names = {routing.name for routing in _core.routings()} - {"table"}
     for spec, offered in offers.items():
         network = _core.Network(spec)
         for name in names:

@@ -18,7 +18,9 @@ import pytest
 
 from harness.outcome import Outcome
 from topoloom import TopoloomError, _core
-from topoloom.simulation.options import EngineOptions, LinkLatencies, Options, Reads
+from topoloom.simulation.option_types import Options, marks
+from topoloom.simulation.options import EngineOptions
+from topoloom.simulation.run_options import LinkLatencies
 from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, measurements, run_points
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.worker import outcome_of
@@ -26,7 +28,7 @@ from topoloom.studies.worker import outcome_of
 Command = Callable[..., Outcome]
 
 SHORT = "options = {warmup = 10, measure = 50}"
-PRICES = _core.price_list_json("")
+PRICES = json.dumps(_core.price_list(""))
 
 
 class Here:
@@ -143,7 +145,7 @@ def test_every_option_that_reads_a_file_is_marked(folder: Path) -> None:
     reading = set()
     for name, kind in MEASUREMENTS.items():
         for option, field in kind.options.model_fields.items():
-            if str not in (field.annotation, *get_args(field.annotation)):
+            if str not in _types(field.annotation):
                 continue
             values: dict[str, Any] = {"warmup": 1, "measure": 1} if kind.simulates else {}
             missing = [
@@ -156,13 +158,15 @@ def test_every_option_that_reads_a_file_is_marked(folder: Path) -> None:
     assert {"facts prices", "facts layout", "layout prices", "simulate rates", "curve rates"} <= reading
     nested = {field.annotation for field in EngineOptions.model_fields.values() if _is_options(field.annotation)}
     assert nested == {LinkLatencies}, "options within options are walked here, too"
-    texts = {name for name, field in LinkLatencies.model_fields.items() if str in get_args(field.annotation)}
-    marked = {
-        name
-        for name, field in LinkLatencies.model_fields.items()
-        if any(isinstance(mark, Reads) for mark in field.metadata)
-    }
+    texts = {name for name, field in LinkLatencies.model_fields.items() if str in _types(field.annotation)}
+    marked = {name for name, field in LinkLatencies.model_fields.items() if any(marks(field))}
     assert texts == marked == {"cabinet"}
+
+
+def _types(annotation: object) -> set[object]:
+    """Return a type and all types that it is made of."""
+    parts = (part for part in get_args(annotation) if isinstance(part, type) or get_args(part))
+    return {annotation}.union(*map(_types, parts))
 
 
 def _is_options(annotation: object) -> bool:

@@ -245,6 +245,6 @@ def test_mistakes_in_a_file_of_pairs(tmp_path, text, told):
 
 
 def test_every_pattern_is_listed_with_its_keys():
-    listed = {item["name"]: item for item in json.loads(_core.traffic_json())}
+    listed = {item["name"]: item for item in _core.traffic_patterns()}
     assert listed["pairs"]["argument"] == "FILE"
     assert [key["name"] for key in listed["hotspot"]["keys"]] == ["nodes", "rates", "share"]

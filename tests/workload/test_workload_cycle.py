@@ -17,14 +17,14 @@ CYCLE_S = 64 / 1.25e9
 
 
 def play(spec: str, routing: str, app: str, mapping: str = "linear", **options: object) -> tuple[dict, list]:
-    """Return the engine's JSON, and (message, ready cycle, arrival cycle) by message."""
+    """Return the engine's result, and (message, ready cycle, arrival cycle) by message."""
     network = _core.Network(spec)
     workload = _core.Workload.on(app, network)
     run = _core.CyclePlay(_core.Routing(network, routing), workload, mapping, "64B", "10Gb/s", json.dumps(options))
-    text, times = run.run(_core.CancelToken())
+    told, times = run.run(_core.CancelToken())
     ids, ready, arrived = (column.tolist() for column in times)
     cycles = [(m, round(r / CYCLE_S), round(a / CYCLE_S)) for m, r, a in zip(ids, ready, arrived, strict=True)]
-    return json.loads(text), cycles
+    return told, cycles
 
 
 def ready_by(programs: oracle.Programs, arrivals: dict[int, int], cycle_s: float) -> dict[int, int]:

@@ -35,6 +35,12 @@ fn marked_up(text: &str) -> String {
     text.replace("[`", "`").replace("`]", "`").replace('`', "``")
 }
 
+/// A text that begins with a capital.
+pub fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Text in lines that begin with `indent`, and with `hanging` spaces more from the second line on.
 pub fn wrapped(text: &str, indent: usize, hanging: usize) -> String {
     let mut lines = vec![" ".repeat(indent)];

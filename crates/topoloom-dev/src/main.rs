@@ -1,10 +1,13 @@
 //! Generates what Python mirrors of the crate: `make generate` runs it, `make lint` compares.
 //!
-//! `topoloom-dev DIRECTORY` reads the sources of the engine and of its bindings, and writes into DIRECTORY
-//! `results.py`, a class for each result that crosses to Python, and `_core.pyi`, the stub of the bindings.
+//! `topoloom-dev DIRECTORY` reads the sources of the engine and of its bindings, asks the engine for its defaults, and
+//! writes into DIRECTORY `results.py`, a class for each result that crosses to Python, `run_options.py`, the classes of
+//! the options of the cycle engine, and `_core.pyi`, the stub of the bindings.
 
 mod docs;
+mod options;
 mod results;
+mod serde;
 mod sources;
 mod stub;
 mod types;
@@ -34,8 +37,10 @@ fn generate(directory: &Path) -> io::Result<()> {
     let engine = Sources::read(&crates.join("topoloom/src"))?;
     let bindings = Sources::read(&crates.join("topoloom-python/src"))?;
     let stub = stub::generate(&bindings).map_err(io::Error::other)?;
-    let results = results::generate(&engine, &stub.results).map_err(io::Error::other)?;
+    let options = options::generate(&engine).map_err(io::Error::other)?;
+    let results = results::generate(&engine.and(bindings), &stub.results).map_err(io::Error::other)?;
     fs::create_dir_all(directory)?;
     fs::write(directory.join("_core.pyi"), stub.text)?;
+    fs::write(directory.join("run_options.py"), options)?;
     fs::write(directory.join("results.py"), results)
 }

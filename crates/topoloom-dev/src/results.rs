@@ -1,30 +1,27 @@
 //! A class of Python for each result: the structs that cross to Python, and those within them.
 
 use quote::ToTokens;
-use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, ExprLit, Field, ItemEnum, ItemStruct, Lit, Meta, Token, Type};
+use syn::{Field, ItemEnum, ItemStruct, Meta, Type};
 
 use crate::docs;
+use crate::serde::{options as serde_options, text_of};
 use crate::sources::{Found, Sources};
-use crate::types::{arguments, last, plain};
+use crate::types::{arguments, attribute_name, last, plain};
 
 const HEAD: &str = r#""""The results of the engine. Generated from the crate by ``make generate``: do not edit."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from topoloom.engine.records import Record
 "#;
 
-/// Words of Python that no attribute can be called.
-const KEYWORDS: [&str; 10] = ["from", "global", "in", "is", "as", "class", "def", "import", "lambda", "with"];
-
-/// Names that records have already.
+/// Names that records have already: attributes of that name have an underscore behind them, as words of Python have.
 const TAKEN: [&str; 12] =
     ["clear", "copy", "fields", "fromkeys", "get", "items", "keys", "of_json", "pop", "setdefault", "update", "values"];
 
 /// The module with the classes of `roots`, and of all that they hold.
-pub fn generate(engine: &Sources, roots: &[String]) -> Result<String, String> {
-    let mut classes = Classes { engine, written: Vec::new(), text: HEAD.to_owned() };
+pub fn generate(sources: &Sources, roots: &[String]) -> Result<String, String> {
+    let mut classes = Classes { sources, written: Vec::new(), text: HEAD.to_owned() };
     for root in roots {
         classes.type_of_name(root)?;
     }
@@ -33,9 +30,16 @@ pub fn generate(engine: &Sources, roots: &[String]) -> Result<String, String> {
 
 /// The classes so far.
 struct Classes<'s> {
-    engine: &'s Sources,
+    sources: &'s Sources,
     written: Vec<String>,
     text: String,
+}
+
+/// What a class declares itself, and the classes of the structs that are flattened into its own.
+#[derive(Default)]
+struct Declaration {
+    bases: Vec<String>,
+    attributes: Vec<Attr>,
 }
 
 /// An attribute of a class.
@@ -51,6 +55,7 @@ impl Classes<'_> {
         match of {
             Type::Reference(reference) => return self.type_of(&reference.elem),
             Type::Array(array) => return Ok(format!("list[{}]", self.type_of(&array.elem)?)),
+            Type::Slice(slice) => return Ok(format!("list[{}]", self.type_of(&slice.elem)?)),
             Type::Tuple(tuple) => {
                 let mut kinds = tuple.elems.iter().map(|own| self.type_of(own)).collect::<Result<Vec<_>, _>>()?;
                 kinds.dedup();
@@ -65,6 +70,7 @@ impl Classes<'_> {
             ("Vec", [own]) => Ok(format!("list[{}]", self.type_of(own)?)),
             ("Box" | "Arc", [own]) => self.type_of(own),
             ("Map" | "BTreeMap", [_, own]) => Ok(format!("dict[str, {}]", self.type_of(own)?)),
+            ("Value", []) => Ok("Any".to_owned()),
             (name, _) => self.type_of_name(name),
         }
     }
@@ -73,7 +79,7 @@ impl Classes<'_> {
         if let Some(plain) = plain(name) {
             return Ok(plain.to_owned());
         }
-        match self.engine.find_serialised(name)? {
+        match self.sources.find_serialised(name)? {
             Found::Id => Ok("int".to_owned()),
             Found::Alias(alias) => self.type_of(&alias.ty),
             Found::Enum(item) => Ok(literal(item)),
@@ -89,27 +95,30 @@ impl Classes<'_> {
     }
 
     fn class(&mut self, item: &ItemStruct) -> Result<String, String> {
-        let attributes = self.attributes(item)?;
-        let mut below = "\n    Attributes:\n".to_owned();
+        let Declaration { bases, attributes } = self.declaration(item)?;
+        let mut below = String::new();
         let mut fields = String::new();
         for Attr { name, kind, doc } in &attributes {
             below += &format!("{}\n", docs::wrapped(&format!("{name}: {doc}"), 8, 4));
             fields += &format!("    {name}: {kind}\n");
         }
+        if !attributes.is_empty() {
+            (below, fields) = (format!("\n    Attributes:\n{below}"), format!("\n{fields}"));
+        }
         let doc = docs::docstring(&docs::of(&item.attrs), &below, 4);
-        Ok(format!("\n\nclass {}(Record):\n{doc}\n{fields}", item.ident))
+        let bases = if bases.is_empty() { "Record".to_owned() } else { bases.join(", ") };
+        Ok(format!("\n\nclass {}({bases}):\n{doc}{fields}", item.ident))
     }
 
-    /// The attributes of a struct, with those of the structs that are flattened into it.
-    fn attributes(&mut self, item: &ItemStruct) -> Result<Vec<Attr>, String> {
-        let mut found = Vec::new();
+    fn declaration(&mut self, item: &ItemStruct) -> Result<Declaration, String> {
+        let mut found = Declaration::default();
         for field in &item.fields {
             let options = serde_options(&field.attrs);
             let has = |name: &str| options.iter().any(|option| option.path().is_ident(name));
             if has("flatten") {
-                found.extend(self.flattened(field)?);
+                self.flatten(field, &mut found)?;
             } else if !has("skip") {
-                found.push(self.attribute(field, &options)?);
+                found.attributes.push(self.attribute(field, &options)?);
             }
         }
         Ok(found)
@@ -118,11 +127,7 @@ impl Classes<'_> {
     fn attribute(&mut self, field: &Field, options: &[Meta]) -> Result<Attr, String> {
         let own = field.ident.as_ref().ok_or("a result has a field without a name")?.to_string();
         let renamed = options.iter().find(|option| option.path().is_ident("rename")).and_then(text_of);
-        let name = renamed.unwrap_or(own);
-        if TAKEN.contains(&name.as_str()) {
-            return Err(format!("a result has a field {name}, as records have a method of that name"));
-        }
-        let name = if KEYWORDS.contains(&name.as_str()) { format!("{name}_") } else { name };
+        let name = attribute_name(renamed.as_deref().unwrap_or(own.trim_start_matches("r#")), &TAKEN);
         let mut kind = self.type_of(&field.ty)?;
         if options.iter().any(|option| option.path().is_ident("skip_serializing_if")) && !kind.ends_with(" | None") {
             kind.push_str(" | None");
@@ -130,20 +135,25 @@ impl Classes<'_> {
         Ok(Attr { name, kind, doc: docs::of(&field.attrs).join(" ") })
     }
 
-    fn flattened(&mut self, field: &Field) -> Result<Vec<Attr>, String> {
+    /// Adds what a flattened struct has: its class as a base; or, where the struct need not be there, its attributes, each
+    /// of which may be missing.
+    fn flatten(&mut self, field: &Field, into: &mut Declaration) -> Result<(), String> {
         let segment = last(&field.ty).ok_or("only structs are flattened")?;
-        let (segment, optional) = match arguments(segment).as_slice() {
-            [own] if segment.ident == "Option" => (last(own).ok_or("only structs are flattened")?, true),
-            _ => (segment, false),
+        let [own] = arguments(segment)[..] else {
+            into.bases.push(self.type_of_name(&segment.ident.to_string())?);
+            return Ok(());
         };
-        let Found::Struct(item) = self.engine.find_serialised(&segment.ident.to_string())? else {
-            return Err(format!("{} is flattened and no struct", segment.ident));
+        let name = last(own).ok_or("only structs are flattened")?.ident.to_string();
+        let Found::Struct(item) = self.sources.find_serialised(&name)? else {
+            return Err(format!("{name} is flattened and no struct"));
         };
-        let mut found = self.attributes(item)?;
-        for attribute in found.iter_mut().filter(|own| optional && !own.kind.ends_with(" | None")) {
-            attribute.kind.push_str(" | None");
+        let Declaration { bases, attributes } = self.declaration(item)?;
+        if !bases.is_empty() {
+            return Err(format!("{name} is flattened where it is there, and has bases itself"));
         }
-        Ok(found)
+        let optional = |own: Attr| Attr { kind: format!("{} | None", own.kind.trim_end_matches(" | None")), ..own };
+        into.attributes.extend(attributes.into_iter().map(optional));
+        Ok(())
     }
 }
 
@@ -169,19 +179,4 @@ fn separated(name: &str, by: char) -> String {
         text.extend(letter.to_lowercase());
     }
     text
-}
-
-/// What stands in the `serde` attributes of an item.
-fn serde_options(attributes: &[Attribute]) -> Vec<Meta> {
-    let own = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
-    let parsed = own.filter_map(|own| own.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok());
-    parsed.flatten().collect()
-}
-
-fn text_of(option: &Meta) -> Option<String> {
-    let Meta::NameValue(pair) = option else { return None };
-    match &pair.value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-        _ => None,
-    }
 }

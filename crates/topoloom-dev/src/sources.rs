@@ -34,32 +34,40 @@ impl Sources {
         Ok(Self { files })
     }
 
+    /// These and others.
+    pub fn and(mut self, others: Self) -> Self {
+        self.files.extend(others.files);
+        self
+    }
+
     /// All items.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         self.files.values().flatten()
     }
 
-    /// The type of a name that is serialised, which must be one alone.
+    /// The type of a name that is serialised, which must be one alone; another name of a type only where there is none.
     pub fn find_serialised(&self, name: &str) -> Result<Found<'_>, String> {
         self.one(name, |attributes| {
             attributes.iter().any(|own| own.meta.to_token_stream().to_string().contains("Serialize"))
         })
     }
 
-    /// The type of a name, which must be one alone.
+    /// The type of a name, likewise.
     pub fn find(&self, name: &str) -> Result<Found<'_>, String> {
         self.one(name, |_| true)
     }
 
     fn one(&self, name: &str, wanted: impl Fn(&[Attribute]) -> bool) -> Result<Found<'_>, String> {
-        let mut found = self.items().filter_map(|item| match item {
+        let found = self.items().filter_map(|item| match item {
             Item::Struct(item) if item.ident == name && wanted(&item.attrs) => Some(Found::Struct(item)),
             Item::Enum(item) if item.ident == name && wanted(&item.attrs) => Some(Found::Enum(item)),
             Item::Type(item) if item.ident == name => Some(Found::Alias(item)),
             Item::Macro(item) if item.mac.path.is_ident("id") && last_name(&item.mac.tokens) == name => Some(Found::Id),
             _ => None,
         });
-        match (found.next(), found.next()) {
+        let (aliases, types): (Vec<_>, Vec<_>) = found.partition(|found| matches!(found, Found::Alias(_)));
+        let mut found = if types.is_empty() { aliases } else { types };
+        match (found.pop(), found.pop()) {
             (Some(one), None) => Ok(one),
             (None, _) => Err(format!("there is no type {name}")),
             (Some(_), Some(_)) => Err(format!("{name} is the name of several types: results need names of their own")),

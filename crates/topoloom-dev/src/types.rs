@@ -21,6 +21,18 @@ pub fn arguments(segment: &PathSegment) -> Vec<&Type> {
     types.collect()
 }
 
+/// Words of Python that no attribute can be called.
+const KEYWORDS: [&str; 35] = [
+    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
+    "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
+    "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// The attribute that stands for a key: with an underscore behind it if that is a word of Python, or `taken`.
+pub fn attribute_name(key: &str, taken: &[&str]) -> String {
+    if KEYWORDS.contains(&key) || taken.contains(&key) { format!("{key}_") } else { key.to_owned() }
+}
+
 /// Python's type of a plain type of Rust.
 pub fn plain(name: &str) -> Option<&'static str> {
     match name {

@@ -7,20 +7,20 @@ use topoloom::workload::{Mapping, Message};
 
 use crate::compute::try_compute;
 use crate::error::{TopoloomError, raise};
-use crate::results::json;
+use crate::results::Record;
 use crate::routing::Routing;
 use crate::watch::CancelToken;
 use crate::workload::Workload;
 
-/// What a run tells: its JSON, the bytes of every channel, and when each message began and was complete.
-type RunOutput<'py> = (String, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+/// What came of a run, the bytes of every channel, and when each message began and was complete.
+type RunOutput<'py> = (Record<FlowResult>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
 fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<RunOutput<'py>> {
     let bytes = std::mem::take(&mut result.channel_bytes);
     let times = std::mem::take(&mut result.times);
     let messages = times.len();
     let times = times.into_flattened().into_pyarray(py).reshape([messages, 2])?;
-    Ok((json(&result), bytes.into_pyarray(py), times))
+    Ok((result.into(), bytes.into_pyarray(py), times))
 }
 
 /// The terminals that flows come from, and those that they lead to.
@@ -40,12 +40,6 @@ fn flows([sources, targets]: &Pairs<'_>, bytes: &PyReadonlyArray1<'_, u64>) -> P
 #[pyfunction]
 pub fn flow_keys() -> Vec<(&'static str, &'static str)> {
     flow::FLOW_KEYS.iter().map(|key| (key.name, key.doc)).collect()
-}
-
-/// The options of the flow engine with everything filled in, as JSON.
-#[pyfunction]
-pub fn flow_config(config: &str) -> PyResult<String> {
-    raise(FlowConfig::read(config)).map(|config| json(&config))
 }
 
 /// The rates, in bytes a second, of flows that are all under way.
@@ -79,11 +73,11 @@ pub fn flow_run<'py>(
     told(py, cancel.run(py, run)?)
 }
 
-/// Checks that the flow engine can run a workload, with links of `rate` and a seed; returns its options as JSON.
+/// Checks that the flow engine can run a workload, with links of `rate` and a seed; returns its options.
 #[pyfunction]
-pub fn flow_check(workload: &Workload, config: &str, rate: &str, seed: u64) -> PyResult<String> {
+pub fn flow_check(workload: &Workload, config: &str, rate: &str, seed: u64) -> PyResult<Record<FlowConfig>> {
     raise(flow::check_workload(&workload.0))?;
-    raise(FlowConfig::with_rate(config, rate, seed)).map(|config| json(&config))
+    raise(FlowConfig::with_rate(config, rate, seed)).map(Record::from)
 }
 
 /// Runs a workload.

@@ -2,13 +2,12 @@
 
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use serde_json::json;
-use topoloom::layout::{self, Bill, Cost, End, PriceList, Racking, Rows, Rules};
+use topoloom::layout::{self, Bill, Cost, End, Floor, Item, PriceList, RackNumbers, Rules};
 
 use crate::compute::{compute, try_compute};
 use crate::error::raise;
 use crate::network::Network;
-use crate::results::{Record, json};
+use crate::results::Record;
 
 /// (router, port, cabinet, rack unit).
 type EndRow = (u32, u32, u32, u32);
@@ -64,27 +63,17 @@ impl Layout {
 
     /// Cost and power in parts.
     fn cost(&self, py: Python<'_>) -> PyResult<Record<Cost>> {
-        self.with(py, |bill| bill.total()).map(Record)
+        self.with(py, |bill| bill.total()).map(Record::from)
     }
 
-    /// `rows`, `columns`, `width_m` and `depth_m` of a place, `aisles`, `cabinets` (a list), `lengths` (cables by class, kind
-    /// and length) and `bundles`, as a JSON object.
-    fn floor_json(&self, py: Python<'_>) -> PyResult<String> {
-        let lengths = self.with(py, |bill| bill.lengths())?;
-        let [rows, columns] = self.layout.floor();
-        let cabinets = self.layout.cabinets(self.network.get().network.intact());
-        let bundles = self.with(py, |bill| bill.bundles())?;
-        let (rules, aisles) = (self.layout.rules(), self.layout.aisles());
-        let floor = json!({
-            "rows": rows, "columns": columns, "width_m": rules.width_m, "depth_m": rules.depth_m, "aisles": aisles,
-            "cabinets": cabinets, "lengths": lengths, "bundles": bundles,
-        });
-        Ok(floor.to_string())
+    /// The floor, its cabinets, lengths and bundles of cables.
+    fn floor(&self, py: Python<'_>) -> PyResult<Record<Floor>> {
+        self.with(py, |bill| bill.floor().map(|floor| Record::sorted(&floor)))
     }
 
-    /// The bill of materials, as a JSON list of items.
-    fn bill_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |bill| bill.items()).map(|items| json(&items))
+    /// The bill of materials, item by item.
+    fn bill(&self, py: Python<'_>) -> PyResult<Vec<Record<Item>>> {
+        self.with(py, |bill| Ok(bill.items()?.into_iter().map(Record::from).collect()))
     }
 
     /// Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there and
@@ -130,20 +119,11 @@ pub fn place_qap(
     })
 }
 
-/// The numbers of the rule `rack` with the keys of `rules`, as a JSON object; nothing if they are another layout's.
+/// The numbers of the rule `rack` with the keys of `rules`; nothing if they are another layout's.
 #[pyfunction]
-pub fn rack_json(rules: &str) -> PyResult<Option<String>> {
+pub fn rack_numbers(rules: &str) -> PyResult<Option<Record<RackNumbers>>> {
     let rules = raise(Rules::parse(rules))?;
-    let numbers = |racks: &Racking| {
-        json!({
-            "units": rules.units, "kw": racks.kw, "router_units": rules.router_units, "node_units": rules.node_units,
-            "router_kw": racks.router_kw, "node_kw": racks.node_kw, "max_routers": racks.most_routers,
-            "max_nodes": racks.most_nodes, "width_m": rules.width_m, "depth_m": rules.depth_m, "aisles_m": rules.aisles_m,
-            "overhead_m": rules.overhead_m, "inside_m": rules.inside_m, "terminal_m": rules.terminal_m,
-            "rows": rules.rows.and_then(Rows::count), "columns": rules.columns,
-        })
-    };
-    Ok(rules.racks.as_ref().map(numbers).map(|found| found.to_string()))
+    Ok(rules.rack_numbers().map(Record::from))
 }
 
 /// What a layout assumes, in a sentence.

@@ -2,6 +2,7 @@
 //! `topoloom.engine.results`.
 
 mod compute;
+mod descriptions;
 mod error;
 mod flow;
 mod layout;
@@ -31,7 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<watch::CancelToken>()?;
     module.add_function(wrap_pyfunction!(layout::place_qap, module)?)?;
     module.add_function(wrap_pyfunction!(layout::metis_cabinet, module)?)?;
-    module.add_function(wrap_pyfunction!(layout::rack_json, module)?)?;
+    module.add_function(wrap_pyfunction!(layout::rack_numbers, module)?)?;
     module.add_function(wrap_pyfunction!(layout::layout_assumptions, module)?)?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
@@ -40,7 +41,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(workload::room, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::student_t, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_keys, module)?)?;
-    module.add_function(wrap_pyfunction!(flow::flow_config, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_rates, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_run, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_check, module)?)?;
@@ -48,12 +48,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
     module.add_function(wrap_pyfunction!(lists::concise, module)?)?;
     module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::families_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::layouts_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::families, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::layouts, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routing_in_role, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::prices_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::price_list_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::formats_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::price_lists, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::price_list, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::formats, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;
     module.add_class::<lists::PyName>()?;
@@ -63,10 +63,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::split_names, module)?)?;
     module.add_function(wrap_pyfunction!(lists::parse_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(lists::processors, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::routings_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::routers_json, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::routings, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::router_models, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::router_settings, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::apps_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::mappings_json, module)?)?;
-    module.add_function(wrap_pyfunction!(lists::traffic_json, module)?)
+    module.add_function(wrap_pyfunction!(lists::apps, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::mappings, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::traffic_patterns, module)?)
 }

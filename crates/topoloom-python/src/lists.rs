@@ -1,19 +1,23 @@
-//! What there is: topologies, routings, traffic patterns.
+//! What there is: topologies, routings, traffic patterns; and names.
 
 use pyo3::prelude::*;
-use serde_json::{Value, json};
+use topoloom::catalogue::Name;
 use topoloom::catalogue::grammar::{names, split_failures, split_head};
-use topoloom::catalogue::{Key, Kind, Name};
-use topoloom::cycle::{self, Config, ROUTERS, RouterInfo, Unless};
+use topoloom::cycle::ROUTERS;
 use topoloom::formats::FORMATS;
-use topoloom::layout::{LAYOUT_KEYS, LAYOUT_PRESETS, PriceList};
+use topoloom::layout::{LAYOUT_PRESETS, PriceList};
 use topoloom::names::What;
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::FAMILIES;
 use topoloom::traffic::PATTERNS;
 use topoloom::workload::{APPS, MAPPINGS};
 
+use crate::descriptions::{
+    AppDescription, FamilyDescription, FormatDescription, LayoutDescription, MappingDescription, RouterDescription,
+    RoutingDescription, TrafficDescription,
+};
 use crate::error::raise;
+use crate::results::Record;
 
 /// "unknown KIND 'NAME' (did you mean 'NEAR'?); there are: …"
 #[pyfunction]
@@ -39,20 +43,10 @@ pub fn processors() -> usize {
     topoloom::threads::processors()
 }
 
-/// A list of {name, summary, sizes, example, source, keys}.
+/// The families of networks.
 #[pyfunction]
-pub fn families_json() -> String {
-    let families = FAMILIES.iter().map(|family| {
-        json!({
-            "name": family.name,
-            "summary": family.summary,
-            "sizes": family.sizes,
-            "example": family.example,
-            "source": family.source,
-            "keys": keys(family.keys),
-        })
-    });
-    families.collect::<Value>().to_string()
+pub fn families() -> Vec<Record<FamilyDescription>> {
+    FAMILIES.iter().map(|family| Record::sorted(&FamilyDescription::from(*family))).collect()
 }
 
 /// The routing that plays a role, `minimal` or `adaptive`, on networks of a family; nothing if there is no such role.
@@ -61,20 +55,10 @@ pub fn routing_in_role(role: &str, family: &str) -> Option<&'static str> {
     topoloom::topology::Roles::of(family).routing(role)
 }
 
-/// A list of {name, summary, endings, read, write, beside}.
+/// The file formats.
 #[pyfunction]
-pub fn formats_json() -> String {
-    let formats = FORMATS.iter().map(|format| {
-        json!({
-            "name": format.name,
-            "summary": format.summary,
-            "endings": format.endings,
-            "read": format.read.is_some(),
-            "write": format.write.is_some(),
-            "beside": format.beside.map(|graph| json!({"name": graph.name, "ending": graph.endings[0]})),
-        })
-    });
-    formats.collect::<Value>().to_string()
+pub fn formats() -> Vec<Record<FormatDescription>> {
+    FORMATS.iter().map(|format| Record::sorted(&FormatDescription::from(*format))).collect()
 }
 
 /// The name of the format of a file: `name` if given, else what the ending of `path` tells.
@@ -170,162 +154,50 @@ pub fn parse_pairs(option: &str, text: &str, keys: Vec<String>) -> PyResult<Vec<
     raise(topoloom::catalogue::pairs(option, text, &keys))
 }
 
-/// The router models, a list of {name, summary, source, cycle_ns, preset}, and the options of all of them, a list of
-/// {name, kind, words, default, unless, doc, models}.
+/// The router models.
 #[pyfunction]
-pub fn routers_json() -> PyResult<String> {
-    let models = ROUTERS.iter().map(|model| {
-        Ok(json!({
-            "name": model.name,
-            "summary": model.summary,
-            "source": model.source,
-            "cycle_ns": model.cycle_ns,
-            "preset": raise(preset(model))?,
-        }))
-    });
-    let models = models.collect::<PyResult<Value>>()?;
-    let keys = cycle::keys().into_iter().map(|key| {
-        let has = |model: &&&RouterInfo| model.key(key.name).is_some_and(|own| own.unless.why_not().is_none());
-        let default = if let Unless::Is(value) = &key.unless { Some(value) } else { None };
-        json!({
-            "name": key.name,
-            "kind": key.kind.name(),
-            "words": words(key.name),
-            "default": default,
-            "unless": unless(key.name),
-            "doc": key.doc,
-            "models": ROUTERS.iter().filter(has).map(|model| model.name).collect::<Value>(),
-        })
-    });
-    Ok(json!({"models": models, "keys": keys.collect::<Value>()}).to_string())
+pub fn router_models() -> PyResult<Vec<Record<RouterDescription>>> {
+    ROUTERS.iter().map(|model| raise(RouterDescription::new(model)).map(Record::from)).collect()
 }
 
-/// What the options are, where that model is asked for, unless they are given: those that are not as usual.
-fn preset(model: &RouterInfo) -> topoloom::Result<Value> {
-    let usual = json!(Config::default());
-    let own = json!(Config::of(model.name)?);
-    let own = own
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(name, value)| *name != "model" && usual.get(name.as_str()) != Some(value));
-    Ok(own.map(|(name, value)| (name.clone(), value.clone())).collect())
-}
-
-/// What an option is unless given, in words, where users see no default; by models where they differ.
-fn unless(key: &str) -> Option<String> {
-    let own = |model: &&'static RouterInfo| Some((model.name, model.key(key)?.unless.words()?));
-    let said: Vec<(&str, String)> = ROUTERS.iter().filter_map(own).collect();
-    let (_, first) = said.first()?;
-    let others = said.iter().filter(|(_, words)| words != first);
-    Some(others.fold(first.clone(), |text, (model, words)| format!("{text}, or {words} with model={model}")))
-}
-
-/// The words that some model takes for a key.
-fn words(key: &str) -> Vec<&'static str> {
-    let mut words = Vec::new();
-    for own in ROUTERS.iter().filter_map(|model| model.key(key)) {
-        let Kind::Choice(choice) = own.kind else { continue };
-        words.extend(choice.iter().filter(|word| !words.contains(*word)).copied().collect::<Vec<_>>());
-    }
-    words
-}
-
-/// A list of {name, summary, networks, classes, keys}.
+/// The routings.
 #[pyfunction]
-pub fn routings_json() -> String {
-    let routings = ROUTINGS.iter().map(|routing| {
-        json!({
-            "name": routing.name,
-            "summary": routing.summary,
-            "networks": routing.networks(),
-            "classes": routing.classes,
-            "adapts": routing.adapts,
-            "keys": keys(routing.keys),
-        })
-    });
-    routings.collect::<Value>().to_string()
+pub fn routings() -> Vec<Record<RoutingDescription>> {
+    ROUTINGS.iter().map(|routing| Record::sorted(&RoutingDescription::from(*routing))).collect()
 }
 
-/// A list of {name, argument, summary, keys}; the argument, such as FILE, or null.
+/// The traffic patterns.
 #[pyfunction]
-pub fn traffic_json() -> String {
-    let patterns = PATTERNS.iter().map(|pattern| {
-        json!({
-            "name": pattern.name,
-            "argument": pattern.argument,
-            "summary": pattern.summary,
-            "keys": keys(pattern.keys),
-        })
-    });
-    patterns.collect::<Value>().to_string()
+pub fn traffic_patterns() -> Vec<Record<TrafficDescription>> {
+    PATTERNS.iter().map(|pattern| Record::sorted(&TrafficDescription::from(pattern))).collect()
 }
 
-/// A list of {name, argument, summary, keys} of applications; the argument, such as FILE, or null.
+/// The applications.
 #[pyfunction]
-pub fn apps_json() -> String {
-    let apps = APPS
-        .iter()
-        .map(|app| json!({"name": app.name, "argument": app.argument, "summary": app.summary, "keys": keys(app.keys)}));
-    apps.collect::<Value>().to_string()
+pub fn apps() -> Vec<Record<AppDescription>> {
+    APPS.iter().map(|app| Record::sorted(&AppDescription::from(app))).collect()
 }
 
-/// A list of {name, summary, keys} of mappings of tasks to terminals.
+/// The mappings of tasks to terminals.
 #[pyfunction]
-pub fn mappings_json() -> String {
-    let mappings = MAPPINGS
-        .iter()
-        .map(|mapping| json!({"name": mapping.name, "summary": mapping.summary, "keys": keys(mapping.keys)}));
-    mappings.collect::<Value>().to_string()
+pub fn mappings() -> Vec<Record<MappingDescription>> {
+    MAPPINGS.iter().map(|mapping| Record::sorted(&MappingDescription::from(mapping))).collect()
 }
 
-/// The price lists, each as it stands in its file, the default one first.
+/// The price lists, the default one first.
 #[pyfunction]
-pub fn prices_json() -> String {
-    json!(PriceList::all()).to_string()
+pub fn price_lists() -> Vec<Record<PriceList>> {
+    PriceList::all().iter().map(Record::sorted).collect()
 }
 
 /// One price list, by its name or from one's own JSON; nothing: the default one.
 #[pyfunction]
-pub fn price_list_json(prices: &str) -> PyResult<String> {
-    raise(PriceList::read(prices)).map(|list| json!(list).to_string())
+pub fn price_list(prices: &str) -> PyResult<Record<PriceList>> {
+    raise(PriceList::read(prices)).map(|list| Record::sorted(&list))
 }
 
-/// A list of {name, summary, stands_for, source, keys} of layouts, the default one first; a key is {name, doc}.
+/// The layouts that have a name, the default one first.
 #[pyfunction]
-pub fn layouts_json() -> String {
-    let layouts = LAYOUT_PRESETS.iter().map(|preset| {
-        let keys: Vec<Value> = LAYOUT_KEYS.iter().filter(|key| preset.takes(key)).map(key).collect();
-        json!({
-            "name": preset.name, "summary": preset.summary, "stands_for": preset.stands_for, "source": preset.source,
-            "keys": keys,
-        })
-    });
-    layouts.collect::<Value>().to_string()
-}
-
-fn keys(keys: &[Key]) -> Value {
-    keys.iter().map(key).collect()
-}
-
-/// {name, type, doc} of a key; with {words} of a choice, {least, most} of a whole number, of which there is a most only
-/// where it is less than what the engine has room for, and the word {or} that may stand in the place of a value.
-fn key(key: &Key) -> Value {
-    let mut told = json!({"name": key.name, "type": key.kind.name(), "doc": key.doc});
-    let mut kind = key.kind;
-    if let Kind::Or(word, other) = kind {
-        told["or"] = json!(word);
-        kind = *other;
-    }
-    match kind {
-        Kind::Choice(words) => told["words"] = json!(words),
-        Kind::Int(least, most) => {
-            told["least"] = json!(least);
-            if most < u32::MAX.into() {
-                told["most"] = json!(most);
-            }
-        }
-        _ => {}
-    }
-    told
+pub fn layouts() -> Vec<Record<LayoutDescription>> {
+    LAYOUT_PRESETS.iter().map(|preset| Record::sorted(&LayoutDescription::from(preset))).collect()
 }

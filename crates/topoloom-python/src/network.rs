@@ -11,6 +11,7 @@ use topoloom::links::{Latencies, LinkTimes};
 use topoloom::metrics::diversity::{PathDiversity, path_diversity};
 use topoloom::metrics::faults::{Resilience, Sweep, resilience};
 use topoloom::metrics::{Facts, facts, facts_with};
+use topoloom::network::Shape;
 use topoloom::partition::bisection::{self, Bisection};
 use topoloom::routing::{self, Columns, Routings, Tables};
 use topoloom::{formats, graph, topology};
@@ -132,12 +133,12 @@ impl Network {
             Some((sources, seed)) => facts_with(&self.network, Distances::sampled(&self.network, sources, seed)),
             None => facts(&self.network),
         });
-        facts.map(Record)
+        facts.map(Record::from)
     }
 
     /// Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists.
     fn path_diversity(&self, py: Python<'_>, insists: bool) -> PyResult<Option<Record<PathDiversity>>> {
-        Ok(compute(py, || path_diversity(&self.network, insists))?.map(Record))
+        Ok(compute(py, || path_diversity(&self.network, insists))?.map(Record::from))
     }
 
     /// What random failures of a kind leave of the network.
@@ -152,7 +153,7 @@ impl Network {
     ) -> PyResult<Record<Resilience>> {
         let kind = raise(Kind::named(kind))?;
         let sweep = Sweep { kind, fractions, trials, seed, distances };
-        try_compute(py, || resilience(&self.network, &sweep)).map(Record)
+        try_compute(py, || resilience(&self.network, &sweep)).map(Record::from)
     }
 
     /// (router, port, router, port, class) of every link between routers.
@@ -164,19 +165,9 @@ impl Network {
         self.network.links().iter().map(ends).collect()
     }
 
-    /// What a drawing asks of the family, as a JSON object: `grid`, `upright`, `group_size`, `blocks` and `levels` (one a
-    /// router), null where the family has none.
-    fn structure_json(&self) -> String {
-        let structure = self.network.any_structure();
-        let levels: Option<Vec<u32>> = self.network.routers().map(|router| structure.level(router)).collect();
-        let value = serde_json::json!({
-            "grid": structure.grid().map(|grid| &grid.sides),
-            "upright": structure.upright_dimension(),
-            "group_size": structure.group_size(),
-            "blocks": structure.blocks(),
-            "levels": levels,
-        });
-        value.to_string()
+    /// What a drawing asks of the family.
+    fn shape(&self) -> Record<Shape> {
+        self.network.shape().into()
     }
 
     /// What was noticed when the network was read.
@@ -282,7 +273,7 @@ impl Network {
         partitions: Vec<PyReadonlyArray1<'_, i32>>,
     ) -> PyResult<Record<Bisection>> {
         let partitions = sides(self, &partitions)?;
-        compute(py, || bisection::best(&self.network, partitions)).map(Record)
+        compute(py, || bisection::best(&self.network, partitions)).map(Record::from)
     }
 }
 

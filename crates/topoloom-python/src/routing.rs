@@ -72,13 +72,13 @@ impl Routing {
     /// Proves it free of deadlock, or finds a cycle; with fewer `vcs` than it needs, VC classes share them.
     #[pyo3(signature = (vcs=None))]
     fn verify(&self, py: Python<'_>, vcs: Option<u32>) -> PyResult<Record<Proof>> {
-        try_compute(py, || self.named.verify(self.on(), vcs)).map(Record)
+        try_compute(py, || self.named.verify(self.on(), vcs)).map(Record::from)
     }
 
     /// The largest load that it can carry under a traffic.
     fn bound(&self, py: Python<'_>, traffic: &Traffic) -> PyResult<Record<SaturationBound>> {
         traffic.check_network(&self.network)?;
-        try_compute(py, || load::saturation_bound(self.on(), &self.named, &traffic.traffic)).map(Record)
+        try_compute(py, || load::saturation_bound(self.on(), &self.named, &traffic.traffic)).map(Record::from)
     }
 
     /// (router, port, expected load) of every channel between routers; rejected for routings that decide by congestion.
@@ -91,7 +91,7 @@ impl Routing {
 
     /// The lengths of its paths.
     fn route_lengths(&self, py: Python<'_>, seed: u64) -> PyResult<Record<RouteLengths>> {
-        try_compute(py, || routes::route_lengths(self.on(), &self.named, seed)).map(Record)
+        try_compute(py, || routes::route_lengths(self.on(), &self.named, seed)).map(Record::from)
     }
 
     /// Its forwarding tables: `lft` as OpenSM writes them, `csv` as `table:FILE` reads them.
@@ -107,7 +107,7 @@ impl Routing {
     fn card_tables(&self, py: Python<'_>) -> PyResult<(String, Record<CardSizes>)> {
         try_compute(py, || {
             let tables = CardTables::of(self.on(), &self.named)?;
-            Ok((tables.write(self.on()), Record(tables.sizes())))
+            Ok((tables.write(self.on()), tables.sizes().into()))
         })
     }
 }

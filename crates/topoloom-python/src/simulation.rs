@@ -42,7 +42,7 @@ impl Simulation {
         cancel: &CancelToken,
         seed: Option<u64>,
     ) -> PyResult<Option<Record<Point>>> {
-        Ok(self.simulate(py, load, cancel, seed)?.map(Record))
+        Ok(self.simulate(py, load, cancel, seed)?.map(Record::from))
     }
 
     /// The same, with the flits a cycle on each channel between routers: two channels a link, in the order of
@@ -61,7 +61,7 @@ impl Simulation {
         // A run that was stopped early has counted nothing.
         let flits = ports.map(|port| point.link_utilisation.get(port.index()).map_or(0.0, |&flits| flits as f32));
         let flits: Vec<f32> = flits.collect();
-        Ok(Some((Record(point), flits.into_pyarray(py))))
+        Ok(Some((point.into(), flits.into_pyarray(py))))
     }
 }
 

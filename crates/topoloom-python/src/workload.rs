@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
-use topoloom::cycle::{Units, WorkloadRun};
+use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
 use topoloom::workload::{self, Mapping, Op};
 
 use crate::compute::try_compute;
 use crate::error::raise;
 use crate::network::Network;
-use crate::results::json;
+use crate::results::{Record, json};
 use crate::routing::Routing;
 use crate::simulation::read;
 use crate::watch::CancelToken;
@@ -145,13 +145,13 @@ impl CyclePlay {
         json(self.0.config())
     }
 
-    /// Runs without the interpreter's lock; returns its JSON, and when messages were ready and arrived.
-    fn run<'py>(&self, py: Python<'py>, cancel: &CancelToken) -> PyResult<(String, Times<'py>)> {
+    /// Runs without the interpreter's lock; returns what came of it, and when messages were ready and arrived.
+    fn run<'py>(&self, py: Python<'py>, cancel: &CancelToken) -> PyResult<(Record<WorkloadResult>, Times<'py>)> {
         let network = self.1.get().on();
         let played = cancel.run(py, || self.0.run(network, &*cancel.0))?;
         let ids: Vec<u32> = played.messages.iter().map(|(message, ..)| *message).collect();
         let ready: Vec<f64> = played.messages.iter().map(|(_, ready, _)| *ready).collect();
         let arrived: Vec<f64> = played.messages.iter().map(|(.., arrived)| *arrived).collect();
-        Ok((json(&played), (ids.into_pyarray(py), ready.into_pyarray(py), arrived.into_pyarray(py))))
+        Ok((played.into(), (ids.into_pyarray(py), ready.into_pyarray(py), arrived.into_pyarray(py))))
     }
 }

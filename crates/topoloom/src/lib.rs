@@ -23,6 +23,7 @@ pub mod names;
 pub mod network;
 pub mod partition;
 pub mod permute;
+pub mod provenance;
 pub mod rng;
 pub mod routing;
 mod rows;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::CabinetRule;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Packing};
 use crate::limits::within;
@@ -12,25 +13,25 @@ use crate::network::{LinkClass, Network, Peer, PortId};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Latencies {
-    /// Terminal links.
+    /// Of links between a terminal and its router.
     pub terminal: u32,
-    /// Links within a group, or of a family without a hierarchy.
+    /// Of links within a group, or of a family without a hierarchy.
     pub local: u32,
-    /// Links between groups.
+    /// Of links between groups.
     pub global: u32,
-    /// Links of trees.
+    /// Of links of trees.
     pub up: u32,
-    /// Links between the routers of one node.
+    /// Of links between the routers of one node.
     pub internal: u32,
-    /// Links between routers of one cabinet, of whatever class.
+    /// Of links between routers of one cabinet, whatever their class; None for their class's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<u32>,
-    /// Links between routers of different cabinets, of whatever class.
+    /// Of links between routers of different cabinets, whatever their class; None for their class's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub between: Option<u32>,
-    /// Which routers share a cabinet, as [`Packing::parse`] reads it; those of [`Layout::usual`] unless given.
+    /// Which routers share a cabinet, as a layout's `cabinet` says; None for the default layout's.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub cabinet: Option<String>,
+    pub cabinet: Option<CabinetRule>,
 }
 
 impl Default for Latencies {

@@ -48,6 +48,21 @@ fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128
     Limit::ALL.into_iter().filter_map(left).min()
 }
 
+/// Lets threads that are yet to be started share the heaps that there are, if the address space of this process is
+/// limited. By default the C library reserves 64 MB of addresses for the heap of nearly every thread, even the last that
+/// are left, and the next allocation of a computation then aborts the process.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) fn share_heaps() {
+    if !cfg!(miri) && rlimit(Limit::AddressSpace).is_some() {
+        // SAFETY: the call sets a number, under a lock of its own.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
+/// Other C libraries reserve little.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn share_heaps() {}
+
 #[cfg(unix)]
 fn rlimit(which: Limit) -> Option<u128> {
     let resource = match which {

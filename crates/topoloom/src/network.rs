@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::fill::filled;
+use crate::provenance::Permutation;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -193,6 +194,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// How the network came about, where its cables are those of another one, permuted.
+    fn permutation(&self) -> Option<&Permutation> {
+        None
+    }
+
     /// What a user should know of the way the family makes the network, a sentence each.
     fn notes(&self) -> &[String] {
         &[]
@@ -209,6 +215,19 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     fn worst_case(&self) -> WorstCase {
         WorstCase::LongestMatching
     }
+}
+
+/// What a drawing asks of a family.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// The sides of the grid of routers, where they have coordinates.
+    pub grid: Option<Vec<u32>>,
+    /// Routers of a group, where they come in groups of consecutive ids.
+    pub group_size: Option<u32>,
+    /// Routers of a column, columns of a block, and blocks, where the family is best drawn so.
+    pub blocks: Option<[u32; 3]>,
+    /// The level of each router, 0 for the leaves, of a tree.
+    pub levels: Option<Vec<u32>>,
 }
 
 /// The structure of a network of which nothing is known beyond the graph.
@@ -422,6 +441,16 @@ impl Network {
     /// The family's structure, for what every family can answer.
     pub fn any_structure(&self) -> &dyn Structure {
         &*self.structure
+    }
+
+    /// What a drawing asks of the family.
+    pub fn shape(&self) -> Shape {
+        Shape {
+            grid: self.structure.grid().map(|grid| grid.sides.clone()),
+            group_size: self.structure.group_size(),
+            blocks: self.structure.blocks(),
+            levels: self.routers().map(|router| self.structure.level(router)).collect(),
+        }
     }
 
     /// Where it comes from, if a spec alone does not tell: a file, or a graph that a program gave.

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, Scope, ScopedJoinHandle, available_parallelism};
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// Starts the threads that computations share, unless they have been: one a processor, or `RAYON_NUM_THREADS`. Where
 /// the system gives fewer, half of those: the computations themselves need memory, too. Left to itself rayon starts its
@@ -38,6 +39,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
 ) -> std::io::Result<ScopedJoinHandle<'scope, T>> {
     /// What must be left. So large a block is asked of the system, and goes back to it at once.
     const LEFT_BYTES: usize = 40 << 20;
+    memory::share_heaps();
     let mut left = Vec::<u8>::new();
     left.try_reserve_exact(LEFT_BYTES).map_err(|_| std::io::ErrorKind::OutOfMemory)?;
     drop(std::hint::black_box(left));

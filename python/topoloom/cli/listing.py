@@ -1,9 +1,8 @@
 """``topoloom list``: topologies, routings, traffic patterns, applications, layouts, price lists, formats."""
 
-import json as json_module
 import textwrap
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -12,16 +11,17 @@ from topoloom import _core
 from topoloom._core import TopoloomError, unknown
 from topoloom.cli.console import console, print_json
 from topoloom.cli.parameters import Json
+from topoloom.engine.records import Record
 
-KINDS: dict[str, Callable[[], str]] = {
-    "topologies": _core.families_json,
-    "routings": _core.routings_json,
-    "traffic": _core.traffic_json,
-    "apps": _core.apps_json,
-    "mappings": _core.mappings_json,
-    "layouts": _core.layouts_json,
-    "prices": _core.prices_json,
-    "formats": _core.formats_json,
+KINDS: Mapping[str, Callable[[], Sequence[Record]]] = {
+    "topologies": _core.families,
+    "routings": _core.routings,
+    "traffic": _core.traffic_patterns,
+    "apps": _core.apps,
+    "mappings": _core.mappings,
+    "layouts": _core.layouts,
+    "prices": _core.price_lists,
+    "formats": _core.formats,
 }
 
 HEADS = {
@@ -48,14 +48,14 @@ def list_(
     """List topologies, routings, traffic patterns, applications, mappings of tasks, layouts, price lists or formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
-    items: list[dict[str, Any]] = json_module.loads(KINDS[what]())
+    items = KINDS[what]()
     if json:
         print_json(items)
     else:
         _print(what, items)
 
 
-def _print(what: str, items: list[dict[str, Any]]) -> None:
+def _print(what: str, items: Sequence[Record]) -> None:
     """Print every item as a paragraph: its name and what it is, then its details, each on lines of their own."""
     output = console()
     for item in items:
@@ -72,7 +72,7 @@ def _folded(text: str, width: int) -> str:
     return ("\n" + " " * INDENT).join(textwrap.wrap(text, max(width - INDENT, INDENT)))
 
 
-def details(what: str, item: dict[str, Any]) -> list[tuple[str, str]]:
+def details(what: str, item: Record) -> list[tuple[str, str]]:
     """Return what is told of an item besides its summary."""
     if what == "formats":
         uses = " and ".join(use for use in ("read", "write") if item[use])

@@ -4,12 +4,12 @@ Routers fill racks in an order in which the members of a group follow each other
 apart their ends are in that order (:class:`Spread`); what the racks hold and where they stand then gives metres.
 """
 
-import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, floor, inf, sqrt
 
 from topoloom import _core
+from topoloom.engine.results import RackNumbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,26 +44,8 @@ class Packing:
     hubs: int = 0
 
 
-@dataclass(frozen=True)
-class RackRule:
+class RackRule(RackNumbers):
     """The numbers of the rule; see ``topoloom list layouts``. Lengths are in metres."""
-
-    units: float
-    kw: float
-    router_units: float
-    node_units: float
-    router_kw: float
-    node_kw: float
-    max_routers: int | None
-    max_nodes: int | None
-    width_m: float
-    depth_m: float
-    aisles_m: tuple[float, float]
-    overhead_m: float
-    inside_m: float
-    terminal_m: float | None
-    rows: int | None
-    columns: int | None
 
     @classmethod
     @lru_cache(maxsize=64)
@@ -76,8 +58,8 @@ class RackRule:
         >>> RackRule.read("rack:units=48").units, RackRule.read("family")
         (48, None)
         """
-        text = _core.rack_json(layout)
-        return None if text is None else cls(**json.loads(text))
+        numbers = _core.rack_numbers(layout)
+        return None if numbers is None else cls(numbers)
 
     def most(self, routers: int, nodes: int) -> float:
         """Return how many lots of so many routers and nodes a rack holds; not rounded.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, get_args
 class Record(dict[str, Any]):
     """A result of the engine: a dictionary as its JSON has it, frozen, with keys as attributes.
 
-    A key that a result need not have is an attribute that is None; a key that is a word of Python, an attribute with an
-    underscore behind it. ``dict(record)`` and ``record | {…}`` are
-    dictionaries that can change.
+    A key that a result need not have is an attribute that is None; a key that is a word of Python or a method of
+    dictionaries, an attribute with an underscore behind it. ``dict(record)`` and ``record | {…}`` are dictionaries that
+    can change.
 
     Args:
         values: The values by key; records within them may be given as dictionaries.
@@ -29,10 +29,15 @@ class Record(dict[str, Any]):
     fields: ClassVar[Mapping[str, Any]] = {}
     """The types of all attributes by name, those of base classes first."""
 
+    _held: ClassVar[Mapping[str, type["Record"]]] = {}
+    """The classes of the records that stand at keys, alone or in a list."""
+
     def __init_subclass__(cls) -> None:
         own = inspect.get_annotations(cls)
         inherited = [base.fields for base in reversed(cls.__mro__[1:]) if issubclass(base, Record)]
         cls.fields = {name: kind for fields in [*inherited, own] for name, kind in fields.items()}
+        held = {name.removesuffix("_"): _record_in(kind) for name, kind in cls.fields.items()}
+        cls._held = {key: record for key, record in held.items() if record is not None}
 
     @classmethod
     def of_json(cls, text: str) -> Self:
@@ -40,14 +45,17 @@ class Record(dict[str, Any]):
         return cls(json.loads(text))
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        super().__init__({key: _built(self.fields.get(key), value) for key, value in values.items()})
+        super().__init__(values)
+        for key, record in self._held.items():
+            if key in self:
+                super().__setitem__(key, _built(record, self[key]))
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
             if name in self:
                 return self[name]
-            if name in self.fields:  # a word of Python has an underscore behind it
+            if name in self.fields:  # some have an underscore behind them
                 return self.get(name.removesuffix("_"))
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -75,11 +83,8 @@ class Record(dict[str, Any]):
         return f"<table>{rows}</table>"
 
 
-def _built(kind: Any, value: Any) -> Any:
-    """Return a value with the records in it that its type `kind` asks for."""
-    record = _record_in(kind)
-    if record is None:
-        return value
+def _built(record: type[Record], value: Any) -> Any:
+    """Return a value with dictionaries in it, or that is one, as records."""
     if isinstance(value, list):
         return [record(item) for item in value]
     return record(value) if isinstance(value, dict) else value

@@ -1,8 +1,83 @@
 """The results of the engine. Generated from the crate by ``make generate``: do not edit."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from topoloom.engine.records import Record
+
+
+class KeyDescription(Record):
+    """
+    A key that a name may give, as in ``key=value``.
+
+    Attributes:
+        name: What users write.
+        type: What its value may be, in a word.
+        doc: What it means, with its default.
+        words: Of a choice, its words; the first is what holds unless another is given.
+        least: Of a whole number, the least.
+        most: Of a whole number, the most, where that is less than what the engine has room for.
+        or_: The word that may stand in the place of a value.
+    """
+
+    name: str
+    type: str
+    doc: str
+    words: list[str] | None
+    least: int | None
+    most: int | None
+    or_: str | None
+
+
+class AppDescription(Record):
+    """
+    An application.
+
+    Attributes:
+        name: The name that users type.
+        argument: What stands behind the name instead of keys, such as FILE.
+        summary: Who sends what to whom, in a line.
+        keys_: The keys that it takes.
+    """
+
+    name: str
+    argument: str | None
+    summary: str
+    keys_: list[KeyDescription]
+
+
+class Bandwidth(Record):
+    """
+    How much a network carries. The names are keys of the JSON.
+
+    Attributes:
+        bisection_links: Links between two halves of the terminals: of the best bisection that was found.
+        bisection_is: Whether that is the least.
+        beta: Cut links over half the terminals.
+        uniform_bound: The largest load that minimal routing (``min``) carries under uniform traffic, in flits per
+            terminal per cycle.
+        worst_case_bound: The same under worst-case traffic; ``None`` where that is not known.
+    """
+
+    bisection_links: int
+    bisection_is: Literal["exact", "upper-bound"]
+    beta: float | None
+    uniform_bound: float
+    worst_case_bound: float | None
+
+
+class BandwidthComparison(Record):
+    """
+    Bandwidth before and after, by the same means. The names are keys of the JSON.
+
+    Attributes:
+        before: Before.
+        after: Afterwards.
+        losses: A clause for each measure that fell.
+    """
+
+    before: Bandwidth
+    after: Bandwidth
+    losses: list[str]
 
 
 class Bisection(Record):
@@ -125,47 +200,65 @@ class Cost(Record):
     layout_notes: list[str]
 
 
-class Trial(Record):
+class DistanceSummary(Record):
     """
-    What one permutation came to. The names are keys of the JSON.
+    The distances of a cabling in short. The names are keys of the JSON.
 
     Attributes:
         diameter: The largest distance between two vertices that a path joins.
         average_distance: The mean distance over ordered pairs of distinct vertices that a path joins.
+    """
+
+    diameter: int
+    average_distance: float
+
+
+class Counts(Record):
+    """
+    What became of the pairs of cables that were drawn.
+
+    Attributes:
         exchanged: Pairs that exchanged ends.
         refused: Pairs without four distinct vertices, with a parallel cable afterwards, or without a cabinet in common.
         disconnecting: Pairs that would have disconnected the network.
         fixed: Pairs that stayed because not all cables are swappable.
     """
 
-    diameter: int
-    average_distance: float
     exchanged: int
     refused: int
     disconnecting: int
     fixed: int
 
 
-class Optimisation(Record):
+class Trial(DistanceSummary, Counts):
+    """What one permutation came to. The names are keys of the JSON."""
+
+
+class SearchRecord(Record):
     """
-    What a search found. The names are keys of the JSON.
+    What the searches did, all of them together. The names are keys of the JSON.
 
     Attributes:
-        diameter: The largest distance between two vertices that a path joins.
-        average_distance: The mean distance over ordered pairs of distinct vertices that a path joins.
         tried: Exchanges that were looked at.
         kept: Exchanges that were kept.
         disconnecting: Exchanges that were discarded because they would have disconnected the network.
         alike: So often each exchange was made at first: in all cabinets that look alike; 1 if none do.
-        cable_m: Metres of cable of the base and afterwards, if only length is conserved.
     """
 
-    diameter: int
-    average_distance: float
     tried: int
     kept: int
     disconnecting: int
     alike: int
+
+
+class Optimisation(DistanceSummary, SearchRecord):
+    """
+    What a search found. The names are keys of the JSON.
+
+    Attributes:
+        cable_m: Metres of cable of the base and afterwards, if only length is conserved.
+    """
+
     cable_m: list[float] | None
 
 
@@ -220,7 +313,7 @@ class Sample(Record):
     average_distance_ci95: float | None
 
 
-class Facts(Record):
+class Facts(Cost):
     """
     The facts of a network that need no partitioner. The names are the keys of the JSON.
 
@@ -251,32 +344,6 @@ class Facts(Record):
             terminals.
         distance_histogram: Ordered pairs of routers by distance, from 0 on.
         moore_ratio: Routers over the Moore bound for the network radix and the diameter.
-        prices: The name of the price list.
-        layout: The layout, as it was asked for; ``rack`` unless that was something else.
-        layout_assumptions: What the layout assumes, in a sentence.
-        layout_order: In which order routers filled racks; none without the rule ``rack``.
-        cabinet_count: Cabinets that hold anything.
-        cost_usd: Routers, cables and network interfaces, as far as the list has prices.
-        router_cost_usd: Routers.
-        cable_cost_usd: Cables, those of terminals included.
-        terminal_cable_cost_usd: Of these, the cables of terminals.
-        nic_cost_usd: Network interfaces.
-        cost_without_terminal_cables_usd: ``cost_usd`` less ``terminal_cable_cost_usd``: some papers count so.
-        cost_per_terminal_usd: ``cost_usd`` over the terminals.
-        router_cost_per_terminal_usd: ``router_cost_usd`` over the terminals.
-        cable_cost_per_terminal_usd: ``cable_cost_usd`` over the terminals.
-        power_w: What all that draws.
-        router_power_w: What the routers draw.
-        cable_power_w: What active cables draw.
-        nic_power_w: What network interfaces draw.
-        power_per_terminal_w: ``power_w`` over the terminals.
-        cables: Cables, those of terminals included.
-        cable_m: Metres of cable, those of terminals included.
-        terminal_cable_m: Metres of terminals' cables.
-        cable_per_terminal_m: ``cable_m`` over the terminals.
-        longest_cable_m: The longest cable between two routers.
-        cable_kinds: The kinds of cable in use.
-        layout_notes: Sentences on cabinets that are not full.
     """
 
     spec: str
@@ -302,32 +369,407 @@ class Facts(Record):
     average_hops: float | None
     distance_histogram: list[int]
     moore_ratio: float | None
-    prices: str
-    layout: str
-    layout_assumptions: str
-    layout_order: str | None
-    cabinet_count: int
-    cost_usd: float
-    router_cost_usd: float
-    cable_cost_usd: float | None
-    terminal_cable_cost_usd: float | None
-    nic_cost_usd: float
-    cost_without_terminal_cables_usd: float
-    cost_per_terminal_usd: float | None
-    router_cost_per_terminal_usd: float | None
-    cable_cost_per_terminal_usd: float | None
-    power_w: float
-    router_power_w: float
-    cable_power_w: float
-    nic_power_w: float
-    power_per_terminal_w: float | None
+
+
+class FamilyDescription(Record):
+    """
+    A family of networks.
+
+    Attributes:
+        name: The name in specs.
+        summary: What it is, in a line.
+        sizes: How its sizes are written; ``None`` of a family without sizes.
+        example: A spec that works.
+        source: Where it was published.
+        keys_: The keys that a spec may give.
+    """
+
+    name: str
+    summary: str
+    sizes: str | None
+    example: str
+    source: str
+    keys_: list[KeyDescription]
+
+
+class Aisle(Record):
+    """
+    An aisle between two rows.
+
+    Attributes:
+        behind_row: The row that it is behind, from 0.
+        from_m: Where it begins, across the rows, as the y of cabinets counts: half a place behind the middle of its
+            row.
+        width_m: How wide it is.
+    """
+
+    behind_row: int
+    from_m: float
+    width_m: float
+
+
+class Cabinet(Record):
+    """
+    A cabinet on the floor, for whoever reads the JSON.
+
+    Attributes:
+        cabinet: Its number.
+        row: Its row, from 0.
+        column: Its place in the row, from 0.
+        x_m: Along the row, from the first cabinet.
+        y_m: Across the rows, from the first row.
+        routers: Routers in it.
+        terminals: Terminals in it: those of its routers, unless terminals have cabinets of their own.
+    """
+
+    cabinet: int
+    row: int
+    column: int
+    x_m: float
+    y_m: float
+    routers: int
+    terminals: int
+
+
+class LengthCount(Record):
+    """
+    Cables of one class, kind and length.
+
+    Attributes:
+        class_: The class of their links.
+        kind: Their kind; ``None`` if the list prices no cables.
+        length_m: The length of each.
+        cables: How many there are.
+    """
+
+    class_: Literal["terminal", "local", "global", "up", "internal"]
+    kind: str | None
+    length_m: float
     cables: int
-    cable_m: float
-    terminal_cable_m: float
-    cable_per_terminal_m: float | None
-    longest_cable_m: float
-    cable_kinds: list[KindTotal]
-    layout_notes: list[str]
+
+
+class Bundle(Record):
+    """
+    The cables between two cabinets, which run the same way and are bundled.
+
+    Attributes:
+        cabinets: The cabinets, the smaller number first.
+        cables: Cables in it.
+        length_m: The length of the longest.
+    """
+
+    cabinets: list[int]
+    cables: int
+    length_m: float
+
+
+class Floor(Record):
+    """
+    The machine floor. The names are keys of the JSON.
+
+    Attributes:
+        rows: Rows of cabinets.
+        columns: Slots for cabinets in a row.
+        width_m: Metres from a cabinet to the next one in its row.
+        depth_m: Metres from a row to the next one, without the aisles between them.
+        aisles: The aisles between rows.
+        cabinets: The cabinets.
+        lengths: Cables by class, kind and length.
+        bundles: Cables between cabinets, bundled.
+    """
+
+    rows: int
+    columns: int
+    width_m: float
+    depth_m: float
+    aisles: list[Aisle]
+    cabinets: list[Cabinet]
+    lengths: list[LengthCount]
+    bundles: list[Bundle]
+
+
+class FlowConfig(Record):
+    """
+    How a run of the flow engine goes.
+
+    Attributes:
+        model: How flows share channels.
+        gbps: The rate of a link in each direction, in Gb/s.
+        injection: What a terminal can send, in link rates; ``None``: no limit but that of its link, where it has one.
+        consumption: What a terminal can receive, in link rates; ``None``: no limit but that of its link, where it has
+            one.
+        latency_s: Seconds for each link of a path.
+        paths: Parts of a message.
+        coalesce: Completions within this share of the time that the first took are served together.
+        seed: Of the paths that a routing draws.
+    """
+
+    model: Literal["max-min", "share", "sticky"]
+    gbps: float
+    injection: float | None
+    consumption: float | None
+    latency_s: float
+    paths: int
+    coalesce: float
+    seed: int
+
+
+class MessageTimes(Record):
+    """
+    Times from a message's beginning to its completion.
+
+    Attributes:
+        mean_s: Their mean.
+        p50_s: Their median.
+        p99_s: Their 99th percentile.
+        max_s: The longest.
+        mean_stretch: The mean of the factors by which they are longer than at the rate of a link.
+        max_stretch: The largest of these.
+    """
+
+    mean_s: float
+    p50_s: float
+    p99_s: float
+    max_s: float
+    mean_stretch: float
+    max_stretch: float
+
+
+class ChannelUse(Record):
+    """
+    Channels of one class.
+
+    Attributes:
+        class_: The class of their links; ``injection`` for channels from terminals.
+        channels: How many there are.
+        used: How many carried anything.
+        mean_utilisation: The bytes they carried, over what they could have carried until the end: the mean of all …
+        max_utilisation: … and the largest.
+    """
+
+    class_: str
+    channels: int
+    used: int
+    mean_utilisation: float
+    max_utilisation: float
+
+
+class BusyChannel(Record):
+    """
+    A channel and its use.
+
+    Attributes:
+        from_: The router that sends; of a channel from a terminal the terminal.
+        port: The router's port.
+        to: The router or the terminal that receives.
+        class_: The class, as in ``ChannelUse``.
+        utilisation: The part of its capacity that was used.
+    """
+
+    from_: int
+    port: int | None
+    to: int
+    class_: str
+    utilisation: float
+
+
+class Timeline(Record):
+    """
+    Means over intervals of equal length, from the start on.
+
+    Attributes:
+        interval_s: Their length.
+        bytes_per_s: Bytes a second of all flows.
+        utilisation: The mean utilisation of the channels between routers.
+        flows: Flows under way.
+    """
+
+    interval_s: float
+    bytes_per_s: list[float]
+    utilisation: list[float]
+    flows: list[float]
+
+
+class Step(Record):
+    """
+    A step of the critical path.
+
+    Attributes:
+        message: The id of a message; none of a computation.
+        source: The task that sends it.
+        target: The task that receives it.
+        start_s: When it began.
+        end_s: When it was complete.
+    """
+
+    message: int | None
+    source: int | None
+    target: int | None
+    start_s: float
+    end_s: float
+
+
+class CriticalPath(Record):
+    """
+    The chain of messages and computations that ends last: each began when the one before was complete, the first one at
+    the start. The times of all of them add up to the makespan.
+
+    Attributes:
+        messages: Messages on it.
+        message_s: Seconds of messages under way.
+        alone_s: Of these, what the messages would have taken alone, at the rate of a link.
+        computations: Computations on it.
+        compute_s: Seconds of computing.
+        steps: The last steps, in the order of time.
+    """
+
+    messages: int
+    message_s: float
+    alone_s: float
+    computations: int
+    compute_s: float
+    steps: list[Step]
+
+
+class FlowResult(Record):
+    """
+    What a run tells. The names are the keys of the JSON.
+
+    Attributes:
+        makespan_s: The time at which the last task was done.
+        ideal_s: What it cannot be less than on any network: see ``ideal``(crate::workload::ideal).
+        flows: Messages that went through the network.
+        local_messages: Messages between tasks of one terminal, which take no time.
+        events: Instants at which something was complete.
+        rate_changes: How often the rate of a class of flows was found anew.
+        most_classes: The most classes of flows under way at a time.
+        bytes: Their bytes, as far as they arrived.
+        completed: False if the run was stopped before its end.
+        coalesced_s: The seconds that steps of the critical path waited to be served together with others, as a part of
+            their times. What such messages hold of their channels meanwhile, others lack: that comes on top.
+        messages: How long messages took.
+        channels: Channels by class: those between routers, and of terminals those that have a limit.
+        busiest: The busiest channels.
+        timeline: Use over time.
+        critical_path: What the makespan consists of: from the last thing that was done back to the start.
+        config: The options.
+    """
+
+    makespan_s: float
+    ideal_s: float
+    flows: int
+    local_messages: int
+    events: int
+    rate_changes: int
+    most_classes: int
+    bytes: int
+    completed: bool
+    coalesced_s: float
+    messages: MessageTimes | None
+    channels: list[ChannelUse]
+    busiest: list[BusyChannel]
+    timeline: Timeline
+    critical_path: CriticalPath
+    config: FlowConfig
+
+
+class GraphFormat(Record):
+    """
+    The format of a second file, which has the graph.
+
+    Attributes:
+        name: Its name.
+        ending: How its files end, without the dot.
+    """
+
+    name: str
+    ending: str
+
+
+class FormatDescription(Record):
+    """
+    A file format.
+
+    Attributes:
+        name: Its name, as ``format=`` and ``--format`` take it.
+        summary: What it is, in a line.
+        endings: The endings of file names that tell it, without the dot.
+        read: Whether it is read.
+        write: Whether it is written.
+        beside: The format of a second file that it refers to, which has the graph.
+    """
+
+    name: str
+    summary: str
+    endings: list[str]
+    read: bool
+    write: bool
+    beside: GraphFormat | None
+
+
+class Item(Record):
+    """
+    A line of the bill: things that are alike.
+
+    Attributes:
+        part: What sort of thing it is.
+        item: What it is, in words.
+        ports: Of a router: its ports in use, with those of terminals.
+        kind: Of a cable: its kind, if the list prices cables.
+        class_: Of a cable: the class of its link.
+        length_m: Of a cable: the length that is bought.
+        count: How many.
+        total_m: Of cables: metres of all.
+        unit_usd: What each costs; ``None`` if the list does not say.
+        cost_usd: What all cost.
+        power_w: What all draw.
+    """
+
+    part: Literal["router", "cable", "interface", "cabinet"]
+    item: str
+    ports: int | None
+    kind: str | None
+    class_: Literal["terminal", "local", "global", "up", "internal"] | None
+    length_m: float | None
+    count: int
+    total_m: float | None
+    unit_usd: float | None
+    cost_usd: float | None
+    power_w: float
+
+
+class LayoutDescription(Record):
+    """
+    A layout that has a name.
+
+    Attributes:
+        name: Its name.
+        summary: What it is about, in a line.
+        stands_for: The keys that it stands for.
+        source: Where its numbers are from.
+        keys_: The keys that it takes.
+    """
+
+    name: str
+    summary: str
+    stands_for: str
+    source: str
+    keys_: list[KeyDescription]
+
+
+class MappingDescription(Record):
+    """
+    A mapping of tasks to terminals.
+
+    Attributes:
+        name: The name that users type.
+        summary: Where tasks go, in a line.
+        keys_: The keys that it takes.
+    """
+
+    name: str
+    summary: str
+    keys_: list[KeyDescription]
 
 
 class PathDiversity(Record):
@@ -352,6 +794,49 @@ class PathDiversity(Record):
     multipath_share: float | None
     multipath_share_intra: float | None
     multipath_share_inter: float | None
+
+
+class PermutationSummary(Record):
+    """
+    What the permutation of a cabling list came to. The names are keys of the JSON.
+
+    Attributes:
+        file: The file of the list.
+        method: The method.
+        seed: The seed.
+        swappable: The probability that a pair of cables may exchange ends.
+        keep: What a search kept beside cables, if anything was asked for.
+        switches: Switches of the list.
+        cables: Cables between switches.
+        cabinets: Cabinets.
+        best_trial: The number of the random trial that was taken, from 0.
+        trials: All random trials.
+        searched: What a search did behind them.
+        notes: What was noticed when the list was read.
+        moves: Steps of the plan.
+        moved_ends: Ends of cables that are plugged in elsewhere afterwards.
+        left_out: Ends that stay because the network would fall apart while they are moved.
+        before: Distances before.
+        after: Distances behind the last step of the plan.
+    """
+
+    file: str
+    method: str
+    seed: int
+    swappable: float
+    keep: str | None
+    switches: int
+    cables: int
+    cabinets: int
+    best_trial: int
+    trials: list[Trial]
+    searched: SearchRecord | None
+    notes: list[str]
+    moves: int
+    moved_ends: int
+    left_out: int
+    before: DistanceSummary
+    after: DistanceSummary
 
 
 class Deadlock(Record):
@@ -435,6 +920,94 @@ class Point(Record):
     peak_rss_bytes: int
 
 
+class RouterPrice(Record):
+    """
+    What a router costs and draws: a line in k.
+
+    Attributes:
+        usd: Each router. It may be below zero, as the constant of a fitted line, if ports cost something.
+        usd_per_port: Each port in use.
+        w: Each router draws this …
+        w_per_port: … and this for each port in use.
+    """
+
+    usd: float
+    usd_per_port: float
+    w: float
+    w_per_port: float
+
+
+class NicPrice(Record):
+    """
+    What the network interface of a terminal costs and draws.
+
+    Attributes:
+        usd: Each interface.
+        w: What it draws.
+    """
+
+    usd: float
+    w: float
+
+
+class CableKind(Record):
+    """
+    A kind of cable. A cable of x metres costs usd + usd_per_m x + port_gbps (usd_per_gbps + usd_per_gbps_m x).
+
+    Attributes:
+        kind: Its name, such as ``copper``.
+        place: Where it may be laid.
+        copper: True of cables that carry electric signals: a layout can ask for these up to a length, and for others
+            beyond.
+        reach_m: The longest that there is, in metres; none: as long as need be.
+        lengths_m: The lengths that are sold, in metres; empty: every length. A cable is bought in the shortest that
+            will do.
+        usd: Each cable.
+        usd_per_m: Each metre.
+        usd_per_gbps: Each Gb/s.
+        usd_per_gbps_m: Each Gb/s and metre.
+        w: What an active cable draws, both ends together.
+    """
+
+    kind: str
+    place: Literal["any", "cabinet", "floor"]
+    copper: bool | None
+    reach_m: float | None
+    lengths_m: list[float] | None
+    usd: float
+    usd_per_m: float
+    usd_per_gbps: float
+    usd_per_gbps_m: float
+    w: float
+
+
+class PriceList(Record):
+    """
+    What routers, network interfaces and cables cost and draw. k is the number of ports of a router that are in use,
+    terminals included. What a list leaves out is free and draws nothing.
+
+    Attributes:
+        name: Its name.
+        summary: What it is about, in a line.
+        source: Where the prices are from.
+        port_gbps: The bandwidth of a port, which prices per Gb/s are multiplied by.
+        router: Routers.
+        board: Routers that share a board with the one terminal that they have; nothing: as any other router.
+        nic: Network interfaces, one a terminal.
+        cables: The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not
+            priced.
+    """
+
+    name: str
+    summary: str
+    source: str
+    port_gbps: float
+    router: RouterPrice
+    board: RouterPrice | None
+    nic: NicPrice
+    cables: list[CableKind]
+
+
 class CycleHop(Record):
     """
     One channel of a cycle.
@@ -486,6 +1059,47 @@ class Proof(Record):
     unserved_pairs: int
     unserved_examples: list[list[int]]
     note: str | None
+
+
+class RackNumbers(Record):
+    """
+    The numbers of the rule ``rack``. Lengths are in metres.
+
+    Attributes:
+        units: Rack units of a rack.
+        kw: kW that a rack powers and cools.
+        router_units: Rack units of a router.
+        node_units: Rack units of a node.
+        router_kw: kW of a router.
+        node_kw: kW of a node.
+        max_routers: Routers of a rack at most.
+        max_nodes: Nodes of a rack at most.
+        width_m: From a rack to the next one in its row.
+        depth_m: From a row to the next one.
+        aisles_m: Aisles behind even and behind odd rows.
+        overhead_m: What a cable between racks needs beside the distance.
+        inside_m: A cable within a rack.
+        terminal_m: A cable to a terminal; ``None`` where these are left out.
+        rows: Rows of racks.
+        columns: Racks of a row.
+    """
+
+    units: int
+    kw: float
+    router_units: int
+    node_units: float
+    router_kw: float
+    node_kw: float
+    max_routers: int | None
+    max_nodes: int | None
+    width_m: float
+    depth_m: float
+    aisles_m: list[float]
+    overhead_m: float
+    inside_m: float
+    terminal_m: float | None
+    rows: int | None
+    columns: int | None
 
 
 class Survivable(Record):
@@ -627,6 +1241,46 @@ class RouteLengths(Record):
     histogram: list[int]
 
 
+class RouterDescription(Record):
+    """
+    A router model.
+
+    Attributes:
+        name: The name that users type.
+        summary: What it is, in a line.
+        source: Where it was published.
+        cycle_ns: Nanoseconds of a cycle, where its times are those of a machine.
+        preset: What goes with it: options that are not as usual where it is asked for, unless they are given.
+    """
+
+    name: str
+    summary: str
+    source: str
+    cycle_ns: float | None
+    preset: dict[str, Any]
+
+
+class RoutingDescription(Record):
+    """
+    A routing.
+
+    Attributes:
+        name: The name that users type.
+        summary: What it does, in a line.
+        networks: The networks that offer it.
+        classes: The VC classes that it needs.
+        adapts: Whether it decides by congestion; ``None`` where that depends on the file that it is read from.
+        keys_: The keys that it takes.
+    """
+
+    name: str
+    summary: str
+    networks: str
+    classes: str
+    adapts: bool | None
+    keys_: list[KeyDescription]
+
+
 class RouterChannel(Record):
     """
     A channel between routers.
@@ -664,3 +1318,84 @@ class SaturationBound(Record):
     channels: int | None
     busiest: RouterChannel | None
     max_terminal_load: float | None
+
+
+class Shape(Record):
+    """
+    What a drawing asks of a family.
+
+    Attributes:
+        grid: The sides of the grid of routers, where they have coordinates.
+        group_size: Routers of a group, where they come in groups of consecutive ids.
+        blocks: Routers of a column, columns of a block, and blocks, where the family is best drawn so.
+        levels: The level of each router, 0 for the leaves, of a tree.
+    """
+
+    grid: list[int] | None
+    group_size: int | None
+    blocks: list[int] | None
+    levels: list[int] | None
+
+
+class TrafficDescription(Record):
+    """
+    A traffic pattern.
+
+    Attributes:
+        name: The name that users type.
+        argument: What stands behind the name instead of keys, such as FILE.
+        summary: Who sends to whom, in a line.
+        keys_: The keys that it takes.
+    """
+
+    name: str
+    argument: str | None
+    summary: str
+    keys_: list[KeyDescription]
+
+
+class WorkloadResult(Record):
+    """
+    What came out of a workload.
+
+    Attributes:
+        makespan_s: Seconds from the start to the end of the last task; ``None`` if it did not come to its end.
+        makespan_cycles: The same in cycles.
+        ideal_s: What the makespan cannot be less than on any network: see ``ideal``.
+        flows: Messages that arrived, but for those of tasks that begin again and again; so in all that follows.
+        packets: Packets that arrived.
+        events: Cycles simulated.
+        message_mean_s: Mean seconds from when a message can be sent to its arrival.
+        message_p99_s: Their 99th percentile.
+        round_s: Mean seconds of a round, from when its first message can be sent until its last one has arrived.
+        round_p99_s: Their 99th percentile.
+        hops: Mean number of routers that a packet of any task visits.
+        link_utilisation_max: Share of the makespan in which the busiest link between routers sent.
+        link_utilisation_mean: The same, averaged over both directions of all links between routers.
+        deadlocked: True if packets can never move again.
+        interrupted: True if it was cancelled.
+        flit_hops: Flits through routers.
+        wall_s: Seconds on the clock.
+        cpu_s: Seconds of processor time.
+        peak_rss_bytes: The largest memory of the process so far, in bytes; 0 where the system does not tell.
+    """
+
+    makespan_s: float | None
+    makespan_cycles: int | None
+    ideal_s: float
+    flows: int
+    packets: int
+    events: int
+    message_mean_s: float | None
+    message_p99_s: float | None
+    round_s: float | None
+    round_p99_s: float | None
+    hops: float | None
+    link_utilisation_max: float
+    link_utilisation_mean: float
+    deadlocked: bool
+    interrupted: bool
+    flit_hops: int
+    wall_s: float
+    cpu_s: float
+    peak_rss_bytes: int

@@ -1,7 +1,6 @@
 """Networks on the machine floor: cabinets, cables, what they cost and draw."""
 
 import csv
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from io import StringIO
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from topoloom import _core
-from topoloom.engine.results import Cost
+from topoloom.engine.results import Cost, Floor, Item, LayoutDescription
 from topoloom.files import BILL, CABLES, write_file
 from topoloom.layout.prices import read_prices
 from topoloom.plotting import draw_layouts
@@ -132,33 +131,31 @@ class Layout:
         return self._core.cost()
 
     @cached_property
-    def _floor(self) -> dict[str, Any]:
-        floor: dict[str, Any] = json.loads(self._core.floor_json())
-        return floor
+    def _floor(self) -> Floor:
+        return self._core.floor()
 
     @cached_property
-    def _bill(self) -> list[dict[str, Any]]:
-        bill: list[dict[str, Any]] = json.loads(self._core.bill_json())
-        return bill
+    def _bill(self) -> list[Item]:
+        return self._core.bill()
 
     def cost(self) -> Cost:
         """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
         return self._cost
 
-    def floor(self) -> dict[str, Any]:
+    def floor(self) -> Floor:
         """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""
-        return dict(self._floor)
+        return self._floor
 
-    def bill(self) -> list[dict[str, Any]]:
+    def bill(self) -> list[Item]:
         """Return the bill of materials: an item is a line, by the keys of ``topoloom layout --json``.
 
         Its sums are those of :meth:`cost`, and it has as many cables as :meth:`cables`.
 
         >>> from topoloom import network
-        >>> [(item["item"], item["count"]) for item in Layout(network("mesh:2")).bill()][:2]
+        >>> [(item.item, item.count) for item in Layout(network("mesh:2")).bill()][:2]
         [('router with 2 ports in use', 2), ('optical cable of 1.5 m, terminal', 2)]
         """
-        return [dict(item) for item in self._bill]
+        return list(self._bill)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``topoloom layout --json`` prints of it."""
@@ -257,11 +254,10 @@ def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
     return [int(part) for part in parts]
 
 
-def layouts() -> list[dict[str, Any]]:
+def layouts() -> list[LayoutDescription]:
     """Return the layouts that have a name, the default one first: ``name summary stands_for source keys``.
 
-    >>> [layout["name"] for layout in layouts()][:2]
+    >>> [layout.name for layout in layouts()][:2]
     ['rack', 'family']
     """
-    found: list[dict[str, Any]] = json.loads(_core.layouts_json())
-    return found
+    return _core.layouts()

@@ -1,10 +1,8 @@
 """Price lists: those that come with the program, and those of users."""
 
-import json
-from typing import Any
-
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.engine.results import PriceList
 from topoloom.files import read_text
 
 
@@ -31,24 +29,22 @@ def read_prices(prices: str) -> str:
     return text
 
 
-def price_lists() -> list[dict[str, Any]]:
+def price_lists() -> list[PriceList]:
     """Return the price lists that come with the program, the default one first.
 
-    >>> price_lists()[0]["name"]
+    >>> price_lists()[0].name
     'edr-flex'
     """
-    lists: list[dict[str, Any]] = json.loads(_core.prices_json())
-    return lists
+    return _core.price_lists()
 
 
-def price_list(prices: str) -> dict[str, Any]:
+def price_list(prices: str) -> PriceList:
     """Return the price list that `prices` names, or that stands in the file of this path.
 
     Raises:
         TopoloomError: There is none, or it does not read.
 
-    >>> price_list("")["router"]["usd_per_port"]
+    >>> price_list("").router.usd_per_port
     128.0
     """
-    found: dict[str, Any] = json.loads(_core.price_list_json(read_prices(prices)))
-    return found
+    return _core.price_list(read_prices(prices))

@@ -1,6 +1,5 @@
 """Candidate bisections by METIS; the engine balances, refines and judges them."""
 
-import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ def candidates(network: _core.Network) -> "Iterator[NDArray[np.int32]]":
     """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers."""
     if network.num_routers < 2:  # noqa: PLR2004 - nothing to cut
         return
-    if network.num_routers > ROUTERS and json.loads(network.structure_json())["grid"]:
+    if network.num_routers > ROUTERS and network.shape().grid:
         return  # a run takes seconds, and the engine cuts grids across each dimension itself
     import numpy as np  # noqa: PLC0415 - loads slowly
     import pymetis  # noqa: PLC0415 - loads slowly

@@ -1,17 +1,17 @@
 """The families of networks by name: ``topoloom.FleX(6, 6, 3, p=10)`` is ``topoloom.network("flex:6x6x3,p=10")``."""
 
-import json
 from functools import cache
 from typing import Any
 
 from topoloom import _core
+from topoloom.engine.results import FamilyDescription
 from topoloom.network.networks import Network, with_keys
 
 
 @cache
-def descriptions() -> dict[str, dict[str, Any]]:
+def descriptions() -> dict[str, FamilyDescription]:
     """Return what the engine knows of each family, by its name in specs."""
-    return {family["name"]: family for family in json.loads(_core.families_json())}
+    return {family.name: family for family in _core.families()}
 
 
 class Family:
@@ -37,14 +37,14 @@ class Family:
         return Network(with_keys(spec, keys))
 
     def __repr__(self) -> str:
-        return f"<family {self.name}: {descriptions()[self.name]['summary']}>"
+        return f"<family {self.name}: {descriptions()[self.name].summary}>"
 
     @property
     def __doc__(self) -> str:  # type: ignore[override]
         """What it is, its keys, an example, and its source."""
         about = descriptions()[self.name]
-        keys = "\n".join(f"    {key['name']}: {key['doc']}" for key in about["keys"])
-        return f"{about['summary']}.\n\nKeys:\n{keys}\n\nExample: {about['example']}\n\nSource: {about['source']}"
+        keys = "\n".join(f"    {key.name}: {key.doc}" for key in about.keys_)
+        return f"{about.summary}.\n\nKeys:\n{keys}\n\nExample: {about.example}\n\nSource: {about.source}"
 
 
 Mesh = Family("mesh")

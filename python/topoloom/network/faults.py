@@ -8,7 +8,8 @@ from pydantic import Field
 from topoloom import _core
 from topoloom.network.results import Resilience
 from topoloom.simulation.loads import Loads, parse_fractions
-from topoloom.simulation.options import U64, Options, checked
+from topoloom.simulation.option_types import U64, Options
+from topoloom.simulation.options import checked
 
 FRACTIONS = "0:0.9:0.05"
 """The failed fractions that are looked at unless others are asked for."""

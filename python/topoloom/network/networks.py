@@ -1,6 +1,5 @@
 """Networks: the graph, its facts, and what can be asked of it."""
 
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from html import escape
@@ -23,7 +22,8 @@ from topoloom.network.throughput import optimal_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, offered_loads, parse_loads
-from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole, make_options
+from topoloom.simulation.option_types import MOST_U32, MOST_U64
+from topoloom.simulation.options import check_whole, make_options
 from topoloom.simulation.plans import fixed_plan, search_plan
 from topoloom.simulation.points import BOUNDED_ROUTERS
 from topoloom.simulation.roles import routing_on
@@ -158,7 +158,7 @@ class Network:
         permutation = self.core.facts().permutation
         assert permutation is not None, "only this family is permuted"
         base = permutation.base
-        losses = bandwidth_side_by_side(_core.Network(base), self.core)["losses"]
+        losses = bandwidth_side_by_side(_core.Network(base), self.core).losses
         return [f"less bandwidth than {base}: {', '.join(losses)}"] if losses else []
 
     @cache  # noqa: B019 - a network is kept as long as it is used
@@ -511,9 +511,7 @@ class Network:
 
 def _beside(format: str) -> dict[str, str] | None:  # noqa: A002 - as users type
     """Return the name and the ending of the format of the second file that one of `format` refers to."""
-    found: dict[str, str] | None = next(
-        item["beside"] for item in json.loads(_core.formats_json()) if item["name"] == format
-    )
+    found: dict[str, str] | None = next(item.beside for item in _core.formats() if item.name == format)
     return found
 
 

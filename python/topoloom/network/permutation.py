@@ -2,25 +2,44 @@
 
 import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from topoloom import _core
+from topoloom.engine import results
 from topoloom.files import read_text
 from topoloom.network.bisection import candidates
-from topoloom.simulation.options import MOST_U32, MOST_U64, check_whole
+from topoloom.simulation.option_types import MOST_U32, MOST_U64
+from topoloom.simulation.options import check_whole
+
+
+class Cabling(results.DistanceSummary, results.Bandwidth):
+    """Distances and bandwidth of a machine."""
+
+
+class PermutationSummary(results.PermutationSummary):
+    """What the permutation of a cabling list came to.
+
+    Attributes:
+        before: Distances and bandwidth before.
+        after: Distances and bandwidth behind the last move.
+        losses: A clause for each measure of bandwidth that fell.
+    """
+
+    before: Cabling
+    after: Cabling
+    losses: list[str]
 
 
 class Permutation(NamedTuple):
     """A cabling list, permuted.
 
     Attributes:
-        told: What came of it, by the keys of ``topoloom permute --json``; ``losses`` has a clause for each measure of
-            bandwidth that the permutation lowers.
+        told: What came of it, by the keys of ``topoloom permute --json``.
         moves: The moves, one a line, as CSV.
         cabling: The list afterwards, as CSV.
     """
 
-    told: dict[str, Any]
+    told: PermutationSummary
     moves: str
     cabling: str
 
@@ -56,14 +75,13 @@ def permute_list(
         check_whole("steps", steps, 1, MOST_U64)
     text = read_text(path, "the cabling list")
     how = {"method": method, "trials": trials, "swappable": swappable, "seed": seed, "keep": keep, "steps": steps}
-    text, moves, cabling, before, after = _core.permute_list(str(path), text, json.dumps(how))
-    told, bandwidth = json.loads(text), bandwidth_side_by_side(before, after)
-    for when in ("before", "after"):
-        told[when] |= bandwidth[when]
-    return Permutation(told | {"losses": bandwidth["losses"]}, moves, cabling)
+    told, moves, cabling, before, after = _core.permute_list(str(path), text, json.dumps(how))
+    bandwidth = bandwidth_side_by_side(before, after)
+    sides = {"before": told.before | bandwidth.before, "after": told.after | bandwidth.after}
+    return Permutation(PermutationSummary(told | sides | {"losses": bandwidth.losses}), moves, cabling)
 
 
-def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> dict[str, Any]:
+def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> results.BandwidthComparison:
     """Return how much two networks with the same routers and terminals carry, both measured by the same means.
 
     Both bisections start from the same partitions, and the worst-case traffic of each network is tried on both.
@@ -74,5 +92,4 @@ def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> dict[
         terminal per cycle; ``losses``, a clause for each of them that fell.
     """
     partitions = list(candidates(before)), list(candidates(after))
-    told: dict[str, Any] = json.loads(_core.bandwidth_side_by_side(before, after, partitions))
-    return told
+    return _core.bandwidth_side_by_side(before, after, partitions)

@@ -1,8 +1,6 @@
 """How routers are arranged in a drawing: by grid, groups, levels, blocks; else on a circle or by forces."""
 
-import json
 from collections.abc import Callable
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -21,16 +19,16 @@ Links = dict[str, Ends]
 
 def sketch(network: Network) -> Sketch:
     """Return the drawing that fits the structure of `network`."""
-    structure = json.loads(network.structure_json())
+    shape = network.shape()
     links = links_of(network)
-    if structure["grid"]:
-        return _of_grid(structure, links)
-    if structure["blocks"]:
-        return _of_blocks(structure["blocks"], links)
-    if structure["group_size"]:
-        return _of_groups(network.num_routers, structure, links)
-    if structure["levels"]:
-        return _of_levels(structure["levels"], links)
+    if shape.grid:
+        return _of_grid(shape.grid, links)
+    if shape.blocks:
+        return _of_blocks(shape.blocks, links)
+    if shape.group_size:
+        return _of_groups(network.num_routers, shape.group_size, shape.levels, links)
+    if shape.levels:
+        return _of_levels(shape.levels, links)
     return _of_graph(network.num_routers, links)
 
 
@@ -49,8 +47,7 @@ def _all(links: Links) -> Ends:
 # Grids
 
 
-def _of_grid(structure: dict[str, Any], links: Links) -> Sketch:
-    sides = structure["grid"]
+def _of_grid(sides: list[int], links: Links) -> Sketch:
     wide = [side for side in sides if side > 1] or [1]
     ends = _all(links)
     name = "/".join(links) or "local"
@@ -205,12 +202,11 @@ def _of_blocks(sides: list[int], links: Links) -> Sketch:
 # Groups on a ring
 
 
-def _of_groups(routers: int, structure: dict[str, Any], links: Links) -> Sketch:
-    size = structure["group_size"]
+def _of_groups(routers: int, size: int, levels: list[int] | None, links: Links) -> Sketch:
     groups = -(-routers // size)
     router = np.arange(routers)
     group, member = router // size, router % size
-    inner, radius = _members(size, structure["levels"])
+    inner, radius = _members(size, levels)
     ring = 0.0 if groups == 1 else max(1.3 * radius / np.sin(np.pi / groups), 2.2 * radius)
     outwards = on_circle(groups)
     centres = ring * outwards

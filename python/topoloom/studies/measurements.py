@@ -18,7 +18,8 @@ from topoloom.layout.prices import price_files
 from topoloom.network.faults import FaultOptions, make_fault_options, try_faults
 from topoloom.network.networks import Network
 from topoloom.simulation.loads import is_trace, offered_loads
-from topoloom.simulation.options import U32, EngineOptions, Options, Reads, checked, make_options
+from topoloom.simulation.option_types import U32, Options, Reads
+from topoloom.simulation.options import EngineOptions, checked, make_options
 from topoloom.simulation.plans import bend_plan, fixed_plan, search_plan
 from topoloom.simulation.replications import REPLICA_PRECISION, replicate
 from topoloom.simulation.runs import run_here

@@ -1,12 +1,12 @@
 """The JSON schema of study files, for editors that check and complete TOML."""
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
+from topoloom.engine.results import KeyDescription
 from topoloom.network.families import descriptions
 from topoloom.network.faults import FaultOptions
-from topoloom.simulation.options import LinkLatencies
+from topoloom.simulation.run_options import LinkLatencies
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.study import Study
 
@@ -30,27 +30,27 @@ def study_schema() -> Schema:
     defaults = {name: {**key} for name, key in properties.items()}
     network = schema["$defs"]["NetworkTable"]
     network["properties"]["family"]["enum"] = list(descriptions())
-    network["allOf"] = [_family(name, family["keys"]) for name, family in descriptions().items()]
+    network["allOf"] = [_family(name, family.keys_) for name, family in descriptions().items()]
     schema["properties"]["defaults"] |= {"properties": defaults, "additionalProperties": False}
     return schema
 
 
-def _family(name: str, keys: list[dict[str, Any]]) -> Schema:
+def _family(name: str, keys: list[KeyDescription]) -> Schema:
     """Return what the table of a network of this family may hold, as the engine describes its keys."""
     return {
         "if": {"properties": {"family": {"const": name}}},
-        "then": {"properties": {key["name"]: {"description": key["doc"], **_typed(key)} for key in keys}},
+        "then": {"properties": {key.name: {"description": key.doc, **_typed(key)} for key in keys}},
     }
 
 
-def _typed(key: Mapping[str, Any]) -> Schema:
+def _typed(key: KeyDescription) -> Schema:
     """Return the schema of a key's value; what TOML has no type for is a text, which the engine reads."""
-    match key["type"]:
+    match key.type:
         case "int":
             bounds = {"least": "minimum", "most": "maximum"}
             return {"type": ["integer", "string"]} | {bounds[name]: key[name] for name in bounds if name in key}
         case "choice":
-            return {"enum": key["words"]}
+            return {"enum": key.words}
         case "flag":
             return {"enum": [True, False, "true", "false"]}
         case "real" | "part":
@@ -68,7 +68,8 @@ def _options() -> Schema:
     """Return the options of all kinds, each one value or a list of them."""
     links = LinkLatencies.model_json_schema()
     for name, what in _described(LinkLatencies.__doc__ or "").items():
-        links["properties"][name]["description"] = f"Cycles. {what}"
+        key = LinkLatencies.model_fields[name].alias or name
+        links["properties"][key]["description"] = f"Cycles. {what}"
     properties: Schema = {
         "router": {"type": "string", "description": "Several options as --router takes them: 'vcs=4,buffer=16'."}
     }

@@ -27,7 +27,8 @@ from topoloom.files import read_text
 from topoloom.network.families import descriptions
 from topoloom.network.networks import with_keys
 from topoloom.simulation.loads import is_trace, parse_loads
-from topoloom.simulation.options import MOST_U64, ROUTER_KEYS, parse_pairs
+from topoloom.simulation.option_types import MOST_U64
+from topoloom.simulation.options import ROUTER_KEYS, parse_pairs
 from topoloom.simulation.replications import LEAST_REPLICAS, MOST_REPLICAS
 from topoloom.simulation.roles import resolve_routing, routing_on_spec
 from topoloom.studies.executor import Executor, LocalExecutor

@@ -5,7 +5,6 @@ routing adapts, by what is still to cross the channels. Options are written ``ke
 :data:`KEYS`.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from topoloom import _core
+from topoloom.engine import results
 from topoloom.network.networks import Network
 from topoloom.simulation.roles import routing_on
 
@@ -22,25 +22,36 @@ KEYS: dict[str, str] = dict(_core.flow_keys())
 """The options of the flow engine, with their meaning."""
 
 
+class FlowResult(results.FlowResult):
+    """What came of a run of the flow engine.
+
+    Attributes:
+        routing: The routing that ran, resolved from its role.
+    """
+
+    routing: str
+
+
 class FlowRun:
     """What a run of the flow engine tells.
 
     Attributes:
-        facts: The result by the keys of the JSON: ``makespan_s ideal_s routing flows events channels timeline
-            critical_path …``.
+        facts: The result.
         channel_bytes: The bytes that each channel carried. Ids: the ports of all routers, router by router, then (with
             a limit on injection) the terminals.
         times: When each message began and when it was complete, in seconds: an array of two columns; NaN where never.
     """
 
-    def __init__(self, told: tuple[str, npt.NDArray[np.float64], npt.NDArray[np.float64]], routing: str) -> None:
-        text, self.channel_bytes, self.times = told
-        self.facts: dict[str, Any] = json.loads(text) | {"routing": routing}
+    def __init__(
+        self, told: tuple[results.FlowResult, npt.NDArray[np.float64], npt.NDArray[np.float64]], routing: str
+    ) -> None:
+        result, self.channel_bytes, self.times = told
+        self.facts = FlowResult(result | {"routing": routing})
 
     @property
     def makespan_s(self) -> float:
         """The time at which all was done."""
-        return float(self.facts["makespan_s"])
+        return self.facts.makespan_s
 
 
 def _ids(values: Ids, name: str, kind: type[np.unsignedinteger[Any]] = np.uint32) -> npt.NDArray[Any]:

@@ -83,8 +83,8 @@ class WorkloadRun:
         }
         routing = _core.Routing(self.network, self.routing)
         if options.engine == "flow":
-            config = json.loads(_core.flow_check(workload, options.flow_engine, options.rate, options.seed))
-            about |= {"paths": config["paths"], "assumptions": self._assumptions(workload, config["paths"])}
+            paths = _core.flow_check(workload, options.flow_engine, options.rate, options.seed).paths
+            about |= {"paths": paths, "assumptions": self._assumptions(workload, paths)}
             return partial(_flowed, routing, options, workload, about)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
         play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, engine)
@@ -108,9 +108,9 @@ class WorkloadRun:
 
 
 def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
-    text, _ = play.run(cancel)
+    result, _ = play.run(cancel)
     about["config"]["threads"] = threads_given(cancel, about["config"]["threads"])
-    return WorkloadResult.model_validate(about | json.loads(text))
+    return WorkloadResult.model_validate(about | result)
 
 
 def _flowed(
@@ -121,7 +121,7 @@ def _flowed(
     cancel: _core.CancelToken,
 ) -> WorkloadResult:
     begun = time.monotonic()
-    text, *_ = _core.flow_workload(
+    result, *_ = _core.flow_workload(
         routing,
         workload,
         options.mapping,
@@ -130,14 +130,12 @@ def _flowed(
         options.seed,
         cancel,
     )
-    told = json.loads(text)
-    messages = told.pop("messages") or {}
-    completed = told.pop("completed")
-    told |= {f"message_{name}": value for name, value in messages.items()}
-    told["config"] |= {"rate": options.rate}
-    measured = {"wall_s": time.monotonic() - begun, "peak_rss_bytes": _peak_rss_bytes(), "interrupted": not completed}
-    result = WorkloadResult.model_validate(about | told | measured)
-    return result if completed else result.model_copy(update={"makespan_s": None})
+    told = {name: value for name, value in result.items() if name not in ("messages", "completed")}
+    told |= {f"message_{name}": value for name, value in (result.messages or {}).items()}
+    told["config"] = result.config | {"rate": options.rate}
+    done = {} if result.completed else {"makespan_s": None}
+    measured = {"wall_s": time.monotonic() - begun, "peak_rss_bytes": _peak_rss_bytes()}
+    return WorkloadResult.model_validate(about | told | measured | {"interrupted": not result.completed} | done)
 
 
 def _peak_rss_bytes() -> int:

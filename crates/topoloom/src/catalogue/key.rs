@@ -20,6 +20,12 @@ impl Key {
     }
 }
 
+/// The path of a file that is read: what [`Kind::File`] takes, where options are fields of a struct.
+pub type FilePath = String;
+
+/// Which cabinet routers stand in, which a file may tell: what [`Kind::Cabinet`] takes, likewise.
+pub type CabinetRule = String;
+
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {

@@ -14,7 +14,7 @@ pub mod values;
 
 pub use arguments::Arguments;
 pub use entry::{Alone, BASE, Entry, FILE, Lead};
-pub use key::{Key, Kind, is_table};
+pub use key::{CabinetRule, FilePath, Key, Kind, is_table};
 pub use name::Name;
 
 use crate::error::{Error, Result, unknown};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::router::RouterOptions;
 use super::sizes::Sizes;
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, FilePath, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
 use crate::limits::{MAX_CYCLES, within};
 use crate::links::Latencies;
@@ -82,27 +82,27 @@ pub struct Config {
     /// The router model, with its options.
     #[serde(flatten, skip_deserializing)]
     pub router: RouterOptions,
-    /// Link latencies.
+    /// Latency of a link by class, or by cabinets.
     pub links: Latencies,
-    /// Flits a packet.
+    /// Flits of a packet: one size such as 4, any of a range such as 1-32, or sizes with weights such as 4:0.8,16:0.2.
     pub packet: Sizes,
     /// The injection process.
     pub injection: Injection,
-    /// A file of the terminals' relative rates; all are equal if none is given.
-    pub rates: Option<String>,
-    /// Cycles before measuring, or `None` to detect the end of the warm-up.
+    /// A CSV file of terminal,rate: how much each terminal sends beside the others; None if all send the same.
+    pub rates: Option<FilePath>,
+    /// Cycles before measurement; None to detect the end of warm-up.
     pub warmup: Option<u64>,
-    /// Cycles of measuring, or `None` to stop when the interval is narrow enough.
+    /// Cycles of measurement; None to stop when the confidence interval is narrow enough.
     pub measure: Option<u64>,
-    /// Mean latency past which the network counts as saturated and a run without a fixed length ends early, in cycles.
+    /// Mean latency past which a network counts as saturated and its simulation ends early; None for no limit.
     pub latency_limit: Option<f64>,
-    /// Half-width of the interval of the mean latency, relative to it, at which a run without a fixed length ends.
+    /// Half-width of the interval of the mean latency, relative to it, at which a simulation ends that has no fixed length.
     pub precision: f64,
-    /// Seed of all random streams.
+    /// The seed of every random choice.
     pub seed: u64,
-    /// Threads of one run. Results do not depend on it.
+    /// Threads within one simulation.
     pub threads: u32,
-    /// Runs even with fewer VCs than the routing needs.
+    /// Run a routing that can deadlock.
     #[serde(rename = "unsafe")]
     pub run_unsafe: bool,
 }

@@ -15,10 +15,13 @@
 //! Either way its rate was not lower than the level at hand, so that whatever was frozen before stands. A change thus
 //! costs what it reaches, and the rates are exact.
 
+use serde::Serialize;
+
 use super::radix_heap::{LevelEntry, RadixHeap};
 
 /// How flows share the capacity of channels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Max-min fairness.
     #[default]

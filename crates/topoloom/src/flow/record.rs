@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{FlowConfig, Sharing};
+use super::FlowConfig;
 use crate::network::{LinkClass, Network, Peer};
 use crate::workload::Message;
 
@@ -455,15 +455,5 @@ impl Record {
         }
         path.steps.reverse();
         (path, coalesced)
-    }
-}
-
-impl Serialize for Sharing {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Sharing::MaxMin => "max-min",
-            Sharing::Share => "share",
-            Sharing::Sticky => "sticky",
-        })
     }
 }

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use super::rules::{Rules, mistake};
+use serde::Serialize;
+
+use super::rules::{Rows, Rules, mistake};
 use crate::catalogue::Arguments;
 use crate::error::Result;
 use crate::network::{Network, RouterId};
@@ -23,6 +25,68 @@ pub struct Racking {
     pub most_nodes: Option<u32>,
     /// In which order routers fill racks; `None`: in that of all with the least cable.
     pub order: Option<Order>,
+}
+
+/// The numbers of the rule `rack`. Lengths are in metres.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RackNumbers {
+    /// Rack units of a rack.
+    pub units: u32,
+    /// kW that a rack powers and cools.
+    pub kw: f64,
+    /// Rack units of a router.
+    pub router_units: u32,
+    /// Rack units of a node.
+    pub node_units: f64,
+    /// kW of a router.
+    pub router_kw: f64,
+    /// kW of a node.
+    pub node_kw: f64,
+    /// Routers of a rack at most.
+    pub max_routers: Option<u32>,
+    /// Nodes of a rack at most.
+    pub max_nodes: Option<u32>,
+    /// From a rack to the next one in its row.
+    pub width_m: f64,
+    /// From a row to the next one.
+    pub depth_m: f64,
+    /// Aisles behind even and behind odd rows.
+    pub aisles_m: [f64; 2],
+    /// What a cable between racks needs beside the distance.
+    pub overhead_m: f64,
+    /// A cable within a rack.
+    pub inside_m: f64,
+    /// A cable to a terminal; `None` where these are left out.
+    pub terminal_m: Option<f64>,
+    /// Rows of racks.
+    pub rows: Option<u32>,
+    /// Racks of a row.
+    pub columns: Option<u32>,
+}
+
+impl Rules {
+    /// The numbers of the rule `rack`; `None` for another layout.
+    pub fn rack_numbers(&self) -> Option<RackNumbers> {
+        let racks = self.racks.as_ref()?;
+        Some(RackNumbers {
+            units: self.units?,
+            kw: racks.kw,
+            router_units: self.router_units,
+            node_units: self.node_units,
+            router_kw: racks.router_kw,
+            node_kw: racks.node_kw,
+            max_routers: racks.most_routers,
+            max_nodes: racks.most_nodes,
+            width_m: self.width_m,
+            depth_m: self.depth_m,
+            aisles_m: self.aisles_m,
+            overhead_m: self.overhead_m,
+            inside_m: self.inside_m?,
+            terminal_m: self.terminal_m,
+            rows: self.rows.and_then(Rows::count),
+            columns: self.columns,
+        })
+    }
 }
 
 /// In which order routers fill racks.

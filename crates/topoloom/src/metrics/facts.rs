@@ -6,7 +6,7 @@ use crate::distances::{Distances, Sample};
 use crate::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
-use crate::topology::{Permutation, PermutationStructure};
+use crate::provenance::Permutation;
 
 /// The facts of a network that need no partitioner. The names are the keys of the JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -83,7 +83,7 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
         family: network.intact().family().to_owned(),
         source_sha256: network.source().map(|source| source.sha256.clone()),
         notes: network.notes(),
-        permutation: network.intact().structure::<PermutationStructure>().map(|permuted| permuted.permutation.clone()),
+        permutation: network.intact().any_structure().permutation().cloned(),
         terminals,
         routers,
         radix: up().map(|router| network.radix_of(router)).max().unwrap_or(0),

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
-
 use crate::distances;
 use crate::error::{Error, Result};
+use crate::provenance::DistanceSummary;
 
 /// One end of a cable before it has a port of this module: a vertex, and any number by which its plugs are told apart.
 pub type End = (u32, u32);
@@ -30,18 +29,6 @@ pub struct Cabling {
     ends: Vec<[u32; 2]>,
     /// The cabinet of each vertex.
     cabinets: Vec<u32>,
-}
-
-/// The distances of a cabling in short. The names are keys of the JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct DistanceSummary {
-    /// The largest distance between two vertices that a path joins.
-    pub diameter: u32,
-    /// The mean distance over ordered pairs of distinct vertices that a path joins.
-    pub average_distance: f64,
-    /// The sum of these distances.
-    #[serde(skip)]
-    pub sum: u64,
 }
 
 impl Cabling {

@@ -7,9 +7,10 @@ use super::cabling::Cabling;
 use super::list::List;
 use super::load::Limit;
 use super::methods::Method;
-use super::search::{Bandwidth, Keeps, Search, SearchRecord, search};
-use super::trials::{Trial, Trials, best};
+use super::search::{Bandwidth, Keeps, Search, search};
+use super::trials::{Trials, best};
 use crate::error::{Error, Result, unknown};
+use crate::provenance::{SearchRecord, Trial};
 
 /// The method that searches.
 pub const OPTIMISED: &str = "optimised";

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::cabling::{Cabling, Ways};
+use crate::provenance::Counts;
 use crate::rng::Rng;
 
 /// Which cables may exchange ends.
@@ -27,19 +26,6 @@ impl Method {
     pub fn name(self) -> &'static str {
         Self::NAMES.into_iter().find(|&(_, method)| method == self).map_or("", |(name, _)| name)
     }
-}
-
-/// What became of the pairs of cables that were drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Pairs that exchanged ends.
-    pub exchanged: u64,
-    /// Pairs without four distinct vertices, with a parallel cable afterwards, or without a cabinet in common.
-    pub refused: u64,
-    /// Pairs that would have disconnected the network.
-    pub disconnecting: u64,
-    /// Pairs that stayed because not all cables are swappable.
-    pub fixed: u64,
 }
 
 /// The lists of cables by cabinets: [`Cabling::by_cabinets`], which no exchange changes.

@@ -16,11 +16,13 @@ pub mod moves;
 mod pattern;
 pub mod search;
 mod shifts;
+mod summary;
 mod trials;
 
 pub use cables::{cables, router_cables};
-pub use cabling::{Cabling, DistanceSummary, End};
+pub use cabling::{Cabling, End};
 pub use how::{How, ListPermutation, OPTIMISED, method_names, permuted};
-pub use methods::{Counts, Method};
+pub use methods::Method;
 pub use shifts::Shifts;
-pub use trials::{Best, Trial, Trials, best};
+pub use summary::{BandwidthComparison, PermutationSummary};
+pub use trials::{Best, Trials, best};

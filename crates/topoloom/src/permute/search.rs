@@ -14,12 +14,12 @@
 //! bandwidth at the end of each round, which it throws away if that has become less.
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::cabling::Cabling;
 use super::load::Limit;
 use super::pattern::{Heat, PatternResult, anneal};
 use super::shifts::{CablingPattern, Shifts};
+use crate::provenance::SearchRecord;
 use crate::rng::Rng;
 use crate::watch::{self, Stage};
 
@@ -98,19 +98,6 @@ pub struct Alike<'a> {
     pub base: &'a Cabling,
     /// The shifts.
     pub shifts: Shifts,
-}
-
-/// What the searches did, all of them together. The names are keys of the JSON.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct SearchRecord {
-    /// Exchanges that were looked at.
-    pub tried: u64,
-    /// Exchanges that were kept.
-    pub kept: u64,
-    /// Exchanges that were discarded because they would have disconnected the network.
-    pub disconnecting: u64,
-    /// So often each exchange was made at first: in all cabinets that look alike; 1 if none do.
-    pub alike: u64,
 }
 
 /// Searches from a cabling that is connected, and returns the cabling with the smallest average distance. If a base is

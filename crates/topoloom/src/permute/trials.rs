@@ -1,11 +1,11 @@
 //! The best of several random permutations.
 
 use rayon::prelude::*;
-use serde::Serialize;
 
-use super::cabling::{Cabling, DistanceSummary};
-use super::methods::{Counts, Method, permute};
+use super::cabling::Cabling;
+use super::methods::{Method, permute};
 use crate::error::{Error, Result};
+use crate::provenance::Trial;
 use crate::rng::Rng;
 use crate::watch;
 
@@ -36,17 +36,6 @@ impl Trials {
         }
         Ok(self)
     }
-}
-
-/// What one permutation came to. The names are keys of the JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Trial {
-    /// Its distances.
-    #[serde(flatten)]
-    pub told: DistanceSummary,
-    /// What became of the pairs of cables.
-    #[serde(flatten)]
-    pub counts: Counts,
 }
 
 /// The best permutation, and all that were tried.

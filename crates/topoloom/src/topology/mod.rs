@@ -25,7 +25,6 @@ pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub use params::Params;
-pub use permuted::{Permutation, PermutationStructure};
 pub use randomregular::RandomRegular;
 pub use ring::Ring;
 pub use slimfly::SlimFly;

@@ -5,8 +5,6 @@
 //! stand in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
 //! than in the base, and ports are counted anew: terminals, then links in the order of the cables.
 
-use serde::Serialize;
-
 use super::params::{BASE, CABINET, Params};
 use super::{Family, Roles};
 use crate::catalogue::grammar::{bracketed, keys, wrapped};
@@ -18,8 +16,9 @@ use crate::layout::{Layout, Packing, Rules, note_on_nodes};
 use crate::network::{GraphAlone, LinkClass, Network, NetworkBuilder, PortId, RouterId, Structure};
 use crate::permute::bandwidth::side_by_side;
 use crate::permute::load::Limit;
-use crate::permute::search::{Alike, Bandwidth, Keeps, Search, SearchRecord, length, search};
-use crate::permute::{Cabling, DistanceSummary, Method, OPTIMISED, Shifts, Trial, Trials, best, cables, method_names};
+use crate::permute::search::{Alike, Bandwidth, Keeps, Search, length, search};
+use crate::permute::{Cabling, Method, OPTIMISED, Shifts, Trials, best, cables, method_names};
+use crate::provenance::{DistanceSummary, Optimisation, Permutation, Trial};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
@@ -68,52 +67,6 @@ pub(super) const FAMILY: Family = Family {
     roles: Roles::ANY,
     build,
 };
-
-/// How a permuted network came about. The names are keys of the JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Permutation {
-    /// The method.
-    pub method: String,
-    /// The base network.
-    pub base: String,
-    /// How routers are put into cabinets.
-    pub cabinet: String,
-    /// Cabinets, node-only ones included.
-    pub cabinets: u32,
-    /// The number of the trial that was taken, from 0.
-    pub best_trial: u32,
-    /// Ends of cables that are plugged in elsewhere than in the base.
-    pub moved_ends: usize,
-    /// The largest distance afterwards, between routers; also terminals, if their cables are swapped.
-    pub diameter: u32,
-    /// The mean distance afterwards.
-    pub average_distance: f64,
-    /// The largest distance of the base, between routers; also terminals, if their cables are swapped.
-    pub base_diameter: u32,
-    /// The mean distance of the base.
-    pub base_average_distance: f64,
-    /// The mean distance of cabinets: as long as the cables between each two cabinets stay, no network is below it.
-    pub cabinet_distance: f64,
-    /// Every trial.
-    pub trials: Vec<Trial>,
-    /// What was searched for behind the trials.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub optimised: Option<Optimisation>,
-}
-
-/// What a search found. The names are keys of the JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Optimisation {
-    /// The distances found.
-    #[serde(flatten)]
-    pub told: DistanceSummary,
-    /// What the searches did.
-    #[serde(flatten)]
-    pub searched: SearchRecord,
-    /// Metres of cable of the base and afterwards, if only length is conserved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cable_m: Option<[f64; 2]>,
-}
 
 impl Permutation {
     /// What was done, in a sentence.
@@ -170,15 +123,19 @@ fn changed(before: f64, after: f64) -> String {
 
 /// A permuted network.
 #[derive(Debug)]
-pub struct PermutationStructure {
+struct PermutationStructure {
     /// How it came about.
-    pub permutation: Permutation,
+    permutation: Permutation,
     /// The cabinet of each router.
     cabinets: Vec<u32>,
     notes: Vec<String>,
 }
 
 impl Structure for PermutationStructure {
+    fn permutation(&self) -> Option<&Permutation> {
+        Some(&self.permutation)
+    }
+
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(self.cabinets[router.index()])
     }

@@ -1,0 +1,250 @@
+//! What lists say of topologies, routings, traffic patterns and all else that has a name.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use topoloom::catalogue::{Key, Kind};
+use topoloom::cycle::{Config, RouterInfo};
+use topoloom::formats::Format;
+use topoloom::layout::{LAYOUT_KEYS, LayoutPreset};
+use topoloom::routing::RoutingInfo;
+use topoloom::topology::Family;
+use topoloom::traffic::PatternInfo;
+use topoloom::workload::{AppInfo, MappingInfo};
+
+/// A key that a name may give, as in `key=value`.
+#[derive(Serialize)]
+pub struct KeyDescription {
+    /// What users write.
+    name: &'static str,
+    /// What its value may be, in a word.
+    r#type: &'static str,
+    /// What it means, with its default.
+    doc: &'static str,
+    /// Of a choice, its words; the first is what holds unless another is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    words: Option<&'static [&'static str]>,
+    /// Of a whole number, the least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least: Option<u64>,
+    /// Of a whole number, the most, where that is less than what the engine has room for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u64>,
+    /// The word that may stand in the place of a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    or: Option<&'static str>,
+}
+
+impl From<&Key> for KeyDescription {
+    fn from(key: &Key) -> Self {
+        let (or, kind) = if let Kind::Or(word, other) = key.kind { (Some(word), *other) } else { (None, key.kind) };
+        let (least, most) = if let Kind::Int(least, most) = kind { (Some(least), Some(most)) } else { (None, None) };
+        Self {
+            name: key.name,
+            r#type: key.kind.name(),
+            doc: key.doc,
+            words: if let Kind::Choice(words) = kind { Some(words) } else { None },
+            least,
+            most: most.filter(|&most| most < u32::MAX.into()),
+            or,
+        }
+    }
+}
+
+fn described(keys: &[Key]) -> Vec<KeyDescription> {
+    keys.iter().map(KeyDescription::from).collect()
+}
+
+/// A family of networks.
+#[derive(Serialize)]
+pub struct FamilyDescription {
+    /// The name in specs.
+    name: &'static str,
+    /// What it is, in a line.
+    summary: &'static str,
+    /// How its sizes are written; `None` of a family without sizes.
+    sizes: Option<&'static str>,
+    /// A spec that works.
+    example: &'static str,
+    /// Where it was published.
+    source: &'static str,
+    /// The keys that a spec may give.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&Family> for FamilyDescription {
+    fn from(family: &Family) -> Self {
+        let Family { name, summary, sizes, example, source, keys, .. } = *family;
+        Self { name, summary, sizes, example, source, keys: described(keys) }
+    }
+}
+
+/// A routing.
+#[derive(Serialize)]
+pub struct RoutingDescription {
+    /// The name that users type.
+    name: &'static str,
+    /// What it does, in a line.
+    summary: &'static str,
+    /// The networks that offer it.
+    networks: String,
+    /// The VC classes that it needs.
+    classes: &'static str,
+    /// Whether it decides by congestion; `None` where that depends on the file that it is read from.
+    adapts: Option<bool>,
+    /// The keys that it takes.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&RoutingInfo> for RoutingDescription {
+    fn from(routing: &RoutingInfo) -> Self {
+        let RoutingInfo { name, summary, classes, adapts, keys, .. } = *routing;
+        Self { name, summary, networks: routing.networks(), classes, adapts, keys: described(keys) }
+    }
+}
+
+/// A traffic pattern.
+#[derive(Serialize)]
+pub struct TrafficDescription {
+    /// The name that users type.
+    name: &'static str,
+    /// What stands behind the name instead of keys, such as FILE.
+    argument: Option<&'static str>,
+    /// Who sends to whom, in a line.
+    summary: &'static str,
+    /// The keys that it takes.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&PatternInfo> for TrafficDescription {
+    fn from(pattern: &PatternInfo) -> Self {
+        let PatternInfo { name, argument, summary, keys, .. } = *pattern;
+        Self { name, argument, summary, keys: described(keys) }
+    }
+}
+
+/// An application.
+#[derive(Serialize)]
+pub struct AppDescription {
+    /// The name that users type.
+    name: &'static str,
+    /// What stands behind the name instead of keys, such as FILE.
+    argument: Option<&'static str>,
+    /// Who sends what to whom, in a line.
+    summary: &'static str,
+    /// The keys that it takes.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&AppInfo> for AppDescription {
+    fn from(app: &AppInfo) -> Self {
+        let AppInfo { name, argument, summary, keys, .. } = *app;
+        Self { name, argument, summary, keys: described(keys) }
+    }
+}
+
+/// A mapping of tasks to terminals.
+#[derive(Serialize)]
+pub struct MappingDescription {
+    /// The name that users type.
+    name: &'static str,
+    /// Where tasks go, in a line.
+    summary: &'static str,
+    /// The keys that it takes.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&MappingInfo> for MappingDescription {
+    fn from(mapping: &MappingInfo) -> Self {
+        let MappingInfo { name, summary, keys, .. } = *mapping;
+        Self { name, summary, keys: described(keys) }
+    }
+}
+
+/// A layout that has a name.
+#[derive(Serialize)]
+pub struct LayoutDescription {
+    /// Its name.
+    name: &'static str,
+    /// What it is about, in a line.
+    summary: &'static str,
+    /// The keys that it stands for.
+    stands_for: &'static str,
+    /// Where its numbers are from.
+    source: &'static str,
+    /// The keys that it takes.
+    keys: Vec<KeyDescription>,
+}
+
+impl From<&LayoutPreset> for LayoutDescription {
+    fn from(preset: &LayoutPreset) -> Self {
+        let LayoutPreset { name, summary, stands_for, source } = *preset;
+        let keys = LAYOUT_KEYS.iter().filter(|key| preset.takes(key)).map(KeyDescription::from).collect();
+        Self { name, summary, stands_for, source, keys }
+    }
+}
+
+/// The format of a second file, which has the graph.
+#[derive(Serialize)]
+pub struct GraphFormat {
+    /// Its name.
+    name: &'static str,
+    /// How its files end, without the dot.
+    ending: &'static str,
+}
+
+/// A file format.
+#[derive(Serialize)]
+pub struct FormatDescription {
+    /// Its name, as `format=` and `--format` take it.
+    name: &'static str,
+    /// What it is, in a line.
+    summary: &'static str,
+    /// The endings of file names that tell it, without the dot.
+    endings: &'static [&'static str],
+    /// Whether it is read.
+    read: bool,
+    /// Whether it is written.
+    write: bool,
+    /// The format of a second file that it refers to, which has the graph.
+    beside: Option<GraphFormat>,
+}
+
+impl From<&Format> for FormatDescription {
+    fn from(format: &Format) -> Self {
+        Self {
+            name: format.name,
+            summary: format.summary,
+            endings: format.endings,
+            read: format.read.is_some(),
+            write: format.write.is_some(),
+            beside: format.beside.map(|graph| GraphFormat { name: graph.name, ending: graph.endings[0] }),
+        }
+    }
+}
+
+/// A router model.
+#[derive(Serialize)]
+pub struct RouterDescription {
+    /// The name that users type.
+    name: &'static str,
+    /// What it is, in a line.
+    summary: &'static str,
+    /// Where it was published.
+    source: &'static str,
+    /// Nanoseconds of a cycle, where its times are those of a machine.
+    cycle_ns: Option<f64>,
+    /// What goes with it: options that are not as usual where it is asked for, unless they are given.
+    preset: Map<String, Value>,
+}
+
+impl RouterDescription {
+    /// What lists say of a model.
+    pub fn new(model: &RouterInfo) -> topoloom::Result<Self> {
+        let RouterInfo { name, summary, source, cycle_ns, .. } = *model;
+        let (usual, own) = (json!(Config::default()), json!(Config::of(name)?));
+        let own = own.as_object().into_iter().flatten();
+        let own = own.filter(|(key, value)| *key != "model" && usual.get(key.as_str()) != Some(value));
+        let preset = own.map(|(key, value)| (key.clone(), value.clone())).collect();
+        Ok(Self { name, summary, source, cycle_ns, preset })
+    }
+}
