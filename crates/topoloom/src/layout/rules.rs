@@ -429,7 +429,7 @@ mod tests {
             cabinet: Packing::Routers(16),
             width_m: 0.6,
             depth_m: 2.1,
-            rows: Some(3),
+            rows: Some(Rows::Count(3)),
             columns: Some(9),
             overhead_m: 4.0,
             inside_m: Some(2.0),

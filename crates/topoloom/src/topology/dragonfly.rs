@@ -96,7 +96,8 @@ fn build(params: &Params) -> Result<Network> {
     let dragonfly = Dragonfly { a, h, g: g as u32, arrangement };
     let mut builder = NetworkBuilder::new(routers as u32).terminals_everywhere(p);
     link_groups(&mut builder, &dragonfly);
-    let groups = Groups { count: dragonfly.g, ports: ports as u32, each: links_of_pair(params, ports, g)?, arrangement };
+    let groups =
+        Groups { count: dragonfly.g, ports: ports as u32, each: links_of_pair(params, ports, g)?, arrangement };
     groups.link(&mut builder, |group, port| (group * a + port / h, port + 1));
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(dragonfly))
 }
