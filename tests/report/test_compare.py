@@ -19,6 +19,14 @@ from topoloom.simulation.points import Point
 COMPARE = ["compare", "mesh:4x4", "hyperx:4x4", "--traffic", "uniform,bit-complement", "--load", "0.2:0.8:0.2"]
 
 
+def test_full_load_is_simulated_until_what_is_accepted_has_settled():
+    """Just after the load has begun, more or less is accepted than later; the table compares what lasts."""
+    spec, traffic = "dragonfly:a=4,h=2,p=2", "next-group"
+    curves = topoloom.compare([spec], routings=["min"], traffics=[traffic], load="0.2").curves
+    alone = topoloom.network(spec).simulate("min", traffic, 1.0).points[1.0]
+    assert (curves[0].points[1.0].cycles, curves[0].points[1.0].accepted) == (alone.cycles, alone.accepted)
+
+
 class Page(HTMLParser):
     """Collects what a browser would load, and the text of elements."""
 

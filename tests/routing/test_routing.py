@@ -2,6 +2,7 @@
 
 import pytest
 
+import topoloom
 from harness.engine import proof_of, run
 from oracles import graphs, routes
 from oracles.cases import DETOURS, HOPS
@@ -183,3 +184,15 @@ def test_each_network_offers_its_own_routings():
 def test_a_disconnected_network_has_no_minimal_routing():
     with pytest.raises(_core.TopoloomError, match="disconnected"):
         proof_of("flex:2x2x4", "min")
+
+
+@pytest.mark.parametrize("routing", ["lbr", "lbr:t=20", "ugal-g", "ugal-l", "amin", "polarized"])
+def test_points_of_a_curve_do_not_touch_each_other(routing):
+    """They share a routing, and run at the same time: each is what it is alone."""
+    network = topoloom.network("flex:3x3x3,p=3")
+    loads = [0.2, 0.35, 0.5, 0.65, 0.8, 0.95]
+    options = {"warmup": 150, "measure": 300, "threads": 1}
+    together = network.simulate(routing, "bit-complement", loads, **options).points
+    for load in loads[::2]:
+        alone = network.simulate(routing, "bit-complement", load, **options).points[load]
+        assert (together[load].accepted, together[load].latency_cycles) == (alone.accepted, alone.latency_cycles)

@@ -48,6 +48,7 @@ class Simulator:
         searching: Simulate no longer than it takes to tell whether a load lies past saturation.
         precise: The loads that are measured as precisely as the options say; None for all. The others only have to
             tell which side of saturation they lie on.
+        settled: Simulate the largest load on past saturation, until what is accepted there has settled.
         channels: Let the curve tell how busy the channels are at its largest stable load.
 
     Raises:
@@ -64,6 +65,7 @@ class Simulator:
         most_load: float | None = None,
         searching: bool = True,
         precise: Iterable[float] | None = None,
+        settled: bool = False,
         channels: bool = False,
     ) -> None:
         if searching and is_trace(traffic):
@@ -97,6 +99,7 @@ class Simulator:
         self._network, self._routing, self._traffic = network, routing, pattern
         self._options = options
         self._searching = searching
+        self._settled = settled
         self._precise = None if precise is None else frozenset(precise)
         self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
 
@@ -156,9 +159,17 @@ class Simulator:
         changed: dict[str, float] = {}
         if self._precise is not None and load not in self._precise:
             changed["precision"] = max(options.precision, SEARCH_PRECISION)
-        if self.curve.zero_load_latency is not None and options.latency_limit is None:
-            changed["latency_limit"] = HOPELESS_LATENCY * self.curve.zero_load_latency
+        empty = self.curve.zero_load_latency
+        if empty is not None and options.latency_limit is None and not self._settles(load):
+            changed["latency_limit"] = HOPELESS_LATENCY * empty
         return options.model_copy(update=changed)
+
+    def _settles(self, load: float) -> bool:
+        """Whether a simulation goes on although its latency shows that the load lies beyond saturation.
+
+        Curves are compared by what they accept at full load, which has to settle: that takes longer.
+        """
+        return self._settled and load == self.curve.most_load
 
     def _empty_cycles(self) -> int:
         """Return the cycles within which terminals offer :data:`EMPTY_FLITS`, within bounds; nothing has to warm up."""

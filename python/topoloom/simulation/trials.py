@@ -83,7 +83,9 @@ class Trials:
     def __init__(
         self, network: _core.Network, traffic: str, options: EngineOptions, loads: Sequence[float] | None = None
     ) -> None:
-        more: dict[str, Any] = {"precise": ()} if loads is None else {"most_load": max(loads), "searching": False}
+        more: dict[str, Any] = (
+            {"precise": (), "settled": True} if loads is None else {"most_load": max(loads), "searching": False}
+        )
         self._simulators, self.refused = offered_simulators(network, traffic, options, **more)
         self._loads = loads
         self.finished = False

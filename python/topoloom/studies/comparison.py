@@ -88,11 +88,14 @@ class CompareJob:
         """Return the simulators of one network under one traffic."""
         roles = _distinct(network, [role for role in self._routings if role != BEST])
         simulators = [
-            Simulator(network.core, role, traffic, options, precise=self._loads, channels=True) for role in roles
+            Simulator(network.core, role, traffic, options, precise=self._loads, settled=True, channels=True)
+            for role in roles
         ]
         if BEST not in self._routings:
             return simulators
-        offered, refused = offered_simulators(network.core, traffic, options, precise=self._loads, channels=True)
+        offered, refused = offered_simulators(
+            network.core, traffic, options, precise=self._loads, settled=True, channels=True
+        )
         self.refused |= {(network.spec, routing): why for routing, why in refused.items()}
         named = {simulator.curve.routing for simulator in simulators}
         return [*simulators, *(other for other in offered if other.curve.routing not in named)]

@@ -137,6 +137,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
+    fn sent_before(&self, source: RouterId, new: bool) -> u32 {
+        self.snapshot.sent_before(source, new)
+    }
+
+    #[inline(always)]
     fn decides_again(&self) -> bool {
         self.decided.is_some()
     }

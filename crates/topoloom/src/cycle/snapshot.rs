@@ -6,7 +6,32 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::network::{Network, PortId};
+use crate::network::{Network, PortId, RouterId};
+
+/// The packets that a router has sent. One thread alone visits a router, so no order of memory is needed.
+#[derive(Debug, Default)]
+struct PacketCounter {
+    interval: AtomicU32,
+    /// In this interval so far.
+    now: AtomicU32,
+    /// In the interval before.
+    before: AtomicU32,
+}
+
+impl PacketCounter {
+    /// Counts a packet if it is a new one; returns those of the interval before.
+    fn count(&self, interval: u32, new: bool) -> u32 {
+        let last = self.interval.load(Ordering::Relaxed);
+        if last != interval {
+            let before = if last + 1 == interval { self.now.load(Ordering::Relaxed) } else { 0 };
+            self.before.store(before, Ordering::Relaxed);
+            self.now.store(0, Ordering::Relaxed);
+            self.interval.store(interval, Ordering::Relaxed);
+        }
+        self.now.store(self.now.load(Ordering::Relaxed) + u32::from(new), Ordering::Relaxed);
+        self.before.load(Ordering::Relaxed)
+    }
+}
 
 /// The occupancies last published.
 #[derive(Debug)]
@@ -17,14 +42,18 @@ pub struct Snapshot {
     occupancy: Vec<AtomicU32>,
     /// The number of the interval since the last publication.
     interval: AtomicU32,
+    /// By router. They belong to a run: a routing is shared by runs at the same time.
+    sent: Vec<PacketCounter>,
 }
 
 impl Snapshot {
     /// An idle network, published every `period` cycles; never if `period` is 0.
     pub fn new(network: &Network, period: u32) -> Self {
         let ports = if period > 0 { network.ports().len() } else { 0 };
+        let routers = if period > 0 { network.num_routers() } else { 0 };
         let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
-        Self { period, occupancy, interval: AtomicU32::new(0) }
+        let sent = (0..routers).map(|_| PacketCounter::default()).collect();
+        Self { period, occupancy, interval: AtomicU32::new(0), sent }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -52,6 +81,12 @@ impl Snapshot {
         self.interval.load(Ordering::Relaxed)
     }
 
+    /// Counts a packet of a source router if it is a new one; returns those of the interval before.
+    #[inline(always)]
+    pub fn sent_before(&self, source: RouterId, new: bool) -> u32 {
+        self.sent[source.index()].count(self.interval(), new)
+    }
+
     /// Sets the occupancy of an output.
     #[inline(always)]
     pub fn publish(&self, port: PortId, occupancy: u32) {
@@ -74,12 +109,18 @@ mod tests {
     use super::super::terminals::Offer;
     use super::super::{Config, Setup, Sizes};
     use super::*;
-    use crate::network::RouterId;
     use crate::rng::{Rng, mix};
     use crate::routing::{Move, PacketState, Routing, View};
     use crate::traffic::Traffic;
     use crate::watch::NoControl;
     use crate::{topology, traffic};
+
+    #[test]
+    fn packets_of_the_interval_before_are_counted() {
+        let sent = PacketCounter::default();
+        let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| sent.count(interval, true)).to_vec();
+        assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
+    }
 
     /// On a mesh, x first or y first, each in a class of its own, by a hash of all that is published: whatever is off
     /// by one anywhere changes the way of a packet.

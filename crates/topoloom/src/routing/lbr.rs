@@ -14,8 +14,6 @@
 //! the Valiant candidates of an interval differ in their intermediate routers, and between two routers, path number k
 //! draws its hops from a stream of their ids and k.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
 use super::twophase::TwoPhase;
@@ -80,7 +78,6 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
         period,
         rule,
         channels: ChannelEnds::new(network),
-        sources: network.routers().map(|_| Source::default()).collect(),
     }))))
 }
 
@@ -95,7 +92,6 @@ struct LoadBalancing<M> {
     period: u32,
     rule: Rule,
     channels: ChannelEnds,
-    sources: Vec<Source>,
 }
 
 /// How packets are split among candidates.
@@ -107,31 +103,6 @@ enum Rule {
     Even,
     /// Equations (9) and (10) as they are printed.
     Printed,
-}
-
-/// The packets that a router has sent. One thread alone visits a router, so no order of memory is needed.
-#[derive(Default)]
-struct Source {
-    interval: AtomicU32,
-    /// In this interval so far.
-    now: AtomicU32,
-    /// In the interval before.
-    before: AtomicU32,
-}
-
-impl Source {
-    /// Counts a packet if it is a new one; returns those of the interval before.
-    fn count(&self, interval: u32, new: bool) -> u32 {
-        let last = self.interval.load(Ordering::Relaxed);
-        if last != interval {
-            let before = if last + 1 == interval { self.now.load(Ordering::Relaxed) } else { 0 };
-            self.before.store(before, Ordering::Relaxed);
-            self.now.store(0, Ordering::Relaxed);
-            self.interval.store(interval, Ordering::Relaxed);
-        }
-        self.now.store(self.now.load(Ordering::Relaxed) + u32::from(new), Ordering::Relaxed);
-        self.before.load(Ordering::Relaxed)
-    }
 }
 
 /// A path that a packet may take.
@@ -329,7 +300,7 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     }
 
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let packets = self.sources[src.index()].count(view.interval(), !view.decides_again());
+        let packets = view.sent_before(src, !view.decides_again());
         let mut candidates = self.candidates(src, dst, view);
         if candidates.is_empty() {
             return self.begin(src, dst, 0);
@@ -428,13 +399,6 @@ mod tests {
         // Without packets (9) removes those no shorter than the mean; of equal ones none is left, and all are kept.
         assert!(near(drawn_as_printed([1, 1, 4], 0), [0.5, 0.5, 0.0]));
         assert!(near(drawn_as_printed([3, 3, 3], 0), [1.0 / 3.0; 3]));
-    }
-
-    #[test]
-    fn packets_of_the_interval_before_are_counted() {
-        let source = Source::default();
-        let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| source.count(interval, true)).to_vec();
-        assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
     }
 
     #[test]

@@ -148,6 +148,12 @@ pub trait View {
     /// How often the occupancies have been published: the number of the interval. Only for such routings, too.
     fn interval(&self) -> u32;
 
+    /// Counts the packet at hand as one that `source` sends, if it is a `new` one, and returns how many that router sent
+    /// in the interval before. Only for such routings, too; 0 where intervals do not follow each other.
+    fn sent_before(&self, _source: RouterId, _new: bool) -> u32 {
+        0
+    }
+
     /// VCs of `class` at local output `port` that the packet at hand could be given now.
     fn free_vcs(&self, port: u32, class: u8) -> u32;
 
@@ -200,6 +206,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn interval(&self) -> u32 {
         (**self).interval()
+    }
+
+    #[inline(always)]
+    fn sent_before(&self, source: RouterId, new: bool) -> u32 {
+        (**self).sent_before(source, new)
     }
 
     #[inline(always)]

@@ -162,7 +162,9 @@ impl Routing for Progressive {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
         if state.bits == stage::OPEN {
-            if let Some(via) = self.detour(at, dst, self.weighing, view, rng) {
+            // A detour from here is a local hop longer than one from the source.
+            let weighing = Weighing { bias: self.weighing.bias + 1, ..self.weighing };
+            if let Some(via) = self.detour(at, dst, weighing, view, rng) {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
         }
