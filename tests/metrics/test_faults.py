@@ -420,7 +420,7 @@ def test_adaptive_on_a_tree_stays_so_while_ways_up_and_down_are_left():
 def test_a_tree_without_a_way_up_and_down_says_so(topoloom):
     refused = topoloom("verify", "fattree:k=4,levels=3", "--fail", "links=30%,seed=1", "--routing", "anca")
     assert refused.status == 2
-    assert "no way up the tree and then down is left from router" in refused.err
+    assert "no path up the tree and then down is left from router" in refused.err
     assert "min, updown and others take any way that is left" in refused.err
 
 

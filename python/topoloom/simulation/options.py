@@ -26,7 +26,7 @@ def check_whole(name: str, value: object, least: int, most: int) -> int:
     Raises:
         TopoloomError: It is none, or out of its range.
 
-    >>> check_whole("sample", 3, 1, MOST_U32)
+    >>> check_whole("sample", 3, 1, 100)
     3
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
