@@ -421,7 +421,7 @@ def test_a_tree_without_a_way_up_and_down_says_so(topoloom):
     refused = topoloom("verify", "fattree:k=4,levels=3", "--fail", "links=30%,seed=1", "--routing", "anca")
     assert refused.status == 2
     assert "no path up the tree and then down is left from router" in refused.err
-    assert "min, updown and others take any way that is left" in refused.err
+    assert "min, updown and others take any path that is left" in refused.err
 
 
 def test_a_study_takes_the_routing_that_is_left():
