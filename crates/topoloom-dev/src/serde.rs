@@ -1,4 +1,4 @@
-//! What `serde` is told of an item.
+//! The `serde` attributes of an item.
 
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};

@@ -116,8 +116,10 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn backlog(&self, port: u32) -> u32 {
+        // The port is what a routing asks for: `queue` checks it, `in_flight` does not.
+        let queue = self.queue(port);
         let in_flight = self.channels.in_flight(PortId(self.first_port + port));
-        self.queue(port) - self.occupancy(port).min(in_flight)
+        queue - self.occupancy(port).min(in_flight)
     }
 
     #[inline(always)]

@@ -228,7 +228,7 @@ fn interface(options: &RouterOptions) -> Interface {
     }
 }
 
-/// The stages that a flit goes through, as many a cycle as the speedup says, and the way of its credit.
+/// The cycles of the stages that a flit passes, several a cycle at a speedup, and of processing its credit.
 fn turnaround(options: &RouterOptions) -> u32 {
     let delays = ["routing_delay", "vc_alloc_delay", "sw_alloc_delay"].map(|key| options.int(key));
     let stages = if delays[0] == 0 { 3.0 } else { 4.0 };
