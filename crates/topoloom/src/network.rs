@@ -278,12 +278,12 @@ pub struct Source {
     /// The spec of the network that was written into the file, once the graph has been found to be the same.
     pub written_as: Option<String>,
     /// Where its routers stand, if the file says so.
-    pub floor: Option<Floor>,
+    pub floor: Option<RouterPlacement>,
 }
 
 /// Where routers stand by the file that they come from.
 #[derive(Debug, Clone)]
-pub struct Floor {
+pub struct RouterPlacement {
     /// The cabinet of each router.
     pub cabinets: Vec<u32>,
     /// The rules of the layout that was written, if there was one.

@@ -12,7 +12,7 @@ from topoloom.plotting.curves import Measure, plot
 from topoloom.plotting.pictures import check_plot
 
 if TYPE_CHECKING:
-    from topoloom.plotting.floors import Floor
+    from topoloom.plotting.floors import FloorPlan
     from topoloom.plotting.makespans import Makespans
 
 __all__ = [
@@ -34,14 +34,14 @@ def draw_networks(networks: Sequence[_core.Network], path: str | Path, *, force:
     pictures.draw_networks(networks, path, force=force)
 
 
-def draw_layouts(layouts: "Sequence[Floor]", path: str | Path, *, force: bool = False) -> None:
+def draw_layouts(layouts: "Sequence[FloorPlan]", path: str | Path, *, force: bool = False) -> None:
     """Draw floors, one below the other; see :func:`topoloom.plotting.floors.draw_layouts`."""
     from topoloom.plotting import floors as pictures  # noqa: PLC0415
 
     pictures.draw_layouts(layouts, path, force=force)
 
 
-def floor_svg(layout: "Floor") -> bytes:
+def floor_svg(layout: "FloorPlan") -> bytes:
     """Return the drawing of one floor; see :func:`topoloom.plotting.floors.floor_svg`."""
     from topoloom.plotting import floors as pictures  # noqa: PLC0415
 

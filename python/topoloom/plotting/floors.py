@@ -43,7 +43,7 @@ HATCHES = ("", "////", "....", "xxxx")
 CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
 
 
-class Floor(Protocol):
+class FloorPlan(Protocol):
     """What is drawn: :class:`topoloom.Layout` has it."""
 
     @property
@@ -57,7 +57,7 @@ class Floor(Protocol):
         """Return cost, power and cable, by these keys."""
 
 
-def draw_layouts(layouts: Sequence[Floor], path: str | Path, *, force: bool = False) -> None:
+def draw_layouts(layouts: Sequence[FloorPlan], path: str | Path, *, force: bool = False) -> None:
     """Draw floors, one below the other: the plan, the lengths of cables, cost and power in parts.
 
     Args:
@@ -73,13 +73,13 @@ def draw_layouts(layouts: Sequence[Floor], path: str | Path, *, force: bool = Fa
     save(_figure(layouts), path, force=force)
 
 
-def floor_svg(layout: Floor) -> bytes:
+def floor_svg(layout: FloorPlan) -> bytes:
     """Return the drawing of one floor as an SVG."""
     return svg(_figure([layout]))
 
 
 @plain()
-def _figure(layouts: Sequence[Floor]) -> Figure:
+def _figure(layouts: Sequence[FloorPlan]) -> Figure:
     heights = [_height(layout) for layout in layouts]
     whole = sum(heights)
     figure = Figure(figsize=(WIDTH, whole), facecolor=PAPER)
@@ -105,7 +105,7 @@ def _figure(layouts: Sequence[Floor]) -> Figure:
     return figure
 
 
-def _height(layout: Floor) -> float:
+def _height(layout: FloorPlan) -> float:
     """Return inches for a picture whose plan is as wide as there is room, within limits."""
     floor = layout.floor()
     (left, right), (top, bottom) = _extent(floor)
@@ -114,7 +114,7 @@ def _height(layout: Floor) -> float:
     return float(min(max(HEIGHT, 1.2 + room * (bottom - top) / (right - left)), tallest))
 
 
-def _title(axes: Axes, layout: Floor) -> None:
+def _title(axes: Axes, layout: FloorPlan) -> None:
     cost, cabinets = layout.cost(), layout.floor()["cabinets"]
     told = [
         f"{len(cabinets):,} cabinets",
@@ -142,7 +142,7 @@ def _sides(floor: dict[str, Any]) -> tuple[float, float]:
     return max(floor["width_m"], 0.1), max(floor["depth_m"], 0.1)
 
 
-def _plan(axes: Axes, layout: Floor) -> None:
+def _plan(axes: Axes, layout: FloorPlan) -> None:
     """Draw the floor from above, to scale: cabinets, aisles, and every bundle along the row first, then across."""
     floor = layout.floor()
     cabinets, bundles = floor["cabinets"], floor["bundles"]
@@ -249,7 +249,7 @@ def _bundles(
                                        rasterized=len(lines) > MOST_VECTOR_LINES))  # fmt: skip
 
 
-def _lengths(axes: Axes, layout: Floor) -> None:
+def _lengths(axes: Axes, layout: FloorPlan) -> None:
     """Draw how many cables there are of each length, by class."""
     lengths = layout.floor()["lengths"]
     longest = max(item["length_m"] for item in lengths) if lengths else 1.0
@@ -278,7 +278,7 @@ def _lengths(axes: Axes, layout: Floor) -> None:
     _quiet(axes)
 
 
-def _parts(axes: Axes, layout: Floor) -> None:
+def _parts(axes: Axes, layout: FloorPlan) -> None:
     """Draw the shares of the parts in cost and power."""
     cost = layout.cost()
     cables = cost["cable_cost_usd"] or 0.0

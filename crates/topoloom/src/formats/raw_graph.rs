@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::limits::guard_size;
 use crate::memory::available_memory;
-use crate::network::{Fabric, Floor, LinkClass, Network, NetworkBuilder, RouterId, Source, Structure};
+use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, RouterPlacement, Source, Structure};
 
 /// What is wrong with a graph, and on which line of its file, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -257,7 +257,7 @@ impl RawGraph {
             builder.timed_link((a, port_a), (b, port_b), link.class.unwrap_or(LinkClass::Local), link.latency);
         }
         let cabinets = self.cabinets();
-        let floor = cabinets.clone().map(|cabinets| Floor { cabinets, rules: self.layout, of: None });
+        let floor = cabinets.clone().map(|cabinets| RouterPlacement { cabinets, rules: self.layout, of: None });
         let source = Source { sha256: origin.sha256, names, notes: self.notes, fabric, written_as: None, floor };
         Ok(builder.build(spec, origin.family, Box::new(FileCabinets { cabinets }))?.with_source(source))
     }
