@@ -41,7 +41,14 @@ impl<T> Wheel<T> {
         if slot.len() == slot.capacity() {
             Self::make_room(slot, &mut self.spare);
         }
-        slot.push(event);
+        // A `push` would look once more whether there is room.
+        let length = slot.len();
+        debug_assert!(length < slot.capacity());
+        // SAFETY: there is room behind the last event, and it is initialized before it counts.
+        unsafe {
+            slot.as_mut_ptr().add(length).write(event);
+            slot.set_len(length + 1);
+        }
     }
 
     /// An empty slot takes memory that another has left, a full one grows.
@@ -83,8 +90,9 @@ impl<T> Wheel<T> {
     }
 }
 
-/// Both directions of a link as seen from one port: flits out, credits back for flits that came in.
+/// Both directions of a link as seen from one port: flits out, credits back for flits that came in. Two to a cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 pub struct ChannelEnd {
     /// VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with the terminal's VC 0.
     pub peer: u32,
@@ -138,17 +146,17 @@ impl Channels {
 
     /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
     #[inline(always)]
-    pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: Flit) {
+    pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: &Flit) {
         let channel = &mut self.ends[port.index()];
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
         channel.sent += 1;
         let time = departure + channel.latency;
         if channel.peer & TERMINAL != 0 {
-            self.flits.push(time, FlitEvent { to: TERMINAL | vc, flit });
+            self.flits.push(time, FlitEvent { to: TERMINAL | vc, flit: *flit });
             return;
         }
-        let event = FlitEvent { to: channel.peer + vc_in_port, flit };
+        let event = FlitEvent { to: channel.peer + vc_in_port, flit: *flit };
         if channel.domain == self.domain {
             self.flits.push(time, event);
         } else {

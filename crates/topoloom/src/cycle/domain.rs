@@ -2,11 +2,11 @@
 
 use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
-use super::flit::{ENTERS, FRESH, Flit, UNDECIDED};
+use super::flit::{Decision, ENTERS, FRESH, Flit, UNDECIDED};
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
-use super::table::TableMaker;
+use super::table::{Table, TableMaker};
 use super::terminals::{Departure, Offer, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
@@ -72,8 +72,8 @@ pub struct Domain<M> {
     pub first_router: u32,
     /// The first port.
     pub first_port: u32,
-    /// First port of each router in the domain's numbering, and behind them the number of ports.
-    first_ports: Vec<u32>,
+    /// First port of each router in the domain's numbering.
+    first_ports: Table<u32>,
     /// The routers' buffers and arbitration.
     pub model: M,
     /// The channels.
@@ -82,7 +82,8 @@ pub struct Domain<M> {
     pub terminals: Terminals,
     /// The counts.
     pub stats: Stats,
-    stride: u32,
+    /// VCs stand 2^`log` to a port.
+    log: u32,
     /// Heads that decide again; empty between cycles.
     heads: Vec<(u32, Flit)>,
 }
@@ -208,9 +209,10 @@ impl<M: RouterModel> Domain<M> {
             ends.push(ChannelEnd { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0 });
         }
         let horizon = setup.horizon(network);
+        // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
+        let tables = unsafe { TableMaker::promise() };
         let channels = Channels {
-            // SAFETY: indexed by the ports of the domain, which are numbered from 0 without gaps.
-            ends: unsafe { TableMaker::promise() }.of(ends),
+            ends: tables.of(ends),
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
@@ -222,11 +224,11 @@ impl<M: RouterModel> Domain<M> {
             first_router: first,
             first_port,
             model: M::new(setup, plan, &first_ports, ports),
-            first_ports,
+            first_ports: tables.of(first_ports),
             channels,
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
-            stride: setup.stride,
+            log: setup.stride.trailing_zeros(),
             heads: Vec::new(),
         }
     }
@@ -244,7 +246,7 @@ impl<M: RouterModel> Domain<M> {
     /// Tells the whole network what the outputs of this domain hold at the beginning of cycle `now`.
     pub fn publish(&self, snapshot: &Snapshot, now: u32) {
         snapshot.begin(now);
-        let ports = self.first_ports[self.first_ports.len() - 1];
+        let ports = self.channels.ends.len() as u32;
         (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.queue(port)));
     }
 
@@ -252,7 +254,7 @@ impl<M: RouterModel> Domain<M> {
     #[inline(always)]
     fn eject(&mut self, event: &FlitEvent, now: u32) {
         let vc = event.to & !TERMINAL;
-        let channel = &self.channels.ends[(vc / self.stride) as usize];
+        let channel = &self.channels.ends[(vc >> self.log) as usize];
         let time = now + channel.latency + self.channels.credit_delay;
         self.channels.credits.push(time, vc);
         self.stats.ejected(self.terminals.creation(&event.flit), now);
@@ -272,48 +274,53 @@ impl<M: RouterModel> Domain<M> {
         shared: &RunContext<'_, M>,
         rings: bool,
     ) {
-        let mut flit = event.flit;
-        flit.hops += 1;
-        let before = if flit.is_head() && self.model.defers(&flit) {
-            flit.out = UNDECIDED;
-            flit.state
-        } else if flit.is_head() {
-            let port = self.first_port + event.to / self.stride;
-            let rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
-            self.route(routing, event.to, &mut flit, None, rng, shared, rings)
+        let flit = &event.flit;
+        let router = self.model.router_of(event.to);
+        if !flit.is_head() {
+            self.model.accept(event.to, router, flit, None, now);
+            return;
+        }
+        let (decision, before) = if self.model.defers(flit) {
+            let Flit { class, kind, state, .. } = *flit;
+            (Decision { out: UNDECIDED, class, kind, state }, state)
         } else {
-            flit.state
+            let port = self.first_port + (event.to >> self.log);
+            let rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
+            self.route(routing, event.to, router, flit, None, rng, shared, rings)
         };
-        self.model.accept(event.to, flit, now);
-        if routing.decides_again() != Again::Never && flit.is_head() {
+        self.model.accept(event.to, router, flit, Some(decision), now);
+        if routing.decides_again() != Again::Never {
             self.model.remember(event.to, before);
         }
     }
 
-    /// Decides where a head goes, which may have `decided` before; returns the state in which it decided.
+    /// Decides where a head at router `local` goes, which may have `decided` before; returns the state in which it decided
+    /// as well.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn route<R: Routing>(
         &self,
         routing: &R,
         vc: u32,
-        flit: &mut Flit,
+        local: u32,
+        flit: &Flit,
         decided: Option<(u16, u8)>,
         mut rng: Rng,
         shared: &RunContext<'_, M>,
         rings: bool,
-    ) -> PacketState {
-        let local = self.model.router_of(vc);
+    ) -> (Decision, PacketState) {
+        let (mut kind, mut before) = (flit.kind, flit.state);
+        if rings {
+            kind &= !ENTERS;
+        }
         let at = RouterId(self.first_router + local);
         if at.0 == flit.dst {
-            flit.out = flit.eject;
-            flit.class = routing.eject_class(flit.state).unwrap_or(shared.all_vcs);
-            flit.kind &= !(u8::from(rings) * ENTERS);
-            return flit.state;
+            let class = routing.eject_class(before).unwrap_or(shared.all_vcs);
+            return (Decision { out: flit.eject, class, kind, state: before }, before);
         }
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
-        let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, vc / self.stride - first_port);
+        let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, (vc >> self.log) - first_port);
         let view = RouterView {
             model,
             channels: &self.channels,
@@ -325,20 +332,15 @@ impl<M: RouterModel> Domain<M> {
             leaves_by: flit.eject,
             decided,
         };
-        if flit.kind & FRESH != 0 {
-            flit.kind &= !FRESH;
-            flit.state = routing.start(at, dst, &view, &mut rng);
+        if kind & FRESH != 0 {
+            kind &= !FRESH;
+            before = routing.start(at, dst, &view, &mut rng);
         }
-        let before = flit.state;
         let hop = routing.choose(at, before, dst, &view, &mut rng);
-        if rings {
-            let enters = if routing.enters(before, &hop) { ENTERS } else { 0 };
-            flit.kind = (flit.kind & !ENTERS) | enters;
+        if rings && routing.enters(before, &hop) {
+            kind |= ENTERS;
         }
-        flit.out = hop.port;
-        flit.class = hop.class;
-        flit.state = hop.next;
-        before
+        (Decision { out: hop.port, class: hop.class, kind, state: hop.next }, before)
     }
 
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
@@ -351,10 +353,12 @@ impl<M: RouterModel> Domain<M> {
             if revocable && flit.hops == 1 {
                 flit.kind |= FRESH;
             }
-            let id = u64::from(self.first_port * self.stride + *vc) | 1 << 30;
+            let id = u64::from((self.first_port << self.log) + *vc) | 1 << 30;
             let rng = Rng::stream(shared.seed, id << 32 | u64::from(now));
             let decided = (flit.out != UNDECIDED).then_some((flit.out, flit.class));
-            self.route(routing, *vc, flit, decided, rng, shared, rings);
+            let router = self.model.router_of(*vc);
+            let (decision, _) = self.route(routing, *vc, router, flit, decided, rng, shared, rings);
+            flit.decide(decision);
         }
         for (vc, flit) in heads.drain(..) {
             self.model.redirect(vc, flit);

@@ -70,6 +70,35 @@ impl Flit {
     pub fn is_tail(&self) -> bool {
         self.kind & TAIL != 0
     }
+
+    /// The flit has arrived at another router, where this was decided if it is a head.
+    #[inline(always)]
+    pub fn arrive(&mut self, decision: Option<Decision>) {
+        self.hops += 1;
+        if let Some(decision) = decision {
+            self.decide(decision);
+        }
+    }
+
+    /// Notes what has been decided.
+    #[inline(always)]
+    pub fn decide(&mut self, Decision { out, class, kind, state }: Decision) {
+        (self.out, self.class, self.kind, self.state) = (out, class, kind, state);
+    }
+}
+
+/// What is decided about a head at a router: the part of a flit that changes there. The rest is copied as a whole, straight
+/// to where it is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Decision {
+    /// [`Flit::out`].
+    pub out: u16,
+    /// [`Flit::class`].
+    pub class: u8,
+    /// [`Flit::kind`].
+    pub kind: u8,
+    /// [`Flit::state`], behind the hop.
+    pub state: PacketState,
 }
 
 /// The end of a list.

@@ -43,17 +43,18 @@ impl<T> Table<T> {
         self.0.len()
     }
 
-    /// Asks for the memory at `index`, which will be used soon; does nothing beyond the end.
+    /// Asks for the memory at `index`, which will be used soon; changes nothing, wherever that is.
     ///
     /// A large network does not fit into the caches that are near: what a cycle touches of it can be on its way before it
     /// is needed.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(entry) = self.0.get(index) {
+        {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+            let entry = self.0.as_ptr().wrapping_add(index);
+            // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = index;

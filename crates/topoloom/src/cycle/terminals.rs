@@ -267,40 +267,42 @@ impl Terminals {
             return Departure::Nothing;
         };
         let source = &mut self.sources[place as usize];
+        let mut flit = source.flit;
         if source.left == 0 {
             let mut created = source.next;
             source.left = source.size;
             let terminal;
-            (terminal, (source.next, source.size)) = match (&mut self.demand, traffic.trace()) {
-                (Demand::Trace(replayed), Some(trace)) => {
-                    let rest = &mut replayed[place as usize];
+            (terminal, (source.next, source.size)) = match &mut self.demand {
+                Demand::Drawn => {
+                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+                    (terminal, process.next(source, created.saturating_add(1), &self.sizes))
+                }
+                Demand::Trace(replayed) => {
+                    let (rest, trace) = (&mut replayed[place as usize], traffic.trace().expect("one is replayed"));
                     let packet = trace.packet(rest.start);
                     rest.start += 1;
                     (packet.destination, next_of(trace, rest))
                 }
-                (Demand::Messages(driver), _) => {
+                Demand::Messages(driver) => {
                     let packet = driver.take(place);
                     // Packets of a workload bear their message where others bear the cycle of their creation.
                     created = packet.message;
                     (packet.destination, driver.next_size(place).map_or((NEVER, 0), |size| (now, size)))
                 }
-                _ => {
-                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
-                    (terminal, process.next(source, created.saturating_add(1), &self.sizes))
-                }
             };
             let (dst, eject) = targets[terminal.index()];
-            source.flit = Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..source.flit };
+            flit = Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..Flit::NONE };
             source.vc = vc as u8;
         }
         source.left -= 1;
-        let mut flit = source.flit;
-        source.flit.kind = 0;
         if source.left == 0 {
             flit.kind |= TAIL;
-        } else if flit.is_head() {
-            flit.injected = source.left + 1;
+        } else {
+            source.flit = Flit { kind: 0, ..flit };
+            if flit.is_head() {
+                flit.injected = source.left + 1;
+            }
         }
         let target = source.target + vc;
         let occupancy = &mut self.occupancy[place as usize * self.stride + vc as usize];

@@ -14,7 +14,7 @@ pub use key::{Key, Kind, Unless, Value};
 pub use options::{RouterOptions, keys};
 
 use super::channels::Channels;
-use super::flit::Flit;
+use super::flit::{Decision, Flit};
 use super::measurement::{self, Point};
 use super::terminals::Offer;
 use super::{Arrivals, Config, Setup};
@@ -174,8 +174,8 @@ pub trait RouterModel: Send {
     /// The router of an input VC.
     fn router_of(&self, vc: u32) -> u32;
 
-    /// A flit has arrived at input VC `vc`, its output decided.
-    fn accept(&mut self, vc: u32, flit: Flit, now: u32);
+    /// A flit has arrived at input VC `vc` of `router`; if it is a head, with what has been decided about it.
+    fn accept(&mut self, vc: u32, router: u32, flit: &Flit, decision: Option<Decision>, now: u32);
 
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);
@@ -189,8 +189,9 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
-    /// True for a head that does not decide when it arrives, but with [`RouterModel::undecided`], once it is at the front of
-    /// its VC and all that arrives in the cycle is there: what it then finds does not depend on the order of arrival.
+    /// True for a head, as it stands on the link, that does not decide when it arrives, but with
+    /// [`RouterModel::undecided`], once it is at the front of its VC and all that arrives in the cycle is there: what it then
+    /// finds does not depend on the order of arrival.
     fn defers(&self, _head: &Flit) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::{InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Flit, UNDECIDED};
+use crate::cycle::flit::{Decision, Flit, UNDECIDED};
 
 /// A virtual channel at an input. One cache line: the flit at the front is inline.
 #[derive(Debug, Clone, Copy)]
@@ -67,23 +67,28 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head has decided: its packet's flits belong to the queue of its output from now on.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, head: &Flit) {
-        self.move_queue(router, head, head.size() as i32);
+    pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: &Flit) {
+        if self.decides_again() {
+            self.move_queue(router, out, class, head.size() as i32);
+        }
     }
 
     /// A head is to decide again.
     #[inline(always)]
     pub(super) fn leave_queue(&mut self, router: u32, head: &Flit) {
-        self.move_queue(router, head, -(head.size() as i32));
+        self.move_queue(router, head.out, head.class, -(head.size() as i32));
     }
 
     #[inline(always)]
-    fn move_queue(&mut self, router: u32, head: &Flit, flits: i32) {
-        if self.decides_again() && head.out != UNDECIDED {
-            let RouterState { first_port, radix, .. } = self.routers[router as usize];
-            assert!(head.out < radix, "{NO_SUCH_PORT}");
-            self.queues[Self::queue_index(first_port + u32::from(head.out), head.class)] += flits;
+    fn move_queue(&mut self, router: u32, out: u16, class: u8, flits: i32) {
+        if out == UNDECIDED {
+            return;
         }
+        let RouterState { first_port, radix, .. } = self.routers[router as usize];
+        assert!(out < radix, "{NO_SUCH_PORT}");
+        let port = first_port + u32::from(out);
+        self.queues[Self::queue_index(port, class)] += flits;
+        self.queued[port as usize] += flits;
     }
 
     /// A VC has been freed at output `port` (domain numbering), or room has been made in one.
@@ -140,13 +145,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 let bit = bits & bits.wrapping_neg();
                 bits ^= bit;
                 let head = &self.inputs[index].front;
-                let (class, size) = (head.class, self.policy.wanted(head));
+                let (out, class, size) = (head.out, head.class, self.policy.wanted(head));
                 if self.usable(port, class, size) == 0 {
                     continue;
                 }
                 self.waiting[port * self.words + word] ^= bit;
                 self.ports[port].waiting -= 1;
-                self.list_vc_request(router as u32, index);
+                self.list_vc_request(router as u32, index, out, class);
                 if only_first {
                     return;
                 }
@@ -170,7 +175,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let vc = left.trailing_zeros() as usize;
             left &= left - 1;
             let output = &mut self.outputs[(port << LOG) + vc];
-            if !self.policy.fits(output.occupancy, self.ports[port].shared, size) {
+            if !self.policy.fits(output.occupancy, self.shared[port], size) {
                 fitting &= !(1 << vc);
                 let wanted = &mut self.wanted[(port << LOG) + vc];
                 *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
@@ -180,20 +185,35 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         fitting
     }
 
-    /// Takes the front flit of an input VC.
+    /// Puts a flit behind those of an input VC, which counts it already.
     #[inline(always)]
-    pub(super) fn pop(&mut self, index: usize) -> Flit {
-        let vc = &mut self.inputs[index];
-        let flit = vc.front;
-        vc.flits -= 1;
-        if vc.flits > 0 {
-            let place = vc.next as usize;
-            (vc.front, vc.next) = self.pool.remove(vc.next);
-            if self.decides_again() && self.inputs[index].front.is_head() {
-                self.before[index] = self.before_in_pool[place];
-            }
+    pub(super) fn append(&mut self, index: usize, flit: &Flit, decision: Option<Decision>) {
+        let place = self.pool.insert(*flit);
+        self.pool.at(place).arrive(decision);
+        let state = &mut self.inputs[index];
+        if state.flits == 2 {
+            state.next = place;
+        } else {
+            self.pool.link(state.last, place);
         }
-        flit
+        state.last = place;
+    }
+
+    /// The front flit of an input VC has left; returns true if there is another.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, index: usize) -> bool {
+        let vc = &mut self.inputs[index];
+        vc.flits -= 1;
+        if vc.flits == 0 {
+            return false;
+        }
+        let place = vc.next;
+        (vc.front, vc.next) = self.pool.remove(place);
+        let head = vc.front.is_head();
+        if self.decides_again() && head {
+            self.before[index] = self.before_in_pool[place as usize];
+        }
+        true
     }
 
     /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.
@@ -216,7 +236,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             output.starved = false;
             let output = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
             self.ask_switch(router as usize, input, output);
-        } else if self.policy.fits(output.occupancy, self.ports[port].shared, self.wanted[vc as usize].into()) {
+        } else if self.policy.fits(output.occupancy, self.shared[port], self.wanted[vc as usize].into()) {
             output.starved = false;
             self.freed(router as usize, port);
         }

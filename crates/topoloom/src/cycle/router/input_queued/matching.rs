@@ -5,7 +5,8 @@ use crate::cycle::table::{Table, TableMaker};
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
 
-/// Round-robin choices in the making: the best (key, request) for each place, and the places that have one.
+/// Round-robin choices in the making: the best (key, request) for each place. Places are noted only for those who ask for
+/// the winners by place; most ask the requests, at hand anyway, whether they have won.
 #[derive(Debug)]
 pub(super) struct Choices {
     best: Table<u64>,
@@ -22,8 +23,17 @@ impl Choices {
         Self { best, touched, ranks: tables.filled(0, places), len: 0 }
     }
 
+    /// As [`Choices::offer`], and notes the place, for [`Choices::take`].
+    pub(super) fn offer_noted(&mut self, place: u16, rank: Option<u32>, key: u32, request: usize) {
+        if self.best[place as usize] == UNSET {
+            self.touched[self.len] = place;
+            self.len += 1;
+        }
+        self.offer(place, rank, key, request);
+    }
+
     /// Offers a request with a round-robin key to a place; the lowest rank wins, of equal ones the lowest key. All have a
-    /// rank, or none has.
+    /// rank, or none has. Whoever offers asks every request afterwards whether it has won, or clears its place.
     #[inline(always)]
     pub(super) fn offer(&mut self, place: u16, rank: Option<u32>, key: u32, request: usize) {
         if let Some(rank) = rank {
@@ -39,20 +49,31 @@ impl Choices {
             }
         }
         let best = &mut self.best[place as usize];
-        if *best == UNSET {
-            self.touched[self.len] = place;
-            self.len += 1;
-        }
         *best = (*best).min(u64::from(key) << 32 | request as u64);
     }
 
-    /// Puts the first `len` places with requests in order.
+    /// True if a request has won a place, which is then cleared.
+    #[inline(always)]
+    pub(super) fn wins(&mut self, place: u16, request: usize) -> bool {
+        let best = &mut self.best[place as usize];
+        let won = *best as u32 == request as u32;
+        if won {
+            *best = UNSET;
+        }
+        won
+    }
+
+    /// Clears a place.
+    pub(super) fn clear(&mut self, place: u16) {
+        self.best[place as usize] = UNSET;
+    }
+
+    /// Puts the first `len` places noted in order.
     pub(super) fn sort(&mut self, len: usize) {
         self.touched.sort(len);
     }
 
-    /// The i-th place with a request, and its winner; the place is cleared.
-    #[inline(always)]
+    /// The i-th place noted, and its winner; the place is cleared.
     pub(super) fn take(&mut self, i: usize) -> (u16, usize) {
         let place = self.touched[i];
         let best = std::mem::replace(&mut self.best[place as usize], UNSET);

@@ -16,7 +16,7 @@ mod vc_allocator;
 use std::collections::VecDeque;
 
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Flit, NIL, Pool, UNDECIDED};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -27,7 +27,7 @@ use buffers::{InputVc, OutputVc};
 use matching::{Choices, Diagonals, Pairing};
 use options::{Allocator, Priority};
 pub use options::{INFO, Options, VCT};
-use switch_allocator::SwitchRequest;
+use switch_allocator::{SwitchRequest, Tick};
 use timing::{Delays, after, first_step};
 use vc_allocator::VcRequest;
 
@@ -36,8 +36,9 @@ const NO_SUCH_PORT: &str = "a routing decides for a port that its router does no
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
-/// Arbitration state of a port, as input and as output.
+/// Arbitration state of a port, as input and as output: four to a cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(16))]
 struct PortArbiters {
     /// Output: VCs that no packet holds.
     free: u64,
@@ -49,8 +50,6 @@ struct PortArbiters {
     offset: u16,
     /// Output: input VCs that wait, off the list of requests, for a VC to be freed.
     waiting: u16,
-    /// Output: places taken of those that the VCs behind it share.
-    shared: u32,
 }
 
 /// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
@@ -145,6 +144,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     inputs: Table<InputVc>,
     outputs: Table<OutputVc>,
     ports: Table<PortArbiters>,
+    /// By output: places taken of those that the VCs behind it share. Of the general router alone.
+    shared: Table<u32>,
     /// The lists of requests: an input VC stands in one of them at most, and once.
     vc_requests: Table<VcRequest>,
     switch_requests: Table<SwitchRequest>,
@@ -185,6 +186,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     at_front: bool,
     /// Where heads decide again: [`View::queue_of`](crate::routing::View::queue_of), by port and class.
     queues: Table<i32>,
+    /// The sums of these, by port: [`View::queue`](crate::routing::View::queue).
+    queued: Table<i32>,
     /// The class that each VC belongs to.
     class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
@@ -320,8 +323,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             routers: tables.of(first_ports.windows(2).map(router)),
             inputs: tables.filled(input, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
-            ports: tables
-                .filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0, shared: 0 }, ports),
+            ports: tables.filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
+            shared: tables.filled(0, if KIND == PLAIN { 0 } else { ports }),
             vc_requests: tables.filled(VcRequest::NONE, ports << LOG),
             switch_requests: tables.filled(SwitchRequest { input: NONE, output: NONE }, ports << LOG),
             waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
@@ -352,6 +355,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             },
             at_front: matches!(setup.again, Again::Revocable(_)),
             queues: tables.filled(0, before),
+            queued: tables.filled(0, if decides { ports } else { 0 }),
             class_of: classes_of(&setup.class_masks),
             before: tables.filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
@@ -377,18 +381,24 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, flit: Flit, now: u32) {
+    fn accept(&mut self, vc: u32, router: u32, flit: &Flit, decision: Option<Decision>, now: u32) {
         let index = vc as usize;
+        if let Some(Decision { out, class, .. }) = decision {
+            self.join_queue(router, out, class, flit);
+        }
         let state = &mut self.inputs[index];
         state.flits += 1;
-        if state.flits == 1 {
-            state.front = flit;
-            let router = self.router_of[(vc >> LOG) as usize];
-            if flit.is_head() {
-                self.join_queue(router, &flit);
+        if state.flits > 1 {
+            return self.append(index, flit, decision);
+        }
+        state.front = *flit;
+        state.front.arrive(decision);
+        match decision {
+            Some(Decision { out, class, .. }) => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                self.ask_vc(router, index, step);
-            } else {
+                self.ask_vc(router, index, out, class, step);
+            }
+            None => {
                 let output = state.output;
                 if KIND == GENERAL && self.delayed {
                     state.ready = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
@@ -396,20 +406,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
                 self.ask_switch(router as usize, input, output);
             }
-            self.activate(router);
-            return;
         }
-        if self.decides_again() && flit.is_head() {
-            self.join_queue(self.router_of[(vc >> LOG) as usize], &flit);
-        }
-        let state = &mut self.inputs[index];
-        let place = self.pool.insert(flit);
-        if state.flits == 2 {
-            state.next = place;
-        } else {
-            self.pool.link(state.last, place);
-        }
-        state.last = place;
+        self.activate(router);
     }
 
     #[inline(always)]
@@ -432,6 +430,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if self.decides_again() {
             let class = self.class_of[(vc & ((1 << LOG) - 1)) as usize];
             self.queues[Self::queue_index(vc >> LOG, class)] -= 1;
+            self.queued[(vc >> LOG) as usize] -= 1;
         }
         if KIND == GENERAL && !self.padded.is_empty() {
             self.give_padding_back(vc);
@@ -439,7 +438,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let output = &self.outputs[vc as usize];
         if was_shared {
             let port = vc >> LOG;
-            self.ports[port as usize].shared -= 1;
+            self.shared[port as usize] -= 1;
             for vc in port << LOG..(port + 1) << LOG {
                 if self.outputs[vc as usize].starved {
                     self.relieve(vc);
@@ -463,7 +462,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 let step = first + substep;
                 let asking = self.routers[router].asking_switch as usize;
                 self.allocate_vcs(router, step);
-                self.allocate_switch(router, asking, now, departure, step, channels);
+                if asking > 0 {
+                    self.allocate_switch(router, asking, Tick { now, departure, step }, channels);
+                }
             }
             let state = &mut self.routers[router];
             if state.asking_vc == 0 && state.asking_switch == 0 {
@@ -483,7 +484,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn defers(&self, head: &Flit) -> bool {
-        self.at_front && self.is_open(head)
+        // It visits this router next.
+        self.at_front && self.decides_again() && head.hops < self.revocable
     }
 
     #[inline(always)]
@@ -492,7 +494,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             return self.occupancy(port);
         }
         // The port is what a routing asks for.
-        self.queues.slice((port << LOG) as usize, 1 << LOG).iter().sum::<i32>() as u32
+        *self.queued.checked(port as usize) as u32
     }
 
     #[inline(always)]
@@ -512,7 +514,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let mut count = free.count_ones();
         while whole != 0 {
             let occupancy = self.outputs[(port << LOG) + whole.trailing_zeros() as usize].occupancy;
-            count -= u32::from(!self.policy.fits(occupancy, self.ports[port].shared, size));
+            count -= u32::from(!self.policy.fits(occupancy, self.shared[port], size));
             whole &= whole - 1;
         }
         count
@@ -558,7 +560,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let router = self.router_of(vc);
         let before = std::mem::replace(&mut self.inputs[vc as usize].front, flit);
         self.leave_queue(router, &before);
-        self.join_queue(router, &flit);
+        self.join_queue(router, flit.out, flit.class, &flit);
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(flit.out < radix, "{NO_SUCH_PORT}");
         let wanted = self.policy.wanted(&flit);
@@ -568,7 +570,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let input = (vc - (first_port << LOG)) as usize;
         self.routers[router as usize].undecided -= 1;
         self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
-        self.list_vc_request(router, vc as usize);
+        self.list_vc_request(router, vc as usize, flit.out, flit.class);
         self.activate(router);
     }
 
@@ -651,7 +653,8 @@ mod tests {
         let config: Config = serde_json::from_str(r#"{"vcs": 4}"#).unwrap();
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
-        routers.accept(4 + 1, Flit { out, class, kind: HEAD | TAIL, ..Flit::NONE }, 0);
+        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
+        routers.accept(4 + 1, 0, &Flit { kind, ..Flit::NONE }, Some(Decision { out, class, kind, state }), 0);
         routers
     }
 

@@ -7,7 +7,19 @@ use super::options::Allocator;
 use super::timing::after;
 use super::{GENERAL, InputQueuedRouters, NONE};
 use crate::cycle::channels::Channels;
+use crate::cycle::flit::Flit;
 use crate::network::PortId;
+
+/// When a step of a router is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tick {
+    /// The cycle.
+    pub(super) now: u32,
+    /// The first cycle in which what is granted can leave.
+    pub(super) departure: u32,
+    /// The internal step.
+    pub(super) step: u32,
+}
 
 /// An input VC that holds an output VC and asks for the switch.
 #[derive(Debug, Clone, Copy)]
@@ -26,85 +38,102 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.switch_requests[place] = SwitchRequest { input, output };
     }
 
-    /// Takes the requests for the switch that are marked off the list.
+    /// Switch allocation over the first `asking` requests of a router.
     #[inline(always)]
-    pub(super) fn drop_switch_requests(&mut self, router: usize) {
-        let state = &mut self.routers[router];
-        let base = (state.first_port << LOG) as usize;
-        let mut kept = base;
-        for place in base..base + state.asking_switch as usize {
-            let request = self.switch_requests[place];
-            self.switch_requests[kept] = request;
-            kept += usize::from(request.input != NONE);
+    pub(super) fn allocate_switch(&mut self, router: usize, asking: usize, tick: Tick, channels: &mut Channels) {
+        let base = (self.routers[router].first_port << LOG) as usize;
+        if self.iterations() > 1 {
+            self.granted.clear();
         }
-        state.asking_switch = (kept - base) as u16;
-    }
-
-    /// Switch allocation over the first `asking` requests of a router; winners leave at `departure` or later.
-    #[inline(always)]
-    pub(super) fn allocate_switch(
-        &mut self,
-        router: usize,
-        asking: usize,
-        now: u32,
-        departure: u32,
-        step: u32,
-        channels: &mut Channels,
-    ) {
-        if asking == 0 {
+        if asking == 1 && self.allocator() != Allocator::Wavefront {
+            if self.eligible(base, base, tick.step).is_some() {
+                let request = self.switch_requests[base];
+                if !self.grant_switch(router, base, request, true, tick, channels) {
+                    return;
+                }
+            } else if self.switch_requests[base].input != NONE {
+                return;
+            }
+            let left = self.routers[router].asking_switch - 1;
+            self.routers[router].asking_switch = left;
+            self.switch_requests[base] = self.switch_requests[base + left as usize];
             return;
         }
-        let base = (self.routers[router].first_port << LOG) as usize;
-        let mut dropped = false;
-        if asking == 1 && self.allocator() != Allocator::Wavefront {
-            if self.eligible(router, base, step, &mut dropped).is_some() {
-                dropped |= self.grant_switch(router, base, true, now, departure, step, channels);
-            }
-        } else {
-            for iteration in 0..self.iterations() {
-                dropped |= match self.allocator() {
-                    Allocator::SeparableInputFirst => self.switch_input_first(router, base..base + asking, step),
-                    Allocator::Islip => self.switch_islip(router, base..base + asking, step),
-                    Allocator::Wavefront => self.switch_wavefront(router, base..base + asking, step),
-                };
-                let move_pointers = iteration == 0 || self.allocator() == Allocator::SeparableInputFirst;
-                for i in 0..std::mem::take(&mut self.by_output.len) {
-                    let (_, place) = self.by_output.take(i);
-                    dropped |= self.grant_switch(router, place, move_pointers, now, departure, step, channels);
-                }
-            }
+        if KIND == GENERAL {
+            return self.allocate_switch_as_asked(router, base, asking, tick, channels);
         }
-        self.granted.clear();
-        if dropped {
-            self.drop_switch_requests(router);
+        self.switch_input_first(base, base..base + asking, tick.step);
+        self.serve(router, base, asking, true, tick, channels);
+    }
+
+    /// The same with any allocator and iterations.
+    fn allocate_switch_as_asked(
+        &mut self,
+        router: usize,
+        base: usize,
+        mut asking: usize,
+        tick: Tick,
+        channels: &mut Channels,
+    ) {
+        for iteration in 0..self.iterations {
+            let requests = base..base + asking;
+            match self.allocator {
+                Allocator::SeparableInputFirst => self.switch_input_first(base, requests, tick.step),
+                Allocator::Islip => self.switch_islip(base, requests, tick.step),
+                Allocator::Wavefront => self.switch_wavefront(router, requests, tick.step),
+            }
+            let move_pointers = iteration == 0 || self.allocator == Allocator::SeparableInputFirst;
+            asking = self.serve(router, base, asking, move_pointers, tick, channels);
         }
     }
 
-    /// True if a request can be served in this step; one without a credit is taken off the list until a credit comes.
+    /// Grants the switch to the winners among the first `asking` requests of a router, and takes those off the list that
+    /// are done or parked. The order of the list decides nothing, but those behind the first ask in the next step: they stay
+    /// behind. Returns how many of the first are left.
     #[inline(always)]
-    pub(super) fn eligible(
+    fn serve(
         &mut self,
         router: usize,
-        place: usize,
-        step: u32,
-        parked: &mut bool,
-    ) -> Option<SwitchRequest> {
-        let request = self.switch_requests[place];
-        if self.iterations() > 1 && request.input == NONE {
-            return None;
+        base: usize,
+        asking: usize,
+        move_pointers: bool,
+        tick: Tick,
+        channels: &mut Channels,
+    ) -> usize {
+        let (mut left, mut all) = (asking, self.routers[router].asking_switch as usize);
+        for place in (base..base + asking).rev() {
+            let request = self.switch_requests[place];
+            let done = if self.by_output.wins(Self::port(request.output), place) {
+                self.grant_switch(router, base, request, move_pointers, tick, channels)
+            } else {
+                request.input == NONE
+            };
+            if done {
+                (left, all) = (left - 1, all - 1);
+                self.switch_requests[place] = self.switch_requests[base + left];
+                self.switch_requests[base + left] = self.switch_requests[base + all];
+            }
         }
-        let vc_base = (self.routers[router].first_port << LOG) as usize;
+        self.routers[router].asking_switch = all as u16;
+        left
+    }
+
+    /// The request at `place`, if it can be served in this step; one without a credit is marked to be taken off the list
+    /// until a credit comes.
+    #[inline(always)]
+    fn eligible(&mut self, vc_base: usize, place: usize, step: u32) -> Option<SwitchRequest> {
+        let request = self.switch_requests[place];
         if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
             return None;
         }
         let limit = self.limit();
         let output = &mut self.outputs[vc_base + request.output as usize];
-        let out_port = self.routers[router].first_port as usize + Self::port(request.output) as usize;
-        if u32::from(output.occupancy) >= limit && (KIND != GENERAL || self.ports[out_port].shared >= self.policy.pool)
+        if u32::from(output.occupancy) >= limit
+            && (KIND != GENERAL
+                || self.shared[(vc_base >> LOG) + Self::port(request.output) as usize] >= self.policy.pool)
         {
             output.starved = true;
             self.switch_requests[place].input = NONE;
-            *parked = true;
             return None;
         }
         if self.iterations() > 1 {
@@ -116,92 +145,91 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         Some(request)
     }
 
-    /// Inputs choose, then outputs. Leaves the winners in `by_output`; returns whether any request was marked to be
-    /// taken off the list.
+    /// Inputs choose, then outputs. Leaves the winners in `by_output`, and marks the requests to be taken off the list.
     #[inline(always)]
-    pub(super) fn switch_input_first(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
-        let port_base = self.routers[router].first_port as usize;
-        let mut parked = false;
+    fn switch_input_first(&mut self, vc_base: usize, asking: Range<usize>, step: u32) {
         // As long as no input has asked twice, inputs have nothing to choose: requests go straight to their outputs.
         let mut asked = 0u64;
         for place in asking.clone() {
-            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let Some(request) = self.eligible(vc_base, place, step) else { continue };
             let input = Self::port(request.input);
             let bit = 1u64.checked_shl(input.into()).unwrap_or(0);
             if bit == 0 || asked & bit != 0 {
-                for i in 0..std::mem::take(&mut self.by_output.len) {
-                    self.by_output.take(i);
+                for earlier in asking.start..place {
+                    self.by_output.clear(Self::port(self.switch_requests[earlier].output));
                 }
-                self.inputs_choose(router, asking, step, &mut parked);
-                return parked;
+                return self.inputs_choose(vc_base, asking, step);
             }
             asked |= bit;
-            let output = Self::port(request.output);
-            let pointer = self.ports[port_base + output as usize].output;
-            let rank = self.rank(port_base << LOG, request.input);
-            self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
+            self.offer_to_output(vc_base, request, place);
         }
-        parked
+    }
+
+    /// Offers a request to its output, which takes the first input from its pointer on.
+    #[inline(always)]
+    fn offer_to_output(&mut self, vc_base: usize, request: SwitchRequest, place: usize) {
+        let (input, output) = (Self::port(request.input), Self::port(request.output));
+        let pointer = self.ports[(vc_base >> LOG) + output as usize].output;
+        let rank = self.rank(vc_base, request.input);
+        self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
     }
 
     /// The general case of [`InputQueuedRouters::switch_input_first`].
     #[inline(never)]
-    pub(super) fn inputs_choose(&mut self, router: usize, asking: Range<usize>, step: u32, parked: &mut bool) {
-        let port_base = self.routers[router].first_port as usize;
-        for place in asking {
+    fn inputs_choose(&mut self, vc_base: usize, asking: Range<usize>, step: u32) {
+        for place in asking.clone() {
             if self.switch_requests[place].input == NONE {
                 continue;
             }
-            let Some(request) = self.eligible(router, place, step, parked) else { continue };
+            let Some(request) = self.eligible(vc_base, place, step) else { continue };
             let port = Self::port(request.input);
-            let arbiters = &self.ports[port_base + port as usize];
+            let arbiters = &self.ports[(vc_base >> LOG) + port as usize];
             let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
-            let rank = self.rank(port_base << LOG, request.input);
+            let rank = self.rank(vc_base, request.input);
             self.by_input.offer(port, rank, output << 8 | vc, place);
         }
-        for i in 0..std::mem::take(&mut self.by_input.len) {
-            let (input, place) = self.by_input.take(i);
+        for place in asking {
             let request = self.switch_requests[place];
-            let output = Self::port(request.output);
-            let pointer = self.ports[port_base + output as usize].output;
-            let rank = self.rank(port_base << LOG, request.input);
-            self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
+            if request.input != NONE && self.by_input.wins(Self::port(request.input), place) {
+                self.offer_to_output(vc_base, request, place);
+            }
         }
     }
 
-    /// Outputs grant, then inputs accept. As [`InputQueuedRouters::switch_input_first`]; the winners stand by input in `by_output`.
-    pub(super) fn switch_islip(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
-        let port_base = self.routers[router].first_port as usize;
-        let mut parked = false;
+    /// Outputs grant, then inputs accept. As [`InputQueuedRouters::switch_input_first`].
+    fn switch_islip(&mut self, vc_base: usize, asking: Range<usize>, step: u32) {
+        let port_base = vc_base >> LOG;
         for place in asking {
-            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let Some(request) = self.eligible(vc_base, place, step) else { continue };
             let (input, output) = (Self::port(request.input), Self::port(request.output));
             let key = u32::from(input.wrapping_sub(self.ports[port_base + output as usize].output));
             let offset = self.ports[port_base + input as usize].offset;
             let vc = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
-            let rank = self.rank(port_base << LOG, request.input);
-            self.by_input.offer(output, rank, key << 8 | vc, place);
+            let rank = self.rank(vc_base, request.input);
+            self.by_output.offer_noted(output, rank, key << 8 | vc, place);
         }
-        for i in 0..std::mem::take(&mut self.by_input.len) {
-            let (output, place) = self.by_input.take(i);
+        for i in 0..std::mem::take(&mut self.by_output.len) {
+            let (output, place) = self.by_output.take(i);
             let request = self.switch_requests[place];
             let input = Self::port(request.input);
             let pointer = self.ports[port_base + input as usize].input;
-            let rank = self.rank(port_base << LOG, request.input);
-            self.by_output.offer(input, rank, u32::from(output.wrapping_sub(pointer)), place);
+            let rank = self.rank(vc_base, request.input);
+            self.by_input.offer_noted(input, rank, u32::from(output.wrapping_sub(pointer)), place);
         }
-        parked
+        for i in 0..std::mem::take(&mut self.by_input.len) {
+            let (_, place) = self.by_input.take(i);
+            self.by_output.offer(Self::port(self.switch_requests[place].output), None, 0, place);
+        }
     }
 
     /// Wavefront over inputs and outputs. As [`InputQueuedRouters::switch_input_first`].
-    pub(super) fn switch_wavefront(&mut self, router: usize, asking: Range<usize>, step: u32) -> bool {
+    fn switch_wavefront(&mut self, router: usize, asking: Range<usize>, step: u32) {
         let port_base = self.routers[router].first_port as usize;
         let (square, first) = (self.radix(router), self.diagonals[router].switch);
         let mut requests = std::mem::take(&mut self.requests);
-        let mut parked = false;
         for place in asking {
-            let Some(request) = self.eligible(router, place, step, &mut parked) else { continue };
+            let Some(request) = self.eligible(port_base << LOG, place, step) else { continue };
             let (input, output) = (Self::port(request.input), Self::port(request.output));
             let offset = self.ports[port_base + input as usize].offset;
             let turn = (Self::vc(request.input).wrapping_sub(u32::from(offset))) & 0xFF;
@@ -217,65 +245,60 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.by_output.offer(request.output, None, 0, request.place);
         }
         self.requests = requests;
-        parked
     }
 
-    /// The request at `place` has won the switch: its flit leaves. Returns true if the request is done.
+    /// A request has won the switch: its flit leaves. Returns true if the request is done.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn grant_switch(
+    fn grant_switch(
         &mut self,
         router: usize,
-        place: usize,
+        vc_base: usize,
+        request: SwitchRequest,
         move_pointers: bool,
-        now: u32,
-        departure: u32,
-        step: u32,
+        tick: Tick,
         channels: &mut Channels,
     ) -> bool {
-        let first_port = self.routers[router].first_port;
-        let request = self.switch_requests[place];
         let (input, output) = (Self::port(request.input), Self::port(request.output));
-        let vc_base = first_port << LOG;
-        let (in_port, out_port) = (first_port + u32::from(input), first_port + u32::from(output));
-        let arbiters = &mut self.ports[in_port as usize];
+        let (in_port, out_port) = ((vc_base >> LOG) + input as usize, (vc_base >> LOG) + output as usize);
+        let arbiters = &mut self.ports[in_port];
         arbiters.offset = Self::vc(request.input) as u16 + 1;
         if move_pointers {
             arbiters.input = output + 1;
-            self.ports[out_port as usize].output = input + 1;
+            self.ports[out_port].output = input + 1;
         }
         if self.iterations() > 1 {
             self.granted.extend([input << 1, output << 1 | 1]);
         }
         self.grants += 1;
-        let index = (vc_base + u32::from(request.input)) as usize;
-        let flit = self.pop(index);
-        let out_index = vc_base + u32::from(request.output);
+        let index = vc_base + request.input as usize;
+        let out_index = vc_base + request.output as usize;
         if !self.cut_through() {
-            let output = &mut self.outputs[out_index as usize];
+            let output = &mut self.outputs[out_index];
             output.occupancy += 1;
             if KIND == GENERAL && output.occupancy > self.policy.reserve {
-                self.ports[out_port as usize].shared += 1;
+                self.shared[out_port] += 1;
             }
         }
-        channels.send_flit(PortId(out_port), out_index, Self::vc(request.output), departure, flit);
-        channels.send_credit(PortId(in_port), Self::vc(request.input), now);
-        let empty = self.inputs[index].flits == 0;
-        if flit.is_tail() {
+        let Tick { now, departure, step } = tick;
+        let flit = &self.inputs[index].front;
+        let tail = flit.is_tail();
+        channels.send_flit(PortId(out_port as u32), out_index as u32, Self::vc(request.output), departure, flit);
+        channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
+        let more = self.pop(index);
+        if tail {
             self.inputs[index].output = NONE;
-            self.outputs[out_index as usize].owner = NONE;
-            self.ports[out_port as usize].free |= 1 << Self::vc(request.output);
-            self.freed(router, out_port as usize);
-            if !empty {
-                self.ask_vc(router as u32, index, step + 1);
+            self.outputs[out_index].owner = NONE;
+            self.ports[out_port].free |= 1 << Self::vc(request.output);
+            self.freed(router, out_port);
+            if more {
+                let Flit { out, class, .. } = self.inputs[index].front;
+                self.ask_vc(router as u32, index, out, class, step + 1);
             }
-        } else if !empty {
-            if self.delayed() {
-                self.inputs[index].ready = after(self.speedup, step + 1, self.delays.sw_alloc);
-            }
-            return false;
+            return true;
         }
-        self.switch_requests[place].input = NONE;
-        true
+        if more && self.delayed() {
+            self.inputs[index].ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+        }
+        !more
     }
 }

@@ -11,67 +11,83 @@ use crate::cycle::flit::UNDECIDED;
 pub(super) struct VcRequest {
     pub(super) input: u16,
     pub(super) port: u16,
+    /// The output VC that it has picked in this step.
+    picked: u16,
     pub(super) class: u8,
 }
 
 impl VcRequest {
     /// An empty place, or a request that has been served.
-    pub(super) const NONE: Self = Self { input: NONE, port: 0, class: 0 };
+    pub(super) const NONE: Self = Self { input: NONE, port: 0, picked: 0, class: 0 };
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// A head has come to the front of input VC `index` (domain numbering): it asks for an output VC.
+    /// A head that has decided for `out` and `class` has come to the front of input VC `index` (domain numbering): it asks
+    /// for an output VC.
     #[inline(always)]
-    pub(super) fn ask_vc(&mut self, router: u32, index: usize, step: u32) {
+    pub(super) fn ask_vc(&mut self, router: u32, index: usize, out: u16, class: u8, step: u32) {
         if self.delayed() {
             let vc = &mut self.inputs[index];
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
             vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
         }
-        let RouterState { first_port, .. } = self.routers[router as usize];
-        if self.decides_again() && self.inputs[index].front.out == UNDECIDED {
+        if self.decides_again() && out == UNDECIDED {
+            let RouterState { first_port, .. } = self.routers[router as usize];
             return self.leave_undecided(router as usize, index - ((first_port << LOG) as usize));
         }
-        self.list_vc_request(router, index);
+        self.list_vc_request(router, index, out, class);
     }
 
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
-    pub(super) fn list_vc_request(&mut self, router: u32, index: usize) {
-        let vc = &self.inputs[index];
+    pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8) {
         let state = &mut self.routers[router as usize];
-        assert!(vc.front.out < state.radix, "{NO_SUCH_PORT}");
+        assert!(out < state.radix, "{NO_SUCH_PORT}");
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        self.vc_requests[place] = VcRequest { input, port: vc.front.out, class: vc.front.class };
+        self.vc_requests[place] = VcRequest { input, port: out, picked: 0, class };
     }
 
     /// VC allocation of one router in internal step `step`.
     #[inline(always)]
     pub(super) fn allocate_vcs(&mut self, router: usize, step: u32) {
-        for iteration in 0..self.iterations() {
-            if self.routers[router].asking_vc == 0 {
-                return;
-            }
-            let dropped = match self.allocator() {
+        if self.routers[router].asking_vc == 0 {
+            return;
+        }
+        if KIND == GENERAL {
+            return self.allocate_vcs_as_asked(router, step);
+        }
+        self.vcs_input_first(router, step);
+    }
+
+    /// The same with any allocator, iterations and delays.
+    fn allocate_vcs_as_asked(&mut self, router: usize, step: u32) {
+        for iteration in 0..self.iterations {
+            let asking = self.routers[router].asking_vc;
+            match self.allocator {
                 Allocator::SeparableInputFirst => self.vcs_input_first(router, step),
-                Allocator::Islip => self.vcs_islip(router, step, iteration == 0),
-                Allocator::Wavefront => self.vcs_wavefront(router, step),
-            };
-            if dropped == 0 {
+                Allocator::Islip => {
+                    let dropped = self.vcs_islip(router, step, iteration == 0);
+                    self.drop_vc_requests(router, dropped);
+                }
+                Allocator::Wavefront => {
+                    let dropped = self.vcs_wavefront(router, step);
+                    self.drop_vc_requests(router, dropped);
+                }
+            }
+            let left = self.routers[router].asking_vc;
+            if left == 0 || left == asking {
                 break;
             }
-            self.drop_vc_requests(router, dropped);
         }
-        if self.delayed() {
+        if self.delayed {
             self.delay_losers(router, step);
         }
     }
 
     /// Takes the `dropped` requests that are marked off the list.
-    #[inline(always)]
     pub(super) fn drop_vc_requests(&mut self, router: usize, dropped: usize) {
         let state = &mut self.routers[router];
         let base = (state.first_port << LOG) as usize;
@@ -135,20 +151,21 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let vc_base = (state.first_port << LOG) as usize;
         let port = state.first_port as usize + Self::port(output) as usize;
         let size = self.size_of(vc_base, self.vc_requests[place]);
-        !self.policy.fits(self.outputs[vc_base + output as usize].occupancy, self.ports[port].shared, size)
+        !self.policy.fits(self.outputs[vc_base + output as usize].occupancy, self.shared[port], size)
     }
 
-    /// Inputs choose, then output VCs. Returns the number of requests to be taken off the list.
+    /// Inputs choose, then output VCs. What is served or parked is taken off the list.
     #[inline(always)]
-    pub(super) fn vcs_input_first(&mut self, router: usize, step: u32) -> usize {
-        let state = self.routers[router];
-        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
-        let mut dropped = 0;
-        for place in vc_base..vc_base + state.asking_vc as usize {
+    pub(super) fn vcs_input_first(&mut self, router: usize, step: u32) {
+        let RouterState { first_port, asking_vc, .. } = self.routers[router];
+        let (port_base, vc_base) = (first_port as usize, (first_port << LOG) as usize);
+        for place in vc_base..vc_base + asking_vc as usize {
             let request = self.vc_requests[place];
-            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+            let vc = &self.inputs[vc_base + request.input as usize];
+            if self.delayed() && vc.ready > step {
                 continue;
             }
+            let pointer = vc.pointer;
             let port = port_base + request.port as usize;
             let mut free = self.ports[port].free & self.class_masks[request.class as usize];
             if self.whole() & free != 0 {
@@ -156,32 +173,52 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             }
             if free == 0 {
                 self.park(router, place);
-                dropped += 1;
                 continue;
             }
-            let vc = &self.inputs[vc_base + request.input as usize];
-            let output = request.port << LOG | Self::pick(free, request.port, vc.pointer) as u16;
-            if state.asking_vc == 1 {
-                self.grant_vc(router, place, output, true, step);
-                return 1;
+            let output = request.port << LOG | Self::pick(free, request.port, pointer) as u16;
+            if asking_vc == 1 {
+                self.grant_vc(router, vc_base, request.input, output, true, step);
+                self.routers[router].asking_vc = 0;
+                return;
             }
+            self.vc_requests[place].picked = output;
             let pointer = self.outputs[vc_base + output as usize].pointer;
-            let rank = self.rank(vc_base, request.input);
-            self.by_vc.offer(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
+            let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
+            if self.crowded() {
+                self.by_vc.offer_noted(output, rank, key, place);
+            } else {
+                self.by_vc.offer(output, rank, key, place);
+            }
         }
-        let winners = std::mem::take(&mut self.by_vc.len);
         if self.crowded() {
-            self.by_vc.sort(winners);
+            self.grant_vcs_in_order(router, step);
         }
+        let mut left = asking_vc as usize;
+        for place in (vc_base..vc_base + left).rev() {
+            let request = self.vc_requests[place];
+            if self.by_vc.wins(request.picked, place) {
+                self.grant_vc(router, vc_base, request.input, request.picked, true, step);
+            } else if request.input != NONE {
+                continue;
+            }
+            left -= 1;
+            self.vc_requests[place] = self.vc_requests[vc_base + left];
+        }
+        self.routers[router].asking_vc = left as u16;
+    }
+
+    /// Serves those who have won the output VCs noted, in the order of these, and marks them.
+    fn grant_vcs_in_order(&mut self, router: usize, step: u32) {
+        let vc_base = (self.routers[router].first_port << LOG) as usize;
+        let winners = std::mem::take(&mut self.by_vc.len);
+        self.by_vc.sort(winners);
         for i in 0..winners {
             let (output, place) = self.by_vc.take(i);
-            if self.comes_too_late(router, place, output) {
-                continue;
+            if !self.comes_too_late(router, place, output) {
+                let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
+                self.grant_vc(router, vc_base, input, output, true, step);
             }
-            self.grant_vc(router, place, output, true, step);
-            dropped += 1;
         }
-        dropped
     }
 
     /// iSLIP over VCs: every free output VC of the class grants, each input VC accepts one.
@@ -206,7 +243,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 let output = request.port << LOG | free.trailing_zeros() as u16;
                 free &= free - 1;
                 let pointer = self.outputs[vc_base + output as usize].pointer;
-                self.by_vc.offer(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
+                self.by_vc.offer_noted(output, rank, u32::from(request.input.wrapping_sub(pointer)), place);
             }
         }
         // The grants of an input VC compete by its own pointer.
@@ -228,7 +265,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             if self.comes_too_late(router, place, output) {
                 continue;
             }
-            self.grant_vc(router, place, output, first, step);
+            let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
+            self.grant_vc(router, vc_base, input, output, first, step);
             dropped += 1;
         }
         dropped
@@ -272,7 +310,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         for request in requests.drain(..) {
             if !self.comes_too_late(router, request.place, request.output) {
-                self.grant_vc(router, request.place, request.output, true, step);
+                let input = std::mem::replace(&mut self.vc_requests[request.place].input, NONE);
+                self.grant_vc(router, vc_base, input, request.output, true, step);
                 dropped += 1;
             }
         }
@@ -280,18 +319,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         dropped
     }
 
-    /// Gives output VC `output` to the request at `place`, which is marked for removal.
+    /// Gives output VC `output` to the packet at the front of input VC `input` (router numbering).
     #[inline(always)]
-    pub(super) fn grant_vc(&mut self, router: usize, place: usize, output: u16, move_pointers: bool, step: u32) {
-        let state = self.routers[router];
-        let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
-        let (port_base, vc_base) = (state.first_port as usize, (state.first_port << LOG) as usize);
+    fn grant_vc(&mut self, router: usize, vc_base: usize, input: u16, output: u16, move_pointers: bool, step: u32) {
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
         if KIND == GENERAL && self.delayed {
             vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
-        let (size, places) = (vc.front.size(), self.policy.places(&vc.front));
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
         owned.starved = false;
@@ -299,16 +334,24 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             vc.pointer = output + 1;
             owned.pointer = input + 1;
         }
-        let arbiters = &mut self.ports[port_base + Self::port(output) as usize];
-        arbiters.free &= !(1 << Self::vc(output));
+        self.ports[(vc_base >> LOG) + Self::port(output) as usize].free &= !(1 << Self::vc(output));
         if KIND == GENERAL && self.policy.cut_through {
-            let before = u32::from(owned.occupancy);
-            owned.occupancy += places as u16;
-            arbiters.shared += self.policy.shared(before + places) - self.policy.shared(before);
-            if let Some(padded) = self.padded.get_mut(vc_base + output as usize) {
-                padded.push_back((size as u16, (places - size) as u16));
-            }
+            self.take_places(vc_base, input, output);
         }
         self.ask_switch(router, input, output);
+    }
+
+    /// Under virtual cut-through, a packet takes all its places when it is given a VC.
+    fn take_places(&mut self, vc_base: usize, input: u16, output: u16) {
+        let head = &self.inputs[vc_base + input as usize].front;
+        let (size, places) = (head.size(), self.policy.places(head));
+        let owned = &mut self.outputs[vc_base + output as usize];
+        let before = u32::from(owned.occupancy);
+        owned.occupancy += places as u16;
+        self.shared[(vc_base >> LOG) + Self::port(output) as usize] +=
+            self.policy.shared(before + places) - self.policy.shared(before);
+        if let Some(padded) = self.padded.get_mut(vc_base + output as usize) {
+            padded.push_back((size as u16, (places - size) as u16));
+        }
     }
 }

@@ -13,7 +13,7 @@ mod traffic_classes;
 use std::collections::VecDeque;
 
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Flit, NIL, Pool};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool};
 use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -144,7 +144,7 @@ impl Voq {
             let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
             let out_port = first_port + u32::from(output);
             let out_vc = (out_port << self.log) + u32::from(lane);
-            channels.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, cell);
+            channels.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, &cell);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.cells[vc as usize] -= 1;
             self.moved += 1;
@@ -235,7 +235,9 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, flit: Flit, now: u32) {
+    fn accept(&mut self, vc: u32, _router: u32, flit: &Flit, decision: Option<Decision>, now: u32) {
+        let mut flit = *flit;
+        flit.arrive(decision);
         self.cells[vc as usize] += 1;
         if !flit.is_head() {
             let packet = self.packets.at(self.coming[vc as usize]);
@@ -435,7 +437,7 @@ mod tests {
     use super::*;
     use crate::cycle::Config;
     use crate::cycle::flit::{HEAD, TAIL};
-    use crate::routing::Routing;
+    use crate::routing::{PacketState, Routing};
 
     /// Two cards of two ports, and a packet that is to leave the first by `out`.
     fn accept(out: u16) -> Voq {
@@ -447,7 +449,8 @@ mod tests {
         let case = Case { setup: &setup, network: &network, routing: &routing, name: "dor" };
         let classes = TrafficClasses::new(&options, &case).unwrap();
         let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
-        cards.accept(0, Flit { out, kind: HEAD | TAIL, ..Flit::NONE }, 0);
+        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
+        cards.accept(0, 0, &Flit { kind, ..Flit::NONE }, Some(Decision { out, class: 0, kind, state }), 0);
         cards
     }
 
