@@ -156,11 +156,12 @@ impl Channels {
             self.flits.push(time, FlitEvent { to: TERMINAL | vc, flit: *flit });
             return;
         }
-        let event = FlitEvent { to: channel.peer + vc_in_port, flit: *flit };
+        // Each branch makes its event, so that the flit is copied once, straight to its place.
+        let to = channel.peer + vc_in_port;
         if channel.domain == self.domain {
-            self.flits.push(time, event);
+            self.flits.push(time, FlitEvent { to, flit: *flit });
         } else {
-            self.outboxes[channel.domain as usize].flits.push((time, event));
+            self.outboxes[channel.domain as usize].flits.push((time, FlitEvent { to, flit: *flit }));
         }
     }
 

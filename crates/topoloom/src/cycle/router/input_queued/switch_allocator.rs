@@ -101,7 +101,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         channels: &mut Channels,
     ) -> usize {
         let (mut left, mut all) = (asking, self.routers[router].asking_switch as usize);
-        for place in (base..base + asking).rev() {
+        let mut place = base + asking;
+        while place > base {
+            place -= 1;
             let request = self.switch_requests[place];
             let done = if self.by_output.wins(Self::port(request.output), place) {
                 self.grant_switch(router, base, request, move_pointers, tick, channels)
@@ -110,8 +112,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             };
             if done {
                 (left, all) = (left - 1, all - 1);
-                self.switch_requests[place] = self.switch_requests[base + left];
-                self.switch_requests[base + left] = self.switch_requests[base + all];
+                if KIND == GENERAL {
+                    self.switch_requests[place] = self.switch_requests[base + left];
+                    self.switch_requests[base + left] = self.switch_requests[base + all];
+                } else {
+                    // There is no other iteration for which the first must stay together.
+                    self.switch_requests[place] = self.switch_requests[base + all];
+                }
             }
         }
         self.routers[router].asking_switch = all as u16;

@@ -194,7 +194,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.grant_vcs_in_order(router, step);
         }
         let mut left = asking_vc as usize;
-        for place in (vc_base..vc_base + left).rev() {
+        let mut place = vc_base + left;
+        while place > vc_base {
+            place -= 1;
             let request = self.vc_requests[place];
             if self.by_vc.wins(request.picked, place) {
                 self.grant_vc(router, vc_base, request.input, request.picked, true, step);
