@@ -72,7 +72,7 @@ def test_only_what_is_asked_for_is_run(topoloom, tmp_path):
     assert {claim["part"] for claim in outcome.json()["claims"]} == {"fig1"}
     assert "12 of 12 points to run" in outcome.err  # transpose is not needed
     assert "about" in outcome.err
-    keys = {"paper", "version", "claims"}
+    keys = {"paper", "version", "points", "seconds", "claims"}
     assert keys <= outcome.json().keys()
     assert {"id", "item", "published", "measured", "verdict", "note"} <= outcome.json()["claims"][0].keys()
 
@@ -132,6 +132,12 @@ def test_mistakes_of_users(topoloom, tmp_path, monkeypatch, arguments, sentence)
         ("spec=mesh)", "sepc=mesh)", "unknown condition 'sepc'"),
         ("spec=mesh)", "spec='mesh:5x5')", "no study that it needs asks for spec=mesh:5x5"),
         ("value('links', spec=mesh)", "vaule('links', spec=mesh)", "unknown function 'vaule'"),
+        ("value('links', spec=mesh)", "value('links')", "2 points of kind facts meet no condition; give more"),
+        (
+            "value('links', spec=mesh)",
+            "value('links', kind='facts')",
+            "2 points of kind facts meet kind=facts; give more",
+        ),
         ("value('links', spec=mesh)", "__import__('os')", "unknown function '__import__'"),
         ("value('links', spec=mesh)", "mesh.upper()", "cannot be called"),
         ("value('links', spec=mesh)", "lambda: 1", "cannot stand in a formula"),
@@ -278,6 +284,30 @@ def test_claims_of_papers_can_fail(name):
                 found[one] = unmoved(paper, one, claim, it, measured)
             assert (told["whose"], told["reading"]) == (claim.whose, claim.reading)
     assert {one: why for one, why in found.items() if why} == {}
+
+
+def test_results_that_come_with_papers_are_printed(topoloom):
+    outcome = topoloom("reproduce", "--kept")
+    assert outcome.status == 0
+    assert [line.split()[0] for line in outcome.out.splitlines()[2:]] == KEPT
+    runs = {run["paper"]: run for run in topoloom("reproduce", "--kept", "--json").json()}
+    for name in KEPT:
+        kept = topoloom("reproduce", name, "--kept", "--json").json()
+        assert kept == json.loads((folder() / name / RESULTS).read_text())
+        assert runs[name]["totals"] == kept["totals"]
+        told = topoloom("reproduce", name, "--kept").out
+        for claim in kept["claims"]:
+            shown = claim["whose"] != "ours" and (claim["whose"], claim["verdict"]) not in (
+                ("paper", "reproduced"),
+                ("paper", "erratum"),
+            )
+            assert (claim["id"] in told.split()) == shown, claim["id"]
+
+
+def test_a_paper_without_results(topoloom):
+    outcome = topoloom("reproduce", str(TINY), "--kept")
+    assert outcome.status == 2
+    assert "no results are kept" in outcome.err
 
 
 def test_totals_tell_the_papers_claims_and_ours_apart(tmp_path):

@@ -12,11 +12,15 @@ from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import ProgressDisplay, duration, exit_status, tell_failures
 from topoloom.files import REPORT, check_writable, write_file
-from topoloom.papers import Paper, Plan, Reproduction, names
+from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
+from topoloom.papers.kept import has_kept_run, kept_run, kept_text
+from topoloom.papers.reproduction import NOT_MEASURED, shown
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
 
 TOTALS = {"paper": "all of the paper's claims", "ours": "all of ours", "constant": "all that are arithmetic only"}
+
+HEADS = (*VERDICTS, NOT_MEASURED)
 
 LEAST_TOLD_S = 5.0
 """Shorter runs are not announced."""
@@ -38,17 +42,24 @@ def reproduce(
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
     ] = None,
+    kept: Annotated[
+        bool, typer.Option("--kept", help="Print the results that come with the paper, or with all; run nothing.")
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the paper's items, and run nothing.")] = False,
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
 ) -> int:
     """Reproduce a paper: what it publishes beside what is measured here, with a verdict on each claim. Resumes."""
+    if paper is None and kept:
+        return _print_kept_runs(as_json=json)
     if paper is None:
         raise TopoloomError(f"reproduce takes a paper; there are {', '.join(names())}")
     read = Paper.read(Path(paper)) if "/" in paper else Paper.named(paper)
     if list_:
         print_table(["item", "what it is"], [[item.id, item.title] for item in read.item], left=2)
         return status.DONE
+    if kept:
+        return _print_kept_claims(read, as_json=json)
     chosen = [] if only is None else [name.strip() for name in only.split(",")]
     plan = Plan(read, chosen, quick=quick)
     folder = out or Path(f"{read.name}-reproduced")
@@ -69,6 +80,35 @@ def reproduce(
     code = exit_status(found.progress)
     # Nobody asked for points to be skipped: the paper asks for what cannot be run.
     return status.CHECK_FAILED if code == status.DONE and found.progress.skipped else code
+
+
+def _print_kept_runs(*, as_json: bool) -> int:
+    """Print what the runs that come with the papers found: the papers' own claims, counted."""
+    runs = [kept_run(Paper.named(name)) for name in names() if has_kept_run(Paper.named(name))]
+    if as_json:
+        print_json([run.model_dump(mode="json", exclude={"claims"}) for run in runs])
+        return status.DONE
+    rows = []
+    for run in runs:
+        counts = run.totals.get("paper", {})
+        rows.append([run.paper, *(str(counts.get(head, "")) for head in HEADS), f"{run.seconds / 60:.0f}"])
+    print_table(["claims of the paper", *HEADS, "minutes"], rows)
+    return status.DONE
+
+
+def _print_kept_claims(paper: Paper, *, as_json: bool) -> int:
+    """Print the claims of a paper that did not come out, or do not count, in the run that comes with it."""
+    if as_json:
+        print(kept_text(paper), end="")
+        return status.DONE
+    run = kept_run(paper)
+    rows = [
+        [claim.verdict if claim.whose == "paper" else claim.whose, claim.id, claim.published, shown(claim.measured)]
+        for claim in run.claims
+        if claim.whose == "constant" or (claim.whose == "paper" and claim.verdict not in ("reproduced", "erratum"))
+    ]
+    print_table(["verdict", "claim", "published", "measured"], rows, left=4)
+    return status.DONE
 
 
 def _announce(plan: Plan, store: Path, processors: int) -> None:

@@ -126,7 +126,7 @@ class ResultLookup:
 
 @dataclass
 class PointLookup:
-    """What formulas would look up, before there is any result: refuses what no study asks for.
+    """What formulas would look up, before there is any result: rejects what no study asks for, or what is ambiguous.
 
     Attributes:
         points: All points that the item's studies ask for, each with its study.
@@ -135,12 +135,36 @@ class PointLookup:
     points: Sequence[tuple[str, StudyPoint]]
 
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
-        """Return 1 in the place of each value."""
+        """Return 1 in the place of each value.
+
+        Raises:
+            TopoloomError: No point meets the conditions, or several do where one value is looked up: points of one
+                kind that differ in more than their seed (a curve's load aside, which ``at`` chooses).
+        """
         check_conditions(conditions)
-        if not any(matches(about(study, point), point.options, conditions) for study, point in self.points):
-            told = ", ".join(f"{key}={value}" for key, value in conditions.items())
+        asked = [point for study, point in self.points if matches(about(study, point), point.options, conditions)]
+        told = ", ".join(f"{key}={value}" for key, value in conditions.items())
+        if not asked:
             raise TopoloomError(f"{name}({arguments}): no study that it needs asks for {told}")
-        return [1.0] if name == "values" else 1.0
+        if name == "values":
+            return [1.0]
+        differing: dict[str, set[str]] = {}
+        for point in asked:
+            differing.setdefault(point.kind, set()).add(_settings_but_for_seed(point, with_load=name != "at"))
+        kind, most = max(differing.items(), key=lambda one: len(one[1]))
+        if len(most) > 1:
+            met = told or "no condition"
+            raise TopoloomError(
+                f"{name}({arguments}): {len(most)} points of kind {kind} meet {met}; give more conditions"
+            )
+        return 1.0
+
+
+def _settings_but_for_seed(point: StudyPoint, *, with_load: bool) -> str:
+    """Return all that tells a point from others of its kind, its seed aside."""
+    options = {name: own for name, own in point.options.items() if name != "seed"}
+    load = point.load if with_load else None
+    return json.dumps([*point.names, load, dict(point.settings) | {"options": options}], sort_keys=True)
 
 
 def _but_for_seed(row: Row) -> str:

@@ -1,5 +1,6 @@
 """Runs a paper's studies, and judges its claims by their results."""
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -165,6 +166,8 @@ class Reproduction:
             "model_version": _core.MODEL_VERSION,
             "quick": self.quick,
             "interrupted": not self.progress.finished,
+            "points": len(self.rows),
+            "seconds": round(sum(_processor_s(row) for row in self.rows)),
             "totals": self.totals(),
             "claims": [claim.to_dict() for claim in self.claims if claim.verdict is not None],
             "not_measured": [{"id": claim.id, "note": claim.note} for claim in self.claims if claim.verdict is None],
@@ -175,6 +178,11 @@ class Reproduction:
         from topoloom.papers.page import render_paper  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_paper(self)
+
+
+def _processor_s(row: Row) -> float:
+    """Return how long a point took one processor: wall-clock time where its kind reports no other."""
+    return json.loads(row["result"]).get("cpu_s") or row["wall_s"] or 0.0
 
 
 class Plan:
