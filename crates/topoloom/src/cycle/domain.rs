@@ -28,7 +28,7 @@ pub trait Arrivals<M>: Sync {
 
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
-        let rings = self.keeps_bubbles();
+        let (rings, again) = (self.keeps_bubbles(), self.decides_again());
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + AHEAD).filter(|next| next.to & TERMINAL == 0) {
                 domain.model.expect_flit(next.to);
@@ -36,10 +36,10 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
             } else {
-                domain.arrive(self, event, now, shared, rings);
+                domain.arrive(self, event, now, shared, rings, again.routers());
             }
         }
-        if self.decides_again() != Again::Never {
+        if again != Again::Never {
             domain.decide_again(self, now, shared, rings);
         }
     }
@@ -88,6 +88,9 @@ pub struct Domain<M> {
     heads: Vec<(u32, Flit)>,
 }
 
+/// What a packet has decided for that has not decided yet.
+const NOWHERE: (u32, u8) = (u32::MAX, u8::MAX);
+
 /// The state of one router, for its routing.
 struct RouterView<'a, M> {
     model: &'a M,
@@ -99,8 +102,8 @@ struct RouterView<'a, M> {
     snapshot: &'a Snapshot,
     arrived_by: u32,
     leaves_by: u16,
-    /// The output and class that the packet at hand has decided for before, if it decides again.
-    decided: Option<(u16, u8)>,
+    /// The output and class that the packet at hand has decided for before, if it decides again; else [`NOWHERE`].
+    decided: (u32, u8),
 }
 
 impl<M: RouterModel> View for RouterView<'_, M> {
@@ -111,7 +114,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
-        let own = self.decided.is_some_and(|(out, _)| u32::from(out) == port);
+        let own = self.decided.0 == port;
         self.model.queue(self.first_port + port) - if own { self.size } else { 0 }
     }
 
@@ -125,7 +128,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn queue_of(&self, port: u32, class: u8) -> u32 {
-        let own = self.decided.is_some_and(|(out, of)| u32::from(out) == port && of == class);
+        let own = self.decided == (port, class);
         self.model.queue_of(self.first_port + port, class) - if own { self.size } else { 0 }
     }
 
@@ -146,7 +149,7 @@ impl<M: RouterModel> View for RouterView<'_, M> {
 
     #[inline(always)]
     fn decides_again(&self) -> bool {
-        self.decided.is_some()
+        self.decided != NOWHERE
     }
 
     #[inline(always)]
@@ -162,6 +165,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         self.model.free_vcs(self.first_port + port, class, self.size, self.vc)
+    }
+
+    #[inline(always)]
+    fn has_free_vc(&self, port: u32, class: u8) -> bool {
+        self.model.has_free_vc(self.first_port + port, class, self.size, self.vc)
     }
 
     #[inline(always)]
@@ -264,7 +272,8 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
+    /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step. Heads decide
+    /// again in the first `open` routers of their paths.
     #[inline(always)]
     fn arrive<R: Routing>(
         &mut self,
@@ -273,6 +282,7 @@ impl<M: RouterModel> Domain<M> {
         now: u32,
         shared: &RunContext<'_, M>,
         rings: bool,
+        open: u16,
     ) {
         let flit = &event.flit;
         let router = self.model.router_of(event.to);
@@ -285,17 +295,16 @@ impl<M: RouterModel> Domain<M> {
             (Decision { out: UNDECIDED, class, kind, state }, state)
         } else {
             let port = self.first_port + (event.to >> self.log);
-            let rng = Rng::stream(shared.seed, u64::from(port) << 32 | u64::from(now));
-            self.route(routing, event.to, router, flit, None, rng, shared, rings)
+            self.route(routing, event.to, router, flit, NOWHERE, u64::from(port) << 32 | u64::from(now), shared, rings)
         };
         self.model.accept(event.to, router, flit, Some(decision), now);
-        if routing.decides_again() != Again::Never {
+        if flit.hops < open {
             self.model.remember(event.to, before);
         }
     }
 
-    /// Decides where a head at router `local` goes, which may have `decided` before; returns the state in which it decided
-    /// as well.
+    /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
+    /// returns the state in which it decided as well.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     fn route<R: Routing>(
@@ -304,8 +313,8 @@ impl<M: RouterModel> Domain<M> {
         vc: u32,
         local: u32,
         flit: &Flit,
-        decided: Option<(u16, u8)>,
-        mut rng: Rng,
+        decided: (u32, u8),
+        stream: u64,
         shared: &RunContext<'_, M>,
         rings: bool,
     ) -> (Decision, PacketState) {
@@ -318,6 +327,7 @@ impl<M: RouterModel> Domain<M> {
             let class = routing.eject_class(before).unwrap_or(shared.all_vcs);
             return (Decision { out: flit.eject, class, kind, state: before }, before);
         }
+        let mut rng = Rng::stream(shared.seed, stream);
         let dst = RouterId(flit.dst);
         let first_port = self.first_ports[local as usize];
         let (model, snapshot, arrived_by) = (&self.model, &shared.snapshot, (vc >> self.log) - first_port);
@@ -354,14 +364,14 @@ impl<M: RouterModel> Domain<M> {
                 flit.kind |= FRESH;
             }
             let id = u64::from((self.first_port << self.log) + *vc) | 1 << 30;
-            let rng = Rng::stream(shared.seed, id << 32 | u64::from(now));
-            let decided = (flit.out != UNDECIDED).then_some((flit.out, flit.class));
+            let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
             let router = self.model.router_of(*vc);
-            let (decision, _) = self.route(routing, *vc, router, flit, decided, rng, shared, rings);
+            let stream = id << 32 | u64::from(now);
+            let (decision, _) = self.route(routing, *vc, router, flit, decided, stream, shared, rings);
             flit.decide(decision);
         }
-        for (vc, flit) in heads.drain(..) {
-            self.model.redirect(vc, flit);
+        for (vc, Flit { out, class, kind, state, .. }) in heads.drain(..) {
+            self.model.redirect(vc, Decision { out, class, kind, state });
         }
         self.heads = heads;
     }

@@ -66,6 +66,8 @@ pub struct Setup {
     pub rates: Vec<f64>,
     /// Where heads decide again: see [`Routing::decides_again`].
     pub again: Again,
+    /// Queues are counted by VC class too: see [`Routing::compares_classes`].
+    pub by_class: bool,
     /// Flits of the largest packet, if rings keep bubbles ([`Routing::keeps_bubbles`]); else 0.
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
@@ -109,6 +111,7 @@ impl Setup {
             whole: 0,
             rates: Vec::new(),
             again: Again::Never,
+            by_class: false,
             bubble: 0,
             injection: Vec::new(),
         };
@@ -176,6 +179,7 @@ impl Setup {
     /// Takes in what else `routing` asks of a router.
     pub fn serve<R: Routing>(mut self, routing: &R) -> Self {
         self.again = routing.decides_again();
+        self.by_class = routing.compares_classes();
         let whole = (0..self.classes).filter(|class| routing.takes_whole_packets(*class as u8));
         self.whole = whole.fold(0, |mask, class| mask | self.class_masks[class as usize]);
         self

@@ -34,7 +34,7 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
 };
 
 /// All minimal paths of a network.
-trait MinimalPaths: Send + Sync {
+pub trait MinimalPaths: Send + Sync {
     /// The most links between two routers.
     fn diameter(&self) -> u32;
 
@@ -64,7 +64,8 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
     }
 }
 
-struct AdaptiveMinimal<P> {
+/// `amin` over the minimal paths that `P` knows.
+pub struct AdaptiveMinimal<P> {
     paths: P,
     /// The routers of the second colour, if all links join routers of two colours.
     second: Option<Vec<bool>>,
@@ -137,12 +138,23 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let outputs = self.paths.outputs(at, dst);
-        let first = rng.below(outputs.clone().count() as u32) as usize;
-        let turned = outputs.clone().skip(first).chain(outputs.take(first));
-        let shortest = turned.min_by_key(|&port| view.queue(port.into()));
-        self.hop(shortest.expect("there is a path to every destination"), state.bits)
+        let count = outputs.clone().count();
+        let first = rng.below(count as u32) as usize;
+        // From a random output on: of the shortest queues the first, before the random one only what is shorter.
+        let (mut before, mut on) = ((u32::MAX, 0), (u32::MAX, 0));
+        for (place, port) in outputs.enumerate() {
+            let queue = if count > 1 { view.queue(port.into()) } else { 0 };
+            let best = if place < first { &mut before } else { &mut on };
+            if queue < best.0 {
+                *best = (queue, port);
+            }
+        }
+        let (queue, port) = if before.0 < on.0 { before } else { on };
+        assert!(queue < u32::MAX, "there is a path to every destination");
+        self.hop(port, state.bits)
     }
 
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(u16::MAX)
     }

@@ -82,6 +82,10 @@ impl Routing for AnyRouting {
         self.0.decides_again()
     }
 
+    fn compares_classes(&self) -> bool {
+        self.0.compares_classes()
+    }
+
     fn takes_whole_packets(&self, class: u8) -> bool {
         self.0.takes_whole_packets(class)
     }

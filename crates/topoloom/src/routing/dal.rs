@@ -8,7 +8,7 @@
 //! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those of
 //! higher ones, however many adaptive hops lie between: no circle.
 
-use super::hyperx::{HyperXMinimal, each, shortest, weighing};
+use super::hyperx::{HyperXMinimal, detour_limit, each, shortest, weighing};
 use super::twophase::BIAS;
 use super::{Again, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
@@ -76,19 +76,24 @@ impl Routing for Dal {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (turned, dims) = (state.bits, self.minimal.unaligned(at, dst));
         let left = dims.count_ones();
-        let straight = || each(dims).map(|dim| (shortest(self.minimal.straight(at, dst, dim), view), dim));
-        let queue = straight().map(|((queue, _), _)| queue).min().expect("the destination is another router");
-        if left * queue > self.bias {
-            let is_free = |port: u16| view.free_vcs(port.into(), ADAPTIVE) > 0;
-            let detour = self.minimal.best_detour([at, dst], dims & !turned, view, rng, is_free);
-            if let Some((other, detour, dim)) = detour {
-                if left * queue > (left + 1) * other + self.bias {
-                    return Self::detour(detour, turned, dim);
-                }
+        let is_free = |port: u16| view.has_free_vc(port.into(), ADAPTIVE);
+        // The shortest queue, and the shortest with a free VC.
+        let (mut shortest_queue, mut least, mut best) = (u32::MAX, u32::MAX, None);
+        for dim in each(dims) {
+            let (queue, port) = shortest(self.minimal.straight(at, dst, dim), view);
+            shortest_queue = shortest_queue.min(queue);
+            if queue < least && is_free(port) {
+                (least, best) = (queue, Some((port, dim)));
             }
         }
-        let free = straight().filter(|((_, port), _)| view.free_vcs(u32::from(*port), ADAPTIVE) > 0);
-        if let Some(((_, port), dim)) = free.min_by_key(|((queue, _), _)| *queue) {
+        let limit = detour_limit(left, shortest_queue, self.bias);
+        if limit > 0 {
+            let best = self.minimal.best_detour([at, dst], dims & !turned, limit, view, rng, is_free);
+            if let Some((_, detour, dim)) = best {
+                return Self::detour(detour, turned, dim);
+            }
+        }
+        if let Some((port, dim)) = best {
             return Self::straight(port, ADAPTIVE, turned, dim);
         }
         let dim = self.minimal.dimension(at, dst, 0);

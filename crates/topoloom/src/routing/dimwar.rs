@@ -8,7 +8,7 @@
 //! is followed by 1 alone, and lines are taken in the order of dimensions: no circle. Two VCs are enough, whatever the
 //! number of dimensions.
 
-use super::hyperx::{HyperXMinimal, shortest, weighing};
+use super::hyperx::{HyperXMinimal, detour_limit, shortest, weighing};
 use super::twophase::BIAS;
 use super::{Again, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::network::RouterId;
@@ -89,11 +89,10 @@ impl Routing for DimWar {
         }
         // A detour makes the rest of the path a hop longer.
         let hops = self.minimal.hops(at, dst);
-        if hops * queue > self.bias {
-            if let Some((other, detour)) = self.minimal.line_detour([at, dst], dim, view, rng, |_| true) {
-                if hops * queue > (hops + 1) * other + self.bias {
-                    return Self::detour(detour);
-                }
+        let limit = detour_limit(hops, queue, self.bias);
+        if limit > 0 {
+            if let Some((_, detour)) = self.minimal.line_detour([at, dst], dim, limit, view, rng, |_| true) {
+                return Self::detour(detour);
             }
         }
         Self::last(port, Self::either(port, view))

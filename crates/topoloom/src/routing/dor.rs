@@ -6,6 +6,7 @@
 //! With bubbles (Carrión, Beivide, Gregorio and Vallejo, 1997; Puente et al., 2001) one class is enough: a packet enters
 //! a ring only if it leaves room for another behind it, so that something in the ring can always move.
 
+use super::coordinates::Coordinates;
 use super::min::{self, Min};
 use super::minimal::{self, AnyMinimal};
 use super::nest::{NestRouting, Ways};
@@ -213,8 +214,7 @@ const FRESH: u32 = u32::MAX;
 /// Dimension order on a grid with neighbour links; `WRAP` on a torus.
 pub struct DimensionOrder<const WRAP: bool> {
     sides: Vec<u32>,
-    /// Coordinates, router by router.
-    coordinates: Vec<u16>,
+    coordinates: Coordinates,
     /// The output towards +1 and -1, router by router, dimension by dimension.
     ports: Vec<[u16; 2]>,
     /// The bit of a packet's bits that is its VC class: whether it crosses the wrap-around link. 0 without a dateline.
@@ -226,12 +226,12 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     pub fn new(network: &Network) -> Option<Self> {
         let grid = network.any_structure().grid()?;
         let dims = grid.sides.len();
-        let coordinates: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
+        let coordinates = Coordinates::new(network, grid);
         let mut ports = vec![[NO_PORT; 2]; network.num_routers() * dims];
         for router in network.routers() {
-            let own = &coordinates[router.index() * dims..][..dims];
+            let own = coordinates.of(router);
             for (port, peer) in network.neighbors(router) {
-                let other = &coordinates[peer.index() * dims..][..dims];
+                let other = coordinates.of(peer);
                 let dim = (0..dims).find(|&d| own[d] != other[d])?;
                 let up = (u32::from(own[dim]) + 1) % grid.sides[dim] == u32::from(other[dim]);
                 let pair = &mut ports[router.index() * dims + dim];
@@ -270,15 +270,13 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
 
     #[inline(always)]
     fn place(&self, router: RouterId) -> &[u16] {
-        let dims = self.sides.len();
-        &self.coordinates[router.index() * dims..][..dims]
+        self.coordinates.of(router)
     }
 
     /// The first dimension in which two routers differ.
     #[inline(always)]
     fn dimension(&self, at: RouterId, target: RouterId) -> usize {
-        let pairs = self.place(at).iter().zip(self.place(target));
-        pairs.take_while(|(a, b)| a == b).count()
+        self.coordinates.first_difference(at, target)
     }
 
     /// The ways into a dimension: (up, down) allowed; both on a tie.
@@ -338,7 +336,7 @@ impl<const WRAP: bool> Minimal for DimensionOrder<WRAP> {
         if bits >> 2 == dim as u32 {
             return self.go(at, dim, bits);
         }
-        let (from, to) = (u32::from(self.place(at)[dim]), u32::from(self.place(target)[dim]));
+        let (from, to) = (self.coordinates.at(at, dim), self.coordinates.at(target, dim));
         let down = match self.ways(dim, from, to) {
             (true, true) => rng.coin(),
             (_, down) => down,

@@ -113,7 +113,7 @@ pub struct Duato {
 /// The least occupied of `outputs` with a free VC of `class`; on a tie the first from a random one on.
 #[inline(always)]
 pub(super) fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng: &mut Rng) -> Option<u16> {
-    let is_free = |port: u16| view.free_vcs(u32::from(port), class) > 0;
+    let is_free = |port: u16| view.has_free_vc(u32::from(port), class);
     if let [port] = outputs {
         return Some(*port).filter(|port| is_free(*port));
     }

@@ -1,5 +1,6 @@
 //! HyperX (every dimension fully connected): dimension order, minimal routing over two orders, and their UGAL rule.
 
+use super::coordinates::Coordinates;
 use super::twophase::BIAS;
 use super::{AnyRouting, Minimal, Routing, Step, UgalRule, View};
 use crate::catalogue::Arguments;
@@ -12,7 +13,7 @@ use crate::rng::Rng;
 /// VC class of its own.
 pub struct HyperXMinimal<const ORDERS: u32> {
     sides: Vec<u32>,
-    coordinates: Vec<u16>,
+    coordinates: Coordinates,
     /// Where a dimension's entries begin in a router's row of `ports`.
     offsets: Vec<u32>,
     /// Entries of a router's row: the sum of the sides.
@@ -27,7 +28,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     pub fn new(network: &Network) -> Option<Self> {
         let grid = network.any_structure().grid()?;
         let dims = grid.sides.len();
-        let coordinates: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
+        let coordinates = Coordinates::new(network, grid);
         let offsets: Vec<u32> =
             grid.sides.iter().scan(0, |sum, side| Some(std::mem::replace(sum, *sum + side))).collect();
         let row: u32 = grid.sides.iter().sum();
@@ -35,9 +36,9 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         let trunk = (network.network_radix() as u32).checked_div(pairs).unwrap_or(1);
         let mut ports = vec![u16::MAX; network.num_routers() * (row * trunk) as usize];
         for router in network.routers() {
-            let own = &coordinates[router.index() * dims..][..dims];
+            let own = coordinates.of(router);
             for (port, peer) in network.neighbors(router) {
-                let other = &coordinates[peer.index() * dims..][..dims];
+                let other = coordinates.of(peer);
                 let dim = (0..dims).find(|&d| own[d] != other[d])?;
                 let entry = router.0 * row + offsets[dim] + u32::from(other[dim]);
                 let parallel = &mut ports[(entry * trunk) as usize..][..trunk as usize];
@@ -49,8 +50,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn place(&self, router: RouterId) -> &[u16] {
-        let dims = self.sides.len();
-        &self.coordinates[router.index() * dims..][..dims]
+        self.coordinates.of(router)
     }
 
     /// Routers in a line of dimension `dim`.
@@ -62,7 +62,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The coordinate of a router in dimension `dim`.
     #[inline(always)]
     pub fn coordinate(&self, router: RouterId, dim: usize) -> u32 {
-        self.place(router)[dim].into()
+        self.coordinates.at(router, dim)
     }
 
     /// The parallel outputs of `at` to another coordinate of dimension `dim`.
@@ -75,11 +75,13 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The next dimension to correct, in the packet's order.
     #[inline(always)]
     pub fn dimension(&self, at: RouterId, target: RouterId, order: u32) -> usize {
-        let (a, b) = (self.place(at), self.place(target));
-        let differ = |d: &usize| a[*d] != b[*d];
-        let dims = 0..self.sides.len();
-        let found = if ORDERS == 2 && order == 1 { dims.rev().find(differ) } else { dims.into_iter().find(differ) };
-        found.expect("the target is another router")
+        let dim = if ORDERS == 2 && order == 1 {
+            self.unaligned(at, target).checked_ilog2().map_or(self.sides.len(), |dim| dim as usize)
+        } else {
+            self.coordinates.first_difference(at, target)
+        };
+        debug_assert!(dim < self.sides.len(), "the target is another router");
+        dim
     }
 
     /// The dimensions with more than one router.
@@ -90,8 +92,7 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The dimensions in which two routers differ, as bits.
     #[inline(always)]
     pub fn unaligned(&self, at: RouterId, target: RouterId) -> u32 {
-        let pairs = self.place(at).iter().zip(self.place(target)).enumerate();
-        pairs.map(|(dim, (a, b))| u32::from(a != b) << dim).sum()
+        self.coordinates.unaligned(at, target)
     }
 
     /// The outputs to the coordinate of `target` in dimension `dim`.
@@ -108,37 +109,65 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         (first..side).chain(0..first).filter(move |&other| other != from && other != to)
     }
 
-    /// The best detour in the line of dimension `dim`, by its queue, over the outputs that are `open`; on a tie the first
-    /// from a random coordinate on.
+    /// The best detour in the line of dimension `dim`, by its queue, over the outputs that are `open` and whose queue is
+    /// shorter than `limit`; on a tie the first from a random coordinate on.
     #[inline(always)]
     pub fn line_detour<V: View>(
         &self,
         [at, target]: [RouterId; 2],
         dim: usize,
+        limit: u32,
         view: &V,
         rng: &mut Rng,
         open: impl Fn(u16) -> bool,
     ) -> Option<(u32, u16)> {
-        let others = self.others(at, target, dim, rng.below(self.side(dim)));
-        let outputs = others.flat_map(|other| self.toward(at, dim, other)).filter(|port| open(**port));
-        outputs.map(|&port| (view.queue(port.into()), port)).min_by_key(|(queue, _)| *queue)
+        let (side, trunk) = (self.side(dim) as usize, self.trunk as usize);
+        let line = &self.ports[((at.0 * self.row + self.offsets[dim]) * self.trunk) as usize..][..side * trunk];
+        let (own, straight) =
+            (self.coordinate(at, dim) as usize * trunk, self.coordinate(target, dim) as usize * trunk);
+        let first = rng.below(side as u32) as usize * trunk;
+        let (mut limit, mut best) = (limit, None);
+        for part in [first..line.len(), 0..first] {
+            for place in part {
+                // Outputs to another coordinate than those of both routers.
+                if place.wrapping_sub(own) < trunk || place.wrapping_sub(straight) < trunk {
+                    continue;
+                }
+                let port = line[place];
+                let queue = view.queue(port.into());
+                if queue < limit && open(port) {
+                    (limit, best) = (queue, Some((queue, port)));
+                    // No queue is shorter than an empty one.
+                    if queue == 0 {
+                        return best;
+                    }
+                }
+            }
+        }
+        best
     }
 
-    /// The best detour in any of the dimensions `dims`, and its dimension.
+    /// The best detour in any of the dimensions `dims` whose queue is shorter than `limit`, and its dimension.
     #[inline(always)]
     pub fn best_detour<V: View>(
         &self,
         ends: [RouterId; 2],
         dims: u32,
+        limit: u32,
         view: &V,
         rng: &mut Rng,
         open: impl Fn(u16) -> bool,
     ) -> Option<(u32, u16, usize)> {
-        let detours = each(dims).filter_map(|dim| {
-            let (queue, port) = self.line_detour(ends, dim, view, rng, &open)?;
-            Some((queue, port, dim))
-        });
-        detours.min_by_key(|(queue, ..)| *queue)
+        let (mut limit, mut best) = (limit, None);
+        for dim in each(dims) {
+            if let Some((queue, port)) = self.line_detour(ends, dim, limit, view, rng, &open) {
+                (limit, best) = (queue, Some((queue, port, dim)));
+            }
+            if limit == 0 {
+                break;
+            }
+        }
+        best
     }
 
     #[inline(always)]
@@ -160,9 +189,20 @@ pub fn weighing<R: Routing + 'static>(
     Some(AnyRouting::new(make(minimal, bias)))
 }
 
+/// The queue from which on a detour, a hop longer, is no better than the path with `left` hops behind an output of this
+/// `queue`: `left * queue > (left + 1) * other + bias` for the shorter ones alone. 0 if no queue is short enough.
+#[inline(always)]
+pub fn detour_limit(left: u32, queue: u32, bias: u32) -> u32 {
+    let ahead = (left * queue).saturating_sub(bias);
+    if ahead == 0 { 0 } else { (ahead - 1) / (left + 1) + 1 }
+}
+
 /// The shortest of outputs' queues, and its output.
 #[inline(always)]
 pub fn shortest<V: View>(outputs: &[u16], view: &V) -> (u32, u16) {
+    if let [port] = outputs {
+        return (view.queue((*port).into()), *port);
+    }
     let queues = outputs.iter().map(|&port| (view.queue(port.into()), port));
     queues.min().expect("two routers of a line have a link")
 }
@@ -171,7 +211,7 @@ pub fn shortest<V: View>(outputs: &[u16], view: &V) -> (u32, u16) {
 #[inline(always)]
 pub fn each(mut bits: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let dim = bits.checked_ilog2().map(|_| bits.trailing_zeros() as usize);
+        let dim = (bits != 0).then(|| bits.trailing_zeros() as usize);
         bits &= bits.wrapping_sub(1);
         dim
     })
@@ -205,7 +245,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
-        self.place(from).iter().zip(self.place(to)).map(|(a, b)| u32::from(a != b)).sum()
+        self.unaligned(from, to).count_ones()
     }
 
     fn ugal(&self) -> UgalRule {
@@ -223,5 +263,20 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
             stride *= side;
         }
         (id != src.0 && id != dst.0).then_some(RouterId(id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_detour_is_better_below_its_limit_alone() {
+        for (left, bias) in (1..5).flat_map(|left| (0..7).map(move |bias| (left, bias))) {
+            for (queue, other) in (0..30).flat_map(|queue| (0..30).map(move |other| (queue, other))) {
+                let better = left * queue > (left + 1) * other + bias;
+                assert_eq!(other < detour_limit(left, queue, bias), better, "{left} {bias} {queue} {other}");
+            }
+        }
     }
 }

@@ -118,27 +118,32 @@ struct Candidate {
 }
 
 /// The number of a path and the bits of its minimal algorithm, in the bits of a packet.
+#[inline(always)]
 fn pack(path: u32, bits: u32) -> u32 {
     path << 24 | bits & 0xFF_FFFF
 }
 
 /// The inverse of [`pack`]; a minimal algorithm may set all bits.
+#[inline(always)]
 fn unpack(packed: u32) -> (u32, u32) {
     let bits = packed & 0xFF_FFFF;
     (packed >> 24, if bits == 0xFF_FFFF { u32::MAX } else { bits })
 }
 
 /// The stream of path number `path` from one router towards another.
+#[inline(always)]
 fn stream(path: u32, at: RouterId, target: RouterId) -> Rng {
     Rng::stream(u64::from(path), u64::from(at.0) << 32 | u64::from(target.0))
 }
 
 impl<M: Minimal> LoadBalancing<M> {
     /// The state in which path number `path` begins to the destination itself.
+    #[inline(always)]
     fn begin(&self, at: RouterId, dst: RouterId, path: u32) -> PacketState {
         PacketState::direct(pack(path, self.two.minimal().begin(&mut stream(path, at, dst))))
     }
 
+    #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, path: u32) -> Step {
         let minimal = self.two.minimal();
         // Only the first hop tells minimal paths of one pair apart: bits count hops in the tables.
@@ -148,6 +153,7 @@ impl<M: Minimal> LoadBalancing<M> {
     }
 
     /// The one hop that follows from a state.
+    #[inline(always)]
     fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let state = if state.via == at.0 { self.begin(at, dst, 0) } else { state };
         let (path, bits) = unpack(state.bits);
@@ -156,22 +162,30 @@ impl<M: Minimal> LoadBalancing<M> {
     }
 
     /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router.
+    #[inline(always)]
     fn follow<V: View>(&self, src: RouterId, dst: RouterId, start: PacketState, view: &V) -> Option<Candidate> {
-        let mut path = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
+        let mut found = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
         let (mut at, mut state) = (src, start);
-        while at != dst {
-            let hop = self.hop(at, state, dst);
-            let port = self.channels.output(at, hop.port);
-            path.queue += view.published(port);
-            path.hops += 1;
-            path.mark = mix(path.mark ^ (u64::from(port.0) + 1));
-            (at, state) = (self.channels.behind(port), hop.next);
-            let lost = at == src || (at == dst && state.via != NO_VIA);
-            if lost {
-                return None;
+        loop {
+            let target = state.target(dst);
+            let (path, mut bits) = unpack(state.bits);
+            while at != target {
+                let step = self.step(at, bits, target, path);
+                let port = self.channels.output(at, step.port);
+                found.queue += view.published(port);
+                found.hops += 1;
+                found.mark = mix(found.mark ^ (u64::from(port.0) + 1));
+                (at, bits) = (self.channels.behind(port), unpack(pack(path, step.bits)).1);
+                let lost = at == src || (at == dst && target != dst);
+                if lost {
+                    return None;
+                }
             }
+            if target == dst {
+                return Some(found);
+            }
+            state = self.begin(at, dst, 0);
         }
-        Some(path)
     }
 
     /// The candidates of a pair in this interval, each path once.
@@ -299,6 +313,7 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
         }));
     }
 
+    #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let packets = view.sent_before(src, !view.decides_again());
         let mut candidates = self.candidates(src, dst, view);
@@ -309,10 +324,12 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
         PacketState { via: chosen.via, bits: chosen.bits }
     }
 
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, _rng: &mut Rng) -> Move {
         self.hop(at, state, dst)
     }
 
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(PacketState { bits: unpack(state.bits).1, ..state })
     }

@@ -11,6 +11,7 @@ mod booksim;
 mod cardfile;
 mod cards;
 mod channels;
+mod coordinates;
 mod dal;
 mod dimwar;
 mod dor;
@@ -41,6 +42,7 @@ mod ugal_g;
 mod updown;
 pub mod verify;
 
+pub(crate) use amin::AdaptiveMinimal;
 pub use any::{AnyRouting, DynRouting};
 pub use cardfile::CardSizes;
 pub use cards::CardTables;
@@ -59,6 +61,7 @@ pub use lft::write as write_lft;
 pub(crate) use min::Min;
 pub use named::{NamedRouting, Routings};
 pub(crate) use omniwar::OmniWar;
+pub(crate) use par::{Late, Progressive};
 pub(crate) use polarized::PolarizedRouting;
 pub use registry::{Availability, ROUTINGS, RoutingInfo, build, find, in_role, offered};
 pub(crate) use table::TableMinimal;
@@ -118,6 +121,18 @@ pub enum Again {
     Revocable(u16),
 }
 
+impl Again {
+    /// In how many of the first routers of a path heads decide again.
+    #[inline(always)]
+    pub fn routers(self) -> u16 {
+        match self {
+            Self::Never => 0,
+            Self::Blocked => u16::MAX,
+            Self::Revocable(routers) => routers,
+        }
+    }
+}
+
 /// What a router at hand knows when it decides.
 pub trait View {
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
@@ -136,7 +151,7 @@ pub trait View {
         self.queue(port)
     }
 
-    /// Those of [`View::queue`] that are of a VC class.
+    /// Those of [`View::queue`] that are of a VC class. Only for routings that say so ([`Routing::compares_classes`]).
     fn queue_of(&self, port: u32, _class: u8) -> u32 {
         self.queue(port)
     }
@@ -156,6 +171,11 @@ pub trait View {
 
     /// VCs of `class` at local output `port` that the packet at hand could be given now.
     fn free_vcs(&self, port: u32, class: u8) -> u32;
+
+    /// True if there is such a VC: quicker than to count them.
+    fn has_free_vc(&self, port: u32, class: u8) -> bool {
+        self.free_vcs(port, class) > 0
+    }
 
     /// The places of the buffer that a packet of `class` would wait in behind an output: of all VCs of a port if they
     /// share them, else of the VCs of that class.
@@ -216,6 +236,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
         (**self).free_vcs(port, class)
+    }
+
+    #[inline(always)]
+    fn has_free_vc(&self, port: u32, class: u8) -> bool {
+        (**self).has_free_vc(port, class)
     }
 
     #[inline(always)]
@@ -316,6 +341,11 @@ pub trait Routing: Send + Sync {
     #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Never
+    }
+
+    /// True if it looks at [`View::queue_of`], which is kept for such routings alone.
+    fn compares_classes(&self) -> bool {
+        false
     }
 
     /// True for a VC class that takes a packet only into a VC that is empty, or that has room for all of it: what

@@ -7,7 +7,7 @@
 //! Distance classes: the class of a hop is its number on the path. N dimensions and M detours make N + M classes; a packet
 //! makes detours as long as the classes above suffice for the hops that are left. Classes grow along every path: no circle.
 
-use super::hyperx::{HyperXMinimal, each, shortest, weighing};
+use super::hyperx::{HyperXMinimal, detour_limit, each, shortest, weighing};
 use super::twophase::BIAS;
 use super::{Again, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
@@ -81,14 +81,18 @@ impl Routing for OmniWar {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (taken, dims) = (state.bits, self.minimal.unaligned(at, dst));
-        let straight = each(dims).map(|dim| shortest(self.minimal.straight(at, dst, dim), view));
-        let (queue, port) = straight.min_by_key(|(queue, _)| *queue).expect("the destination is another router");
+        let (mut queue, mut port) = (u32::MAX, 0);
+        for dim in each(dims) {
+            let next = shortest(self.minimal.straight(at, dst, dim), view);
+            if next.0 < queue {
+                (queue, port) = next;
+            }
+        }
         let left = dims.count_ones();
-        if left * queue > self.bias && self.may_detour(taken, left) {
-            if let Some((other, detour, _)) = self.minimal.best_detour([at, dst], dims, view, rng, |_| true) {
-                if left * queue > (left + 1) * other + self.bias {
-                    return Self::hop(detour, taken);
-                }
+        let limit = detour_limit(left, queue, self.bias);
+        if limit > 0 && self.may_detour(taken, left) {
+            if let Some((_, detour, _)) = self.minimal.best_detour([at, dst], dims, limit, view, rng, |_| true) {
+                return Self::hop(detour, taken);
             }
         }
         Self::hop(port, taken)

@@ -70,7 +70,8 @@ struct Weighing {
     bias: u32,
 }
 
-struct Progressive {
+/// `par` on a dragonfly.
+pub struct Progressive {
     minimal: DragonflyMinimal,
     weighing: Weighing,
     routers: u32,
@@ -124,9 +125,14 @@ impl Progressive {
         rng: &mut Rng,
     ) -> Option<RouterId> {
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
-        // The hops that `choose` will draw from the same stream.
-        let backlog = |target| view.backlog(self.minimal.step(at, 0, target, &mut rng.clone()).port.into());
-        (weighing.minimal * backlog(dst) > weighing.detour * backlog(via) + weighing.bias).then_some(via)
+        let (minimal, detour) = (self.backlog(at, dst, view, *rng), self.backlog(at, via, view, *rng));
+        (weighing.minimal * minimal > weighing.detour * detour + weighing.bias).then_some(via)
+    }
+
+    /// The backlog of the first hop towards `target` that `choose` will draw from `stream`.
+    #[inline(always)]
+    fn backlog<V: View>(&self, at: RouterId, target: RouterId, view: &V, mut stream: Rng) -> u32 {
+        view.backlog(self.minimal.step(at, 0, target, &mut stream).port.into())
     }
 }
 
@@ -150,6 +156,7 @@ impl Routing for Progressive {
         out.extend(steps.into_iter().map(|step| Self::hop(step, state.bits, state.via)));
     }
 
+    #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let weighing = if view.decides_again() { REFUSED } else { self.weighing };
         match self.detour(src, dst, weighing, view, rng) {
@@ -172,6 +179,7 @@ impl Routing for Progressive {
         Self::hop(step, state.bits, state.via)
     }
 
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(2)
     }
@@ -186,7 +194,7 @@ impl Routing for Progressive {
 /// `par` over any minimal algorithm: `ugal-l` whose packets on the minimal path weigh it again at the second router.
 ///
 /// The first hop has a class of its own, those of `ugal-l` come after it, so classes grow along every path.
-struct Late<M> {
+pub struct Late<M> {
     two: TwoPhase<M, true>,
 }
 
@@ -234,11 +242,13 @@ impl<M: Minimal> Routing for Late<M> {
         out[first..].iter_mut().for_each(|hop| *hop = Self::shifted(state, *hop));
     }
 
+    #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let state = self.two.start(src, dst, view, rng);
         PacketState { bits: state.bits | FIRST, ..state }
     }
 
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut inner = Self::inner(state);
         if state.bits & OPEN != 0 {
@@ -249,10 +259,12 @@ impl<M: Minimal> Routing for Late<M> {
         Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
     }
 
+    #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         self.two.eject_class(Self::inner(state)).map(|class| class + 1)
     }
 
+    #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(2)
     }

@@ -10,7 +10,7 @@
 //! has corners in which no hop is allowed, minimal ones are.
 
 use super::table::TableMinimal;
-use super::{Again, AnyRouting, Availability, Minimal, Move, PacketState, Routing, RoutingInfo, View};
+use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::catalogue::{Key, Kind};
 use crate::limits::MAX_VCS;
 use crate::network::{Network, RouterId};
@@ -63,22 +63,15 @@ pub struct PolarizedRouting {
     first: Vec<u32>,
 }
 
-/// Where a packet is: links from its source, and to its destination.
-#[derive(Clone, Copy)]
-struct Place {
-    from: u32,
-    to: u32,
-}
-
-impl Place {
-    /// By how much a hop to `next` raises the weight; `None` if it is not allowed.
-    #[inline(always)]
-    fn gain(self, next: Self) -> Option<usize> {
-        let gain = (next.from + self.to).checked_sub(next.to + self.from)?;
-        let onward = if self.from < self.to { next.from > self.from } else { next.to < self.to };
-        (gain > 0 || onward).then_some(gain as usize)
-    }
-}
+/// What no gain is.
+const FORBIDDEN: u8 = 3;
+/// What a hop gains, at three times the links that it leads away from the source, plus those nearer to the destination, one
+/// more each; first where the source is not nearer than the destination. Hops that gain nothing must lead nearer to the
+/// destination there, and away from the source elsewhere.
+const GAINS: [[u8; 9]; 2] = [
+    [FORBIDDEN, FORBIDDEN, 0, FORBIDDEN, FORBIDDEN, 1, FORBIDDEN, 1, 2],
+    [FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN, FORBIDDEN, 1, 0, 1, 2],
+];
 
 impl PolarizedRouting {
     fn new(network: &Network, table: TableMinimal, classes: u32, penalty: u32) -> Self {
@@ -105,13 +98,17 @@ impl PolarizedRouting {
     #[inline(always)]
     fn allowed(&self, at: RouterId, state: PacketState, dst: RouterId) -> impl Iterator<Item = (u16, usize)> {
         let (src, taken) = Self::unpacked(state);
-        let place = move |router| Place { from: self.table.hops(router, src), to: self.table.hops(router, dst) };
-        let (here, most) = (place(at), self.classes - taken - 1);
+        let (from, to) = (self.table.distances(src), self.table.distances(dst));
+        let (here, most) = ((from[at.index()], to[at.index()]), self.classes - taken - 1);
+        let gains = &GAINS[usize::from(here.0 < here.1)];
         let links = &self.links[self.first[at.index()] as usize..self.first[at.index() + 1] as usize];
         links.iter().filter_map(move |&(port, peer)| {
-            let next = place(peer);
-            let gain = here.gain(next)?;
-            (next.to <= most).then_some((port, gain))
+            let next = (from[peer.index()], to[peer.index()]);
+            // A link changes a distance by one at the most.
+            let away = u32::from(next.0) + 1 - u32::from(here.0);
+            let nearer = u32::from(here.1) + 1 - u32::from(next.1);
+            let gain = gains[(3 * away + nearer) as usize];
+            (gain != FORBIDDEN && u32::from(next.1) <= most).then_some((port, gain.into()))
         })
     }
 
@@ -123,17 +120,25 @@ impl PolarizedRouting {
         view: &V,
         rng: &mut Rng,
     ) -> Option<(u32, u32, u16)> {
-        let mut best = [None::<(u32, u32, u16)>; 3];
+        let (mut least, mut best) = ([u32::MAX; 3], [(0, 0); 3]);
         for (port, gain) in allowed {
             let queue = view.queue(port.into());
-            if best[gain].is_none_or(|(least, ..)| queue <= least) {
-                let turn = rng.below(u32::MAX);
-                let offer = (queue, turn, port);
-                best[gain] = Some(best[gain].map_or(offer, |known| known.min(offer)));
+            if queue <= least[gain] {
+                let offer = (rng.below(u32::MAX), port);
+                best[gain] = if queue < least[gain] { offer } else { best[gain].min(offer) };
+                least[gain] = queue;
             }
         }
-        let found = best.into_iter().rev().skip_while(Option::is_none).zip(self.penalties);
-        found.filter_map(|(best, penalty)| best.map(|(queue, turn, port)| (queue + penalty, turn, port))).min()
+        let (mut found, mut below) = (None::<(u32, u32, u16)>, 0);
+        for gain in (0..3).rev() {
+            if least[gain] < u32::MAX {
+                let (turn, port) = best[gain];
+                let offer = (least[gain] + self.penalties[below], turn, port);
+                found = Some(found.map_or(offer, |known| known.min(offer)));
+            }
+            below += usize::from(found.is_some());
+        }
+        found
     }
 }
 

@@ -79,6 +79,12 @@ impl TableMinimal {
         self.diameter
     }
 
+    /// The links from each router to `to`.
+    #[inline(always)]
+    pub fn distances(&self, to: RouterId) -> &[u8] {
+        &self.distance[to.index() * self.routers..][..self.routers]
+    }
+
     /// The outputs on shortest ways.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {

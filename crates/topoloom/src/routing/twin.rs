@@ -470,7 +470,7 @@ impl Routing for Adaptive {
         let first = rng.below(outputs.clone().count() as u32) as usize;
         // On a tie the first from a random one on.
         let turned = outputs.clone().skip(first).chain(outputs.take(first));
-        let free = turned.filter(|&port| view.free_vcs(port.into(), class) > 0);
+        let free = turned.filter(|&port| view.has_free_vc(port.into(), class));
         match free.min_by_key(|&port| view.occupancy(port.into())) {
             Some(port) => Move { port, class, next: state },
             None => self.escape(at, state, dst),

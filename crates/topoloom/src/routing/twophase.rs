@@ -332,6 +332,10 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         if ADAPTIVE && self.compare != Compare::Sent { Again::Revocable(1) } else { Again::Never }
     }
 
+    fn compares_classes(&self) -> bool {
+        ADAPTIVE && matches!(self.compare, Compare::Vcs | Compare::Hybrid)
+    }
+
     #[inline(always)]
     fn eject_class(&self, state: PacketState) -> Option<u8> {
         let offset = if state.via == NO_VIA { self.classes as u8 } else { 0 };

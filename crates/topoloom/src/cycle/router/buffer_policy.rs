@@ -158,4 +158,10 @@ impl BufferPolicy {
         let free = if self.cut_through { self.pool - shared } else { 0 };
         occupancy == 0 || self.shared(after) - self.shared(before) <= free
     }
+
+    /// The same where no places are shared: by a VC's own alone.
+    #[inline(always)]
+    pub fn fits_own(&self, occupancy: u16, size: u32) -> bool {
+        occupancy == 0 || u32::from(occupancy) + size <= self.reserve.into()
+    }
 }

@@ -213,6 +213,11 @@ pub trait RouterModel: Send {
     /// VCs of `class` at output `port` that a packet of `size` flits in input VC `from` could be given.
     fn free_vcs(&self, port: u32, class: u8, size: u32, from: u32) -> u32;
 
+    /// True if there is such a VC.
+    fn has_free_vc(&self, port: u32, class: u8, size: u32, from: u32) -> bool {
+        self.free_vcs(port, class, size, from) > 0
+    }
+
     /// Places of the buffer behind an output that packets of `class` may wait in: see
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
@@ -224,8 +229,8 @@ pub trait RouterModel: Send {
     /// The heads that shall decide again, with the state in which they decided before, by input VC.
     fn undecided(&mut self, _heads: &mut Vec<(u32, Flit)>) {}
 
-    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided: here it is.
-    fn redirect(&mut self, _vc: u32, _flit: Flit) {}
+    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
+    fn redirect(&mut self, _vc: u32, _decision: Decision) {}
 
     /// Flits that have crossed a switch so far.
     fn grants(&self) -> u64;

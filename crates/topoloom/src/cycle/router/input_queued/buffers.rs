@@ -2,7 +2,7 @@
 
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
-use super::{InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
+use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, UNDECIDED};
 
 /// A virtual channel at an input. One cache line: the flit at the front is inline.
@@ -51,12 +51,25 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
     }
 
-    /// The head at the front of input VC `input` (router numbering) is to decide (again): in the next cycle, and then
-    /// whenever a VC of the router is freed, until it is on the list of requests.
+    /// The head at the front of input VC `input` (router numbering) has been refused a VC: it decides again in the next
+    /// cycle, and then whenever a VC of the router is freed, until it is on the list of requests.
     pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
-        self.routers[router].undecided += 1;
-        self.undecided[router * self.words + input / 64] |= 1 << (input % 64);
+        self.mark_refused(router, input, true);
         self.look(router);
+    }
+
+    /// Marks the head at the front of an input VC (router numbering) as refused, or no longer so.
+    #[inline(always)]
+    pub(super) fn mark_refused(&mut self, router: usize, input: usize, refused: bool) {
+        let (state, bit) = (&mut self.routers[router], 1 << (input % 64));
+        state.undecided = if refused { state.undecided + 1 } else { state.undecided - 1 };
+        self.undecided[router * self.words + input / 64] ^= bit;
+    }
+
+    /// The head at the front of an input VC, in the state in which it decided before, if it did.
+    #[inline(always)]
+    pub(super) fn head(&self, vc: u32) -> Flit {
+        Flit { state: self.before[vc as usize], ..self.inputs[vc as usize].front }
     }
 
     /// The place of a class's queue at output `port` (domain numbering).
@@ -68,27 +81,35 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head has decided: its packet's flits belong to the queue of its output from now on.
     #[inline(always)]
     pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: &Flit) {
-        if self.decides_again() {
-            self.move_queue(router, out, class, head.size() as i32);
-        }
-    }
-
-    /// A head is to decide again.
-    #[inline(always)]
-    pub(super) fn leave_queue(&mut self, router: u32, head: &Flit) {
-        self.move_queue(router, head.out, head.class, -(head.size() as i32));
-    }
-
-    #[inline(always)]
-    fn move_queue(&mut self, router: u32, out: u16, class: u8, flits: i32) {
-        if out == UNDECIDED {
+        if !self.decides_again() || out == UNDECIDED {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let port = first_port + u32::from(out);
-        self.queues[Self::queue_index(port, class)] += flits;
-        self.queued[port as usize] += flits;
+        self.move_queue(first_port + u32::from(out), class, head.size() as i32);
+    }
+
+    /// So many flits of a class join the queue of output `port` (domain numbering), or leave it.
+    #[inline(always)]
+    pub(super) fn move_queue(&mut self, port: u32, class: u8, flits: i32) {
+        self.queued[port as usize].all += flits;
+        if self.by_class {
+            self.queues[Self::queue_index(port, class)] += flits;
+        }
+    }
+
+    /// A credit has come back for output VC `vc`: a flit belongs to the queue of its output no longer.
+    #[inline(always)]
+    pub(super) fn leave_channel(&mut self, vc: u32) {
+        let queue = &mut self.queued[(vc >> LOG) as usize];
+        queue.all -= 1;
+        if KIND == ADAPTIVE {
+            queue.sent -= 1;
+        }
+        if self.by_class {
+            let class = self.class_of[(vc & ((1 << LOG) - 1)) as usize];
+            self.queues[Self::queue_index(vc >> LOG, class)] -= 1;
+        }
     }
 
     /// A VC has been freed at output `port` (domain numbering), or room has been made in one.
@@ -166,6 +187,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if self.whole() & free == 0 { free } else { self.with_room(port, free, size) }
     }
 
+    /// True if a VC of output `port` (domain numbering) has room for a packet of `size` flits where it must fit whole.
+    #[inline(always)]
+    pub(super) fn fits(&self, port: usize, vc: usize, size: u32) -> bool {
+        let occupancy = self.outputs[(port << LOG) + vc].occupancy;
+        if KIND == GENERAL {
+            return self.policy.fits(occupancy, self.shared[port], size);
+        }
+        self.policy.fits_own(occupancy, size)
+    }
+
     /// Those of the `free` VCs of output `port` that have room for a packet of `size` flits where it must fit whole.
     /// The others are marked, so that the credit that makes room is noticed.
     #[inline(never)]
@@ -174,8 +205,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         while left != 0 {
             let vc = left.trailing_zeros() as usize;
             left &= left - 1;
+            let fits = self.fits(port, vc, size);
             let output = &mut self.outputs[(port << LOG) + vc];
-            if !self.policy.fits(output.occupancy, self.shared[port], size) {
+            if !fits {
                 fitting &= !(1 << vc);
                 let wanted = &mut self.wanted[(port << LOG) + vc];
                 *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
@@ -210,7 +242,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let place = vc.next;
         (vc.front, vc.next) = self.pool.remove(place);
         let head = vc.front.is_head();
-        if self.decides_again() && head {
+        if head && self.is_open(&self.inputs[index].front) {
             self.before[index] = self.before_in_pool[place as usize];
         }
         true

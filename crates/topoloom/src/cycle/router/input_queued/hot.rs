@@ -6,8 +6,8 @@
 use super::{ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
-    AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal, HyperXMinimal,
-    Min, NearestAncestor, OmniWar, PolarizedRouting, TableMinimal, TwoPhase,
+    AdaptiveMinimal, AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal,
+    HyperXMinimal, Late, Min, NearestAncestor, OmniWar, PolarizedRouting, Progressive, TableMinimal, TwoPhase,
 };
 
 /// Declares a function that finds the arrivals compiled for a routing, among those of these types.
@@ -58,6 +58,10 @@ hot! {
     Dal,
     PolarizedRouting,
     Duato,
+    AdaptiveMinimal<TableMinimal>,
+    Progressive,
+    Late<HyperXMinimal<1>>,
+    Late<TableMinimal>,
 }
 
 #[cfg(test)]
@@ -80,12 +84,12 @@ mod tests {
         for (spec, routings) in [
             ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato"].as_slice()),
             ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
-            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato"]),
-            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l"]),
+            ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato", "amin", "par"]),
+            ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "amin", "par"]),
             ("flex:3x3x3", &["min", "val", "ugal-l"]),
             ("galaxyfly:n=3,q=5,a=2,p=2", &["min"]),
             ("fattree:k=4,levels=2", &["nca", "anca"]),
-            ("slimfly:q=5", &["min", "val", "ugal-l", "polarized", "duato"]),
+            ("slimfly:q=5", &["min", "val", "ugal-l", "polarized", "duato", "amin", "par"]),
         ] {
             for name in routings {
                 assert!(is_hot(spec, name), "{name} on {spec}");

@@ -52,6 +52,15 @@ struct PortArbiters {
     waiting: u16,
 }
 
+/// What waits for and behind an output.
+#[derive(Debug, Clone, Copy, Default)]
+struct PortQueue {
+    /// [`View::queue`](crate::routing::View::queue).
+    all: i32,
+    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Of [`ADAPTIVE`] routers alone.
+    sent: u32,
+}
+
 /// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
 #[derive(Debug, Clone, Copy)]
 struct RouterState {
@@ -65,7 +74,7 @@ struct RouterState {
     active: bool,
     /// It stands on the list of those whose heads decide again in the next cycle.
     look: bool,
-    /// Input VCs whose heads are to decide (again).
+    /// Input VCs whose heads have been refused a VC and are to decide again.
     undecided: u16,
 }
 
@@ -151,7 +160,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Table<u64>,
-    /// Those that are to decide (again) at each router, `words` to a router.
+    /// Those that have been refused a VC at each router and are to decide again, a bit each, `words` to a router.
     undecided: Table<u64>,
     words: usize,
     /// The router of each port.
@@ -184,14 +193,17 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     revocable: u16,
     /// They decide when they come to the front of their VC.
     at_front: bool,
-    /// Where heads decide again: [`View::queue_of`](crate::routing::View::queue_of), by port and class.
+    /// Where heads decide again, what waits for and behind each output.
+    queued: Table<PortQueue>,
+    /// Where routings compare them, [`View::queue_of`](crate::routing::View::queue_of), by port and class; else empty.
     queues: Table<i32>,
-    /// The sums of these, by port: [`View::queue`](crate::routing::View::queue).
-    queued: Table<i32>,
+    by_class: bool,
     /// The class that each VC belongs to.
     class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
+    /// Input VCs whose heads decide for the first time in the next cycle.
+    fresh: Vec<u32>,
     allocator: Allocator,
     iterations: u32,
     priority: Priority,
@@ -302,6 +314,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let wavefront = options.allocator == Allocator::Wavefront;
         let decides = setup.again != Again::Never;
         let before = if decides { ports << LOG } else { 0 };
+        let by_class = decides && setup.by_class;
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
         let router = |w: &[u32]| RouterState {
@@ -348,19 +361,17 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             vcs: setup.vcs,
             policy,
             wanted: tables.filled(0, if policy.whole == 0 { 0 } else { ports << LOG }),
-            revocable: match setup.again {
-                Again::Never => 0,
-                Again::Blocked => u16::MAX,
-                Again::Revocable(routers) => routers,
-            },
+            revocable: setup.again.routers(),
             at_front: matches!(setup.again, Again::Revocable(_)),
-            queues: tables.filled(0, before),
-            queued: tables.filled(0, if decides { ports } else { 0 }),
+            queued: tables.filled(PortQueue::default(), if decides { ports } else { 0 }),
+            queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
+            by_class,
             class_of: classes_of(&setup.class_masks),
             before: tables.filled(PacketState::direct(0), before),
             before_in_pool: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
+            fresh: Vec::new(),
             allocator: options.allocator,
             iterations: options.iterations,
             priority: options.priority,
@@ -428,9 +439,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let was_shared = KIND == GENERAL && output.occupancy > self.policy.reserve;
         output.occupancy -= 1;
         if self.decides_again() {
-            let class = self.class_of[(vc & ((1 << LOG) - 1)) as usize];
-            self.queues[Self::queue_index(vc >> LOG, class)] -= 1;
-            self.queued[(vc >> LOG) as usize] -= 1;
+            self.leave_channel(vc);
         }
         if KIND == GENERAL && !self.padded.is_empty() {
             self.give_padding_back(vc);
@@ -479,7 +488,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn occupancy(&self, port: u32) -> u32 {
         // The port is what a routing asks for.
-        self.outputs.slice((port << LOG) as usize, 1 << LOG).iter().map(|vc| u32::from(vc.occupancy)).sum()
+        let taken = || self.outputs.slice((port << LOG) as usize, 1 << LOG).iter().map(|vc| u32::from(vc.occupancy));
+        if KIND == ADAPTIVE {
+            let sent = self.queued.checked(port as usize).sent;
+            debug_assert_eq!(sent, taken().sum::<u32>(), "the flits sent are counted and summed");
+            return sent;
+        }
+        taken().sum()
     }
 
     #[inline(always)]
@@ -494,7 +509,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             return self.occupancy(port);
         }
         // The port is what a routing asks for.
-        *self.queued.checked(port as usize) as u32
+        self.queued.checked(port as usize).all as u32
     }
 
     #[inline(always)]
@@ -502,6 +517,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if !self.decides_again() {
             return self.occupancy(port);
         }
+        assert!(self.by_class, "a routing that looks at queues by class says that it compares_classes");
         *self.queues.checked(Self::queue_index(port, class)) as u32
     }
 
@@ -513,11 +529,25 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let mut whole = free & self.whole();
         let mut count = free.count_ones();
         while whole != 0 {
-            let occupancy = self.outputs[(port << LOG) + whole.trailing_zeros() as usize].occupancy;
-            count -= u32::from(!self.policy.fits(occupancy, self.shared[port], size));
+            count -= u32::from(!self.fits(port, whole.trailing_zeros() as usize, size));
             whole &= whole - 1;
         }
         count
+    }
+
+    #[inline(always)]
+    fn has_free_vc(&self, port: u32, class: u8, size: u32, _from: u32) -> bool {
+        let port = port as usize;
+        // Port and class are what a routing asks for.
+        let free = self.ports.checked(port).free & self.class_masks[class as usize];
+        let mut whole = free & self.whole();
+        if whole != free {
+            return true;
+        }
+        while whole != 0 && !self.fits(port, whole.trailing_zeros() as usize, size) {
+            whole &= whole - 1;
+        }
+        whole != 0
     }
 
     #[inline(always)]
@@ -539,6 +569,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        heads.extend(fresh.drain(..).map(|vc| (vc, self.head(vc))));
+        self.fresh = fresh;
         let mut looking = std::mem::take(&mut self.looking);
         for router in looking.drain(..) {
             let state = &mut self.routers[router as usize];
@@ -549,29 +582,38 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 while bits != 0 {
                     let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
                     bits &= bits - 1;
-                    heads.push((vc, Flit { state: self.before[vc as usize], ..self.inputs[vc as usize].front }));
+                    heads.push((vc, self.head(vc)));
                 }
             }
         }
         self.looking = looking;
     }
 
-    fn redirect(&mut self, vc: u32, flit: Flit) {
+    fn redirect(&mut self, vc: u32, decision: Decision) {
         let router = self.router_of(vc);
-        let before = std::mem::replace(&mut self.inputs[vc as usize].front, flit);
-        self.leave_queue(router, &before);
-        self.join_queue(router, flit.out, flit.class, &flit);
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
-        assert!(flit.out < radix, "{NO_SUCH_PORT}");
-        let wanted = self.policy.wanted(&flit);
-        if self.usable((first_port + u32::from(flit.out)) as usize, flit.class, wanted) == 0 {
-            return;
+        let Decision { out, class, .. } = decision;
+        assert!(out < radix, "{NO_SUCH_PORT}");
+        let head = &mut self.inputs[vc as usize].front;
+        let before = *head;
+        head.decide(decision);
+        let wanted = self.policy.wanted(head);
+        let size = before.size() as i32;
+        let port = first_port + u32::from(out);
+        // A head that has decided before has been refused, and is marked.
+        let marked = before.out != UNDECIDED;
+        if marked {
+            self.move_queue(first_port + u32::from(before.out), before.class, -size);
         }
-        let input = (vc - (first_port << LOG)) as usize;
-        self.routers[router as usize].undecided -= 1;
-        self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
-        self.list_vc_request(router, vc as usize, flit.out, flit.class);
-        self.activate(router);
+        self.move_queue(port, class, size);
+        let usable = self.usable(port as usize, class, wanted) != 0;
+        if marked == usable {
+            self.mark_refused(router as usize, (vc - (first_port << LOG)) as usize, !usable);
+        }
+        if usable {
+            self.list_vc_request(router, vc as usize, out, class);
+            self.activate(router);
+        }
     }
 
     fn grants(&self) -> u64 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{GENERAL, InputQueuedRouters, NONE};
+use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NONE};
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::Flit;
 use crate::network::PortId;
@@ -285,6 +285,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             if KIND == GENERAL && output.occupancy > self.policy.reserve {
                 self.shared[out_port] += 1;
             }
+        }
+        if KIND == ADAPTIVE {
+            self.queued[out_port].sent += 1;
         }
         let Tick { now, departure, step } = tick;
         let flit = &self.inputs[index].front;

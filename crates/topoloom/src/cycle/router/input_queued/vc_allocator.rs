@@ -32,8 +32,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
         }
         if self.decides_again() && out == UNDECIDED {
-            let RouterState { first_port, .. } = self.routers[router as usize];
-            return self.leave_undecided(router as usize, index - ((first_port << LOG) as usize));
+            self.fresh.push(index as u32);
+            // Those that have been refused there look with it.
+            return self.look(router as usize);
         }
         self.list_vc_request(router, index, out, class);
     }

@@ -351,7 +351,7 @@ impl RouterModel for Voq {
         }
     }
 
-    fn redirect(&mut self, vc: u32, flit: Flit) {
+    fn redirect(&mut self, vc: u32, decision: Decision) {
         let queue = self.falling.pop_front().expect("heads decide in order");
         let (_, card, input, output) = self.place(queue);
         let lane = self.lane(vc);
@@ -361,14 +361,15 @@ impl RouterModel for Voq {
             self.ports[(self.cards[card].first_port + output) as usize].waiting &= !(1 << input);
         }
         let packet = self.detach(queue);
-        let escape = self.classes.next(lane, flit.class);
+        let escape = self.classes.next(lane, decision.class);
         assert!(escape != NO_VC, "{NO_SUCH_VC}");
         let state = self.packets.at(packet);
-        (state.head, state.vc, state.adaptive) = (flit, escape, false);
+        state.head.decide(decision);
+        (state.vc, state.adaptive) = (escape, false);
         // What follows may have become ready up to the last step.
         self.renew(queue, self.now);
-        self.require_port(vc, flit.out);
-        let other = vc * self.radix as u32 + u32::from(flit.out);
+        self.require_port(vc, decision.out);
+        let other = vc * self.radix as u32 + u32::from(decision.out);
         let alone = self.queues[other as usize].first == NIL;
         self.append(other, packet);
         if alone {
