@@ -87,10 +87,10 @@ bench: ## Measure the engines; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench flow
 
 .PHONY: bench-peers
-bench-peers: $(BIN)/python ## Measure beside BookSim2 in the same run: make bench-peers BOOKSIM=path/to/src/booksim
+bench-peers: $(BIN)/python ## Measure beside peers in the same run: make bench-peers BOOKSIM=src/booksim CAMINOS=caminos
 	cargo build --quiet --release -p topoloom --example point
 	@$(BIN)/python tests/peers/bench.py --engine target/release/examples/point \
-		$(if $(BOOKSIM),--booksim $(BOOKSIM)) $(if $(YARDSTICK),--yardstick $(YARDSTICK))
+		$(if $(BOOKSIM),--booksim $(BOOKSIM)) $(if $(CAMINOS),--caminos $(CAMINOS)) $(if $(YARDSTICK),--yardstick $(YARDSTICK))
 
 # What Python mirrors of the engine, as the crate's sources say it.
 MIRROR ?= python/topoloom

@@ -1,4 +1,4 @@
-"""Speed beside other simulators of the same routers: ``make bench-peers BOOKSIM=path/to/booksim``.
+"""Speed beside other simulators: ``make bench-peers BOOKSIM=path/to/booksim CAMINOS=path/to/caminos``.
 
 The engine and a peer simulate the same case alternately. A run's speed is the cycles that it simulates in a second of
 processor time of its whole process, start included; each program has as many cycles to simulate as take it some
@@ -52,6 +52,34 @@ acc_stopping_thres = 0.0;
 """
 """The router that the engine is by default, as BookSim2's options; a run of a fixed length."""
 
+CAMINOS_RUN = """
+Configuration
+{{
+    random_seed: 1,
+    warmup: {warmup},
+    measured: {measured},
+    topology: {topology},
+    traffic: HomogeneousTraffic {{ pattern: Uniform, servers: {terminals}, load: {load}, message_size: 1 }},
+    maximum_packet_size: 1,
+    router: Basic
+    {{
+        virtual_channels: {vcs},
+        virtual_channel_policies: [ {policies} ],
+        delay: 0,
+        buffer_size: {buffer},
+        bubble: false,
+        flit_size: 1,
+        allow_request_busy_port: true,
+        intransit_priority: false,
+        output_prioritize_lowest_label: false,
+        output_buffer_size: 32,
+    }},
+    routing: Shortest,
+    link_classes: [ LinkClass {{ delay: 1 }}, LinkClass {{ delay: 1 }}, LinkClass {{ delay: 1 }} ],
+}}
+"""
+"""CAMINOS by minimal paths through its simple router, without allocators or a pipeline: its latency is lower."""
+
 LONG_LINKS = {"terminal": 1, "local": 10, "global": 100, "up": 1, "internal": 1}
 
 
@@ -70,7 +98,14 @@ class Case:
     links: dict[str, int] = field(default_factory=dict)
     booksim: str = ""
     booksim_cycles: int = 0
+    booksim_warmup: int = 100
+    """Cycles that BookSim2 goes before measuring, at the least: some latencies."""
     yardstick: str = ""
+    caminos: str = ""
+    """A topology of CAMINOS, its terminals, and how it takes VCs."""
+    caminos_terminals: int = 0
+    caminos_policies: str = "EnforceFlowControl, Random"
+    caminos_cycles: int = 0
 
 
 CASES = (
@@ -115,7 +150,8 @@ CASES = (
         buffer=256,
         links=LONG_LINKS,
         booksim="topology = dragonflynew; k = 4; n = 1; routing_function = min;",
-        booksim_cycles=700,
+        booksim_cycles=1_500,
+        booksim_warmup=500,
         yardstick="topo=dfly p=4 a=8 h=4",
     ),
     Case(
@@ -133,6 +169,29 @@ CASES = (
         0.3,
         30_000,
         yardstick="topo=hyperx k=10 n=2 c=10 routing=val",
+    ),
+    Case(
+        "hyperx-min",
+        "hyperx:10x10,p=10",
+        "min",
+        0.5,
+        30_000,
+        vcs=2,
+        caminos="Hamming { sides: [10, 10], servers_per_router: 10 }",
+        caminos_terminals=1_000,
+        caminos_policies="WideHops { width: 1 }, EnforceFlowControl, Random",
+        caminos_cycles=2_000,
+    ),
+    Case(
+        "dragonfly-min",
+        "dragonfly:a=8,h=4,p=4",
+        "min",
+        0.4,
+        30_000,
+        vcs=2,
+        caminos="Dragonfly { global_ports_per_router: 4, servers_per_router: 4, global_arrangement: Palmtree }",
+        caminos_terminals=1_056,
+        caminos_cycles=2_000,
     ),
 )
 
@@ -229,10 +288,11 @@ class BookSim:
 
     def run(self, case: Case) -> Run:
         """Simulate a case."""
-        cycles = max(int(case.booksim_cycles * self.share), 10)
-        period = max(int(cycles * WARMUP), 1)
+        cycles = int(case.booksim_cycles * self.share)
+        # One period of warm-up, one or more of measuring: shorter ones would measure a network that still fills.
+        period = max(int(cycles * WARMUP), case.booksim_warmup)
         router = BOOKSIM_ROUTER.format(
-            vcs=case.vcs, buffer=case.buffer, load=case.load, period=period, samples=cycles // period
+            vcs=case.vcs, buffer=case.buffer, load=case.load, period=period, samples=max(cycles // period, 2)
         )
         with tempfile.TemporaryDirectory() as folder:
             config = Path(folder, "config")
@@ -286,7 +346,47 @@ class Yardstick:
         return "as its Cargo.toml says"
 
 
-Peer = BookSim | Yardstick
+class Caminos:
+    """CAMINOS, whose simple router does less than ours: the paths and the load are the same, the times are not."""
+
+    name = "CAMINOS"
+
+    def __init__(self, program: str, share: float) -> None:
+        self.program, self.share = program, share
+
+    def offers(self, case: Case) -> bool:
+        """Whether it has the case."""
+        return case.caminos != ""
+
+    def run(self, case: Case) -> Run:
+        """Simulate a case."""
+        cycles = int(case.caminos_cycles * self.share)
+        warmup = int(cycles * WARMUP)
+        text = CAMINOS_RUN.format(
+            warmup=warmup,
+            measured=cycles - warmup,
+            topology=case.caminos,
+            terminals=case.caminos_terminals,
+            load=case.load,
+            vcs=case.vcs,
+            buffer=case.buffer,
+            policies=case.caminos_policies,
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            config = Path(folder, "run.cfg")
+            config.write_text(text)
+            out, cpu_s = timed([self.program, str(config)])
+        numbers = [last_number(out, f"{label}:", "CAMINOS") for label in ("average_message_delay", "accepted_load")]
+        return Run(cycles, cpu_s, *numbers)
+
+    def built(self) -> str:
+        """Which one it is."""
+        out, _ = timed([self.program, "--help"])
+        version = re.search(r"version_number=(\S+)", out)
+        return f"version {version[1]}" if version else "version unknown"
+
+
+Peer = BookSim | Yardstick | Caminos
 
 
 def read(path: Path) -> str:
@@ -344,6 +444,7 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--engine", required=True, help="the crate's example point, built in release mode")
     parser.add_argument("--booksim", default="", help="BookSim2's program, src/booksim")
+    parser.add_argument("--caminos", default="", help="CAMINOS's program: cargo install --locked caminos")
     parser.add_argument("--yardstick", default="", help="a bare engine's program")
     parser.add_argument("--runs", type=int, default=3, help="pairs of runs a case (default 3)")
     parser.add_argument("--share", type=float, default=1.0, help="of each run's cycles, for a quick look (default 1)")
@@ -352,10 +453,12 @@ def main(words: list[str]) -> int:
     peers: list[Peer] = []
     if options.booksim:
         peers.append(BookSim(options.booksim, options.share))
+    if options.caminos:
+        peers.append(Caminos(options.caminos, options.share))
     if options.yardstick:
         peers.append(Yardstick(options.yardstick, options.share))
     if not peers:
-        parser.error("no peer; give BOOKSIM=path/to/booksim or YARDSTICK=path/to/yardstick")
+        parser.error("no peer; give BOOKSIM=path/to/booksim, CAMINOS=path/to/caminos or YARDSTICK=path/to/yardstick")
     if options.runs < 1 or options.share <= 0:
         parser.error("--runs and --share must be more than 0")
     cases = [case for case in CASES if options.case is None or case.name in options.case]

@@ -36,6 +36,17 @@ given = dict(word.split("=") for word in sys.argv[1:])
 print(f"fh=1 lat=22.5 acc=0.29 hops=2 n=3 left=0 cycles={int(given['warm']) + int(given['meas'])} cpu=0.1")
 """
 
+CAMINOS = """
+import re, sys
+print("git_id=unknown version_number=0.0.1")
+if sys.argv[1] == "--help":
+    sys.exit()
+text = open(sys.argv[1]).read()
+assert text.count("{") == text.count("}"), text
+assert [re.search(rf"{key}: (\\d+),", text)[1] for key in ("warmup", "measured", "servers")] == ["200", "1800", "1056"]
+print("accepted_load: 0.4, average_message_delay: 8.25, average_packet_hops: 2.8")
+"""
+
 
 def program(folder: Path, name: str, text: str) -> str:
     path = folder / name
@@ -79,6 +90,23 @@ def test_a_peer_runs_the_cases_that_it_has(programs, tmp_path):
     out = bench(*programs, "--yardstick", yardstick, "--case", "hyperx-valiant", "--runs", "1").stdout
     assert [line.split()[1] for line in out.splitlines() if line.startswith("hyperx-valiant")] == ["yardstick"]
     assert "22.00    22.50   -2.2%  0.3000 0.2900" in out
+
+
+def test_caminos_runs_by_a_configuration_of_its_own(programs, tmp_path):
+    caminos = program(tmp_path, "caminos", CAMINOS)
+    out = bench(*programs[:2], "--caminos", caminos, "--case", "dragonfly-min", "--case", "mesh", "--runs", "1").stdout
+    assert f"CAMINOS: {caminos}, version 0.0.1" in out
+    (line,) = [line for line in out.splitlines() if line.startswith(("dragonfly-min", "mesh"))]
+    assert "22.00     8.25 +166.7%  0.3000 0.4000" in line
+
+
+def test_booksim_measures_after_a_warm_up(programs, tmp_path):
+    """A short run has a warm-up of some latencies all the same, and then measures."""
+    said = program(tmp_path, "said", BOOKSIM.replace("sys.exit(255)", "open(__file__ + '.log', 'w').write(text)"))
+    bench(*programs[:2], "--booksim", said, "--case", "dragonfly", "--runs", "1", "--share", "0.01")
+    text = Path(f"{said}.log").read_text()
+    assert "sample_period = 500;" in text
+    assert "max_samples = 2;" in text
 
 
 def test_what_does_not_run_is_a_sentence(programs, tmp_path):
