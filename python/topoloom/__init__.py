@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from topoloom.layout.layouts import Layout
     from topoloom.network.families import (
         Clos,
+        Cluster,
         Dragonfly,
         DragonflyPlus,
         FatTree,
@@ -54,6 +55,7 @@ __all__ = [
     "Candidate",
     "Candidates",
     "Clos",
+    "Cluster",
     "Comparison",
     "Curve",
     "Dragonfly",
@@ -99,6 +101,7 @@ _HOMES = {
     "topoloom.layout.layouts": ("Layout",),
     "topoloom.network.families": (
         "Clos",
+        "Cluster",
         "Dragonfly",
         "DragonflyPlus",
         "FatTree",

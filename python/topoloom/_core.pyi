@@ -20,6 +20,7 @@ from topoloom.engine.results import (
     FlowConfig,
     FlowResult,
     FormatDescription,
+    HostDescription,
     Item,
     LayoutDescription,
     MappingDescription,
@@ -52,16 +53,25 @@ class Network:
     def from_graph(
         kind: str,
         label: str,
-        nodes: Sequence[tuple[str, int | None, str | None]],
-        links: Sequence[tuple[int, int, str | None, int | None, tuple[int, int] | None]],
+        nodes: Sequence[tuple[str, int | None, str | None, tuple[float | None, float | None, float | None]]],
+        links: Sequence[
+            tuple[
+                int,
+                int,
+                str | None,
+                int | None,
+                tuple[int, int] | None,
+                tuple[float | None, float | None, float | None],
+            ]
+        ],
         directed: bool,
         p: int | None,
         written_as: str | None,
     ) -> Network:
         """
-        A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
-        other, class, latency, ports); ``written_as`` is the spec that the graph says it is. Its spec is
-        ``family:label,sha256=…``.
+        A network from a graph that a program has: nodes as (name, terminals, kind, wire of its terminals), links as
+        (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres);
+        ``written_as`` is the spec that the graph says it is. Its spec is ``family:label,sha256=…``.
         """
     def with_failures(self, fail: str) -> Network:
         """The network that is left when what ``fail`` names fails at random."""
@@ -107,6 +117,16 @@ class Network:
         """The number of terminals of each router."""
     def own_latencies(self) -> list[int | None]:
         """The latencies of the links that have one of their own, None for the others, in the order of ``edges``."""
+    def link_wires(self) -> list[tuple[float | None, float | None, float | None]] | None:
+        """
+        What is said of each link, in the order of ``edges``: Gb/s, nanoseconds and metres; None where nothing is said
+        of any.
+        """
+    def terminal_wires(self) -> list[tuple[float | None, float | None, float | None]] | None:
+        """What is said of the links of each router's terminals; None where they have none of their own."""
+    @property
+    def injection_gbps(self) -> float | None:
+        """What a terminal sends at load 1, in Gb/s, if links have rates."""
     def text(
         self, form: str, latencies_json: str | None, names: Sequence[str] | None = None, beside: str | None = None
     ) -> tuple[str, list[str]]:
@@ -395,6 +415,9 @@ def available_memory() -> int:
 
 def families() -> list[FamilyDescription]:
     """The families of networks."""
+
+def hosts() -> list[HostDescription]:
+    """The hosts that are built in."""
 
 def layouts() -> list[LayoutDescription]:
     """The layouts that have a name, the default one first."""

@@ -7,7 +7,7 @@ use topoloom::cycle::{Config, RouterInfo};
 use topoloom::formats::Format;
 use topoloom::layout::{LAYOUT_KEYS, LayoutPreset};
 use topoloom::routing::RoutingInfo;
-use topoloom::topology::Family;
+use topoloom::topology::{Family, Host};
 use topoloom::traffic::PatternInfo;
 use topoloom::workload::{AppInfo, MappingInfo};
 
@@ -32,6 +32,9 @@ pub struct KeyDescription {
     /// The word that may stand in the place of a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     or: Option<&'static str>,
+    /// True of a key that all of its kind take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<bool>,
 }
 
 impl From<&Key> for KeyDescription {
@@ -46,6 +49,7 @@ impl From<&Key> for KeyDescription {
             least,
             most: most.filter(|&most| most < u32::MAX.into()),
             or,
+            shared: None,
         }
     }
 }
@@ -74,7 +78,37 @@ pub struct FamilyDescription {
 impl From<&Family> for FamilyDescription {
     fn from(family: &Family) -> Self {
         let Family { name, summary, sizes, example, source, keys, .. } = *family;
-        Self { name, summary, sizes, example, source, keys: described(keys) }
+        let shared = described(family.entry().shared).into_iter();
+        let shared = shared.map(|key| KeyDescription { shared: Some(true), ..key });
+        let keys = described(keys).into_iter().chain(shared).collect();
+        Self { name, summary, sizes, example, source, keys }
+    }
+}
+
+/// What can stand behind the ports of a fabric.
+#[derive(Serialize)]
+pub struct HostDescription {
+    /// The name in specs.
+    name: String,
+    /// What it is, in a line.
+    summary: String,
+    /// Where its numbers are from.
+    source: String,
+    /// What no source tells.
+    assumptions: Vec<String>,
+    /// Accelerators or sockets: its terminals.
+    accelerators: u32,
+    /// Switches within it.
+    switches: u32,
+    /// The rate of each network interface in one direction, in Gb/s; `None` of one that has the rate of its port.
+    interface_gbps: Vec<Option<f64>>,
+}
+
+impl From<Host> for HostDescription {
+    fn from(host: Host) -> Self {
+        let interface_gbps = host.nics.iter().map(|nic| nic.gbps).collect();
+        let Host { name, summary, source, assumptions, accelerators, switches, .. } = host;
+        Self { name, summary, source, assumptions, accelerators, switches, interface_gbps }
     }
 }
 

@@ -28,7 +28,7 @@ pub struct Layout {
 impl Layout {
     /// Computes something without the interpreter's lock.
     fn with<T: Send>(&self, py: Python<'_>, tell: impl Send + FnOnce(Bill<'_>) -> topoloom::Result<T>) -> PyResult<T> {
-        let network = self.network.get().network.intact();
+        let network = self.network.get().network.bought();
         try_compute(py, || tell(Bill { network, layout: &self.layout, prices: &self.prices }))
     }
 }
@@ -47,8 +47,8 @@ impl Layout {
         packed: Option<Vec<u32>>,
     ) -> PyResult<Self> {
         let prices = raise(PriceList::read(prices))?;
-        // A machine is built whole: what fails later is in it.
-        let of = network.get().network.intact();
+        // A machine is built whole: what fails later is in it. Hosts are what it is built for.
+        let of = network.get().network.bought();
         let usual = rules.trim().is_empty();
         let layout = try_compute(py, || {
             let rules = Rules::parse(rules)?;

@@ -8,13 +8,13 @@ use topoloom::formats::FORMATS;
 use topoloom::layout::{LAYOUT_PRESETS, PriceList};
 use topoloom::names::What;
 use topoloom::routing::ROUTINGS;
-use topoloom::topology::FAMILIES;
+use topoloom::topology::{FAMILIES, HOSTS, Host};
 use topoloom::traffic::PATTERNS;
 use topoloom::workload::{APPS, MAPPINGS};
 
 use crate::descriptions::{
-    AppDescription, FamilyDescription, FormatDescription, LayoutDescription, MappingDescription, RouterDescription,
-    RoutingDescription, TrafficDescription,
+    AppDescription, FamilyDescription, FormatDescription, HostDescription, LayoutDescription, MappingDescription,
+    RouterDescription, RoutingDescription, TrafficDescription,
 };
 use crate::error::raise;
 use crate::results::Record;
@@ -59,6 +59,13 @@ pub fn routing_in_role(role: &str, family: &str) -> Option<&'static str> {
 #[pyfunction]
 pub fn formats() -> Vec<Record<FormatDescription>> {
     FORMATS.iter().map(|format| Record::sorted(&FormatDescription::from(*format))).collect()
+}
+
+/// The hosts that are built in.
+#[pyfunction]
+pub fn hosts() -> PyResult<Vec<Record<HostDescription>>> {
+    let described = |(name, _): &(&str, &str)| Ok(Record::sorted(&HostDescription::from(raise(Host::named(name))?)));
+    HOSTS.iter().map(described).collect()
 }
 
 /// The name of the format of a file: `name` if given, else what the ending of `path` tells.

@@ -11,7 +11,7 @@ use topoloom::links::{Latencies, LinkTimes};
 use topoloom::metrics::diversity::{PathDiversity, path_diversity};
 use topoloom::metrics::faults::{Resilience, Sweep, resilience};
 use topoloom::metrics::{Facts, facts, facts_with};
-use topoloom::network::Shape;
+use topoloom::network::{Shape, Wire};
 use topoloom::partition::bisection::{self, Bisection};
 use topoloom::routing::{self, Columns, Routings, Tables};
 use topoloom::{formats, graph, topology};
@@ -23,10 +23,20 @@ use crate::routing::Routing;
 
 type MetisArray<'py> = Bound<'py, PyArray1<i32>>;
 
-/// Name, terminals, kind.
-type GraphNode = (String, Option<u64>, Option<String>);
-/// The places of two nodes, class, latency, ports.
-type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>);
+/// Gb/s in each direction, nanoseconds, metres.
+type GraphWire = (Option<f64>, Option<f64>, Option<f64>);
+/// Name, terminals, kind, the links of its terminals.
+type GraphNode = (String, Option<u64>, Option<String>, GraphWire);
+/// The places of two nodes, class, latency, ports, rate and delay and length.
+type GraphLink = (u32, u32, Option<String>, Option<u32>, Option<(u32, u32)>, GraphWire);
+
+fn wire((gbps, latency_ns, length_m): GraphWire) -> Wire {
+    Wire { gbps, latency_ns, length_m }
+}
+
+fn tuple(wire: Wire) -> GraphWire {
+    (wire.gbps, wire.latency_ns, wire.length_m)
+}
 
 /// An interconnection network, immutable.
 #[pyclass(frozen, module = "topoloom._core")]
@@ -50,8 +60,8 @@ impl Network {
         try_compute(py, || topology::build(spec)).map(Self::from)
     }
 
-    /// A network from a graph that a program has: nodes as (name, terminals, kind), links as (place of one end, of the
-    /// other, class, latency, ports); `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
+    /// A network from a graph that a program has: nodes as (name, terminals, kind, wire of its terminals), links as
+    /// (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres); `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
     fn from_graph(
@@ -65,17 +75,19 @@ impl Network {
         written_as: Option<String>,
     ) -> PyResult<Self> {
         let built = try_compute(py, || {
-            let nodes = nodes.into_iter().map(|(name, terminals, kind)| formats::Node {
+            let nodes = nodes.into_iter().map(|(name, terminals, kind, of_terminals)| formats::Node {
                 name,
                 terminals,
+                terminal_wire: wire(of_terminals),
                 is_terminal: kind.is_some_and(|kind| formats::is_terminal_kind(&kind)),
                 cabinet: None,
                 line: None,
             });
-            let links = links.into_iter().map(|(a, b, class, latency, ports)| topology::GivenLink {
+            let links = links.into_iter().map(|(a, b, class, latency, ports, own)| topology::GivenLink {
                 ends: [a, b],
                 class,
                 latency,
+                wire: wire(own),
                 ports: ports.map(|(a, b)| [a, b]),
             });
             topology::given((kind, label), nodes.collect(), links, directed, p, written_as)
@@ -203,6 +215,33 @@ impl Network {
     /// The latencies of the links that have one of their own, None for the others, in the order of `edges`.
     fn own_latencies(&self) -> Vec<Option<u32>> {
         self.network.links().iter().map(|link| self.network.own_latency(link.ends[0])).collect()
+    }
+
+    /// What is said of each link, in the order of `edges`: Gb/s, nanoseconds and metres; None where nothing is said of any.
+    fn link_wires(&self) -> Option<Vec<GraphWire>> {
+        let links = || self.network.links().iter().map(|link| tuple(self.network.wire(link.ends[0])));
+        self.network.has_wires().then(|| links().collect())
+    }
+
+    /// What is said of the links of each router's terminals; None where they have none of their own.
+    fn terminal_wires(&self) -> Option<Vec<GraphWire>> {
+        let of = |router| {
+            let first = self.network.terminals_of(router).next();
+            first.map_or(Wire::UNSAID, |terminal| self.network.wire(self.network.terminal_port(terminal)))
+        };
+        let apart = self.network.has_wires() && self.network.has_terminal_links();
+        apart.then(|| self.network.routers().map(|router| tuple(of(router))).collect())
+    }
+
+    /// The network as it is bought: before failures, and without the parts of hosts.
+    fn bought(&self) -> Self {
+        Self::from(self.network.bought().clone())
+    }
+
+    /// What a terminal sends at load 1, in Gb/s, if links have rates.
+    #[getter]
+    fn injection_gbps(&self) -> Option<f64> {
+        self.network.injection_gbps()
     }
 
     /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;

@@ -133,7 +133,7 @@ impl CyclePlay {
         let config = raise(read(config_json))?;
         let own = routing.get();
         let play = try_compute(py, || {
-            let units = Units::read(flit, rate)?;
+            let units = Units::read(flit, rate)?.on(own.on());
             let placed = Mapping::new(mapping, &workload.0, own.on())?;
             WorkloadRun::new(own.on(), &own.named, Arc::clone(&workload.0), placed, units, &config)
         });

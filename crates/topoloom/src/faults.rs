@@ -135,6 +135,7 @@ pub const ENTRY: Entry = Entry {
     name: "--fail",
     lead: Lead::Nothing,
     keys: KEYS.split_at(KEYS.len() - 1).0,
+    shared: &[],
     alone: Alone::Mistake(", as in links=5%,seed=1"),
     wrong: Error::Config,
 };

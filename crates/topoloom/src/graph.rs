@@ -1,6 +1,6 @@
 //! The graph of routers, with parallel links merged into weights.
 
-use crate::network::{Network, RouterId};
+use crate::network::{Network, PortId, RouterId};
 
 /// Adjacency lists of the routers in one array; the neighbours of a router ascend.
 pub(crate) struct Graph {
@@ -14,6 +14,21 @@ impl Graph {
         Self::gather(network.num_routers(), |router, peers| {
             peers.extend(network.neighbors(RouterId(router)).map(|(_, peer)| peer.0));
         })
+    }
+
+    /// The same with what each link weighs, by the port at its one end, in the place of 1.
+    pub fn weighted(network: &Network, weight: impl Fn(PortId) -> u32) -> Self {
+        let mut graph = Self::new(network);
+        for router in network.routers() {
+            let place = graph.range(router.0);
+            let (neighbors, weights) = (&graph.neighbors[place.clone()], &mut graph.weights[place]);
+            weights.fill(0);
+            for (port, peer) in network.neighbors(router) {
+                let found = neighbors.binary_search(&peer.0).expect("every neighbour is listed");
+                weights[found] += weight(PortId(network.port_base(router) + port));
+            }
+        }
+        graph
     }
 
     /// The graph of `routers` routers whose neighbours `list` appends, one for each link, in any order.

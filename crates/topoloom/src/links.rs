@@ -23,6 +23,8 @@ pub struct Latencies {
     pub up: u32,
     /// Of links between the routers of one node.
     pub internal: u32,
+    /// Of links between network interfaces of hosts and routers.
+    pub nic: u32,
     /// Of links between routers of one cabinet, whatever their class; None for their class's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<u32>,
@@ -37,7 +39,7 @@ pub struct Latencies {
 impl Default for Latencies {
     fn default() -> Self {
         let (inside, between, cabinet) = (None, None, None);
-        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, inside, between, cabinet }
+        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, nic: 1, inside, between, cabinet }
     }
 }
 
@@ -74,6 +76,7 @@ impl Latencies {
             LinkClass::Global => self.global,
             LinkClass::Up => self.up,
             LinkClass::Internal => self.internal,
+            LinkClass::Nic => self.nic,
         }
     }
 }

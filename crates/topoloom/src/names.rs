@@ -118,7 +118,7 @@ mod tests {
     use crate::workload::{APPS, MAPPINGS, Mapping};
 
     /// File name endings that mark a value as the name of a file.
-    const ENDINGS: [&str; 4] = ["csv", "edges", "json", "txt"];
+    const ENDINGS: [&str; 5] = ["csv", "edges", "json", "toml", "txt"];
 
     /// Uses a name made of `shape`, in which `{}` is the path of a file, once for each ending; returns how many of
     /// the files were read.
@@ -194,6 +194,7 @@ mod tests {
         walk("cabinet", "cabinet", shapes("", []), &packing);
         fs::remove_dir_all(&folder).expect("ours");
         let known = [
+            "topology cluster",
             "topology permuted",
             "topology file",
             "routing table",

@@ -4,6 +4,10 @@
 //! is a place in that array. Ports are bidirectional: the output side of port `p` feeds the input side of its peer.
 //! A *channel* is one direction of a link, named by the port that sends into it.
 
+mod wires;
+
+pub use wires::Wire;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::fill::filled;
 use crate::provenance::Permutation;
+use wires::Wires;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -61,12 +66,14 @@ pub enum LinkClass {
     Up,
     /// Between two routers of one node.
     Internal,
+    /// Between a network interface of a host and a router of the fabric.
+    Nic,
 }
 
 impl LinkClass {
     /// All classes, in the order of their discriminants.
-    pub const ALL: [LinkClass; 5] =
-        [LinkClass::Terminal, LinkClass::Local, LinkClass::Global, LinkClass::Up, LinkClass::Internal];
+    pub const ALL: [LinkClass; 6] =
+        [LinkClass::Terminal, LinkClass::Local, LinkClass::Global, LinkClass::Up, LinkClass::Internal, LinkClass::Nic];
 
     /// The name that users type.
     pub fn name(self) -> &'static str {
@@ -76,6 +83,7 @@ impl LinkClass {
             LinkClass::Global => "global",
             LinkClass::Up => "up",
             LinkClass::Internal => "internal",
+            LinkClass::Nic => "nic",
         }
     }
 
@@ -194,6 +202,21 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// What of the network is parts of hosts.
+    fn host_parts(&self) -> HostParts {
+        HostParts::default()
+    }
+
+    /// The part of the network that is bought with it, of which hosts are no part: their interfaces are its terminals.
+    fn bought(&self) -> Option<&Network> {
+        None
+    }
+
+    /// What a terminal sends into the network at load 1, in Gb/s, where that is not the rate of its own link.
+    fn injection_gbps(&self) -> Option<f64> {
+        None
+    }
+
     /// How the network came about, where its cables are those of another one, permuted.
     fn permutation(&self) -> Option<&Permutation> {
         None
@@ -215,6 +238,17 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     fn worst_case(&self) -> WorstCase {
         WorstCase::LongestMatching
     }
+}
+
+/// What of a network is parts of hosts: the rest is the fabric that joins them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HostParts {
+    /// Routers: accelerators, and the switches within hosts.
+    pub routers: usize,
+    /// Links within hosts.
+    pub links: usize,
+    /// Links between interfaces and the fabric: terminals' links as far as the fabric goes.
+    pub interfaces: usize,
 }
 
 /// What a drawing asks of a family.
@@ -364,6 +398,9 @@ pub struct Network {
     links: Vec<Link>,
     /// The latency in cycles of each port's link, 0 where it has none of its own; empty if none has.
     latencies: Vec<u32>,
+    wires: Wires,
+    /// True if something is said of the links of terminals by themselves: each terminal has one then.
+    terminal_wires: bool,
 }
 
 impl fmt::Debug for Network {
@@ -418,8 +455,19 @@ impl Network {
         let terminals = degrees.len() as u32 * p;
         let terminal_port = |terminal: u32| PortId(port_base[(terminal / p) as usize] + terminal % p);
         let terminal_ports = (0..terminals).map(terminal_port).collect();
-        let (source, latencies) = (None, Vec::new());
-        Ok(Self { spec, family, structure, source, port_base, ports, terminal_ports, links, latencies })
+        Ok(Self {
+            spec,
+            family,
+            structure,
+            source: None,
+            port_base,
+            ports,
+            terminal_ports,
+            links,
+            latencies: Vec::new(),
+            wires: Wires::default(),
+            terminal_wires: false,
+        })
     }
 
     /// The spec that built it.
@@ -438,9 +486,21 @@ impl Network {
         any.downcast_ref()
     }
 
+    /// The same, to be kept.
+    pub(crate) fn shared_structure<T: Structure>(&self) -> Option<Arc<T>> {
+        let any: Arc<dyn Any + Send + Sync> = self.structure.clone();
+        any.downcast().ok()
+    }
+
     /// The family's structure, for what every family can answer.
     pub fn any_structure(&self) -> &dyn Structure {
         &*self.structure
+    }
+
+    /// The network as it is bought: before failures, and without the parts of hosts.
+    pub fn bought(&self) -> &Self {
+        let whole = self.intact();
+        whole.structure.bought().unwrap_or(whole)
     }
 
     /// What a drawing asks of the family.
@@ -483,6 +543,9 @@ impl Network {
     /// of terminals and its order of ports. `twins` has for each link of `known` the same one of `self`, whose latency it gets.
     pub(crate) fn known_as(&self, known: &Self, twins: &[usize]) -> Self {
         let mut network = Self { spec: self.spec.clone(), source: self.source.clone(), ..known.clone() };
+        if !self.wires.are_unsaid() {
+            network = network.with_wires_of(self, twins);
+        }
         if !self.latencies.is_empty() {
             network.latencies = vec![0; network.ports.len()];
             for (link, &twin) in known.links.iter().zip(twins) {
@@ -491,6 +554,97 @@ impl Network {
             }
         }
         network
+    }
+
+    /// The same network with the wires of `other`, which has the same terminals at the same routers, and for each link of
+    /// this one its twin.
+    fn with_wires_of(self, other: &Self, twins: &[usize]) -> Self {
+        let mut of_port: Vec<Wire> = vec![Wire::UNSAID; self.ports.len()];
+        for (link, &twin) in self.links.iter().zip(twins) {
+            link.ends.iter().for_each(|port| of_port[port.index()] = other.wire(other.links[twin].ends[0]));
+        }
+        for router in self.routers() {
+            for (own, theirs) in self.terminals_of(router).zip(other.terminals_of(router)) {
+                of_port[self.terminal_port(own).index()] = other.wire(other.terminal_port(theirs));
+            }
+        }
+        let terminal_wires = other.terminal_wires;
+        let known = |port: PortId, own: Wire| of_port[port.index()].or(own);
+        let network = self.with_wires(known);
+        Self { terminal_wires: terminal_wires || network.terminal_wires, ..network }
+    }
+
+    /// The same network with what `wire` says of each port, of which it is told what is known already.
+    pub(crate) fn with_wires(self, wire: impl Fn(PortId, Wire) -> Wire) -> Self {
+        let ports = (0..self.ports.len() as u32).map(PortId);
+        let wires = Wires::of_ports(ports.map(|port| wire(port, self.wires.of(port))));
+        Self { wires, ..self }
+    }
+
+    /// The same network, each terminal with a link of its own.
+    pub(crate) fn with_terminal_wires(self) -> Self {
+        Self { terminal_wires: true, ..self }
+    }
+
+    /// What the network says of the link at `port`: its rate, delay and length.
+    #[inline]
+    pub fn wire(&self, port: PortId) -> Wire {
+        self.wires.of(port)
+    }
+
+    /// True if the network says anything of a link by itself.
+    pub fn has_wires(&self) -> bool {
+        !self.wires.are_unsaid()
+    }
+
+    /// True if links have delays in nanoseconds.
+    pub fn has_delays(&self) -> bool {
+        self.wires.have_delays()
+    }
+
+    /// True if links have rates; then all have one, those of terminals among them.
+    pub fn has_rates(&self) -> bool {
+        self.wires.have_rates()
+    }
+
+    /// The rate of the link at `port` in each direction, in Gb/s, if links have rates.
+    pub fn gbps(&self, port: PortId) -> Option<f64> {
+        self.wire(port).gbps
+    }
+
+    /// True if a terminal and its router are joined by a link that counts: routers have several terminals, or something is
+    /// said of terminals' links by themselves. Else a terminal and its router are one board.
+    pub fn has_terminal_links(&self) -> bool {
+        self.terminal_wires || self.routers().any(|router| self.terminals_of(router).nth(1).is_some())
+    }
+
+    /// What a terminal sends into the network at load 1, in Gb/s, if links have rates; their mean where terminals differ.
+    pub fn injection_gbps(&self) -> Option<f64> {
+        if !self.has_rates() || self.terminal_ports.is_empty() {
+            return None;
+        }
+        self.structure.injection_gbps().or_else(|| {
+            let rates = || self.terminal_ports.iter().filter_map(|&port| self.gbps(port));
+            let first = rates().next()?;
+            let mean = || rates().sum::<f64>() / self.terminal_ports.len() as f64;
+            Some(if rates().all(|rate| rate == first) { first } else { mean() })
+        })
+    }
+
+    /// What `terminal` sends at load 1, in parts of [`Network::injection_gbps`].
+    pub fn injection_share(&self, terminal: TerminalId, injection_gbps: Option<f64>) -> f64 {
+        match (self.structure.injection_gbps(), injection_gbps, self.gbps(self.terminal_port(terminal))) {
+            (None, Some(mean), Some(own)) => own / mean,
+            _ => 1.0,
+        }
+    }
+
+    /// What the channel that `port` sends into carries, in parts of [`Network::injection_gbps`]; 1 without rates.
+    pub fn capacity(&self, port: PortId, injection_gbps: Option<f64>) -> f64 {
+        match (self.gbps(port), injection_gbps) {
+            (Some(own), Some(unit)) => own / unit,
+            _ => 1.0,
+        }
     }
 
     /// One router of each orbit under the symmetries that the family knows of, and the size of the orbit; empty if it
@@ -621,6 +775,7 @@ impl Network {
                 (port.peer, port.class) = (Peer::Port(peer), old.class);
             }
             link.ends = if a < b { [a, b] } else { [b, a] };
+            network.wires.move_to([a, b], &self.wires, old.ends[0]);
             if !self.latencies.is_empty() {
                 let latency = self.latencies[old.ends[0].index()];
                 [a, b].iter().for_each(|port| network.latencies[port.index()] = latency);
@@ -672,6 +827,8 @@ impl Network {
             terminal_ports: self.terminal_ports.iter().copied().map(moved).collect(),
             links: links.map(|link| Link { ends: link.ends.map(moved), class: link.class }).collect(),
             latencies: latencies.collect(),
+            wires: self.wires.kept(|port| !gone[port]),
+            terminal_wires: self.terminal_wires,
         }
     }
 }
@@ -684,6 +841,9 @@ pub struct NetworkBuilder {
     terminals: Vec<u32>,
     links: Vec<NewLink>,
     ranked: bool,
+    /// What is said of links, and of the links of terminals, from the first on; shorter where nothing is said of the last.
+    wires: Vec<Wire>,
+    terminal_wires: Vec<Wire>,
 }
 
 /// A link before it has ports.
@@ -698,7 +858,14 @@ struct NewLink {
 impl NetworkBuilder {
     /// `routers` routers without terminals or links.
     pub fn new(routers: u32) -> Self {
-        Self { routers, terminals: Vec::new(), links: Vec::new(), ranked: false }
+        Self {
+            routers,
+            terminals: Vec::new(),
+            links: Vec::new(),
+            ranked: false,
+            wires: Vec::new(),
+            terminal_wires: Vec::new(),
+        }
     }
 
     /// Puts `count` more terminals on each router; the ids of the first ones then are router id * count + i.
@@ -720,6 +887,11 @@ impl NetworkBuilder {
         self.terminals.push(router);
     }
 
+    /// Terminals so far.
+    pub fn num_terminals(&self) -> usize {
+        self.terminals.len()
+    }
+
     /// Adds an undirected link. Repeated calls make parallel links.
     pub fn link(&mut self, a: u32, b: u32, class: LinkClass) {
         self.ranked_link((a, 0), (b, 0), class);
@@ -735,6 +907,18 @@ impl NetworkBuilder {
         debug_assert!(a.0 != b.0, "a self-loop at router {}", a.0);
         self.ranked |= a.1 != 0 || b.1 != 0;
         self.links.push(NewLink { ends: [a.0, b.0], ranks: [a.1, b.1], class, latency: latency.unwrap_or(0) });
+    }
+
+    /// Says what the link that was added last is.
+    pub fn wire(&mut self, wire: Wire) {
+        self.wires.resize(self.links.len() - 1, Wire::UNSAID);
+        self.wires.push(wire);
+    }
+
+    /// Says what the link of the terminal that was added last is.
+    pub fn terminal_wire(&mut self, wire: Wire) {
+        self.terminal_wires.resize(self.terminals.len() - 1, Wire::UNSAID);
+        self.terminal_wires.push(wire);
     }
 
     /// Builds the network.
@@ -768,7 +952,36 @@ impl NetworkBuilder {
         }
         let structure = Arc::from(structure);
         let latencies = self.latencies(&end_ports, ports.len());
-        Ok(Network { spec, family, structure, source: None, port_base, ports, terminal_ports, links, latencies })
+        let wires = self.port_wires(&terminal_ports, &end_ports, ports.len());
+        let terminal_wires = self.terminal_wires.iter().any(|wire| *wire != Wire::UNSAID);
+        Ok(Network {
+            spec,
+            family,
+            structure,
+            source: None,
+            port_base,
+            ports,
+            terminal_ports,
+            links,
+            latencies,
+            wires,
+            terminal_wires,
+        })
+    }
+
+    /// What is said of the link at each port.
+    fn port_wires(&self, terminal_ports: &[PortId], end_ports: &[[PortId; 2]], ports: usize) -> Wires {
+        if self.wires.is_empty() && self.terminal_wires.is_empty() {
+            return Wires::default();
+        }
+        let mut of_port = vec![Wire::UNSAID; ports];
+        for (port, &wire) in terminal_ports.iter().zip(&self.terminal_wires) {
+            of_port[port.index()] = wire;
+        }
+        for (ends, &wire) in end_ports.iter().zip(&self.wires) {
+            ends.iter().for_each(|port| of_port[port.index()] = wire);
+        }
+        Wires::of_ports(of_port.into_iter())
     }
 
     /// The own latency of the link at each port, or nothing if no link has one.

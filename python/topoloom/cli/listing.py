@@ -1,4 +1,4 @@
-"""``topoloom list``: topologies, routings, traffic patterns, applications, layouts, price lists, formats."""
+"""``topoloom list``: topologies, hosts, routings, traffic patterns, applications, layouts, price lists, formats."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +15,7 @@ from topoloom.engine.records import Record
 
 KINDS: Mapping[str, Callable[[], Sequence[Record]]] = {
     "topologies": _core.families,
+    "hosts": _core.hosts,
     "routings": _core.routings,
     "traffic": _core.traffic_patterns,
     "apps": _core.apps,
@@ -32,6 +33,8 @@ HEADS = {
 }
 """The keys whose values are told of an item besides its summary."""
 
+EVERY = "keys of links, which every family takes but faulty, whose links are those of the network within"
+
 INDENT = 20
 """Columns of the names."""
 
@@ -40,12 +43,12 @@ def list_(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="topologies|routings|traffic|apps|mappings|layouts|prices|formats", help="What to list."
+            metavar="topologies|hosts|routings|traffic|apps|mappings|layouts|prices|formats", help="What to list."
         ),
     ],
     json: Json = False,
 ) -> None:
-    """List topologies, routings, traffic patterns, applications, mappings of tasks, layouts, price lists or formats."""
+    """List topologies, hosts, routings, traffic patterns, applications, mappings of tasks, layouts, price lists or formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items = KINDS[what]()
@@ -65,6 +68,10 @@ def _print(what: str, items: Sequence[Record]) -> None:
         output.print(Text.assemble((name, "bold"), _folded(item["summary"], output.width)))
         for label, value in details(what, item):
             output.print(Text(" " * INDENT + _folded(f"{label}  {value}", output.width), style="dim"))
+    if shared := {key["name"]: key["doc"] for item in items for key in item.get("keys", ()) if key.get("shared")}:
+        output.print(Text(f"{'beside these':<{INDENT}}" + _folded(EVERY, output.width)))
+        for name, doc in shared.items():
+            output.print(Text(" " * INDENT + _folded(f"{name}=  {doc}", output.width), style="dim"))
 
 
 def _folded(text: str, width: int) -> str:
@@ -77,7 +84,9 @@ def details(what: str, item: Record) -> list[tuple[str, str]]:
     if what == "formats":
         uses = " and ".join(use for use in ("read", "write") if item[use])
         return [("endings", " ".join(f".{ending}" for ending in item["endings"])), ("use", uses)]
+    if what == "hosts":
+        return [("source", item["source"]), *(("assumed", sentence) for sentence in item["assumptions"])]
     heads = HEADS.get(what, ())
     return [(head.replace("_", " "), item[head]) for head in heads if item[head]] + [
-        (f"{key['name']}=", key["doc"]) for key in item.get("keys", ())
+        (f"{key['name']}=", key["doc"]) for key in item.get("keys", ()) if not key.get("shared")
     ]

@@ -13,7 +13,7 @@ from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_ba
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
 from topoloom.files import check_writable, graph
-from topoloom.network.facts import FACTS, Values, bound
+from topoloom.network.facts import Values, bound, facts_of
 from topoloom.network.networks import Network
 from topoloom.plotting import draw_networks
 
@@ -84,7 +84,8 @@ def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
 def print_facts(facts: Sequence[Values]) -> None:
     """Print a table: facts are rows, networks are columns."""
     rows = [
-        [fact.label, fact.unit, *(bound(fact, network) + fact.text(network) for network in facts)] for fact in FACTS
+        [fact.label, fact.unit, *(bound(fact, network) + fact.text(network) for network in facts)]
+        for fact in facts_of(facts)
     ]
     print_table(["", "", *(network["spec"] for network in facts)], rows, left=2)
     print_assumptions(facts)

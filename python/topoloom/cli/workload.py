@@ -45,7 +45,12 @@ def workload(
         ),
     ] = None,
     rate: Annotated[
-        str | None, typer.Option("--rate", help="Bits or bytes a second of a link.", show_default="10Gb/s")
+        str | None,
+        typer.Option(
+            "--rate",
+            help="Bits or bytes a second of a link; of networks whose links have no rates of their own.",
+            show_default="10Gb/s",
+        ),
     ] = None,
     flit: Annotated[str | None, typer.Option("--flit", help="Bytes of a flit.", show_default="64B")] = None,
     flow_engine: Annotated[

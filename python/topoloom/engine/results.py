@@ -17,6 +17,7 @@ class KeyDescription(Record):
         least: Of a whole number, the least.
         most: Of a whole number, the most, where that is less than what the engine has room for.
         or_: The word that may stand in the place of a value.
+        shared: True of a key that all of its kind take.
     """
 
     name: str
@@ -26,6 +27,7 @@ class KeyDescription(Record):
     least: int | None
     most: int | None
     or_: str | None
+    shared: bool | None
 
 
 class AppDescription(Record):
@@ -88,6 +90,8 @@ class Bisection(Record):
         bisection_links: Links that it cuts.
         bisection_is: Whether that is the least.
         bisection_bound: A number of links that every balanced partition cuts, where one is known.
+        bisection_gbps: What the links between two halves carry in one direction, at least, in Gb/s: those of the
+            partition whose links carry least; null where links have no rates.
         bisection_ratio: Cut links over all links between routers.
         beta: Cut links over half the terminals.
     """
@@ -95,6 +99,7 @@ class Bisection(Record):
     bisection_links: int
     bisection_is: Literal["exact", "upper-bound"]
     bisection_bound: int | None
+    bisection_gbps: float | None
     bisection_ratio: float | None
     beta: float | None
 
@@ -298,6 +303,24 @@ class Permutation(Record):
     optimised: Optimisation | None
 
 
+class Taper(Record):
+    """
+    What the routers of a level carry below and above, all together. The names are keys of the JSON.
+
+    Attributes:
+        level: The level: ``0`` for the leaves of a tree, ``1`` above them, …; ``router`` and ``group`` where a network
+            is no tree, and ``host`` before them.
+        down_gbps: What the links below it carry in one direction, in Gb/s: those of terminals at the lowest level.
+        up_gbps: What the links above it carry in one direction, in Gb/s.
+        taper: The first over the second: 1 without a taper; ``None`` where nothing leads up.
+    """
+
+    level: str
+    down_gbps: float
+    up_gbps: float
+    taper: float | None
+
+
 class Sample(Record):
     """
     What is known of the precision of sampled distances. The names are the keys of the JSON.
@@ -331,6 +354,11 @@ class Facts(Cost):
         min_degree: The smallest number of ports to other routers.
         links: Links between routers, parallel ones each.
         terminal_links: Links between a router and a terminal.
+        host_routers: Routers that are parts of hosts, beside ``routers``: accelerators and the switches within hosts.
+        host_links: Links within hosts, beside ``links``.
+        injection_gbps: What a terminal sends into the network at load 1, in Gb/s: its own link's rate, or its part of
+            the network interfaces of its host; their mean where terminals differ; null where links have no rates.
+        taper: What each level of the network carries below and above it; null where links have no rates.
         failed_links: Links that failed, those of failed routers among them; 0 of a network without failures. They are
             not among ``links``, nor are failed routers and their terminals in any other count.
         failed_routers: Routers that failed.
@@ -358,6 +386,10 @@ class Facts(Cost):
     min_degree: int
     links: int
     terminal_links: int
+    host_routers: int
+    host_links: int
+    injection_gbps: float | None
+    taper: list[Taper] | None
     failed_links: int
     failed_routers: int
     connected: bool
@@ -442,7 +474,7 @@ class LengthCount(Record):
         cables: How many there are.
     """
 
-    class_: Literal["terminal", "local", "global", "up", "internal"]
+    class_: Literal["terminal", "local", "global", "up", "internal", "nic"]
     kind: str | None
     length_m: float
     cables: int
@@ -707,6 +739,30 @@ class FormatDescription(Record):
     beside: GraphFormat | None
 
 
+class HostDescription(Record):
+    """
+    What can stand behind the ports of a fabric.
+
+    Attributes:
+        name: The name in specs.
+        summary: What it is, in a line.
+        source: Where its numbers are from.
+        assumptions: What no source tells.
+        accelerators: Accelerators or sockets: its terminals.
+        switches: Switches within it.
+        interface_gbps: The rate of each network interface in one direction, in Gb/s; ``None`` of one that has the rate
+            of its port.
+    """
+
+    name: str
+    summary: str
+    source: str
+    assumptions: list[str]
+    accelerators: int
+    switches: int
+    interface_gbps: list[float | None]
+
+
 class Item(Record):
     """
     A line of the bill: things that are alike.
@@ -729,7 +785,7 @@ class Item(Record):
     item: str
     ports: int | None
     kind: str | None
-    class_: Literal["terminal", "local", "global", "up", "internal"] | None
+    class_: Literal["terminal", "local", "global", "up", "internal", "nic"] | None
     length_m: float | None
     count: int
     total_m: float | None
@@ -1024,7 +1080,7 @@ class CycleHop(Record):
     to: int
     port: int
     vc_class: int
-    link: Literal["terminal", "local", "global", "up", "internal"]
+    link: Literal["terminal", "local", "global", "up", "internal", "nic"]
 
 
 class Proof(Record):

@@ -159,8 +159,8 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``topoloom layout --json`` prints of it."""
-        core = self.network.core
-        head = {"spec": core.spec, "routers": core.num_routers, "terminals": core.num_terminals}
+        core = self.network.core.bought()
+        head = {"spec": self.spec, "routers": core.num_routers, "terminals": core.num_terminals}
         return head | self._cost | self._floor | {"bill": self._bill}
 
     def cables(self) -> Iterator[Cable]:
@@ -241,12 +241,13 @@ def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
     size = _core.metis_cabinet(layout)
     if size is None:
         return None
-    cabinets = -(-network.core.num_routers // size)
+    core = network.core.bought()
+    cabinets = -(-core.num_routers // size)
     if cabinets == 1:
-        return [0] * network.core.num_routers
+        return [0] * core.num_routers
     import pymetis  # noqa: PLC0415 - loads slowly
 
-    offsets, neighbors, _, weights = network.core.metis_graph()
+    offsets, neighbors, _, weights = core.metis_graph()
     options = pymetis.Options(seed=1, ufactor=1)
     _, parts = pymetis.part_graph(
         cabinets, pymetis.CSRAdjacency(offsets, neighbors), eweights=weights, options=options, recursive=True

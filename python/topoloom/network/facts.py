@@ -19,6 +19,7 @@ class Fact:
         decimals: Decimals to show.
         better: Which value a buyer wants, if one is better.
         note: What the value means.
+        optional: Whether the row is left out where no network has a value.
     """
 
     label: str
@@ -27,6 +28,7 @@ class Fact:
     decimals: int = 0
     better: Literal["low", "high"] | None = None
     note: str = ""
+    optional: bool = False
 
     def text(self, facts: Values) -> str:
         """Return the value as people read it, without its unit."""
@@ -51,6 +53,17 @@ def _of(key: str) -> Callable[[Values], float | None]:
 def _diameter(facts: Values) -> float | None:
     """Return the diameter, or the largest distance of a sample."""
     return facts["diameter_at_least"] if facts.get("distance_sample") else facts.get("diameter")
+
+
+def _gigabytes(key: str) -> Callable[[Values], float | None]:
+    """Return what takes `key`, which is in Gb/s, from a network's facts in GB/s."""
+    return lambda facts: None if facts.get(key) is None else float(facts[key]) / 8
+
+
+def _taper(facts: Values) -> float | None:
+    """Return the largest taper of a network's levels, 1 at least; None where links have no rates."""
+    levels = facts.get("taper")
+    return None if levels is None else max([1.0, *(level["taper"] for level in levels if level["taper"] is not None)])
 
 
 def per_terminal(key: str) -> Callable[[Values], float | None]:
@@ -129,6 +142,31 @@ FACTS: tuple[Fact, ...] = (
         better="high",
         note="links between two halves of the terminals",
     ),
+    Fact(
+        "Bisection bandwidth",
+        "GB/s",
+        _gigabytes("bisection_gbps"),
+        better="high",
+        note="of the links between two halves of the terminals, in one direction",
+        optional=True,
+    ),
+    Fact(
+        "Injection bandwidth",
+        "GB/s",
+        _gigabytes("injection_gbps"),
+        2,
+        note="of a terminal into the network: load 1",
+        optional=True,
+    ),
+    Fact(
+        "Taper",
+        "",
+        _taper,
+        2,
+        "low",
+        "the largest of all levels: what enters a level over what can leave it upwards",
+        optional=True,
+    ),
     Fact("Bisection ratio", "", _of("bisection_ratio"), 3, "high", "bisection over links"),
     Fact("Beta", "", _of("beta"), 3, "high", "bisection over half the terminals: 1 is full bisection bandwidth"),
     Fact(
@@ -181,9 +219,14 @@ PARTS: tuple[Fact, ...] = (
 """What ``topoloom layout`` tells of a network; parts follow their whole."""
 
 
+def facts_of(networks: Sequence[Values]) -> list[Fact]:
+    """Return the facts to tell of networks: optional ones only if one of them has a value."""
+    return [fact for fact in FACTS if not fact.optional or any(fact.value(facts) is not None for facts in networks)]
+
+
 def bound(fact: Fact, facts: Values) -> str:
     """Return the sign that stands before a value that is only a bound, or an estimate."""
-    if fact.label == "Bisection" and facts.get("bisection_is") == "upper-bound":
+    if fact.label in ("Bisection", "Bisection bandwidth") and facts.get("bisection_is") == "upper-bound":
         return "≤ "
     if facts.get("distance_sample"):
         return SAMPLED.get(fact.label, "")

@@ -1,9 +1,11 @@
 """Graphs of networkx and lists of links, to networks and back."""
 
+import math
 import operator
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
@@ -12,11 +14,17 @@ from topoloom._core import TopoloomError
 if TYPE_CHECKING:
     import networkx as nx
 
-Node = tuple[str, int | None, str | None]
-"""Name, terminals, kind."""
+Wire = tuple[float | None, float | None, float | None]
+"""What is said of a link: Gb/s in each direction, nanoseconds, metres."""
 
-Link = tuple[int, int, str | None, int | None, tuple[int, int] | None]
-"""The places of two nodes, class, latency in cycles, local ports."""
+WIRE = ("rate_gbps", "latency_ns", "length_m")
+"""The attributes of an edge that say it; of a node, with `terminal_` before them, those of its terminals' links."""
+
+Node = tuple[str, int | None, str | None, Wire]
+"""Name, terminals, kind, the links of its terminals."""
+
+Link = tuple[int, int, str | None, int | None, tuple[int, int] | None, Wire]
+"""The places of two nodes, class, latency in cycles, local ports, what is said of the link."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +34,8 @@ class GivenGraph:
     Attributes:
         kind: Where it is from: ``networkx`` or ``links``.
         label: What it is called in the network's spec.
-        nodes: Name, terminals and kind of each node.
-        links: The places of two nodes, class, latency in cycles, and local ports of each link.
+        nodes: Name, terminals and kind of each node, and what is said of the links of its terminals.
+        links: The places of two nodes, class, latency in cycles, local ports of each link, and what is said of it.
         directed: Whether an edge and its reverse are one link.
         p: Terminals on every router; None for what the nodes say, else 1.
         written_as: The spec of the network that the graph says it is, which is verified.
@@ -52,7 +60,12 @@ def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str
     """Return `graph` as it crosses to the engine; see :meth:`topoloom.Network.from_networkx`."""
     place = {node: number for number, node in enumerate(graph)}
     nodes = [
-        (str(node), _number(f"node {node!r}", "terminals", data, least=0), _kind(data))
+        (
+            str(node),
+            _number(f"node {node!r}", "terminals", data, least=0),
+            _kind(data),
+            _wire(f"node {node!r}", "terminal_", data),
+        )
         for node, data in graph.nodes(data=True)
     ]
     links = [(place[a], place[b], *_link_data(f"edge {a!r} – {b!r}", data)) for a, b, data in graph.edges(data=True)]
@@ -82,11 +95,32 @@ def _kind(data: Mapping[str, Any]) -> str | None:
     return next((data[key] for key in ("kind", "type") if isinstance(data.get(key), str)), None)
 
 
-def _link_data(where: str, data: Mapping[str, Any]) -> tuple[str | None, int | None, tuple[int, int] | None]:
+def _link_data(where: str, data: Mapping[str, Any]) -> tuple[str | None, int | None, tuple[int, int] | None, Wire]:
     link_class = data.get("link_class")
     ports = _number(where, "port_a", data, least=0), _number(where, "port_b", data, least=0)
     both = None if ports[0] is None or ports[1] is None else (ports[0], ports[1])
-    return (None if link_class is None else str(link_class)), _number(where, "latency", data, least=1), both
+    own = None if link_class is None else str(link_class)
+    return own, _number(where, "latency", data, least=1), both, _wire(where, "", data)
+
+
+def _wire(where: str, prefix: str, data: Mapping[str, Any]) -> Wire:
+    """Return what attributes, whose names begin with `prefix`, say of a link."""
+    rate, delay, length = (_real(where, prefix + name, data) for name in WIRE)
+    return rate, delay, length
+
+
+def _real(where: str, key: str, data: Mapping[str, Any]) -> float | None:
+    """Return the number above 0 that `data` has under `key`, if it has one."""
+    value = data.get(key)
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise TopoloomError(f"{where}: {key} is {value!r}; it must be a number above 0")
+    return number
 
 
 def _number(where: str, key: str, data: Mapping[str, Any], least: int) -> int | None:
@@ -103,17 +137,26 @@ def _number(where: str, key: str, data: Mapping[str, Any], least: int) -> int | 
     return number
 
 
+UNSAID: Wire = (None, None, None)
+"""A link of which nothing is said."""
+
+
+def _said(prefix: str, wire: Wire) -> dict[str, float]:
+    """Return what is said of a link, as attributes."""
+    return {prefix + name: value for name, value in zip(WIRE, wire, strict=True) if value is not None}
+
+
 def to_networkx(core: _core.Network) -> "nx.MultiGraph":
     """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`."""
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
     graph = nx.MultiGraph(spec=core.written_as() or core.spec)
-    names = core.router_names()
+    names, of_terminals = core.router_names(), core.terminal_wires()
     for router, terminals in enumerate(core.terminals_by_router()):
-        graph.add_node(router, terminals=terminals, **({} if names is None else {"name": names[router]}))
-    for (router_a, port_a, router_b, port_b, link_class), latency in zip(
-        core.edges(), core.own_latencies(), strict=True
-    ):
-        own = {} if latency is None else {"latency": latency}
+        said = {} if of_terminals is None else _said("terminal_", of_terminals[router])
+        graph.add_node(router, terminals=terminals, **said, **({} if names is None else {"name": names[router]}))
+    links = zip(core.edges(), core.own_latencies(), core.link_wires() or repeat(UNSAID), strict=False)
+    for (router_a, port_a, router_b, port_b, link_class), latency, wire in links:
+        own = ({} if latency is None else {"latency": latency}) | _said("", wire)
         graph.add_edge(router_a, router_b, port_a=port_a, port_b=port_b, link_class=link_class, **own)
     return graph

@@ -12,8 +12,8 @@ from topoloom.engine.results import Bisection, CardSizes, PathDiversity, RouteLe
 from topoloom.files import source
 from topoloom.layout.layouts import Layout
 from topoloom.network.bisection import candidates
-from topoloom.network.facts import FACTS
 from topoloom.network.facts import bound as bound_sign
+from topoloom.network.facts import facts_of
 from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
@@ -65,7 +65,8 @@ class Network:
         Routers are the nodes: those called 0, 1, … have these ids, other whole numbers count in ascending order, and
         other names in the order of the graph. A node may have ``terminals``, their number, or be a terminal itself if
         its ``kind`` or ``type`` is ``terminal`` or ``host``; an edge may have ``link_class``, ``latency`` (cycles),
-        ``port_a`` and ``port_b``. In a directed graph an edge and its reverse are one link.
+        ``port_a`` and ``port_b``, ``rate_gbps`` (in each direction), ``latency_ns`` and ``length_m``; a node those of
+        its terminals' links, as ``terminal_rate_gbps`` and so on. In a directed graph an edge and its reverse are one link.
 
         Args:
             graph: The graph; the edges of a multigraph are parallel links.
@@ -113,7 +114,7 @@ class Network:
         rows = "".join(
             f"<tr><th style='text-align:left'>{fact.label}</th>"
             f"<td>{bound_sign(fact, facts)}{fact.text(facts)} {fact.unit}</td></tr>"
-            for fact in FACTS
+            for fact in facts_of([facts])
         )
         return f"<b>{escape(self.spec)}</b><table>{rows}</table>"
 

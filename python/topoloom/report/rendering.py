@@ -9,7 +9,7 @@ from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from topoloom import _core
-from topoloom.network.facts import FACTS, assumptions, bound
+from topoloom.network.facts import assumptions, bound, facts_of
 from topoloom.plotting import floor_svg
 from topoloom.report.charts import chart_data
 from topoloom.report.comparison import PROVED_ROUTERS, Comparison
@@ -33,7 +33,7 @@ def render_report(comparison: Comparison) -> str:
             specs=specs,
             roles=_roles(comparison),
             contests=contests(comparison),
-            fact_rows=FACTS,
+            fact_rows=facts_of(comparison.facts),
             bound=bound,
             assumptions=assumptions(comparison.facts),
             data=chart_data(comparison) | {"drawings": drawings(comparison), "heat": heat_maps(comparison)},

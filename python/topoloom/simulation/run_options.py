@@ -18,6 +18,7 @@ class LinkLatencies(Options):
         global_: Of links between groups.
         up: Of links of trees.
         internal: Of links between the routers of one node.
+        nic: Of links between network interfaces of hosts and routers.
         inside: Of links between routers of one cabinet, whatever their class; None for their class's.
         between: Of links between routers of different cabinets, whatever their class; None for their class's.
         cabinet: Which routers share a cabinet, as a layout's ``cabinet`` says; None for the default layout's.
@@ -28,6 +29,7 @@ class LinkLatencies(Options):
     global_: U32 = Field(default=1, alias="global")
     up: U32 = 1
     internal: U32 = 1
+    nic: U32 = 1
     inside: U32 | None = None
     between: U32 | None = None
     cabinet: CabinetRule | None = None

@@ -13,7 +13,7 @@ class WorkloadOptions(EngineOptions):
     Attributes:
         engine: The engine: flow, with fair shares of links, or cycle, flit by flit.
         mapping: Which terminal runs which task: linear, random, blocks or tiles.
-        rate: Bits or bytes a second of a link, as in 10Gb/s.
+        rate: Bits or bytes a second of a link, as in 10Gb/s, of networks whose links have no rates of their own.
         flit: Bytes of a flit, of the cycle engine.
         flow_engine: Options of the flow engine, such as ``model=share,injection=1``.
     """

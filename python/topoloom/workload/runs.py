@@ -33,6 +33,10 @@ ONE_DECISION = (
     "paths=1: a message takes one path; --flow-engine paths=16 splits it into parts that decide for themselves"
 )
 SEVERAL_DECISIONS = "paths={paths}: a message is split evenly into so many parts, each of which decides for itself"
+OWN_RATES = (
+    "{spec}: links have the rates that its spec or file gives, whatever --rate says; messages alone are measured by "
+    "{gbps:g} Gb/s, what a terminal sends at load 1"
+)
 """What makespans rest on."""
 
 
@@ -95,6 +99,8 @@ class WorkloadRun:
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
         """Return what the makespan rests on, a sentence each."""
         said = [IDEAL]
+        if (gbps := self.network.injection_gbps) is not None:
+            said.append(OWN_RATES.format(spec=self.network.spec, gbps=gbps))
         if paths is not None and adapts(self.network, self.routing):
             parts = ONE_DECISION if paths == 1 else SEVERAL_DECISIONS.format(paths=paths)
             said += [ADAPTIVE.format(routing=self.routing), parts]

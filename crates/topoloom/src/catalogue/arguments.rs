@@ -38,7 +38,7 @@ impl<'a> Arguments<'a> {
     /// For a value that is read under a name of its own, without keys.
     pub fn alone(name: &'static str, wrong: fn(String) -> Error, value: &'a str) -> Self {
         let lead = Lead::All("");
-        let entry = Entry { noun: "", name, lead, keys: &[], alone: Alone::Flag, wrong };
+        let entry = Entry { noun: "", name, lead, keys: &[], shared: &[], alone: Alone::Flag, wrong };
         Self { entry, place: name, lead: value, values: Vec::new() }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Arguments<'a> {
             }
         };
         let Entry { noun, name: own, keys, wrong, .. } = self.entry;
-        if keys.is_empty() {
+        if keys.is_empty() && self.entry.shared.is_empty() {
             return Err(wrong(format!("{noun} '{own}' takes no keys, but '{name}' is given")));
         }
         let Some(key) = self.entry.key(name) else { return Err(self.unknown_key(name)) };
@@ -123,8 +123,8 @@ impl<'a> Arguments<'a> {
 
     /// A sentence on a key that there is not, with those that there are.
     fn unknown_key(&self, name: &str) -> Error {
-        let Entry { name: own, keys, wrong, alone, .. } = self.entry;
-        let known = || keys.iter().map(|key| key.name);
+        let Entry { name: own, wrong, alone, .. } = self.entry;
+        let known = || self.entry.offered(name);
         match alone {
             Alone::Flag => wrong(unknown(format_args!("key of {own}"), name, known())),
             _ if own == self.place => self.mistake(unknown("key", name, known())),
@@ -165,7 +165,7 @@ impl<'a> Arguments<'a> {
             Kind::Int(_, most) if value.parse::<u128>().is_ok_and(|number| number > most.into()) => {
                 format!("{key} is {value}; at most {most} is possible")
             }
-            Kind::Int(..) | Kind::Real(..) | Kind::Above(_) | Kind::Metres(_) | Kind::Or(..) if number => {
+            Kind::Int(..) | Kind::Real(..) | Kind::Above(_) | Kind::Metres(_) | Kind::Or(..) | Kind::Rate if number => {
                 format!("{key} is {value}; it must be {}", kind.wanted())
             }
             _ => format!("{key} is '{value}'; it must be {}", kind.wanted()),
@@ -289,8 +289,14 @@ mod tests {
         Key::new("base", Kind::Network, ""),
     ];
 
+    const SHARED: &[Key] = &[
+        Key::new("rate", Kind::Rate, ""),
+        Key::new("rate.global", Kind::Rate, ""),
+        Key::new("delay.up", Kind::Delay("350ns"), ""),
+    ];
+
     fn entry(lead: Lead, alone: Alone) -> Entry {
-        Entry { noun: "the thing", name: "thing", lead, keys: KEYS, alone, wrong: Error::Config }
+        Entry { noun: "the thing", name: "thing", lead, keys: KEYS, shared: SHARED, alone, wrong: Error::Config }
     }
 
     #[test]
@@ -336,7 +342,16 @@ mod tests {
             (loose, "seed=-1", "x: seed is -1; it must be a whole number from 0 up"),
             (loose, "open=maybe", "x: open is 'maybe'; it must be true or false"),
             (loose, "sides=2xx", "x: sides is '2xx'; it must be whole numbers from 1 up, as in 16x16x8"),
-            (Entry { keys: &[], ..loose }, "p=1", "the thing 'thing' takes no keys, but 'p' is given"),
+            (
+                strict,
+                "4,rate.globl=1G",
+                "x: unknown key of thing 'rate.globl' (did you mean 'rate.global'?); there are: rate.",
+            ),
+            (strict, "4,rte=1G", "x: unknown key of thing 'rte' (did you mean 'rate'?)"),
+            (strict, "4,rate=400", "x: rate is 400; it must be bits or bytes a second above 0, as in 400G"),
+            (strict, "4,rate=-1G", "x: rate is '-1G'; it must be bits or bytes a second above 0"),
+            (strict, "4,delay.up=0ns", "x: delay.up is '0ns'; it must be a time above 0 with its unit, as in 350ns"),
+            (Entry { keys: &[], shared: &[], ..loose }, "p=1", "the thing 'thing' takes no keys, but 'p' is given"),
         ] {
             let sentence = Arguments::read(entry, "x", text).expect_err(text).to_string();
             assert!(sentence.starts_with(words), "{text}: {sentence}");

@@ -1,5 +1,6 @@
 //! What can be asked for by name, as far as its text goes.
 
+use super::grammar;
 use super::key::Key;
 use crate::error::Error;
 
@@ -19,6 +20,8 @@ pub struct Entry {
     pub lead: Lead,
     /// The keys it takes.
     pub keys: &'static [Key],
+    /// Keys that it shares with all others of its kind.
+    pub shared: &'static [Key],
     /// What stands alone between commas.
     pub alone: Alone,
     /// The error that a mistake becomes.
@@ -67,6 +70,24 @@ impl Alone {
 impl Entry {
     /// The key called `name`.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
-        self.keys.iter().find(|key| key.name == name)
+        self.all_keys().find(|key| key.name == name)
+    }
+
+    /// The place of a key among all that it takes, its own first.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.all_keys().position(|key| key.name == name)
+    }
+
+    /// Its own keys, then those that it shares.
+    fn all_keys(&self) -> impl Iterator<Item = &'static Key> {
+        self.keys.iter().chain(self.shared)
+    }
+
+    /// The keys that a sentence on the unknown key `name` offers: those of one class of links only where it looks for one.
+    pub fn offered(&self, name: &str) -> impl Iterator<Item = &'static str> {
+        let of_class = grammar::is_of_class(name);
+        let own = self.keys.iter().filter(move |_| !of_class);
+        let shared = self.shared.iter().filter(move |key| grammar::is_of_class(key.name) == of_class);
+        own.chain(shared).map(|key| key.name)
     }
 }

@@ -164,6 +164,11 @@ pub fn weighted(item: &str) -> Option<(&str, &str)> {
     item.split_once(':')
 }
 
+/// True of a key of one class of links, as in `rate.global`.
+pub fn is_of_class(key: &str) -> bool {
+    key.contains('.')
+}
+
 /// The numbers of `4x4x2`.
 pub fn sides(text: &str) -> impl Iterator<Item = &str> {
     text.split('x')

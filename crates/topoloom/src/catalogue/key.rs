@@ -45,12 +45,16 @@ pub enum Kind {
     Rate,
     /// Seconds with their unit, from 0 up; the text is an example of one.
     Time(&'static str),
+    /// The same, above 0.
+    Delay(&'static str),
     /// Metres, from 0 to these.
     Metres(f64),
     /// `true` or `false`.
     Flag,
     /// The path of a file that is read.
     File,
+    /// A host, or the path of a file that describes one, which ends in `.toml`.
+    Host,
     /// Which cabinet routers stand in, which a file may tell: `16`, `4x4`, `racks.csv`.
     Cabinet,
     /// Whole numbers from 1 up with an x between them: `16x16x8`.
@@ -85,10 +89,11 @@ impl Kind {
             Self::Choice(_) => "choice",
             Self::Bytes => "bytes",
             Self::Rate => "rate",
-            Self::Time(_) => "time",
+            Self::Time(_) | Self::Delay(_) => "time",
             Self::Flag => "flag",
             Self::File => "file",
             Self::Cabinet => "cabinet",
+            Self::Host => "host",
             Self::Sides => "sides",
             Self::Network => "network",
             Self::Layout => "layout",
@@ -113,11 +118,13 @@ impl Kind {
             Self::Part => "from 0 to 1, or from 0% to 100%".to_owned(),
             Self::Choice(words) => listed(words),
             Self::Bytes => "a number of bytes from 1 up, as in 64KiB".to_owned(),
-            Self::Rate => "bits or bytes a second, as in 10Gb/s or 25GB/s".to_owned(),
+            Self::Rate => "bits or bytes a second above 0, as in 400G, 10Gb/s or 25GB/s".to_owned(),
             Self::Time(example) => format!("a time with its unit, as in {example}"),
+            Self::Delay(example) => format!("a time above 0 with its unit, as in {example}"),
             Self::Metres(most) => format!("metres, from 0 to {most}"),
             Self::Flag => "true or false".to_owned(),
             Self::File => "the path of a file".to_owned(),
+            Self::Host => "a host, or a file ending in .toml".to_owned(),
             Self::Cabinet => {
                 "a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, metis:16, fit, \
                               or own"
@@ -143,11 +150,12 @@ impl Kind {
             Self::Bytes => values::bytes(text).is_some(),
             Self::Rate => values::rate(text).is_some(),
             Self::Time(_) => values::seconds(text).is_some(),
+            Self::Delay(_) => values::seconds(text).is_some_and(|time| time > 0.0),
             Self::Metres(most) => text.parse::<f64>().is_ok_and(|metres| (0.0..=most).contains(&metres)),
             Self::Flag => matches!(text, "true" | "false"),
             Self::Sides => grammar::sides(text).all(|side| side.parse::<u32>().is_ok_and(|side| side > 0)),
             Self::Or(word, kind) => text == word || kind.allows(text),
-            Self::File | Self::Cabinet | Self::Network | Self::Layout | Self::Text(_) | Self::List(_) => {
+            Self::File | Self::Host | Self::Cabinet | Self::Network | Self::Layout | Self::Text(_) | Self::List(_) => {
                 !text.is_empty()
             }
         }
@@ -158,6 +166,7 @@ impl Kind {
         match self {
             Self::File => Some(text),
             Self::Cabinet => is_table(text).then_some(text),
+            Self::Host => text.ends_with(".toml").then_some(text),
             _ => None,
         }
     }
@@ -195,6 +204,7 @@ mod tests {
             (Kind::Bytes, &["64", "64KiB"], &["0", "64Kib"]),
             (Kind::Rate, &["10Gb/s"], &["10", "0Gb/s"]),
             (Kind::Time("5us"), &["5us", "0s"], &["5", "-1s"]),
+            (Kind::Delay("5us"), &["5us", "0.1ns"], &["5", "-1s", "0s", "0ns"]),
             (Kind::Metres(10.0), &["0", "1.5"], &["-1", "11", "inf", "short"]),
             (Kind::Flag, &["true", "false"], &["yes", ""]),
             (Kind::Sides, &["4", "4x4", "2x3x4"], &["4x", "x4", "0x4", "4xx4", "4X4"]),

@@ -57,7 +57,7 @@ impl Name {
         }
         for (key, value) in given.values() {
             let value = this.take(key, value, part)?;
-            let place = entry.keys.iter().position(|known| known.name == key.name).unwrap_or_default();
+            let place = entry.place(key.name).unwrap_or_default();
             written.push((place + 1, item(entry, key, &value)));
         }
         written.sort();
@@ -96,7 +96,7 @@ fn item(entry: &Entry, key: &Key, value: &str) -> String {
     let behind = entry.lead == Lead::Behind && entry.keys[entry.keys.len() - 1].name == key.name;
     let text = match key.kind {
         Kind::File if leads && !value.contains([',', '"']) => value.to_owned(),
-        Kind::File | Kind::Cabinet => quoted(value),
+        Kind::File | Kind::Cabinet | Kind::Host => quoted(value),
         Kind::Flag if value == "true" && entry.alone == Alone::Flag => return key.name.to_owned(),
         _ => value.to_owned(),
     };

@@ -43,9 +43,9 @@ pub fn seconds(text: &str) -> Option<f64> {
     (time.is_finite() && time >= 0.0).then_some(time)
 }
 
-/// Bytes a second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`.
+/// Bytes a second: `10Gb/s`, `400Gbit/s`, `12.5GB/s`, `100MB/s`; `400G` is 400 Gb/s, as ports are called.
 pub fn rate(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 9] = [
+    const UNITS: [(&str, f64); 12] = [
         ("Gbit/s", 1e9 / 8.0),
         ("Mbit/s", 1e6 / 8.0),
         ("Tbit/s", 1e12 / 8.0),
@@ -55,6 +55,9 @@ pub fn rate(text: &str) -> Option<f64> {
         ("GB/s", 1e9),
         ("MB/s", 1e6),
         ("TB/s", 1e12),
+        ("M", 1e6 / 8.0),
+        ("G", 1e9 / 8.0),
+        ("T", 1e12 / 8.0),
     ];
     let (digits, unit) = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
     let rate = digits.trim_end().parse::<f64>().ok()? * unit;
@@ -76,9 +79,9 @@ mod tests {
 
     #[test]
     fn rates_tell_bits_from_bytes() {
-        let read = ["10Gb/s", "10 Gbit/s", "12.5GB/s", "800Mb/s"].map(rate);
-        assert_eq!(read, [1.25e9, 1.25e9, 12.5e9, 1e8].map(Some));
-        for wrong in ["10", "10Gb", "0Gb/s", "-1GB/s", "infGB/s", "nanGb/s", "Gb/s"] {
+        let read = ["10Gb/s", "10 Gbit/s", "12.5GB/s", "800Mb/s", "400G", "1.6T"].map(rate);
+        assert_eq!(read, [1.25e9, 1.25e9, 12.5e9, 1e8, 50e9, 200e9].map(Some));
+        for wrong in ["10", "10Gb", "0Gb/s", "-1GB/s", "infGB/s", "nanGb/s", "Gb/s", "G", "0G", "10g"] {
             assert_eq!(rate(wrong), None, "{wrong}");
         }
     }

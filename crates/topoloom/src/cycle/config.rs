@@ -48,7 +48,15 @@ impl TryFrom<String> for Injection {
 
 /// An injection process, as users name it.
 const fn injection(name: &'static str, keys: &'static [Key]) -> Entry {
-    Entry { noun: "the injection", name, lead: Lead::Nothing, keys, alone: Alone::Flag, wrong: Error::Config }
+    Entry {
+        noun: "the injection",
+        name,
+        lead: Lead::Nothing,
+        keys,
+        shared: &[],
+        alone: Alone::Flag,
+        wrong: Error::Config,
+    }
 }
 
 /// The injection processes by name.

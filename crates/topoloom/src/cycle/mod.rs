@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{Latencies, LinkTimes};
 use crate::memory::available_memory;
-use crate::network::{LinkClass, Network, PortId, TerminalId};
+use crate::network::{Link, LinkClass, Network, PortId, TerminalId};
 use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
 use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
@@ -72,6 +72,22 @@ pub struct Setup {
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
     pub injection: Vec<u64>,
+}
+
+/// Refuses links of different rates.
+fn check_equal_rates(network: &Network) -> Result<()> {
+    let rate = |link: &Link| network.gbps(link.ends[0]);
+    let mut rates = network.links().iter().filter_map(rate);
+    let (first, injection) = (rates.next(), network.injection_gbps());
+    let other = rates.find(|rate| Some(*rate) != first).or(injection.filter(|rate| Some(*rate) != first));
+    match (first, other) {
+        (Some(first), Some(other)) => Err(Error::Config(format!(
+            "{} has links of {first} and of {other} Gb/s; the cycle engine carries a flit a cycle over every link, so that \
+             all must have one rate (the flow engine and channel loads know different ones)",
+            network.spec()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 impl Setup {
@@ -116,6 +132,7 @@ impl Setup {
             injection: Vec::new(),
         };
         setup.check_latencies(network)?;
+        check_equal_rates(network)?;
         setup.check_size(network)?;
         Ok(setup)
     }

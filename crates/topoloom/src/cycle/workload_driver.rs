@@ -47,6 +47,11 @@ impl Units {
         Ok(Self { flit_bytes, bytes_per_s })
     }
 
+    /// The same on `network`: where its links have rates, a cycle is a flit at theirs.
+    pub fn on(self, network: &Network) -> Self {
+        network.injection_gbps().map_or(self, |gbps| Self { bytes_per_s: gbps * 1e9 / 8.0, ..self })
+    }
+
     /// Seconds of a cycle.
     pub fn cycle_s(&self) -> f64 {
         f64::from(self.flit_bytes) / self.bytes_per_s

@@ -6,7 +6,7 @@ use super::rates::Sharing;
 use crate::catalogue::values::rate as bytes_per_s;
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result};
-use crate::network::Network;
+use crate::network::{Network, PortId};
 
 /// The keys, with their meaning.
 pub const KEYS: &[Key] = &[
@@ -15,7 +15,11 @@ pub const KEYS: &[Key] = &[
         Kind::Choice(&["max-min", "share", "sticky"]),
         "how flows share channels: max-min (default), share or sticky",
     ),
-    Key::new("gbps", Kind::Text("a number above 0"), "the rate of a link in each direction, in Gb/s (default 10)"),
+    Key::new(
+        "gbps",
+        Kind::Text("a number above 0"),
+        "the rate in each direction, in Gb/s, of links that have none of their own (default 10)",
+    ),
     Key::new(
         "injection",
         Kind::Text("a number above 0, or inf"),
@@ -29,7 +33,7 @@ pub const KEYS: &[Key] = &[
     Key::new(
         "latency",
         Kind::Time("100ns"),
-        "the time that a message takes for each link of its path, as in 100ns (default 0)",
+        "the time that a message takes for each link of its path that has no delay of its own, as in 100ns (default 0)",
     ),
     Key::new("paths", Kind::count(1), "parts that each message is split into, each on a path drawn for it (default 1)"),
     Key::new(
@@ -46,6 +50,7 @@ pub const ENTRY: Entry = Entry {
     name: "flow",
     lead: Lead::Nothing,
     keys: KEYS,
+    shared: &[],
     alone: Alone::Flag,
     wrong: Error::Config,
 };
@@ -143,28 +148,33 @@ impl FlowConfig {
         Ok(Self { gbps: bytes * 8e-9, seed, ..Self::read(text)? })
     }
 
-    /// What a terminal of `network` can send and receive, in link rates; `None`: no limit. Where routers have several
-    /// terminals, each has a link of its own and no more than that link's rate.
+    /// What a terminal of `network` can send and receive, in rates of its link; `None`: no limit. Where terminals have links
+    /// of their own, each has no more than that link's rate.
     pub fn limits(&self, network: &Network) -> [Option<f64>; 2] {
-        let link = if has_terminal_links(network) { 1.0 } else { f64::INFINITY };
+        let link = if network.has_terminal_links() { 1.0 } else { f64::INFINITY };
         let least = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY).min(link);
         [self.injection, self.consumption].map(|limit| Some(least(limit)).filter(|links| links.is_finite()))
     }
 
-    /// Bytes a second of a link in one direction.
+    /// Bytes a second in one direction of a link that has no rate of its own.
     pub fn link_rate(&self) -> f64 {
         self.gbps * 1e9 / 8.0
     }
-}
 
-/// Whether terminals hang on routers by links: where no router has two, a terminal and its router are one board.
-fn has_terminal_links(network: &Network) -> bool {
-    network.routers().any(|router| network.terminals_of(router).nth(1).is_some())
-}
+    /// Bytes a second in one direction of the link at `port` of `network`.
+    pub fn rate_of(&self, network: &Network, port: PortId) -> f64 {
+        network.gbps(port).unwrap_or(self.gbps) * 1e9 / 8.0
+    }
 
-/// The links of terminals on every path between two of them.
-pub(super) fn terminal_links(network: &Network) -> u32 {
-    if has_terminal_links(network) { 2 } else { 0 }
+    /// Bytes a second that a message alone is measured by: of a terminal at load 1, or of a link where all are alike.
+    pub fn unit_rate(&self, network: &Network) -> f64 {
+        network.injection_gbps().unwrap_or(self.gbps) * 1e9 / 8.0
+    }
+
+    /// Seconds that a message takes for the link at `port` of `network`, beside the time that its bytes take.
+    pub fn delay_of(&self, network: &Network, port: PortId) -> f64 {
+        network.wire(port).latency_ns.map_or(self.latency_s, |ns| ns * 1e-9)
+    }
 }
 
 /// Parts of a message that there can be.

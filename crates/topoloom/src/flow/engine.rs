@@ -5,7 +5,6 @@ use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::adaptive::{AdaptivePaths, Part};
-use super::config::terminal_links;
 use super::record::Record;
 use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
@@ -162,6 +161,8 @@ struct Flight {
     queued: u32,
     /// Channels between routers.
     between: u32,
+    /// What the links of its path take.
+    delay_s: f64,
     /// Of its path.
     hash: u64,
 }
@@ -270,8 +271,6 @@ struct Engine<'a> {
     causes: Vec<u32>,
     /// Channels of all paths so far, for an estimate of memory.
     hops: u64,
-    /// Links of terminals on every path.
-    terminal_links: u32,
 }
 
 impl<'a> Engine<'a> {
@@ -304,12 +303,11 @@ impl<'a> Engine<'a> {
             timers_set: 0,
             now: 0.0,
             active: 0,
-            record: Record::new(channels, messages.len(), config, ideal_s),
+            record: Record::new(channels, messages.len(), config, config.unit_rate(network), ideal_s),
             path: Vec::new(),
             ready: Vec::new(),
             causes: Vec::new(),
             hops: 0,
-            terminal_links: terminal_links(network),
         }
     }
 
@@ -374,10 +372,9 @@ impl<'a> Engine<'a> {
         }
         // In the order of messages, whichever class was first by a rounding.
         done.sort_unstable_by_key(|(message, _)| *message);
-        for (message, between) in done {
-            if self.config.latency_s > 0.0 {
-                let links = between + self.terminal_links;
-                self.set_timer(now + self.config.latency_s * f64::from(links), Event::Deliver(message));
+        for (message, delay_s) in done {
+            if self.paths.have_delays() {
+                self.set_timer(now + delay_s, Event::Deliver(message));
             } else {
                 self.deliver(message, script)?;
             }
@@ -410,8 +407,8 @@ impl<'a> Engine<'a> {
         self.begin_all(script, Record::by_message(message))
     }
 
-    /// Takes the flows of a class that are complete out of it; appends messages that are, with the hops of their path.
-    fn complete(&mut self, class: u32, until: f64, done: &mut Vec<(u32, u32)>) {
+    /// Takes the flows of a class that are complete out of it; appends messages that are, with the delay of their path.
+    fn complete(&mut self, class: u32, until: f64, done: &mut Vec<(u32, f64)>) {
         let flight = self.flights[class as usize];
         let mut gone = 0;
         let (mut goal, mut message) = (flight.goal, flight.message);
@@ -427,7 +424,7 @@ impl<'a> Engine<'a> {
             if self.last_part(message) {
                 self.record.bytes += self.messages[message as usize].bytes;
                 self.record.served_late(message, self.now - time.min(self.now));
-                done.push((message, flight.between));
+                done.push((message, flight.delay_s));
             }
             let next = self.more.get_mut(&class).and_then(BinaryHeap::pop);
             (goal, message) = next.map_or((f64::INFINITY, u32::MAX), |Goal(goal, message)| (goal, message));
@@ -610,7 +607,9 @@ impl<'a> Engine<'a> {
         let class = self.rates.add(path, 1);
         self.by_path.entry(hash).or_insert(class);
         let queued = self.flights.get(class as usize).map_or(0, |flight| flight.queued + 1);
-        let flight = Flight { served: 0.0, since: self.now, rate: 0.0, goal: bytes, message, queued, between, hash };
+        let delay_s = self.paths.delay_s((self.ends)(message), path.iter().copied());
+        let (served, since, rate, goal) = (0.0, self.now, 0.0, bytes);
+        let flight = Flight { served, since, rate, goal, message, queued, between, delay_s, hash };
         if self.flights.len() == class as usize {
             self.flights.push(flight);
         } else {

@@ -6,7 +6,7 @@
 
 use super::FlowConfig;
 use crate::error::{Error, Result};
-use crate::network::{Network, Peer, PortId, TerminalId};
+use crate::network::{Network, Peer, Port, PortId, TerminalId};
 use crate::rng::{Rng, mix};
 use crate::routing::{AnyRouting, Idle, Routing, View};
 
@@ -20,6 +20,11 @@ pub struct Paths<'a> {
     injection: bool,
     consumption: bool,
     seed: u64,
+    config: FlowConfig,
+    /// True if messages take time for links.
+    delays: bool,
+    /// True if terminals have links of their own.
+    terminal_links: bool,
 }
 
 /// The queues that a packet sees on its path.
@@ -105,19 +110,50 @@ impl<'a> Paths<'a> {
     /// Paths by `routing`, with the channels of terminals that `config` limits.
     pub fn new(network: &'a Network, routing: &'a AnyRouting, config: &FlowConfig) -> Self {
         let [injection, consumption] = config.limits(network).map(|limit| limit.is_some());
-        Self { network, routing, injection, consumption, seed: config.seed }
+        let delays = config.latency_s > 0.0 || network.has_delays();
+        let (config, terminal_links) = (config.clone(), network.has_terminal_links());
+        Self { network, routing, injection, consumption, seed: config.seed, config, delays, terminal_links }
+    }
+
+    /// Seconds that the last byte of a message takes from `source` to `target` once it has been sent, over the links of
+    /// `path` between routers and those of the two terminals.
+    pub(super) fn delay_s(&self, [source, target]: [TerminalId; 2], path: impl Iterator<Item = u32>) -> f64 {
+        if !self.delays {
+            return 0.0;
+        }
+        let ports = self.network.ports();
+        let between = |channel: &u32| matches!(ports.get(*channel as usize), Some(Port { peer: Peer::Port(_), .. }));
+        let links = path.filter(between);
+        if !self.network.has_delays() {
+            return self.config.latency_s * (links.count() + if self.terminal_links { 2 } else { 0 }) as f64;
+        }
+        let delay = |port: PortId| self.config.delay_of(self.network, port);
+        let between: f64 = links.map(|channel| delay(PortId(channel))).sum();
+        between + self.terminal_delay_s([source, target])
+    }
+
+    /// Seconds of the links of two terminals.
+    pub(super) fn terminal_delay_s(&self, ends: [TerminalId; 2]) -> f64 {
+        let delay = |end| self.config.delay_of(self.network, self.network.terminal_port(end));
+        if self.terminal_links { ends.map(delay).iter().sum() } else { 0.0 }
+    }
+
+    /// True if messages take time for links.
+    pub(super) fn have_delays(&self) -> bool {
+        self.delays
     }
 
     /// The capacities of all channels in bytes a second.
-    pub fn capacities(network: &Network, config: &FlowConfig) -> impl Iterator<Item = f64> {
-        let rate = config.link_rate();
-        let [injection, consumption] = config.limits(network).map(|limit| limit.map(|links| links * rate));
-        let of_terminals = consumption.unwrap_or(f64::INFINITY);
-        let ports = network.ports().iter().map(move |port| match port.peer {
-            Peer::Port(_) => rate,
-            Peer::Terminal(_) => of_terminals,
+    pub fn capacities<'n>(network: &'n Network, config: &'n FlowConfig) -> impl Iterator<Item = f64> + 'n {
+        let [injection, consumption] = config.limits(network);
+        let ports = (0..).map(PortId).zip(network.ports()).map(move |(port, at)| match (at.peer, consumption) {
+            (Peer::Port(_), _) => config.rate_of(network, port),
+            (Peer::Terminal(_), Some(links)) => links * config.rate_of(network, port),
+            (Peer::Terminal(_), None) => f64::INFINITY,
         });
-        ports.chain(injection.into_iter().flat_map(|limit| std::iter::repeat_n(limit, network.num_terminals())))
+        let terminals = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
+        let sent = move |links: f64| terminals.clone().map(move |port| links * config.rate_of(network, port));
+        ports.chain(injection.into_iter().flat_map(sent))
     }
 
     /// The random stream that the paths of a pair are drawn from.

@@ -169,6 +169,8 @@ struct Computation {
 
 /// What is written down during a run.
 pub(super) struct Record {
+    /// Bytes a second that messages alone are measured by.
+    unit_rate: f64,
     ideal_s: f64,
     pub flows: u64,
     pub bytes: u64,
@@ -190,9 +192,10 @@ pub(super) struct Record {
 }
 
 impl Record {
-    pub fn new(channels: usize, messages: usize, config: &FlowConfig, ideal_s: f64) -> Self {
+    pub fn new(channels: usize, messages: usize, config: &FlowConfig, unit_rate: f64, ideal_s: f64) -> Self {
         let late = if config.coalesce > 0.0 { messages } else { 0 };
         Self {
+            unit_rate,
             ideal_s,
             flows: 0,
             bytes: 0,
@@ -314,7 +317,7 @@ impl Record {
             bytes: self.bytes,
             completed,
             coalesced_s,
-            messages: self.message_times(messages, config),
+            messages: self.message_times(messages),
             channels,
             busiest,
             timeline: self.timeline(network, makespan, config),
@@ -327,7 +330,7 @@ impl Record {
 
     fn timeline(&mut self, network: &Network, makespan: f64, config: &FlowConfig) -> Timeline {
         let mut line = std::mem::take(&mut self.timeline);
-        let channels = 2.0 * network.links().len() as f64 * config.link_rate();
+        let channels = channel_rates(network, config);
         let last = line.flows.len().saturating_sub(1);
         if makespan <= last as f64 * line.interval_s * (1.0 + 1e-9) {
             // The end is a boundary: nothing is left for the last one.
@@ -346,14 +349,13 @@ impl Record {
         line
     }
 
-    fn message_times(&self, messages: &[Message], config: &FlowConfig) -> Option<MessageTimes> {
+    fn message_times(&self, messages: &[Message]) -> Option<MessageTimes> {
         let done = || self.times.iter().zip(messages).filter(|(times, _)| times[1].is_finite());
         let mut took: Vec<f64> = done().map(|([start, end], _)| end - start).collect();
         let count = took.len();
         let last = count.checked_sub(1)?;
-        let stretch = |([start, end], message): (&[f64; 2], &Message)| {
-            (end - start) / (message.bytes as f64 / config.link_rate())
-        };
+        let stretch =
+            |([start, end], message): (&[f64; 2], &Message)| (end - start) / (message.bytes as f64 / self.unit_rate);
         let stretches = || done().filter(|(_, message)| message.bytes > 0).map(stretch);
         let mut nth = |place: usize| *took.select_nth_unstable_by(place, f64::total_cmp).1;
         // The least that so many per cent of them do not exceed.
@@ -432,7 +434,7 @@ impl Record {
                 let (message, [start_s, end_s]) = (messages[cause as usize], self.times[cause as usize]);
                 path.messages += 1;
                 path.message_s += end_s - start_s;
-                path.alone_s += message.bytes as f64 / config.link_rate();
+                path.alone_s += message.bytes as f64 / self.unit_rate;
                 coalesced += f64::from(self.late.get(cause as usize).copied().unwrap_or(0.0));
                 let ends = [message.source, message.target].map(Some);
                 (
@@ -456,4 +458,12 @@ impl Record {
         path.steps.reverse();
         (path, coalesced)
     }
+}
+
+/// Bytes a second of all channels between routers.
+fn channel_rates(network: &Network, config: &FlowConfig) -> f64 {
+    if !network.has_rates() {
+        return 2.0 * network.links().len() as f64 * config.link_rate();
+    }
+    network.links().iter().map(|link| 2.0 * config.rate_of(network, link.ends[0])).sum()
 }

@@ -14,8 +14,10 @@ pub(super) struct Alone<'a> {
     ends: &'a dyn Fn(u32) -> [TerminalId; 2],
     /// Bytes a second that a terminal sends and receives at most.
     terminal: [f64; 2],
-    /// Links of terminals on every path.
-    terminal_links: u32,
+    /// Bytes a second of each channel, where they differ or have delays of their own.
+    channels: Option<Vec<f64>>,
+    /// Bytes a second of the fastest link between routers, and the seconds of the shortest.
+    best: (f64, f64),
 }
 
 impl<'a> Alone<'a> {
@@ -26,15 +28,22 @@ impl<'a> Alone<'a> {
         ends: &'a dyn Fn(u32) -> [TerminalId; 2],
         config: &'a FlowConfig,
     ) -> Self {
-        let limit = |links: Option<f64>| links.map_or(f64::INFINITY, |links| links * config.link_rate());
+        let ports = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
+        let fastest = ports.map(|port| config.rate_of(network, port)).fold(0.0, f64::max);
+        let limit = |links: Option<f64>| links.map_or(f64::INFINITY, |links| links * fastest);
+        let links = || network.links().iter().map(|link| link.ends[0]);
+        let rates = links().map(|port| config.rate_of(network, port));
+        let best =
+            (rates.fold(0.0, f64::max), links().map(|p| config.delay_of(network, p)).fold(f64::INFINITY, f64::min));
         Self {
+            best,
             network,
             paths: Paths::new(network, routing, config),
             config,
             messages,
             ends,
             terminal: config.limits(network).map(limit),
-            terminal_links: super::config::terminal_links(network),
+            channels: (network.has_rates() || network.has_delays()).then(|| Paths::capacities(network, config).collect()),
         }
     }
 
@@ -50,8 +59,38 @@ impl<'a> Alone<'a> {
 
     /// At most the rate of a link on each of its paths, and what its ends can send and receive.
     fn seconds(&self, message: u32) -> f64 {
+        if let Some(channels) = &self.channels {
+            return self.seconds_of_path(message, channels);
+        }
         let rate = self.terminal.iter().fold(self.config.link_rate() * f64::from(self.config.paths), |a, b| a.min(*b));
         self.messages[message as usize].bytes as f64 / rate + self.latency_s(message)
+    }
+
+    /// The longest that a part takes over its path. Where the routing adapts, paths are known at the end alone: they take as
+    /// long as links between the fastest routers do.
+    fn seconds_of_path(&self, message: u32, channels: &[f64]) -> f64 {
+        let (ends, mut path) = ((self.ends)(message), Vec::new());
+        let bytes = self.messages[message as usize].bytes as f64;
+        let part = bytes / f64::from(self.config.paths);
+        let limited = bytes / self.terminal[0].min(self.terminal[1]);
+        if ends[0] == ends[1] {
+            return 0.0;
+        }
+        if self.paths.adapt() {
+            let [from, to] = ends.map(|end| self.network.router_of(end));
+            let (fastest, least_s) = self.best;
+            let links = if from == to { 0.0 } else { (part / fastest).max(limited) + least_s };
+            return links + self.paths.terminal_delay_s(ends);
+        }
+        let mut rng = self.paths.stream(ends[0], ends[1]);
+        let one = |_| {
+            path.clear();
+            // A path that never ends is reported by the run.
+            let _ = self.paths.walk(ends[0], ends[1], &mut rng, &mut path);
+            let slowest = path.iter().map(|&channel| channels[channel as usize]).fold(f64::INFINITY, f64::min);
+            part / slowest + self.paths.delay_s(ends, path.iter().copied())
+        };
+        (0..self.config.paths).map(one).fold(limited, f64::max)
     }
 
     /// That of the shortest of its paths. Where the routing adapts, which paths it takes is known at the end alone: each
@@ -63,15 +102,15 @@ impl<'a> Alone<'a> {
         let ([source, target], mut path) = ((self.ends)(message), Vec::new());
         if self.paths.adapt() {
             let [from, to] = [source, target].map(|end| self.network.router_of(end));
-            return self.config.latency_s * f64::from(u32::from(from != to) + self.terminal_links);
+            return self.config.latency_s * f64::from(from != to) + self.paths.terminal_delay_s([source, target]);
         }
         let mut rng = self.paths.stream(source, target);
-        let mut between = || {
+        let delay_s = |_| {
             path.clear();
             // A path that never ends is reported by the run.
-            self.paths.walk(source, target, &mut rng, &mut path).unwrap_or(0)
+            let _ = self.paths.walk(source, target, &mut rng, &mut path);
+            self.paths.delay_s([source, target], path.iter().copied())
         };
-        let shortest = (0..self.config.paths).map(|_| between()).min().unwrap_or(0);
-        self.config.latency_s * f64::from(shortest + self.terminal_links)
+        (0..self.config.paths).map(delay_s).fold(f64::INFINITY, f64::min)
     }
 }

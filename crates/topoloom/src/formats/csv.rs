@@ -1,7 +1,7 @@
 //! Tables of links, as `topoloom show --edges` writes them: a header with the columns' names, then a link a line.
 //!
 //! The columns `router_a` and `router_b` (or `switch_a` and `switch_b`, `source` and `target`, `from` and `to`) must be
-//! there; `port_a`, `port_b`, `class` and `latency` (cycles) may be. Where ports are given, the ports of a router below
+//! there; `port_a`, `port_b`, `class`, `latency` (cycles), `rate_gbps` (in each direction), `latency_ns` and `length_m` may be. Where ports are given, the ports of a router below
 //! those of its links are its terminals', as in every network of this program; ports that have names keep links apart,
 //! and no more. Cabling lists of `topoloom layout --cables` and `topoloom permute --after` are such tables, too: a line
 //! that names a `terminal` is its cable, with one router.
@@ -9,15 +9,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use super::{Format, Holds, Mistake, RawGraph, RawLink, Timing, edges, link_class, number, short, text};
-use crate::network::Network;
+use super::{
+    Format, Holds, Mistake, RawGraph, RawLink, Timing, WIRE, edges, link_class, number, real, short, text, wire,
+    wire_values,
+};
+use crate::network::{LinkClass, Network, PortId, TerminalId, Wire};
 use crate::table::{Row, Rows, heading};
 
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     endings: &["csv"],
     summary: "the table that show --edges writes: router_a,port_a,router_b,port_b,class,latency",
-    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::Classes, Holds::Latencies],
+    holds: &[Holds::Terminals, Holds::ParallelLinks, Holds::Classes, Holds::Latencies, Holds::Wires],
     read: Some(edges::read),
     write: Some(write),
     beside: None,
@@ -39,6 +42,7 @@ struct Columns {
     ports: Option<[usize; 2]>,
     class: Option<usize>,
     latency: Option<usize>,
+    wire: [Option<usize>; WIRE.len()],
     terminal: Option<usize>,
     cabinets: Option<[usize; 2]>,
     /// What the table was written of, in its first row: the spec of the network, and the rules of its layout.
@@ -62,6 +66,7 @@ impl Columns {
             ports: both(["port_a", "port_b"]),
             class: place("class"),
             latency: place("latency"),
+            wire: WIRE.map(place),
             terminal: place("terminal"),
             cabinets: both(["cabinet_a", "cabinet_b"]),
             written: ["spec", "layout"].map(place),
@@ -70,7 +75,8 @@ impl Columns {
 
     fn known(&self) -> impl Iterator<Item = usize> {
         let of_ends = self.ports.into_iter().chain(self.cabinets).flatten();
-        let of_links = self.class.into_iter().chain(self.latency).chain(self.terminal);
+        let of_links =
+            self.class.into_iter().chain(self.latency).chain(self.terminal).chain(self.wire.into_iter().flatten());
         self.ends.into_iter().chain(of_ends).chain(of_links).chain(self.written.into_iter().flatten())
     }
 }
@@ -141,6 +147,7 @@ impl Reading {
         let mut link = RawLink::new(self.raw.node(ends[0], line), self.raw.node(ends[1], line), line);
         link.class = filled(row, self.columns.class).map(|name| link_class(name, line)).transpose()?;
         link.latency = filled(row, self.columns.latency).map(|text| number("the latency", text, line)).transpose()?;
+        link.wire = self.wire(row)?;
         for (side, &router) in link.ends.iter().enumerate() {
             self.cabinet(row, side, router)?;
         }
@@ -162,11 +169,25 @@ impl Reading {
         let router = self.raw.node(ends[side], row.line);
         self.cabinet(row, side, router)?;
         self.port(row, side, router)?;
+        // Cables of terminals have lengths of their own, each its own.
+        let wire = Wire { length_m: None, ..self.wire(row)? };
+        if wire != Wire::UNSAID {
+            self.raw.terminal_wire(router, wire, row.line)?;
+        }
         let number = self.terminals.number("the terminal", terminal, row.line)?;
         if self.homes.insert(number, router).is_some() {
             return Err(Mistake::at(row.line, format!("terminal {terminal} has a cable already")));
         }
         Ok(())
+    }
+
+    /// What a row says of its link.
+    fn wire(&self, row: &Row) -> Result<Wire, Mistake> {
+        let mut values = [None; WIRE.len()];
+        for (value, (name, column)) in values.iter_mut().zip(WIRE.into_iter().zip(self.columns.wire)) {
+            *value = filled(row, column).map(|text| real(name, text, row.line)).transpose()?;
+        }
+        Ok(wire(values))
     }
 
     /// Puts a router into the cabinet at its end, if there is one.
@@ -266,7 +287,32 @@ fn terminals_below_links<'a>(raw: &mut RawGraph, used: impl Iterator<Item = &'a 
     }
 }
 
+/// As [`write`], with columns for what is said of links, and a row for each terminal, whose link is one, too.
+fn write_wires(network: &Network, timing: &Timing) -> String {
+    let mut text = format!("router_a,port_a,router_b,port_b,class,latency,terminal,{}\n", WIRE.join(","));
+    let said = |port: PortId| {
+        let value = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+        wire_values(network.wire(port)).map(value).join(",")
+    };
+    for link in network.links() {
+        let [(a, port_a), (b, port_b)] = link.ends.map(|port| network.local_port(port));
+        let (class, latency, said) = (link.class.name(), timing.of(network, link).unwrap_or(1), said(link.ends[0]));
+        writeln!(text, "{a},{port_a},{b},{port_b},{class},{latency},,{said}").expect("a string takes it");
+    }
+    let apart = network.has_terminal_links();
+    for terminal in (0..network.num_terminals() as u32).map(TerminalId) {
+        let port = network.terminal_port(terminal);
+        let ((router, place), latency) = (network.local_port(port), timing.of_class(LinkClass::Terminal));
+        let said = if apart { said(port) } else { ",".repeat(WIRE.len() - 1) };
+        writeln!(text, "{router},{place},,,terminal,{latency},{terminal},{said}").expect("a string takes it");
+    }
+    text
+}
+
 fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
+    if network.has_wires() {
+        return Ok(write_wires(network, timing));
+    }
     let mut text = String::from("router_a,port_a,router_b,port_b,class,latency\n");
     for link in network.links() {
         let [(a, port_a), (b, port_b)] = link.ends.map(|port| network.local_port(port));

@@ -2,20 +2,24 @@
 //!
 //! Of a node, `terminals` counts its terminals, and `kind` or `type` tells nodes that are terminals themselves. Of an
 //! edge, `link_class`, `latency` (cycles), `port_a` and `port_b` (local ports at source and target) are read. All other
-//! data are ignored.
+//! data are ignored. An edge may also have `rate_gbps` (in each direction), `latency_ns` and `length_m`; a node those of the
+//! links of its terminals, as `terminal_rate_gbps` and so on.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use roxmltree::{Document, Node as Element};
 
-use super::{ATTRIBUTES, Format, Mistake, RawGraph, RawLink, Timing, link_class, number, short, text};
-use crate::network::Network;
+use super::{
+    ATTRIBUTES, Format, Mistake, RawGraph, RawLink, Timing, WIRE, link_class, number, real, short, text, wire,
+    wire_values,
+};
+use crate::network::{Network, RouterId, Wire};
 
 pub(super) const FORMAT: Format = Format {
     name: "graphml",
     endings: &["graphml", "xml"],
-    summary: "GraphML, with terminals, classes, latencies, ports and names",
+    summary: "GraphML, with terminals, classes, latencies, rates, ports and names",
     holds: ATTRIBUTES,
     read: Some(read),
     write: Some(write),
@@ -160,6 +164,21 @@ impl<'a> Data<'a> {
     }
 }
 
+impl Data<'_> {
+    /// What the attributes of [`WIRE`] say, whose names begin with `prefix`.
+    fn wire(&self, prefix: &str) -> Result<Wire, Mistake> {
+        let mut values = [None; WIRE.len()];
+        for (value, name) in values.iter_mut().zip(WIRE) {
+            let name = format!("{prefix}{name}");
+            *value = self.get(&name).map(|(text, line)| real(&name, text, line)).transpose()?;
+        }
+        Ok(wire(values))
+    }
+}
+
+/// What the names of attributes of a node begin with that are about the links of its terminals.
+const OF_TERMINALS: &str = "terminal_";
+
 fn read_node<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
     let at = |element: Element, what: String| reader.mistake(element, what);
     let id = element.attribute("id").ok_or_else(|| at(element, "a node has no id".to_owned()))?;
@@ -179,7 +198,7 @@ fn read_node<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a
     let place = raw.node(id, reader.line(element));
     let node = raw.node_mut(place);
     (node.terminals, node.is_terminal) = (terminals, is_terminal);
-    Ok(())
+    raw.terminal_wire(place, data.wire(OF_TERMINALS)?, reader.line(element))
 }
 
 fn read_edge<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a, 'a>) -> Result<(), Mistake> {
@@ -196,6 +215,7 @@ fn read_edge<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a
     let mut link = RawLink::new(source, target, reader.line(element));
     link.class = data.get("link_class").map(|(name, line)| link_class(name, line)).transpose()?;
     link.latency = data.number("latency")?;
+    link.wire = data.wire("")?;
     link.ports = data.number("port_a")?.zip(data.number("port_b")?).map(|(a, b)| [a, b]);
     raw.link(link)
 }
@@ -230,8 +250,33 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="port_b" for="edge" attr.name="port_b" attr.type="int"/>
 "#;
 
+/// The declarations of what is said of links.
+fn wire_keys() -> String {
+    let keys = [("node", OF_TERMINALS), ("edge", "")].into_iter().flat_map(|of| WIRE.map(|name| (of, name)));
+    let line = |((of, prefix), name)| {
+        format!("  <key id=\"{prefix}{name}\" for=\"{of}\" attr.name=\"{prefix}{name}\" attr.type=\"double\"/>\n")
+    };
+    keys.map(line).collect()
+}
+
+/// What is said of a link, as data.
+fn wire_data(wire: Wire, prefix: &str) -> String {
+    let said = WIRE.iter().zip(wire_values(wire)).filter_map(|(name, value)| Some((name, value?)));
+    said.map(|(name, value)| format!("<data key=\"{prefix}{name}\">{value}</data>")).collect()
+}
+
+/// What is said of the links of a router's terminals.
+fn terminal_wire(network: &Network, router: RouterId) -> String {
+    let first = network.terminals_of(router).next().map(|terminal| network.terminal_port(terminal));
+    first.map_or(String::new(), |port| wire_data(network.wire(port), OF_TERMINALS))
+}
+
 fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::from(HEAD);
+    if network.has_wires() {
+        text.push_str(&wire_keys());
+    }
+    let apart = network.has_wires() && network.has_terminal_links();
     let names = network.router_names();
     let name = |router: usize| names.map_or_else(|| router.to_string(), |names| escaped(&names[router]));
     let mut add = |line: std::fmt::Arguments| text.write_fmt(line).expect("a string takes what is written");
@@ -242,18 +287,20 @@ fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     for router in network.routers() {
         let terminals = network.terminals_of(router).count();
         let id = name(router.index());
-        add(format_args!("    <node id=\"{id}\"><data key=\"terminals\">{terminals}</data></node>\n"));
+        let wire = if apart { terminal_wire(network, router) } else { String::new() };
+        add(format_args!("    <node id=\"{id}\"><data key=\"terminals\">{terminals}</data>{wire}</node>\n"));
     }
     for (id, link) in network.links().iter().enumerate() {
         let [(a, port_a), (b, port_b)] = link.ends.map(|port| network.local_port(port));
         let latency = timing.of(network, link);
         let latency = latency.map_or(String::new(), |latency| format!("<data key=\"latency\">{latency}</data>"));
         add(format_args!(
-            "    <edge id=\"{id}\" source=\"{}\" target=\"{}\"><data key=\"link_class\">{}</data>{latency}\
+            "    <edge id=\"{id}\" source=\"{}\" target=\"{}\"><data key=\"link_class\">{}</data>{latency}{}\
              <data key=\"port_a\">{port_a}</data><data key=\"port_b\">{port_b}</data></edge>\n",
             name(a.index()),
             name(b.index()),
-            link.class.name()
+            link.class.name(),
+            wire_data(network.wire(link.ends[0]), "")
         ));
     }
     add(format_args!("  </graph>\n</graphml>\n"));

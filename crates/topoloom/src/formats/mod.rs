@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result, unknown};
 use crate::inputs;
 use crate::links::LinkTimes;
-use crate::network::{Link, LinkClass, Network, TerminalId};
+use crate::network::{Link, LinkClass, Network, TerminalId, Wire};
 
 /// What a format may have a place for, beside routers and links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum Holds {
     Classes,
     /// Latencies of links.
     Latencies,
+    /// Rates, delays and lengths of links, and those of terminals' links.
+    Wires,
     /// One latency for all links, that of most of them.
     OneLatency,
     /// Names of routers.
@@ -66,6 +68,7 @@ pub(crate) const ATTRIBUTES: &[Holds] = &[
     Holds::LoneRouters,
     Holds::Classes,
     Holds::Latencies,
+    Holds::Wires,
     Holds::Names,
     Holds::Spec,
 ];
@@ -264,6 +267,9 @@ fn lost(network: &Network, format: &Format, timing: &Timing) -> Vec<String> {
     } else if lacks(Holds::OneLatency) && lacks(Holds::Latencies) && differs(1) {
         lost.push("latencies of links".to_owned());
     }
+    if lacks(Holds::Wires) && network.has_wires() {
+        lost.push("rates, delays and lengths of links".to_owned());
+    }
     if lacks(Holds::Names) && network.router_names().is_some() {
         lost.push("names of routers".to_owned());
     }
@@ -285,6 +291,25 @@ fn number<T: std::str::FromStr>(what: &str, text: &str, line: usize) -> std::res
     let wrong =
         |_| Mistake::at(line, format!("{what} is '{}'; it must be a whole number, and not too large", short(text)));
     text.trim().parse().map_err(wrong)
+}
+
+/// The names of what is said of a link, as columns and attributes, in the order of [`wire_values`].
+pub(crate) const WIRE: [&str; 3] = ["rate_gbps", "latency_ns", "length_m"];
+
+/// What is said of a link.
+fn wire_values(wire: Wire) -> [Option<f64>; 3] {
+    [wire.gbps, wire.latency_ns, wire.length_m]
+}
+
+/// What columns or attributes say of a link.
+fn wire([gbps, latency_ns, length_m]: [Option<f64>; 3]) -> Wire {
+    Wire { gbps, latency_ns, length_m }
+}
+
+/// A number on a line.
+fn real(what: &str, text: &str, line: usize) -> std::result::Result<f64, Mistake> {
+    let number = text.trim().parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| Mistake::at(line, format!("{what} is '{}'; it must be a number above 0", short(text))))
 }
 
 /// The class of links that a source calls `name`.

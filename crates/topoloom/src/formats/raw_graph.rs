@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::limits::guard_size;
 use crate::memory::available_memory;
-use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, RouterPlacement, Source, Structure};
+use crate::network::{Fabric, LinkClass, Network, NetworkBuilder, RouterId, RouterPlacement, Source, Structure, Wire};
 
 /// What is wrong with a graph, and on which line of its file, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// A mistake on a line.
+    /// A mistake on a line; of the whole if that is 0.
     pub fn at(line: usize, what: impl Into<String>) -> Self {
-        Self { line: Some(line as u32), what: what.into() }
+        Self { line: (line > 0).then_some(line as u32), what: what.into() }
     }
 
     /// A mistake of the whole.
@@ -41,12 +41,14 @@ impl fmt::Display for Mistake {
 }
 
 /// A router, or a terminal that the source draws as a node of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Its name in the source.
     pub name: String,
     /// The number of its terminals, where the source tells.
     pub terminals: Option<u64>,
+    /// What the source says of the links of its terminals, or of its own link if it is a terminal itself.
+    pub terminal_wire: Wire,
     /// True if it is a terminal itself.
     pub is_terminal: bool,
     /// The name of the cabinet that it stands in, where the source tells.
@@ -56,7 +58,7 @@ pub struct Node {
 }
 
 /// A link between two nodes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RawLink {
     /// Its ends as places among the nodes. In a directed source it leads from the first to the second.
     pub ends: [u32; 2],
@@ -64,6 +66,8 @@ pub struct RawLink {
     pub class: Option<LinkClass>,
     /// Its latency in cycles, where the source tells.
     pub latency: Option<u32>,
+    /// Its rate, delay and length, where the source tells.
+    pub wire: Wire,
     /// The local ports at its ends, where the source tells.
     pub ports: Option<[u32; 2]>,
     /// Its line.
@@ -73,7 +77,7 @@ pub struct RawLink {
 impl RawLink {
     /// A link that has ends alone.
     pub fn new(a: u32, b: u32, line: usize) -> Self {
-        Self { ends: [a, b], class: None, latency: None, ports: None, line: Some(line as u32) }
+        Self { ends: [a, b], class: None, latency: None, wire: Wire::UNSAID, ports: None, line: Some(line as u32) }
     }
 }
 
@@ -102,7 +106,7 @@ impl Structure for FileCabinets {
 }
 
 /// A graph as its source gives it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RawGraph {
     nodes: Vec<Node>,
     places: HashMap<String, u32>,
@@ -141,7 +145,9 @@ impl RawGraph {
         let place = self.nodes.len() as u32;
         self.places.insert(name.to_owned(), place);
         let line = (line > 0).then_some(line as u32);
-        self.nodes.push(Node { name: name.to_owned(), terminals: None, is_terminal: false, cabinet: None, line });
+        let terminal_wire = Wire::UNSAID;
+        let (name, terminals, cabinet) = (name.to_owned(), None, None);
+        self.nodes.push(Node { name, terminals, terminal_wire, is_terminal: false, cabinet, line });
         place
     }
 
@@ -178,7 +184,26 @@ impl RawGraph {
             let latency = link.latency.unwrap_or(0);
             return mistake(format!("a latency is {latency}; it must be from 1 to 10000 cycles"));
         }
+        if let Err(what) = check_wire(link.wire) {
+            return mistake(what);
+        }
         self.links.push(link);
+        Ok(())
+    }
+
+    /// Says what the links of a node's terminals are.
+    ///
+    /// # Errors
+    /// A mistake on `line` if a value is not above 0.
+    pub fn terminal_wire(&mut self, node: u32, wire: Wire, line: usize) -> std::result::Result<(), Mistake> {
+        check_wire(wire).map_err(|what| Mistake::at(line, what))?;
+        let own = &mut self.nodes[node as usize].terminal_wire;
+        if *own != Wire::UNSAID && *own != wire {
+            let name = &self.nodes[node as usize].name;
+            let what = format!("the terminals of router '{name}' differ in rate, delay or length; all must be alike");
+            return Err(Mistake::at(line, what));
+        }
+        *own = wire;
         Ok(())
     }
 
@@ -224,7 +249,10 @@ impl RawGraph {
             self.nodes.iter().map(|node| format!("{:?} {:?} {}\n", node.name, node.terminals, node.is_terminal));
         let links = self.links.iter().map(|l| format!("{:?} {:?} {:?} {:?}\n", l.ends, l.class, l.latency, l.ports));
         let rest = format!("{:?} {}", self.homes, self.directed);
-        sha256(nodes.chain(links).chain([rest]).collect::<String>().as_bytes())
+        let wires = || self.nodes.iter().map(|node| node.terminal_wire).chain(self.links.iter().map(|link| link.wire));
+        let said = wires().any(|wire| wire != Wire::UNSAID);
+        let wires = said.then(|| wires().map(|wire| format!("\n{wire:?}"))).into_iter().flatten();
+        sha256(nodes.chain(links).chain([rest]).chain(wires).collect::<String>().as_bytes())
     }
 
     /// Checks the graph and makes it a network, with `p` terminals on every router if given, else with the source's own,
@@ -250,16 +278,26 @@ impl RawGraph {
         let fabric = wiring.map(|wiring| self.fabric(wiring, &homes));
         guard_size(&spec, routers.into(), homes.len() as u128, self.links.len() as u128)?;
         let mut builder = NetworkBuilder::new(routers);
-        homes.into_iter().for_each(|router| builder.terminal(router));
+        for router in homes {
+            builder.terminal(router);
+            let wire = self.nodes[router as usize].terminal_wire;
+            if wire != Wire::UNSAID {
+                builder.terminal_wire(wire);
+            }
+        }
         for link in &self.links {
             let [(a, port_a), (b, port_b)] =
                 std::array::from_fn(|end| (link.ends[end], link.ports.map_or(0, |p| p[end])));
             builder.timed_link((a, port_a), (b, port_b), link.class.unwrap_or(LinkClass::Local), link.latency);
+            if link.wire != Wire::UNSAID {
+                builder.wire(link.wire);
+            }
         }
         let cabinets = self.cabinets();
         let floor = cabinets.clone().map(|cabinets| RouterPlacement { cabinets, rules: self.layout, of: None });
         let source = Source { sha256: origin.sha256, names, notes: self.notes, fabric, written_as: None, floor };
-        Ok(builder.build(spec, origin.family, Box::new(FileCabinets { cabinets }))?.with_source(source))
+        let network = builder.build(spec, origin.family, Box::new(FileCabinets { cabinets }))?;
+        Ok(network.with_source(source))
     }
 
     /// The number of the cabinet of each router, if the source names all: the number that names it, if all are numbers and
@@ -318,6 +356,8 @@ impl RawGraph {
                     return Err(Mistake { line: link.line, what });
                 }
             };
+            let node = &mut self.nodes[terminal as usize];
+            node.terminal_wire = node.terminal_wire.or(link.wire);
             let known = home[terminal as usize].replace(router);
             if known.is_some_and(|known| known != router || !self.directed) {
                 let name = &self.nodes[terminal as usize].name;
@@ -340,7 +380,7 @@ impl RawGraph {
                     place[old] = self.nodes.len() as u32;
                     self.nodes.push(node);
                 }
-                (true, Some(router)) => terminals.push((node.name, router)),
+                (true, Some(router)) => terminals.push((node.name, node.terminal_wire, router)),
                 (true, None) => {
                     return Err(Mistake {
                         line: node.line,
@@ -350,8 +390,11 @@ impl RawGraph {
             }
         }
         let order =
-            ascending(terminals.iter().map(|(name, _)| name.as_str())).unwrap_or((0..terminals.len()).collect());
-        self.homes = order.into_iter().map(|terminal| place[terminals[terminal].1 as usize]).collect();
+            ascending(terminals.iter().map(|(name, ..)| name.as_str())).unwrap_or((0..terminals.len()).collect());
+        self.homes = order.into_iter().map(|terminal| place[terminals[terminal].2 as usize]).collect();
+        for (_, wire, router) in terminals.into_iter().filter(|(_, wire, _)| *wire != Wire::UNSAID) {
+            self.terminal_wire(place[router as usize], wire, 0)?;
+        }
         self.links.iter_mut().for_each(|link| link.ends = link.ends.map(|end| place[end as usize]));
         Ok(())
     }
@@ -462,6 +505,16 @@ impl RawGraph {
         }
         Ok(homes)
     }
+}
+
+/// Rejects rates, delays and lengths that no link has.
+fn check_wire(wire: Wire) -> std::result::Result<(), String> {
+    for (name, value) in [("rate_gbps", wire.gbps), ("latency_ns", wire.latency_ns), ("length_m", wire.length_m)] {
+        if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+            return Err(format!("{name} is {value}; it must be a number above 0"));
+        }
+    }
+    Ok(())
 }
 
 /// True if the source does not itself put `p` terminals on every router.

@@ -359,6 +359,7 @@ pub const ENTRY: Entry = Entry {
     name: "layout",
     lead: Lead::Nothing,
     keys: KEYS,
+    shared: &[],
     alone: Alone::Mistake(""),
     wrong: Error::Config,
 };

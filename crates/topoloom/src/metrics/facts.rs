@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::taper::{Taper, tapers};
 use crate::distances::{Distances, Sample};
 use crate::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
@@ -37,6 +38,15 @@ pub struct Facts {
     pub links: usize,
     /// Links between a router and a terminal.
     pub terminal_links: usize,
+    /// Routers that are parts of hosts, beside `routers`: accelerators and the switches within hosts.
+    pub host_routers: usize,
+    /// Links within hosts, beside `links`.
+    pub host_links: usize,
+    /// What a terminal sends into the network at load 1, in Gb/s: its own link's rate, or its part of the network interfaces
+    /// of its host; their mean where terminals differ; null where links have no rates.
+    pub injection_gbps: Option<f64>,
+    /// What each level of the network carries below and above it; null where links have no rates.
+    pub taper: Option<Vec<Taper>>,
     /// Links that failed, those of failed routers among them; 0 of a network without failures. They are not among
     /// `links`, nor are failed routers and their terminals in any other count.
     pub failed_links: usize,
@@ -73,10 +83,14 @@ pub fn facts(network: &Network) -> Facts {
 /// Computes the facts of a network whose distances are there already, such as sampled ones.
 pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     let whole = network.intact();
-    let cost = cost(whole, &Layout::usual(whole), Default::default());
+    let hosts = whole.any_structure().host_parts();
+    let bought = whole.bought();
+    let cost = cost(bought, &Layout::usual(bought), Default::default());
+    // What is counted is the fabric, of which hosts are no part; failures are counted in the network itself.
+    let fabric = if hosts.routers > 0 { bought } else { network };
     let routers = network.up_routers().count();
     let terminals = terminals_by_router(network).iter().map(|&count| count as usize).sum();
-    let up = || network.up_routers();
+    let up = || fabric.up_routers();
     let network_radix = network.network_radix();
     Facts {
         spec: network.spec().to_owned(),
@@ -85,12 +99,16 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
         notes: network.notes(),
         permutation: network.intact().any_structure().permutation().cloned(),
         terminals,
-        routers,
-        radix: up().map(|router| network.radix_of(router)).max().unwrap_or(0),
-        network_radix,
-        min_degree: up().map(|router| network.neighbors(router).count()).min().unwrap_or(0),
-        links: network.links().len(),
-        terminal_links: terminals,
+        routers: routers - hosts.routers,
+        radix: up().map(|router| fabric.radix_of(router)).max().unwrap_or(0),
+        network_radix: fabric.network_radix(),
+        min_degree: up().map(|router| fabric.neighbors(router).count()).min().unwrap_or(0),
+        links: network.links().len() - hosts.links - hosts.interfaces,
+        terminal_links: if hosts.routers > 0 { bought.num_terminals() } else { terminals },
+        host_routers: hosts.routers,
+        host_links: hosts.links,
+        injection_gbps: network.injection_gbps(),
+        taper: tapers(network),
         failed_links: network.intact().links().len() - network.links().len(),
         failed_routers: network.num_routers() - routers,
         connected: distances.connected(),

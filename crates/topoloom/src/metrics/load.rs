@@ -1,11 +1,12 @@
 //! The expected load of every channel, and the saturation load that follows from it.
 //!
-//! If every terminal that sends offers one flit a cycle, how many flits would each channel have to carry, on average
+//! If every terminal that sends offers one flit a cycle (load 1; where links have rates: the rate of its own link), how many flits would each channel have to carry, on average
 //! over all that the routing and the pattern leave to chance? A channel carries one at most: at 1 / the largest load the
 //! network saturates, however good its routers are. For routings that do not look at congestion the expectation is
 //! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest way.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -19,8 +20,8 @@ use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch;
 
-/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers. The names are the keys of the
-/// JSON.
+/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in parts of
+/// each link's rate at load 1. The names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChannelLoad {
     /// The largest load of a channel between routers; 0 if there is none.
@@ -117,7 +118,7 @@ pub fn channel_load(network: &Network, name: &str, routing: &AnyRouting, traffic
             network.spec()
         )));
     }
-    let by_port = loads(network, routing, &demands)?;
+    let by_port = in_parts_of_rates(network, loads(network, routing, &demands)?);
     Ok(summary(network, by_port, demands.max_terminal_load))
 }
 
@@ -142,7 +143,15 @@ fn summary(network: &Network, by_port: Vec<f64>, max_terminal_load: f64) -> Chan
 /// The largest of what the links at once, and those of each router, have to carry at least.
 fn least_load(network: &Network, demands: &Demands) -> f64 {
     let graph = Graph::new(network);
-    let degree = |router: RouterId| f64::from(graph.degree(router.0));
+    let unit = network.injection_gbps();
+    let degree = |router: RouterId| match unit {
+        None => f64::from(graph.degree(router.0)),
+        Some(_) => capacity(network, network.port_base(router)..network.port_base(RouterId(router.0 + 1)), unit),
+    };
+    let channels = match unit {
+        None => (2 * network.links().len()) as f64,
+        Some(_) => capacity(network, 0..network.ports().len() as u32, unit),
+    };
     let stage = watch::stage("distances", network.num_routers() as u64);
     let rows: Vec<(f64, f64)> = network
         .routers()
@@ -160,8 +169,23 @@ fn least_load(network: &Network, demands: &Demands) -> f64 {
     let into =
         network.routers().zip(into).map(|(router, flits)| if flits > 0.0 { flits / degree(router) } else { 0.0 });
     let hops: f64 = rows.iter().map(|(hops, _)| hops).sum();
-    let all = if hops > 0.0 { hops / (2 * network.links().len()) as f64 } else { 0.0 };
+    let all = if hops > 0.0 { hops / channels } else { 0.0 };
     rows.iter().map(|&(_, out)| out).chain(into).fold(all, f64::max)
+}
+
+/// What the channels between routers of some ports carry, in units of what a terminal sends at load 1.
+fn capacity(network: &Network, ports: Range<u32>, unit: Option<f64>) -> f64 {
+    let between = ports.map(PortId).filter(|port| matches!(network.ports()[port.index()].peer, Peer::Port(_)));
+    between.map(|port| network.capacity(port, unit)).sum()
+}
+
+/// Loads in parts of what each channel carries; as they are where all links are alike.
+fn in_parts_of_rates(network: &Network, mut by_port: Vec<f64>) -> Vec<f64> {
+    let unit = network.injection_gbps();
+    if unit.is_some() {
+        (0..).map(PortId).zip(&mut by_port).for_each(|(port, load)| *load /= network.capacity(port, unit));
+    }
+    by_port
 }
 
 /// The load of the channel of every port.

@@ -7,3 +7,4 @@ pub mod load;
 pub mod routes;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};
+pub mod taper;

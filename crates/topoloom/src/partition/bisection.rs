@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::spectrum::{connectivity_bound, fiedler};
 use crate::graph::{Graph, terminals_by_router};
-use crate::network::Network;
+use crate::network::{Link, Network, PortId};
 use crate::watch::{self, Stage};
 
 /// A partition's cut.
@@ -41,6 +41,9 @@ pub struct Bisection {
     pub bisection_is: BisectionIs,
     /// A number of links that every balanced partition cuts, where one is known.
     pub bisection_bound: Option<u64>,
+    /// What the links between two halves carry in one direction, at least, in Gb/s: those of the partition whose links carry
+    /// least; null where links have no rates.
+    pub bisection_gbps: Option<f64>,
     /// Cut links over all links between routers.
     pub bisection_ratio: Option<f64>,
     /// Cut links over half the terminals.
@@ -70,22 +73,80 @@ pub fn best(network: &Network, partitions: Vec<Vec<u8>>) -> Bisection {
     let (own, estimate) = own_partitions(network, &graph, &terminals);
     let bound = estimate.and_then(|estimate| spectral_bound(&graph, &terminals, estimate));
     let stage = watch::stage("bisection", (partitions.len() + own.len()) as u64);
+    let starts: Vec<Vec<u8>> =
+        if network.has_rates() { partitions.iter().chain(&own).cloned().collect() } else { Vec::new() };
     let refined = partitions.into_par_iter().chain(own).enumerate().map(|(index, mut partition)| {
         let cut = Refiner::new(&graph, &terminals, &mut partition).run(&stage);
         stage.step();
         ((!cut.exact_balance, cut.links, index), partition)
     });
     let ((_, links, _), partition) = refined.min_by_key(|(rank, _)| *rank).expect("there are own partitions");
+    let bisection_gbps = RateUnits::of(network).map(|units| match units.alike() {
+        true => links as f64 * units.gbps,
+        false => units.cut(network, &terminals, &starts, &stage),
+    });
     let total: usize = terminals.iter().map(|&terminals| terminals as usize).sum();
     let over = |whole: f64| (whole > 0.0).then(|| links as f64 / whole);
     Bisection {
         bisection_links: links,
         bisection_is: if links == 0 || bound == Some(links) { BisectionIs::Exact } else { BisectionIs::UpperBound },
         bisection_bound: bound,
+        bisection_gbps,
         bisection_ratio: over(network.links().len() as f64),
         beta: over(total as f64 / 2.0),
         partition,
     }
+}
+
+/// The rates of links as whole numbers.
+struct RateUnits {
+    /// Gb/s of one unit.
+    gbps: f64,
+    /// The units of the fastest link.
+    most: u32,
+}
+
+impl RateUnits {
+    /// The largest unit that divides all rates to a kilobit a second, unless that makes too many units: then rates are
+    /// rounded up to a part of the fastest. `None` where links have no rates.
+    fn of(network: &Network) -> Option<Self> {
+        /// Units of the fastest link, at most: the refinement keeps a list for each gain.
+        const MOST: u64 = 4096;
+        let kilobits = |link: &Link| network.gbps(link.ends[0]).map(|gbps| (gbps * 1e6).round().max(1.0) as u64);
+        let mut rates = network.links().iter().filter_map(kilobits);
+        let first = rates.next()?;
+        let (divisor, most) = rates.fold((first, first), |(a, most), b| (common_divisor(a, b), most.max(b)));
+        let units = (most / divisor).min(MOST);
+        Some(Self { gbps: most as f64 * 1e-6 / units as f64, most: units as u32 })
+    }
+
+    /// True if all links have one rate.
+    fn alike(&self) -> bool {
+        self.most == 1
+    }
+
+    /// Gb/s of the cut that carries least, from these partitions on.
+    fn cut(&self, network: &Network, terminals: &[u32], starts: &[Vec<u8>], stage: &Stage) -> f64 {
+        let units = |port: PortId| (network.gbps(port).unwrap_or(0.0) / self.gbps - 1e-6).ceil() as u32;
+        let graph = Graph::weighted(network, units);
+        let refined = starts.par_iter().map(|start| {
+            let mut partition = start.clone();
+            let cut = Refiner::new(&graph, terminals, &mut partition).run(stage);
+            let crosses = |link: &&Link| {
+                let [a, b] = network.routers_of(link);
+                partition[a.index()] != partition[b.index()]
+            };
+            let links = network.links().iter().filter(crosses);
+            let gbps: f64 = links.filter_map(|link| network.gbps(link.ends[0])).sum();
+            (!cut.exact_balance, gbps)
+        });
+        let less = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
+        refined.min_by(less).map_or(0.0, |(_, gbps)| gbps)
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 /// Partitions to start from, and the algebraic connectivity where it was computed.
@@ -467,6 +528,36 @@ mod tests {
         assert_eq!((graph.xadj, graph.adjncy), (vec![0, 2, 4, 6], vec![1, 2, 0, 2, 0, 1]));
         assert_eq!((graph.adjwgt, graph.vwgt), (vec![2; 6], vec![4; 3]));
         assert_eq!(metis_graph(&network("fattree:k=2,levels=2")).vwgt, [2, 2, 0, 0]);
+    }
+
+    /// The smallest balanced cut in Gb/s by trying all partitions.
+    fn gbps_by_force(network: &Network) -> f64 {
+        let n = network.num_routers();
+        let largest = network.routers().map(|router| network.terminals_of(router).count()).max().unwrap_or(0) as i64;
+        let partitions = (0..1u32 << (n - 1)).map(|bits| (0..n).map(|i| (bits >> i & 1) as u8).collect::<Vec<_>>());
+        let balanced = partitions.filter(|partition| slowly(network, partition).1.abs() <= largest);
+        let gbps = |partition: Vec<u8>| -> f64 {
+            let cut = |link: &&Link| {
+                let [a, b] = network.routers_of(link);
+                partition[a.index()] != partition[b.index()]
+            };
+            network.links().iter().filter(cut).map(|link| network.gbps(link.ends[0]).expect("rates")).sum()
+        };
+        balanced.map(gbps).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn bisections_count_what_links_carry() {
+        for spec in [
+            "mesh:4x4,rate=106.25G",
+            "dragonfly:a=3,h=1,p=2,rate=400G,rate.global=50G",
+            "dragonfly:a=3,h=1,p=2,rate=50G,rate.global=900G",
+            "fattree:k=2,levels=3,rate=400G,rate.terminal=200G",
+        ] {
+            let network = network(spec);
+            assert_eq!(best(&network, Vec::new()).bisection_gbps, Some(gbps_by_force(&network)), "{spec}");
+        }
+        assert_eq!(best(&network("mesh:4x4"), Vec::new()).bisection_gbps, None);
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod fattree;
 mod flex;
 mod forwarding;
 mod galaxyfly;
+mod hosts;
 mod hyperx;
 mod layers;
 mod lbr;

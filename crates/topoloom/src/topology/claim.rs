@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::{GIVEN, build, name};
+use super::{GIVEN, build, name, rates};
 use crate::catalogue::grammar::wrapped;
 use crate::error::{Error, Result};
 use crate::formats::{FileCabinets, Holds, Origin, RawGraph};
@@ -26,6 +26,11 @@ pub fn of_file(
     p: Option<u32>,
     stated: Option<&str>,
 ) -> Result<Network> {
+    read(raw, origin, holds, p, stated).map(rates::with_terminal_rates)
+}
+
+/// The same, terminals of which nothing is said without a rate.
+fn read(raw: RawGraph, origin: Origin, holds: &[Holds], p: Option<u32>, stated: Option<&str>) -> Result<Network> {
     let written = raw.written_as.clone().filter(|spec| is_buildable(spec));
     let told = FileContents {
         terminals: p.is_some() || holds.contains(&Holds::Terminals),

@@ -1,15 +1,15 @@
 //! Graphs that a program gives: no file, no lines, but the same checks.
 
-use super::of_file;
+use super::{of_file, rates};
 use crate::error::{Error, Result, unknown};
 use crate::formats::{ATTRIBUTES, Mistake, Node, Origin, RawGraph, RawLink, link_class};
-use crate::network::Network;
+use crate::network::{Network, Wire};
 
 /// The families of networks that a program gives.
 pub const GIVEN: [&str; 2] = ["networkx", "links"];
 
 /// A link as a program gives it; see [`RawLink`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GivenLink {
     /// Its ends as places among the nodes.
     pub ends: [u32; 2],
@@ -17,6 +17,8 @@ pub struct GivenLink {
     pub class: Option<String>,
     /// Its latency in cycles.
     pub latency: Option<u32>,
+    /// Its rate, delay and length.
+    pub wire: Wire,
     /// The local ports at its ends.
     pub ports: Option<[u32; 2]>,
 }
@@ -46,15 +48,16 @@ pub fn given(
             return Err(refuse(Mistake::whole(format!("two nodes are called '{name}'"))));
         }
     }
-    for GivenLink { ends, class, latency, ports } in links {
+    for GivenLink { ends, class, latency, wire, ports } in links {
         if let Some(end) = ends.iter().find(|&&end| end >= count) {
             return Err(refuse(Mistake::whole(format!("a link leads to node {end} of {count}, counted from 0"))));
         }
         let class = class.map(|name| link_class(&name, 0)).transpose().map_err(refuse)?;
-        raw.link(RawLink { ends, class, latency, ports, line: None }).map_err(refuse)?;
+        raw.link(RawLink { ends, class, latency, wire, ports, line: None }).map_err(refuse)?;
     }
     let sha256 = raw.sha256();
     let spec = format!("{family}:{label},sha256={}{}", &sha256[..16], p.map_or(String::new(), |p| format!(",p={p}")));
     raw.written_as = written_as;
-    of_file(raw, Origin { spec, family, sha256 }, ATTRIBUTES, p, None)
+    let network = of_file(raw, Origin { spec: spec.clone(), family, sha256 }, ATTRIBUTES, p, None)?;
+    rates::check_whole(network, |what| Error::Spec(format!("{spec}: {what}")))
 }

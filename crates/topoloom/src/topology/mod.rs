@@ -7,18 +7,23 @@ mod claim;
 mod field;
 mod given;
 mod groups;
+mod hosts;
 mod params;
+mod rates;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 pub use claim::of_file;
+pub(crate) use cluster::cluster_of;
+pub use cluster::{Cluster, HostPort};
 pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
 pub use flex::Flex;
 pub use galaxyfly::{Galaxy, Galaxyfly, Wiring};
 pub use given::{GIVEN, GivenLink, given};
 pub use groups::Arrangement;
+pub use hosts::{HOSTS, Host, Nic};
 pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
@@ -26,6 +31,7 @@ pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
 pub use params::Params;
 pub use randomregular::RandomRegular;
+pub use rates::LINK_KEYS;
 pub use ring::Ring;
 pub use slimfly::SlimFly;
 pub use torus::Torus;
@@ -58,7 +64,7 @@ pub struct Family {
     pub routings: &'static [&'static str],
     /// Which routings play the roles that users ask for.
     pub roles: Roles,
-    /// Reads the parameters, checks them, and builds.
+    /// Reads the parameters, checks them, and builds. Rates and delays of links are no affair of its own.
     pub build: fn(&Params) -> Result<Network>,
 }
 
@@ -102,7 +108,9 @@ impl Family {
             _ => Lead::Nothing,
         };
         let alone = Alone::Example(self.example);
-        Entry { noun: "the topology", name: self.name, lead, keys: self.keys, alone, wrong: Error::Spec }
+        // What ends with another network has the links of that one.
+        let shared = if lead == Lead::Behind { &[] } else { LINK_KEYS };
+        Entry { noun: "the topology", name: self.name, lead, keys: self.keys, shared, alone, wrong: Error::Spec }
     }
 }
 
@@ -135,6 +143,7 @@ families! {
     ring: FAMILY;
     randomregular: FAMILY;
     myriclos: FAMILY;
+    cluster: FAMILY;
     permuted: FAMILY;
     faulty: FAMILY;
     file: FAMILY;
@@ -166,7 +175,8 @@ pub fn build(spec: &str) -> Result<Network> {
     }
     let (name, rest) = split_head(intact);
     let family = family(name)?;
-    (family.build)(&Params::parse(intact, family, rest)?)
+    let params = Params::parse(intact, family, rest)?;
+    rates::with_rates((family.build)(&params)?, &params)
 }
 
 /// Reads the name of a network, with its failures if a command line writes some behind it.

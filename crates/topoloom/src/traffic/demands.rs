@@ -62,7 +62,8 @@ impl Matrix {
     }
 }
 
-/// What routers send to routers if every active terminal offers a flit a cycle.
+/// What routers send to routers if every active terminal offers load 1: a flit a cycle, which where links have rates is what
+/// [`Network::injection_gbps`] carries in a cycle.
 #[derive(Debug, Clone)]
 pub(crate) struct Demands {
     /// Flits a cycle.
@@ -94,10 +95,12 @@ impl Demands {
         let home: Vec<usize> = (0..terminals as u32).map(|t| network.router_of(TerminalId(t)).index()).collect();
         let mut flits = Matrix::new(routers);
         let mut received = vec![0.0; terminals];
+        let unit = network.injection_gbps();
+        let share = |id: usize| network.injection_share(TerminalId(id as u32), unit);
         let mut to = vec![0.0; terminals];
         for router in network.routers() {
             to.fill(0.0);
-            sum_shares(network, traffic, router, &mut to);
+            sum_shares(network, traffic, router, unit, &mut to);
             let row = flits.row(router);
             for (terminal, &flits) in to.iter().enumerate() {
                 row[home[terminal]] += flits;
@@ -105,16 +108,20 @@ impl Demands {
             }
         }
         let sent = if traffic.active() > 0 { 1.0 } else { 0.0 };
+        received.iter_mut().enumerate().for_each(|(id, flits)| *flits /= share(id));
         Ok(Self { flits, max_terminal_load: rounded(received.into_iter().fold(sent, f64::max)) })
     }
 }
 
 /// Adds up what the terminals of a router send to each terminal. Shares that equal the one before, as those of uniform
 /// traffic do, are counted first.
-fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, to: &mut [f64]) {
+fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, unit: Option<f64>, to: &mut [f64]) {
     let mut shares: Vec<Share> = Vec::new();
     for terminal in network.terminals_of(router) {
+        let first = shares.len();
         traffic.weights(terminal, &mut shares);
+        let own = network.injection_share(terminal, unit);
+        shares[first..].iter_mut().for_each(|share| share.each *= own);
     }
     for alike in shares.chunk_by(|a, b| a == b) {
         let flits = alike.len() as f64 * alike[0].each;

@@ -28,7 +28,15 @@ impl PatternInfo {
     /// How its names are read.
     pub fn entry(&self) -> Entry {
         let lead = self.argument.map_or(Lead::Nothing, Lead::All);
-        Entry { noun: "the traffic", name: self.name, lead, keys: self.keys, alone: Alone::Flag, wrong: Error::Traffic }
+        Entry {
+            noun: "the traffic",
+            name: self.name,
+            lead,
+            keys: self.keys,
+            shared: &[],
+            alone: Alone::Flag,
+            wrong: Error::Traffic,
+        }
     }
 }
 

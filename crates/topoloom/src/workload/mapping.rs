@@ -23,7 +23,15 @@ impl MappingInfo {
     /// How its names are read.
     pub fn entry(&self) -> Entry {
         let (lead, alone) = (Lead::Nothing, Alone::Flag);
-        Entry { noun: "the mapping", name: self.name, lead, keys: self.keys, alone, wrong: Error::Workload }
+        Entry {
+            noun: "the mapping",
+            name: self.name,
+            lead,
+            keys: self.keys,
+            shared: &[],
+            alone,
+            wrong: Error::Workload,
+        }
     }
 }
 

@@ -32,6 +32,7 @@ impl AppInfo {
             name: self.name,
             lead,
             keys: self.keys,
+            shared: &[],
             alone: Alone::Flag,
             wrong: Error::Workload,
         }

@@ -1,0 +1,747 @@
+//! Clusters: out of a host by one of its interfaces, over the fabric by any routing that it offers, and into the other host.
+//!
+//! Within a host packets take shortest ways. Which interface a packet leaves by is drawn at its start; by which it gets into
+//! the other host, when it leaves its own: the nearest to its destination among those that the fabric joins with it. The
+//! fabric's routing begins at the first router of the fabric, and knows nothing of hosts.
+//!
+//! VC classes: the fabric's escape classes, if it has any, then those of hosts, then the fabric's others. Links within hosts
+//! have classes of their own on the way out and on the way in: one each where the links of a host make a tree, else as many as
+//! its longest way has links, by the links that are left. A link between interface and router is used in one direction by what
+//! leaves hosts alone, and in the other by what gets in. So the order host, interface, fabric, interface, host
+//! has no cycle but what the fabric's routing has.
+//!
+//! What a packet carries: in 8 bits the port of its host that it leaves by, or that it gets in by; in 14 bits the fabric's
+//! intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
+
+use std::sync::Arc;
+
+use super::{
+    ANY_VIA, Again, AnyRouting, Availability, Move, NO_VIA, PacketState, Routing, RoutingInfo, View, build, in_role,
+};
+use crate::catalogue::grammar::bracketed;
+use crate::catalogue::{Arguments, Key, Kind};
+use crate::error::Result;
+use crate::network::{Network, Peer, PortId, RouterId};
+use crate::rng::Rng;
+use crate::topology::{Cluster, cluster_of};
+
+pub(super) const HOSTS: RoutingInfo = RoutingInfo {
+    name: "hosts",
+    summary: "clusters: by an interface of the host, then as the fabric's own routing says, then into the other host",
+    offered: Availability::ByFamily,
+    classes: "the fabric's, and 2 or more within hosts",
+    adapts: None,
+    keys: &[
+        Key::new(
+            "nic",
+            Kind::Choice(&["own", "rail", "spread"]),
+            "own: the nearest interface (default); rail: that which is joined with the destination's own, over the links within \
+             the host (PXN); spread: any, drawn for each packet or message",
+        ),
+        Key::new(
+            "fabric",
+            Kind::Text("a routing of the fabric, in brackets if it has keys"),
+            "the fabric's own routing, such as adaptive, val or (ugal-l:bias=2) (default minimal)",
+        ),
+    ],
+    build: |network, given| HostRouting::build(network, given).map(|routing| routing.map(AnyRouting::new)),
+};
+
+/// Which interface of its host a packet leaves by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leave {
+    Own,
+    Rail,
+    Spread,
+}
+
+/// Bits of a state: the fabric's own, then its intermediate router, then the port of a host.
+const OWN_BITS: u32 = 10;
+const VIA_BITS: u32 = 14;
+const OWN: u32 = (1 << OWN_BITS) - 1;
+/// No intermediate router, and: the fabric's routing has yet to begin.
+const NO_FABRIC_VIA: u32 = (1 << VIA_BITS) - 1;
+const NOT_BEGUN: u32 = NO_FABRIC_VIA - 1;
+
+/// What a packet carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Carried {
+    /// The port of the host that it leaves by, while it is there; else the one that it gets in by.
+    port: u32,
+    /// The state of the fabric's routing, once it has begun.
+    fabric: Option<PacketState>,
+}
+
+impl Carried {
+    fn packed(self) -> PacketState {
+        let (via, own) = match self.fabric {
+            None => (NOT_BEGUN, 0),
+            Some(state) => (if state.via == NO_VIA { NO_FABRIC_VIA } else { state.via }, state.bits.min(OWN)),
+        };
+        PacketState::direct(self.port << (OWN_BITS + VIA_BITS) | via << OWN_BITS | own)
+    }
+
+    fn of(state: PacketState) -> Self {
+        let via = state.bits >> OWN_BITS & NO_FABRIC_VIA;
+        // All bits set say in several routings that nothing is decided yet.
+        let own = if state.bits & OWN == OWN { u32::MAX } else { state.bits & OWN };
+        let fabric = match via {
+            NOT_BEGUN => None,
+            NO_FABRIC_VIA => Some(PacketState::direct(own)),
+            via => Some(PacketState { via, bits: own }),
+        };
+        Self { port: state.bits >> (OWN_BITS + VIA_BITS), fabric }
+    }
+}
+
+/// Routing over hosts and a fabric.
+struct HostRouting {
+    cluster: Arc<Cluster>,
+    leave: Leave,
+    routing: AnyRouting,
+    escape: u32,
+    fabric_classes: u32,
+    /// VC classes of each of the two ways within hosts.
+    of_hosts: u32,
+    /// Links between each two parts of a host.
+    distances: Vec<Vec<u32>>,
+    /// The local ports of a part that lead nearer to another part, by both.
+    nearer: Vec<Vec<Vec<u16>>>,
+    /// The ports of a host that a packet leaves by, by the slots of its source and of its destination (`own`, `spread`: any).
+    leaves: Vec<Vec<Vec<u32>>>,
+    /// The ports of a host that a packet gets in by, by the port that it left by and the slot of its destination.
+    enters: Vec<Vec<Vec<u32>>>,
+    /// For published occupancies: the port of the network for each of the fabric, copy by copy.
+    published: Vec<Vec<u32>>,
+}
+
+/// What the fabric's routing sees of a router.
+struct FabricView<'a, V> {
+    view: &'a V,
+    /// The local port for each of the fabric's at this router.
+    local: &'a [u16],
+    published: &'a [u32],
+    leaves_by: u32,
+}
+
+impl<V: View> FabricView<'_, V> {
+    fn port(&self, port: u32) -> u32 {
+        u32::from(self.local[port as usize])
+    }
+}
+
+impl<V: View> View for FabricView<'_, V> {
+    fn occupancy(&self, port: u32) -> u32 {
+        self.view.occupancy(self.port(port))
+    }
+
+    fn queue(&self, port: u32) -> u32 {
+        self.view.queue(self.port(port))
+    }
+
+    fn backlog(&self, port: u32) -> u32 {
+        self.view.backlog(self.port(port))
+    }
+
+    fn queue_of(&self, port: u32, class: u8) -> u32 {
+        self.view.queue_of(self.port(port), class)
+    }
+
+    fn published(&self, port: PortId) -> u32 {
+        self.view.published(PortId(self.published[port.index()]))
+    }
+
+    fn interval(&self) -> u32 {
+        self.view.interval()
+    }
+
+    fn sent_before(&self, source: RouterId, new: bool) -> u32 {
+        self.view.sent_before(source, new)
+    }
+
+    fn free_vcs(&self, port: u32, class: u8) -> u32 {
+        self.view.free_vcs(self.port(port), class)
+    }
+
+    fn buffer(&self, class: u8) -> u32 {
+        self.view.buffer(class)
+    }
+
+    fn decides_again(&self) -> bool {
+        self.view.decides_again()
+    }
+
+    fn arrived_by(&self) -> u32 {
+        let by = self.view.arrived_by();
+        self.local.iter().position(|&local| u32::from(local) == by).unwrap_or(0) as u32
+    }
+
+    fn leaves_by(&self) -> u32 {
+        self.leaves_by
+    }
+}
+
+/// Where a packet stands.
+enum At {
+    /// In the host of its destination, at a part.
+    Home(u32),
+    /// In its own host, at a part.
+    Source(u32),
+    /// In a copy of the fabric.
+    Fabric(u32, RouterId),
+}
+
+impl HostRouting {
+    fn build(network: &Network, given: &Arguments) -> Result<Option<Self>> {
+        let Some(cluster) = cluster_of(network) else { return Ok(None) };
+        let leave = match given.choice("nic") {
+            "rail" => Leave::Rail,
+            "spread" => Leave::Spread,
+            _ => Leave::Own,
+        };
+        let text = given.text("fabric").unwrap_or("minimal");
+        let text = bracketed(text).unwrap_or(text);
+        let name = in_role(&cluster.fabric, text).unwrap_or(text);
+        let routing = build(&cluster.fabric, name)?;
+        check_fabric(&cluster, &routing, name).map_err(|what| given.mistake(what))?;
+        let distances = cluster.host.distances();
+        let is_tree = cluster.host.links.len() as u32 + 1 == cluster.host.parts();
+        let longest = distances.iter().flatten().copied().max().unwrap_or(0);
+        let of_hosts = if is_tree { 1 } else { longest.max(1) };
+        let nearer = nearer(&cluster, &distances);
+        let mut this = Self {
+            leave,
+            escape: routing.escape_classes(),
+            fabric_classes: routing.classes(),
+            routing,
+            of_hosts,
+            distances,
+            nearer,
+            leaves: Vec::new(),
+            enters: Vec::new(),
+            published: Vec::new(),
+            cluster,
+        };
+        if this.classes() > crate::limits::MAX_VCS {
+            return Err(given.mistake(format!(
+                "{name} needs {} VC classes on this cluster; at most 64 are possible",
+                this.classes()
+            )));
+        }
+        this.choose_ports();
+        if this.routing.snapshot_period() > 0 {
+            this.map_published(network);
+        }
+        Ok(Some(this))
+    }
+
+    /// The ports of `ports` that are nearest to a part.
+    fn nearest(&self, part: u32, ports: impl Iterator<Item = u32> + Clone) -> Vec<u32> {
+        let distance = |port: &u32| self.distances[self.cluster.ports[*port as usize].at as usize][part as usize];
+        let least = ports.clone().map(|port| distance(&port)).min();
+        ports.filter(|port| Some(distance(port)) == least).collect()
+    }
+
+    /// Which ports packets leave by, and which they get in by.
+    fn choose_ports(&mut self) {
+        let count = self.cluster.ports.len() as u32;
+        let copy = |port: u32| self.cluster.ports[port as usize].copy;
+        let of_copy = |wanted: u32| (0..count).filter(move |&port| copy(port) == wanted);
+        let slots = 0..self.cluster.host.accelerators;
+        let enters = |out: u32| slots.clone().map(|slot| self.nearest(slot, of_copy(copy(out)))).collect();
+        let leaves = |source: u32| {
+            let by = |target: u32| match self.leave {
+                Leave::Own => self.nearest(source, 0..count),
+                Leave::Spread => (0..count).collect(),
+                Leave::Rail => {
+                    let own = self.nearest(target, 0..count);
+                    let rails = (0..count).filter(|&port| own.iter().any(|&near| copy(near) == copy(port)));
+                    // On one fabric every port is joined with the destination's: then the nearest one will do.
+                    self.nearest(if own.len() == 1 && self.is_railed() { target } else { source }, rails)
+                }
+            };
+            slots.clone().map(by).collect()
+        };
+        let (enters, leaves) = ((0..count).map(enters).collect(), slots.clone().map(leaves).collect());
+        (self.enters, self.leaves) = (enters, leaves);
+    }
+
+    /// True if the interfaces of a host are on more than one copy of the fabric.
+    fn is_railed(&self) -> bool {
+        self.cluster.ports.iter().any(|port| port.copy > 0)
+    }
+
+    fn map_published(&mut self, network: &Network) {
+        let copies = 1 + self.cluster.ports.iter().map(|port| port.copy).max().unwrap_or(0);
+        let fabric = &self.cluster.fabric;
+        let of = |copy: u32| {
+            let port = |id: u32| {
+                let (router, local) = fabric.local_port(PortId(id));
+                let own = self.cluster.router(copy, router)?;
+                Some(network.port_base(own) + u32::from(self.cluster.locals(copy, router)[local as usize]))
+            };
+            (0..fabric.ports().len() as u32).map(|id| port(id).unwrap_or(0)).collect()
+        };
+        self.published = (0..copies).map(of).collect();
+    }
+
+    fn at(&self, at: RouterId, dst: RouterId) -> At {
+        let (home, _) = self.cluster.part(dst).expect("destinations are accelerators");
+        match self.cluster.part(at) {
+            Some((host, part)) if host == home => At::Home(part),
+            Some((_, part)) => At::Source(part),
+            None => {
+                let (copy, router) = self.cluster.place(at);
+                At::Fabric(copy, router)
+            }
+        }
+    }
+
+    /// The class of the network for one of the fabric.
+    fn of_fabric(&self, class: u8) -> u8 {
+        if u32::from(class) < self.escape { class } else { class + (2 * self.of_hosts) as u8 }
+    }
+
+    /// The class of a link within a host, on the way out or in, with so many links left.
+    fn within(&self, left: u32, inwards: bool) -> u8 {
+        let class = if self.of_hosts == 1 { 0 } else { self.of_hosts - left.min(self.of_hosts) };
+        (self.escape + class + if inwards { self.of_hosts } else { 0 }) as u8
+    }
+
+    /// The hops within a host from one part towards another.
+    fn inside(&self, from: u32, to: u32, inwards: bool, next: PacketState) -> impl Iterator<Item = Move> + '_ {
+        let class = self.within(self.distances[from as usize][to as usize], inwards);
+        self.nearer[from as usize][to as usize].iter().map(move |&port| Move { port, class, next })
+    }
+
+    /// The fabric's router that a packet to `dst` leaves the fabric at, and the local port there, by port `port` of its host.
+    fn exit(&self, dst: RouterId, port: u32) -> (RouterId, u32) {
+        let (home, _) = self.cluster.part(dst).expect("destinations are accelerators");
+        let terminal = self.cluster.terminal(home, port as usize);
+        self.cluster.fabric.local_port(self.cluster.fabric.terminal_port(terminal))
+    }
+
+    /// The hop out of the fabric.
+    fn out_of_fabric(&self, copy: u32, exit: RouterId, local: u32) -> Move {
+        let port = self.cluster.locals(copy, exit)[local as usize];
+        Move { port, class: self.within(1, true), next: not_begun(0) }
+    }
+
+    /// A hop of the fabric's routing.
+    fn in_fabric(&self, copy: u32, at: RouterId, port: u32, hop: Move) -> Move {
+        let own = self.cluster.locals(copy, at)[usize::from(hop.port)];
+        let next = Carried { port, fabric: Some(hop.next) }.packed();
+        Move { port: own, class: self.of_fabric(hop.class), next }
+    }
+
+    /// The fabric's states that a packet begins with at `at`, each with its probability; over every intermediate router by
+    /// itself.
+    fn begins(&self, at: RouterId, exit: RouterId, likely: bool, out: &mut Vec<(f64, PacketState)>) {
+        let mut starts = Vec::new();
+        if likely {
+            self.routing.likely_starts(at, exit, &mut starts);
+        } else {
+            let mut plain = Vec::new();
+            self.routing.starts(at, exit, &mut plain);
+            starts.extend(plain.into_iter().map(|state| (1.0, state)));
+        }
+        let routers = self.cluster.fabric.num_routers() as u32;
+        for (chance, state) in starts {
+            if state.via != ANY_VIA {
+                out.push((chance, state));
+                continue;
+            }
+            let each = chance / f64::from(routers.saturating_sub(2).max(1));
+            let others = (0..routers).filter(|&via| via != at.0 && via != exit.0);
+            out.extend(others.map(|via| (each, PacketState { via, bits: state.bits })));
+        }
+    }
+
+    /// Every hop from a router of the fabric, with probabilities if they are asked for.
+    fn fabric_moves(
+        &self,
+        copy: u32,
+        at: RouterId,
+        state: PacketState,
+        dst: RouterId,
+        likely: bool,
+    ) -> Vec<(f64, Move)> {
+        let Carried { port, fabric } = Carried::of(state);
+        let (exit, local) = self.exit(dst, port);
+        if at == exit {
+            return vec![(1.0, self.out_of_fabric(copy, exit, local))];
+        }
+        let mut states = Vec::new();
+        match fabric {
+            Some(state) => states.push((1.0, state)),
+            None => self.begins(at, exit, likely, &mut states),
+        }
+        let mut found = Vec::new();
+        for (chance, state) in states {
+            let mut moves = Vec::new();
+            if likely {
+                self.routing.likely_moves(at, state, exit, &mut moves);
+            } else {
+                let mut plain = Vec::new();
+                self.routing.moves(at, state, exit, &mut plain);
+                moves.extend(plain.into_iter().map(|hop| (1.0, hop)));
+            }
+            let own = moves.into_iter().map(|(more, hop)| (chance * more, self.in_fabric(copy, at, port, hop)));
+            found.extend(own);
+        }
+        found
+    }
+
+    /// Every hop, with probabilities if they are asked for.
+    fn all_moves(&self, at: RouterId, state: PacketState, dst: RouterId, likely: bool) -> Vec<(f64, Move)> {
+        let (_, target) = self.cluster.part(dst).expect("destinations are accelerators");
+        let evenly = |moves: Vec<Move>| {
+            let each = 1.0 / moves.len() as f64;
+            moves.into_iter().map(|hop| (each, hop)).collect()
+        };
+        match self.at(at, dst) {
+            At::Home(part) => evenly(self.inside(part, target, true, state).collect()),
+            At::Source(part) => {
+                let out = Carried::of(state).port;
+                let port = self.cluster.ports[out as usize];
+                if part != port.at {
+                    return evenly(self.inside(part, port.at, false, state).collect());
+                }
+                let into = self.enters[out as usize][target as usize].iter();
+                let class = self.within(1, false);
+                evenly(into.map(|&port_in| Move { port: port.local, class, next: not_begun(port_in) }).collect())
+            }
+            At::Fabric(copy, router) => self.fabric_moves(copy, router, state, dst, likely),
+        }
+    }
+}
+
+/// A packet that has yet to begin in the fabric, or that is yet in its host, with a port of a host.
+fn not_begun(port: u32) -> PacketState {
+    Carried { port, fabric: None }.packed()
+}
+
+/// One of these.
+fn drawn(ports: &[u32], rng: &mut Rng) -> u32 {
+    if ports.len() == 1 { ports[0] } else { ports[rng.below(ports.len() as u32) as usize] }
+}
+
+/// The local ports of each part that lead nearer to each other part.
+fn nearer(cluster: &Cluster, distances: &[Vec<u32>]) -> Vec<Vec<Vec<u16>>> {
+    let host = &cluster.host;
+    let towards = |part: u32, target: u32| {
+        let first = u16::from(part < host.accelerators);
+        let left = |peer: u32| distances[peer as usize][target as usize];
+        let links = (first..).zip(host.neighbors(part));
+        links.filter(|(_, (_, peer))| left(*peer) + 1 == left(part)).map(|(port, _)| port).collect()
+    };
+    (0..host.parts()).map(|part| (0..host.parts()).map(|target| towards(part, target)).collect()).collect()
+}
+
+/// Refuses a routing of the fabric that a cluster has no room for.
+fn check_fabric(cluster: &Cluster, routing: &AnyRouting, name: &str) -> std::result::Result<(), String> {
+    let fabric = &cluster.fabric;
+    if routing.by_terminal() || routing.keeps_bubbles() || routing.traffic_groups() > 1 {
+        return Err(format!(
+            "{name} goes by terminals, bubbles or groups of packets of its own, which a cluster has not"
+        ));
+    }
+    let most = NOT_BEGUN;
+    if fabric.num_routers() as u32 > most {
+        return Err(format!("the fabric has {} routers; at most {most} are possible", fabric.num_routers()));
+    }
+    match widest(fabric, routing) {
+        bits if bits >= OWN => Err(format!("packets of {name} carry more than a cluster has room for")),
+        _ => Ok(()),
+    }
+}
+
+/// The largest bits that packets to the first and the last router of a fabric carry, all of them set aside.
+fn widest(fabric: &Network, routing: &AnyRouting) -> u32 {
+    let ends: Vec<RouterId> = fabric.routers().filter(|&router| fabric.terminals_of(router).next().is_some()).collect();
+    let (Some(&first), Some(&last)) = (ends.first(), ends.last()) else { return 0 };
+    let mut widest = 0;
+    for dst in [first, last] {
+        let mut seen = std::collections::HashSet::new();
+        let mut queue = Vec::new();
+        for &src in ends.iter().filter(|&&src| src != dst) {
+            let mut starts = Vec::new();
+            routing.starts(src, dst, &mut starts);
+            // What a packet carries on its way to an intermediate router it also carries on the way to its destination.
+            queue.extend(starts.into_iter().map(|state| (src, PacketState::direct(state.bits))));
+        }
+        while let Some((at, state)) = queue.pop() {
+            widest = widest.max(if state.bits == u32::MAX { 0 } else { state.bits });
+            if at == dst || !seen.insert((at, state)) {
+                continue;
+            }
+            let mut moves = Vec::new();
+            routing.moves(at, state, dst, &mut moves);
+            for hop in moves {
+                let port = &fabric.ports_of(at)[usize::from(hop.port)];
+                if let Peer::Port(peer) = port.peer {
+                    queue.push((fabric.ports()[peer.index()].router, PacketState::direct(hop.next.bits)));
+                }
+            }
+        }
+    }
+    widest
+}
+
+impl Routing for HostRouting {
+    fn classes(&self) -> u32 {
+        self.fabric_classes + 2 * self.of_hosts
+    }
+
+    fn vcs(&self) -> u32 {
+        self.routing.vcs().div_ceil(self.fabric_classes.max(1)) * self.classes()
+    }
+
+    fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
+        let ([from, source], [to, target]) = self.ends(src, dst);
+        if from == to {
+            out.push(not_begun(0));
+        } else {
+            out.extend(self.leaves[source as usize][target as usize].iter().map(|&port| not_begun(port)));
+        }
+    }
+
+    fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
+        out.extend(self.all_moves(at, state, dst, false).into_iter().map(|(_, hop)| hop));
+    }
+
+    fn start<V: View>(&self, src: RouterId, dst: RouterId, _view: &V, rng: &mut Rng) -> PacketState {
+        let ([from, source], [to, target]) = self.ends(src, dst);
+        if from == to { not_begun(0) } else { not_begun(drawn(&self.leaves[source as usize][target as usize], rng)) }
+    }
+
+    fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
+        let (_, target) = self.cluster.part(dst).expect("destinations are accelerators");
+        let of = |ports: &[u16], rng: &mut Rng| ports[rng.below(ports.len() as u32) as usize];
+        match self.at(at, dst) {
+            At::Home(part) => {
+                let class = self.within(self.distances[part as usize][target as usize], true);
+                let port = of(&self.nearer[part as usize][target as usize], rng);
+                Move { port, class, next: state }
+            }
+            At::Source(part) => {
+                let out = Carried::of(state).port;
+                let port = self.cluster.ports[out as usize];
+                if part != port.at {
+                    let class = self.within(self.distances[part as usize][port.at as usize], false);
+                    return Move { port: of(&self.nearer[part as usize][port.at as usize], rng), class, next: state };
+                }
+                let next = not_begun(drawn(&self.enters[out as usize][target as usize], rng));
+                Move { port: port.local, class: self.within(1, false), next }
+            }
+            At::Fabric(copy, router) => {
+                let Carried { port, fabric } = Carried::of(state);
+                let (exit, leaves_by) = self.exit(dst, port);
+                if router == exit {
+                    return self.out_of_fabric(copy, exit, leaves_by);
+                }
+                let local = self.cluster.locals(copy, router);
+                let published = self.published.get(copy as usize).map_or(&[][..], Vec::as_slice);
+                let view = FabricView { view, local, published, leaves_by };
+                let state = fabric.unwrap_or_else(|| self.routing.start(router, exit, &view, rng));
+                self.in_fabric(copy, router, port, self.routing.choose(router, state, exit, &view, rng))
+            }
+        }
+    }
+
+    fn snapshot_period(&self) -> u32 {
+        self.routing.snapshot_period()
+    }
+
+    /// Heads decide when they arrive at a router of the fabric; only routings that decide again everywhere do so here, since
+    /// the first routers of a path are those of hosts.
+    fn decides_again(&self) -> Again {
+        if self.routing.decides_again() == Again::Blocked { Again::Blocked } else { Again::Never }
+    }
+
+    fn takes_whole_packets(&self, class: u8) -> bool {
+        let (first, behind) = (self.escape, self.escape + 2 * self.of_hosts);
+        match u32::from(class) {
+            class if class < first => self.routing.takes_whole_packets(class as u8),
+            class if class < behind => false,
+            class => self.routing.takes_whole_packets((class - 2 * self.of_hosts) as u8),
+        }
+    }
+
+    fn escape_classes(&self) -> u32 {
+        if self.escape == 0 { 0 } else { self.escape + 2 * self.of_hosts }
+    }
+
+    fn unproved(&self) -> bool {
+        self.routing.unproved()
+    }
+
+    fn contents(&self) -> u64 {
+        self.routing.contents()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.routing.note()
+    }
+
+    fn oblivious(&self) -> bool {
+        self.routing.oblivious()
+    }
+
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        out.extend(self.all_moves(at, state, dst, true));
+    }
+}
+
+impl HostRouting {
+    /// Host and part of a source and of a destination.
+    fn ends(&self, src: RouterId, dst: RouterId) -> ([u32; 2], [u32; 2]) {
+        let of = |router| {
+            let (host, part) = self.cluster.part(router).expect("terminals hang on accelerators");
+            [host, part]
+        };
+        (of(src), of(dst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{LinkClass, TerminalId};
+    use crate::routing::{Idle, verify};
+    use crate::topology;
+
+    const CLOS: &str = "(clos:radix=4,levels=2,rate=400G)";
+
+    fn network(rest: &str) -> Network {
+        let spec = format!("cluster:{rest}");
+        topology::build(&spec).expect(&spec)
+    }
+
+    /// The classes of the links that a packet takes.
+    fn path(network: &Network, routing: &AnyRouting, ends: [u32; 2], seed: u64) -> Vec<LinkClass> {
+        let [mut at, dst] = ends.map(|end| network.router_of(TerminalId(end)));
+        let mut rng = Rng::stream(seed, 0);
+        let mut state = routing.start(at, dst, &Idle, &mut rng);
+        let mut classes = Vec::new();
+        while at != dst {
+            let hop = routing.choose(at, state, dst, &Idle, &mut rng);
+            let port = network.ports_of(at)[usize::from(hop.port)];
+            classes.push(port.class);
+            let Peer::Port(peer) = port.peer else { panic!("a hop to a terminal") };
+            (at, state) = (network.ports()[peer.index()].router, hop.next);
+            assert!(classes.len() < 50, "a path without an end");
+        }
+        classes
+    }
+
+    #[test]
+    fn packets_leave_as_they_are_told() {
+        use LinkClass::{Internal as I, Nic as N, Up as U};
+        let rails = network(&format!("hosts=4,host=hgx-h100,fabric={CLOS}"));
+        let named = |name: &str| build(&rails, name).expect(name);
+        // Host 0 and host 2 stand below different leaves of each rail; hosts 0 and 1 below one.
+        let (own, rail) = (named("hosts"), named("hosts:nic=rail"));
+        assert_eq!(path(&rails, &own, [0, 3], 1), [I, I], "within a host");
+        assert_eq!(path(&rails, &own, [0, 16], 1), [N, U, U, N], "along a rail");
+        assert_eq!(path(&rails, &own, [0, 19], 1), [N, U, U, N, I, I], "over at the end");
+        assert_eq!(path(&rails, &rail, [0, 19], 1), [I, I, N, U, U, N], "over at the beginning");
+        assert_eq!(path(&rails, &rail, [0, 8], 1), [N, N], "one leaf");
+        let spread = named("hosts:nic=spread");
+        let lengths: Vec<usize> = (0..64).map(|seed| path(&rails, &spread, [0, 16], seed).len()).collect();
+        assert!(lengths.contains(&4) && lengths.contains(&8), "{lengths:?}");
+    }
+
+    #[test]
+    fn clusters_are_proved_as_a_whole() {
+        for (rest, routing) in [
+            ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts"),
+            ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=spread,fabric=anca"),
+            ("hosts=4,host=mi300x,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=rail"),
+            ("hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G)", "hosts:nic=spread"),
+            ("hosts=4,host=tpu-v4,fabric=(torus:4,rate=100G)", "hosts"),
+            ("hosts=9,host=cray-ex,fabric=(dragonfly:a=2,h=2,p=4,g=5,rate=200G),attach=block", "hosts:fabric=val"),
+            ("hosts=9,host=cray-ex,fabric=(dragonfly:a=2,h=2,p=4,g=5,rate=200G),attach=spread", "hosts:fabric=par"),
+            (
+                "hosts=4,host=cray-ex,fabric=(hyperx:3x3,p=2,rate=200G),attach=plane,planes=2",
+                "hosts:nic=spread,fabric=(ugal-l:bias=2)",
+            ),
+            ("hosts=4,host=cray-ex,fabric=(torus:3x3,p=4,rate=200G),attach=block", "hosts:fabric=duato"),
+            (
+                "hosts=4,host=dgx-a100,fabric=(clos:radix=16,levels=2,rate=200G),attach=dual-tor",
+                "hosts:fabric=adaptive",
+            ),
+        ] {
+            let network = network(rest);
+            let built = build(&network, routing).expect(routing);
+            let proof = verify::verify(&network, routing, &built, None).expect("fits");
+            assert!(proof.deadlock_free && proof.unserved_pairs == 0, "{rest} {routing}: {:?}", proof.cycle);
+        }
+    }
+
+    /// With one class for both ways within a host, packets that go out wait for those that come in.
+    #[test]
+    fn a_proof_can_fail() {
+        let network = network("hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G)");
+        let routing = build(&network, "hosts:nic=spread").expect("offered");
+        let proof = verify::verify(&network, "hosts", &routing, Some(1)).expect("fits");
+        assert!(!proof.deadlock_free);
+    }
+
+    #[test]
+    fn what_is_decided_is_among_what_is_enumerated() {
+        for (rest, routing) in [
+            (
+                "hosts=4,host=v100-4,fabric=(dragonfly:a=2,h=1,p=2,rate=100G),attach=spread",
+                "hosts:nic=spread,fabric=ugal-l",
+            ),
+            ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=rail,fabric=anca"),
+        ] {
+            let network = network(rest);
+            let built = build(&network, routing).expect(routing);
+            let terminals = network.num_terminals() as u32;
+            for seed in 0..400u32 {
+                let mut rng = Rng::stream(7, seed.into());
+                let (source, target) = (rng.below(terminals), rng.below(terminals));
+                let [mut at, dst] = [source, target].map(|end| network.router_of(TerminalId(end)));
+                if at == dst {
+                    continue;
+                }
+                let mut starts = Vec::new();
+                built.starts(at, dst, &mut starts);
+                let mut state = built.start(at, dst, &Idle, &mut rng);
+                assert!(starts.contains(&state));
+                while at != dst {
+                    let (mut moves, mut likely) = (Vec::new(), Vec::new());
+                    built.moves(at, state, dst, &mut moves);
+                    let hop = built.choose(at, state, dst, &Idle, &mut rng);
+                    assert!(moves.contains(&hop), "{rest}: {hop:?} of {moves:?}");
+                    if built.oblivious() {
+                        built.likely_moves(at, state, dst, &mut likely);
+                        let sum: f64 = likely.iter().map(|(chance, _)| chance).sum();
+                        assert!((sum - 1.0).abs() < 1e-9 && likely.iter().all(|(_, hop)| moves.contains(hop)));
+                    }
+                    let Peer::Port(peer) = network.ports_of(at)[usize::from(hop.port)].peer else {
+                        panic!("a terminal")
+                    };
+                    (at, state) = (network.ports()[peer.index()].router, hop.next);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        let rails = network(&format!("hosts=4,host=hgx-h100,fabric={CLOS}"));
+        for (name, words) in [
+            ("hosts:nic=rial", "did you mean 'rail'"),
+            ("hosts:fabric=ncaa", "did you mean 'nca'"),
+            ("hosts:fabric=dor", "does not offer the routing 'dor'"),
+        ] {
+            let sentence = build(&rails, name).err().expect(name).to_string();
+            assert!(sentence.contains(words), "{name}: {sentence}");
+        }
+        let plain = topology::build("mesh:4x4").expect("small");
+        assert!(build(&plain, "hosts").is_err());
+    }
+}
