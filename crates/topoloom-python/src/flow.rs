@@ -57,6 +57,12 @@ pub fn flow_rates<'py>(
     try_compute(py, rates).map(|rates| rates.into_pyarray(py))
 }
 
+/// The keys of what sending and receiving costs, with their meaning.
+#[pyfunction]
+pub fn endpoint_keys() -> Vec<(&'static str, &'static str)> {
+    topoloom::workload::ENDPOINT_KEYS.iter().map(|key| (key.name, key.doc)).collect()
+}
+
 /// Runs flows that all begin at the start.
 #[pyfunction]
 pub fn flow_run<'py>(
@@ -75,13 +81,22 @@ pub fn flow_run<'py>(
 
 /// Checks that the flow engine can run a workload, with links of `rate` and a seed; returns its options.
 #[pyfunction]
-pub fn flow_check(workload: &Workload, config: &str, rate: &str, seed: u64) -> PyResult<Record<FlowConfig>> {
+#[pyo3(signature = (workload, config, rate, seed, endpoint=""))]
+pub fn flow_check(
+    workload: &Workload,
+    config: &str,
+    rate: &str,
+    seed: u64,
+    endpoint: &str,
+) -> PyResult<Record<FlowConfig>> {
     raise(flow::check_workload(&workload.0))?;
-    raise(FlowConfig::with_rate(config, rate, seed)).map(Record::from)
+    let config = FlowConfig::with_rate(config, rate, seed).and_then(|config| config.with_endpoint(endpoint));
+    raise(config).map(Record::from)
 }
 
 /// Runs a workload.
 #[pyfunction]
+#[pyo3(signature = (routing, workload, mapping, config, rate, seed, cancel, endpoint=""))]
 #[allow(clippy::too_many_arguments)]
 pub fn flow_workload<'py>(
     py: Python<'py>,
@@ -92,8 +107,9 @@ pub fn flow_workload<'py>(
     rate: &str,
     seed: u64,
     cancel: &CancelToken,
+    endpoint: &str,
 ) -> PyResult<RunOutput<'py>> {
-    let config = raise(FlowConfig::with_rate(config, rate, seed))?;
+    let config = raise(FlowConfig::with_rate(config, rate, seed).and_then(|config| config.with_endpoint(endpoint)))?;
     let run = || {
         let mapping = Mapping::new(mapping, &workload.0, routing.on())?;
         flow::run(routing.on(), &routing.named, &workload.0, &mapping, &config, &*cancel.0)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom._core import flow_keys
+from topoloom._core import endpoint_keys, flow_keys
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
@@ -62,6 +62,15 @@ def workload(
             show_default=False,
         ),
     ] = None,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--endpoint",
+            metavar="KEY=VALUE,…",
+            help="What sending and receiving costs: " + ", ".join(name for name, _ in endpoint_keys()) + ".",
+            show_default=False,
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option("--baseline", metavar="SPEC", help="The network that is 1.", show_default="the first"),
@@ -77,6 +86,7 @@ def workload(
 ) -> int:
     """Run applications on networks, and compare how long they take."""
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
+    own["endpoint"] = endpoint
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
     _check_files(out, plot, force=force)
     apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))

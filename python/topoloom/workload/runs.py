@@ -33,6 +33,7 @@ ONE_DECISION = (
     "paths=1: a message takes one path; --flow-engine paths=16 splits it into parts that decide for themselves"
 )
 SEVERAL_DECISIONS = "paths={paths}: a message is split evenly into so many parts, each of which decides for itself"
+ENDPOINT = "endpoint: {endpoint}; without these costs in the ideal, which stays a lower bound"
 OWN_RATES = (
     "{spec}: links have the rates that its spec or file gives, whatever --rate says; messages alone are measured by "
     "{gbps:g} Gb/s, what a terminal sends at load 1"
@@ -87,7 +88,7 @@ class WorkloadRun:
         }
         routing = _core.Routing(self.network, self.routing)
         if options.engine == "flow":
-            paths = _core.flow_check(workload, options.flow_engine, options.rate, options.seed).paths
+            paths = _core.flow_check(workload, options.flow_engine, options.rate, options.seed, options.endpoint).paths
             about |= {"paths": paths, "assumptions": self._assumptions(workload, paths)}
             return partial(_flowed, routing, options, workload, about)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
@@ -101,6 +102,8 @@ class WorkloadRun:
         said = [IDEAL]
         if (gbps := self.network.injection_gbps) is not None:
             said.append(OWN_RATES.format(spec=self.network.spec, gbps=gbps))
+        if self.options.endpoint:
+            said.append(ENDPOINT.format(endpoint=self.options.endpoint))
         if paths is not None and adapts(self.network, self.routing):
             parts = ONE_DECISION if paths == 1 else SEVERAL_DECISIONS.format(paths=paths)
             said += [ADAPTIVE.format(routing=self.routing), parts]
@@ -135,6 +138,7 @@ def _flowed(
         options.rate,
         options.seed,
         cancel,
+        options.endpoint,
     )
     told = {name: value for name, value in result.items() if name not in ("messages", "completed")}
     told |= {f"message_{name}": value for name, value in (result.messages or {}).items()}

@@ -7,6 +7,7 @@ use crate::catalogue::values::rate as bytes_per_s;
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result};
 use crate::network::{Network, PortId};
+use crate::workload::Endpoint;
 
 /// The keys, with their meaning.
 pub const KEYS: &[Key] = &[
@@ -74,6 +75,9 @@ pub struct FlowConfig {
     pub coalesce: f64,
     /// Of the paths that a routing draws.
     pub seed: u64,
+    /// What sending and receiving costs; nothing: all is free.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Endpoint>,
 }
 
 impl Default for FlowConfig {
@@ -87,6 +91,7 @@ impl Default for FlowConfig {
             paths: 1,
             coalesce: 0.0,
             seed: 1,
+            endpoint: None,
         }
     }
 }
@@ -113,6 +118,7 @@ impl FlowConfig {
             paths: keys.count("paths").unwrap_or(default.paths),
             coalesce: real(&keys, "coalesce")?.unwrap_or(default.coalesce),
             seed: keys.int("seed").unwrap_or(default.seed),
+            endpoint: None,
         };
         for (key, value) in [("injection", config.injection), ("consumption", config.consumption)] {
             if value == Some(0.0) {
@@ -148,12 +154,26 @@ impl FlowConfig {
         Ok(Self { gbps: bytes * 8e-9, seed, ..Self::read(text)? })
     }
 
+    /// The same with what sending and receiving costs, as users write it.
+    ///
+    /// # Errors
+    /// Those of [`Endpoint::read`].
+    pub fn with_endpoint(self, text: &str) -> Result<Self> {
+        let costs = Endpoint::read(text)?;
+        Ok(Self { endpoint: Some(costs).filter(|costs| !costs.is_free()), ..self })
+    }
+
+    /// Bytes a second that a terminal takes in or gives out at the most, by what each byte costs it.
+    pub fn byte_rate(&self) -> f64 {
+        self.endpoint.as_ref().map_or(f64::INFINITY, |costs| 1.0 / costs.per_byte_s)
+    }
+
     /// What a terminal of `network` can send and receive, in rates of its link; `None`: no limit. Where terminals have links
     /// of their own, each has no more than that link's rate.
     pub fn limits(&self, network: &Network) -> [Option<f64>; 2] {
         let link = if network.has_terminal_links() { 1.0 } else { f64::INFINITY };
         let least = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY).min(link);
-        [self.injection, self.consumption].map(|limit| Some(least(limit)).filter(|links| links.is_finite()))
+        [self.injection, self.consumption].map(|limit| Some(least(limit)).filter(|links| links.is_finite() || self.byte_rate().is_finite()))
     }
 
     /// Bytes a second in one direction of a link that has no rate of its own.

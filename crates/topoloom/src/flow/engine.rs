@@ -14,7 +14,7 @@ use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
 use crate::watch::Control;
-use crate::workload::{Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
+use crate::workload::{Endpoints, Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
 
 /// What begins when.
 pub trait Script {
@@ -29,6 +29,9 @@ pub trait Script {
 
     /// True once all is done that is to be waited for.
     fn finished(&self) -> bool;
+
+    /// The task of an operation.
+    fn task_of(&self, op: u32) -> u32;
 }
 
 impl<W: AsRef<Workload>> Script for Progress<W> {
@@ -46,6 +49,10 @@ impl<W: AsRef<Workload>> Script for Progress<W> {
 
     fn finished(&self) -> bool {
         self.finished()
+    }
+
+    fn task_of(&self, op: u32) -> u32 {
+        self.task_of(op)
     }
 }
 
@@ -68,6 +75,10 @@ impl Script for AtOnce {
 
     fn finished(&self) -> bool {
         self.left == 0
+    }
+
+    fn task_of(&self, _op: u32) -> u32 {
+        unreachable!("messages that are all sent at the start wait for no computation")
     }
 }
 
@@ -178,7 +189,12 @@ struct Due {
 /// What happens at a time of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Event {
+    /// A message enters the network.
+    Begin(u32),
+    /// A message is at its terminal.
     Deliver(u32),
+    /// The task has taken a message in.
+    Received(u32),
     Computed(u32),
 }
 
@@ -236,6 +252,11 @@ impl Hasher for PathHasher {
     }
 }
 
+/// Tasks, or terminals, that messages name.
+fn tasks(messages: &[Message]) -> usize {
+    messages.iter().map(|message| 1 + message.source.max(message.target) as usize).max().unwrap_or(0)
+}
+
 /// Completions that differ by less than this part of the time are at the same instant.
 const SAME: f64 = 1e-12;
 /// Bytes of memory that a flow takes, and for each channel of its path.
@@ -248,6 +269,8 @@ struct Engine<'a> {
     ends: &'a dyn Fn(u32) -> [TerminalId; 2],
     config: &'a FlowConfig,
     paths: Paths<'a>,
+    /// Where sending and receiving costs something.
+    endpoints: Option<Endpoints<'a>>,
     /// Where the routing decides by congestion.
     adaptive: Option<AdaptivePaths>,
     rates: Rates,
@@ -291,6 +314,7 @@ impl<'a> Engine<'a> {
             messages,
             ends,
             config,
+            endpoints: config.endpoint.as_ref().map(|costs| Endpoints::new(costs, tasks(messages))),
             adaptive: (detours && paths.adapt()).then(|| AdaptivePaths::new(channels)),
             paths,
             rates,
@@ -373,8 +397,8 @@ impl<'a> Engine<'a> {
         // In the order of messages, whichever class was first by a rounding.
         done.sort_unstable_by_key(|(message, _)| *message);
         for (message, delay_s) in done {
-            if self.paths.have_delays() {
-                self.set_timer(now + delay_s, Event::Deliver(message));
+            if self.paths.have_delays() || self.config.endpoint.is_some() {
+                self.set_timer(now + delay_s + self.latency_s(), Event::Deliver(message));
             } else {
                 self.deliver(message, script)?;
             }
@@ -382,6 +406,12 @@ impl<'a> Engine<'a> {
         while let Some(timer) = self.timers.peek().filter(|timer| timer.time <= until).copied() {
             self.timers.pop();
             match timer.event {
+                Event::Begin(message) => {
+                    if !self.begin(message)? {
+                        self.set_timer(now + self.latency_s(), Event::Deliver(message));
+                    }
+                }
+                Event::Received(message) => self.received(message, script)?,
                 Event::Deliver(message) => {
                     self.record.served_late(message, now - timer.time.min(now));
                     self.deliver(message, script)?;
@@ -401,7 +431,46 @@ impl<'a> Engine<'a> {
         self.timers.push(Timer { time, number: self.timers_set, event });
     }
 
+    /// What a message takes beside its path and its bytes.
+    fn latency_s(&self) -> f64 {
+        self.config.endpoint.as_ref().map_or(0.0, |costs| costs.latency_s)
+    }
+
+    /// The bytes of a message with what its packets carry beside them.
+    fn bytes_of(&self, message: u32) -> f64 {
+        let bytes = self.messages[message as usize].bytes;
+        self.config.endpoint.as_ref().map_or(bytes, |costs| costs.carried(bytes)) as f64
+    }
+
+    /// When a message that can be sent now enters the network: its task sends one after the other, its interface begins them
+    /// with gaps, and a long one waits for a request and its answer.
+    fn enters(&mut self, message: u32) -> Result<f64> {
+        let (ends, now) = ((self.ends)(message), self.now);
+        let Message { source, bytes, .. } = self.messages[message as usize];
+        let (Some(endpoints), Some(costs)) = (&mut self.endpoints, &self.config.endpoint) else { return Ok(now) };
+        if ends[0] == ends[1] {
+            return Ok(now);
+        }
+        let sent = endpoints.send(source, now);
+        if !costs.shakes_hands(bytes) {
+            return Ok(sent);
+        }
+        let there_and_back = self.paths.idle_delay_s(ends)? + self.paths.idle_delay_s([ends[1], ends[0]])?;
+        Ok(sent + there_and_back + 2.0 * (costs.latency_s + costs.overhead_s))
+    }
+
+    /// A message is at its terminal: its task takes it in as soon as it is free.
     fn deliver(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
+        let Message { target, bytes, .. } = self.messages[message as usize];
+        let now = self.now;
+        match self.endpoints.as_mut().map(|endpoints| endpoints.receive(target, bytes, now)) {
+            Some(taken) if taken > now => self.set_timer(taken, Event::Received(message)),
+            _ => self.received(message, script)?,
+        }
+        Ok(())
+    }
+
+    fn received(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
         self.record.message_ends(message, self.now);
         script.delivered(message, &mut self.ready);
         self.begin_all(script, Record::by_message(message))
@@ -418,7 +487,7 @@ impl<'a> Engine<'a> {
                 break;
             }
             gone += 1;
-            self.carried(class, self.messages[message as usize].bytes as f64 / f64::from(self.config.paths));
+            self.carried(class, self.bytes_of(message) / f64::from(self.config.paths));
             self.record.carried_nothing(time, self.now, flight.rate, flight.between);
             self.change_backlogs(class, flight.rate * (self.now - time.min(self.now)), [0.0, 0.0]);
             if self.last_part(message) {
@@ -508,7 +577,10 @@ impl<'a> Engine<'a> {
             match ready {
                 Ready::Message(message) => {
                     self.record.message_begins(message, self.now, cause);
-                    if !self.begin(message)? {
+                    let enters = self.enters(message)?;
+                    if enters > self.now {
+                        self.set_timer(enters, Event::Begin(message));
+                    } else if !self.begin(message)? {
                         self.record.local_messages += 1;
                         self.record.message_ends(message, self.now);
                         script.delivered(message, &mut self.ready);
@@ -516,6 +588,10 @@ impl<'a> Engine<'a> {
                     }
                 }
                 Ready::Compute { op, seconds } => {
+                    let waits = self.endpoints.as_ref().map_or(0.0, |endpoints| {
+                        endpoints.compute(script.task_of(op), self.now) - self.now
+                    });
+                    let seconds = waits + seconds;
                     self.record.computation_begins(op, self.now, seconds, cause);
                     self.set_timer(self.now + seconds, Event::Computed(op));
                 }
@@ -546,7 +622,7 @@ impl<'a> Engine<'a> {
     /// Begins the flows of a message; false if it does not go through the network, or takes no time there.
     fn begin(&mut self, message: u32) -> Result<bool> {
         let [source, target] = (self.ends)(message);
-        let bytes = self.messages[message as usize].bytes as f64 / f64::from(self.config.paths);
+        let bytes = self.bytes_of(message) / f64::from(self.config.paths);
         if source == target || bytes == 0.0 {
             return Ok(false);
         }
@@ -654,7 +730,7 @@ impl<'a> Engine<'a> {
             let served = flight.served + flight.rate * (self.now - flight.since);
             let others = self.more.remove(&class).unwrap_or_default();
             for Goal(goal, message) in others.into_iter().chain([Goal(flight.goal, flight.message)]) {
-                let all = self.messages[message as usize].bytes as f64 / f64::from(self.config.paths);
+                let all = self.bytes_of(message) / f64::from(self.config.paths);
                 self.carried(class, (all - (goal - served)).max(0.0));
             }
         }

@@ -138,6 +138,16 @@ impl<'a> Paths<'a> {
         if self.terminal_links { ends.map(delay).iter().sum() } else { 0.0 }
     }
 
+    /// Seconds of the links of a path between two terminals in an idle network.
+    ///
+    /// # Errors
+    /// As [`Paths::walk`].
+    pub(super) fn idle_delay_s(&self, ends: [TerminalId; 2]) -> Result<f64> {
+        let mut path = Vec::new();
+        self.walk(ends[0], ends[1], &mut self.stream(ends[0], ends[1]), &mut path)?;
+        Ok(self.delay_s(ends, path.iter().copied()))
+    }
+
     /// True if messages take time for links.
     pub(super) fn have_delays(&self) -> bool {
         self.delays
@@ -148,11 +158,11 @@ impl<'a> Paths<'a> {
         let [injection, consumption] = config.limits(network);
         let ports = (0..).map(PortId).zip(network.ports()).map(move |(port, at)| match (at.peer, consumption) {
             (Peer::Port(_), _) => config.rate_of(network, port),
-            (Peer::Terminal(_), Some(links)) => links * config.rate_of(network, port),
+            (Peer::Terminal(_), Some(links)) => (links * config.rate_of(network, port)).min(config.byte_rate()),
             (Peer::Terminal(_), None) => f64::INFINITY,
         });
         let terminals = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
-        let sent = move |links: f64| terminals.clone().map(move |port| links * config.rate_of(network, port));
+        let sent = move |links: f64| terminals.clone().map(move |port| (links * config.rate_of(network, port)).min(config.byte_rate()));
         ports.chain(injection.into_iter().flat_map(sent))
     }
 

@@ -30,7 +30,7 @@ impl<'a> Alone<'a> {
     ) -> Self {
         let ports = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
         let fastest = ports.map(|port| config.rate_of(network, port)).fold(0.0, f64::max);
-        let limit = |links: Option<f64>| links.map_or(f64::INFINITY, |links| links * fastest);
+        let limit = |links: Option<f64>| links.map_or(f64::INFINITY, |links| links * fastest).min(config.byte_rate());
         let links = || network.links().iter().map(|link| link.ends[0]);
         let rates = links().map(|port| config.rate_of(network, port));
         let best =

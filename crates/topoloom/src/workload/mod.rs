@@ -11,6 +11,7 @@ mod alltoall;
 mod bisection;
 mod broadcast;
 mod builder;
+mod endpoint;
 mod flood;
 mod goal;
 mod gpcnet;
@@ -34,6 +35,7 @@ mod tests;
 mod training;
 mod unstructured;
 
+pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
@@ -222,7 +224,7 @@ impl Workload {
     }
 
     /// The task of an operation.
-    fn task_of(&self, op: u32) -> u32 {
+    pub fn task_of(&self, op: u32) -> u32 {
         self.starts.partition_point(|start| *start <= op) as u32 - 1
     }
 }

@@ -84,6 +84,11 @@ impl<W: AsRef<Workload>> Progress<W> {
         Self { workload, tasks, arrived, left, state }
     }
 
+    /// The task of an operation.
+    pub fn task_of(&self, op: u32) -> u32 {
+        self.workload.as_ref().task_of(op)
+    }
+
     /// Begins: appends all that can be done at the start. To be called once, before anything else.
     pub fn start(&mut self, out: &mut Vec<Ready>) {
         let tasks = std::mem::take(&mut self.tasks);
