@@ -34,16 +34,24 @@ pub struct Latencies {
     /// Which routers share a cabinet, as a layout's `cabinet` says; None for the default layout's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cabinet: Option<CabinetRule>,
+    /// Bytes of a flit: how long a cycle is where links have rates. None for 64.
+    #[serde(skip)]
+    pub flit: Option<u32>,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
         let (inside, between, cabinet) = (None, None, None);
-        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, nic: 1, inside, between, cabinet }
+        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, nic: 1, inside, between, cabinet, flit: None }
     }
 }
 
 impl Latencies {
+    /// Bytes of a flit.
+    pub fn flit_bytes(&self) -> u32 {
+        self.flit.unwrap_or(64)
+    }
+
     /// True if cabinets decide.
     pub fn by_cabinet(&self) -> bool {
         self.inside.is_some() || self.between.is_some()
@@ -87,6 +95,8 @@ pub struct LinkTimes {
     latencies: Latencies,
     /// The cabinet of each router; empty if no latency goes by cabinets.
     cabinets: Vec<u32>,
+    /// Nanoseconds of a cycle, where links have rates.
+    cycle_ns: Option<f64>,
 }
 
 impl LinkTimes {
@@ -105,7 +115,12 @@ impl LinkTimes {
             (true, None) => Layout::usual(network).router_cabinets(network),
             (true, Some(text)) => Packing::parse(text).and_then(|packing| packing.cabinets(network)).map_err(said)?,
         };
-        Ok(Self { latencies: latencies.clone(), cabinets })
+        let cycle_ns = network.fastest_gbps().map(|gbps| f64::from(latencies.flit_bytes()) * 8.0 / gbps);
+        let this = Self { latencies: latencies.clone(), cabinets, cycle_ns };
+        let ports = (0..network.ports().len() as u32).map(PortId);
+        let longest = ports.filter(|_| network.has_wires()).filter_map(|port| this.by_delay(network, port)).max();
+        within("a delay, in cycles of the fastest link,", longest.unwrap_or(1).into(), 1, 10_000)?;
+        Ok(this)
     }
 
     /// The latency of the links of a class, where cabinets do not decide.
@@ -115,10 +130,16 @@ impl LinkTimes {
 
     /// The latency of the link at a port: its own if it has one, else by its cabinets or its class.
     pub fn of(&self, network: &Network, port: PortId) -> u32 {
-        network.own_latency(port).unwrap_or_else(|| {
+        network.own_latency(port).or_else(|| self.by_delay(network, port)).unwrap_or_else(|| {
             let this = &network.ports()[port.index()];
             self.by_cabinet(network, port, this.peer).unwrap_or_else(|| self.of_class(this.class))
         })
+    }
+
+    /// The cycles that the link's own delay takes, rounded up.
+    fn by_delay(&self, network: &Network, port: PortId) -> Option<u32> {
+        let (cycle_ns, delay_ns) = (self.cycle_ns?, network.wire(port).latency_ns?);
+        Some((delay_ns / cycle_ns - 1e-9).ceil().max(1.0) as u32)
     }
 
     fn by_cabinet(&self, network: &Network, port: PortId, peer: Peer) -> Option<u32> {

@@ -618,6 +618,14 @@ impl Network {
         self.terminal_wires || self.routers().any(|router| self.terminals_of(router).nth(1).is_some())
     }
 
+    /// The rate of the fastest link that counts, in Gb/s, if links have rates.
+    pub fn fastest_gbps(&self) -> Option<f64> {
+        let between = self.links.iter().filter_map(|link| self.gbps(link.ends[0]));
+        let terminals = self.terminal_ports.iter().filter_map(|&port| self.gbps(port));
+        let of_terminals = if self.has_terminal_links() || self.links.is_empty() { usize::MAX } else { 0 };
+        between.chain(terminals.take(of_terminals)).reduce(f64::max)
+    }
+
     /// What a terminal sends into the network at load 1, in Gb/s, if links have rates; their mean where terminals differ.
     pub fn injection_gbps(&self) -> Option<f64> {
         if !self.has_rates() || self.terminal_ports.is_empty() {

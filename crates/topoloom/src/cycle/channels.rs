@@ -1,6 +1,7 @@
 //! Channels: time wheels that carry flits and credits over links of any latency.
 
 use super::flit::Flit;
+use super::pace::Pace;
 use super::table::{Table, TableMaker};
 use crate::network::PortId;
 
@@ -106,6 +107,8 @@ pub struct ChannelEnd {
     pub credit_free: u32,
     /// Flits sent since the count was last cleared.
     pub sent: u32,
+    /// True if it is slower than a flit a cycle: [`Channels::paces`] says how much.
+    pub slow: bool,
 }
 
 /// What crosses into another domain, with its time.
@@ -122,6 +125,8 @@ pub struct Outbox {
 pub struct Channels {
     /// One for each local port.
     pub ends: Table<ChannelEnd>,
+    /// How far apart each sends, by local port; empty where all send a flit a cycle.
+    pub paces: Table<Pace>,
     /// Flits that arrive in this domain.
     pub flits: Wheel<FlitEvent>,
     /// Credits that arrive at routers and terminals of this domain.
@@ -141,7 +146,15 @@ impl Channels {
     /// holds them up.
     #[inline(always)]
     pub fn in_flight(&self, port: PortId) -> u32 {
-        2 * self.ends[port.index()].latency + self.turnaround
+        let cycles = 2 * self.ends[port.index()].latency + self.turnaround;
+        if self.ends[port.index()].slow { self.paces[port.index()].flits(cycles) } else { cycles }
+    }
+
+    /// Flits that wait at `now` for the cycle in which they depart through output `port`.
+    pub fn waiting(&self, port: PortId, now: u32) -> u32 {
+        let channel = &self.ends[port.index()];
+        let cycles = channel.free.saturating_sub(now);
+        if channel.slow { self.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
     }
 
     /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
@@ -149,7 +162,11 @@ impl Channels {
     pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: &Flit) {
         let channel = &mut self.ends[port.index()];
         let departure = earliest.max(channel.free);
-        channel.free = departure + 1;
+        channel.free = if channel.slow {
+            self.paces[port.index()].next(0, departure, earliest <= channel.free)
+        } else {
+            departure + 1
+        };
         channel.sent += 1;
         let time = departure + channel.latency;
         if channel.peer & TERMINAL != 0 {
@@ -170,7 +187,11 @@ impl Channels {
     pub fn send_credit(&mut self, port: PortId, vc_in_port: u32, now: u32) {
         let channel = &mut self.ends[port.index()];
         let departure = now.max(channel.credit_free);
-        channel.credit_free = departure + 1;
+        channel.credit_free = if channel.slow {
+            self.paces[port.index()].next(1, departure, now <= channel.credit_free)
+        } else {
+            departure + 1
+        };
         let time = departure + channel.latency;
         let to = channel.peer + vc_in_port;
         if channel.peer & TERMINAL != 0 {

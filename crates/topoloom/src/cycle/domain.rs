@@ -3,6 +3,7 @@
 use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
 use super::flit::{Decision, ENTERS, FRESH, Flit, UNDECIDED};
+use super::pace::Pace;
 use super::router::RouterModel;
 use super::snapshot::Snapshot;
 use super::stats::Stats;
@@ -198,6 +199,7 @@ impl<M: RouterModel> Domain<M> {
         let ports = first_ports[first_ports.len() - 1] as usize;
         let mut terminals: Vec<(TerminalId, u32)> = Vec::new();
         let mut ends = Vec::with_capacity(ports);
+        let (mut paces, fastest) = (Vec::with_capacity(ports), network.fastest_gbps());
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
             let (peer, domain) = match here.peer {
@@ -213,14 +215,18 @@ impl<M: RouterModel> Domain<M> {
                     ((peer.0 - base) * setup.stride, domain)
                 }
             };
-            let latency = setup.links.of(network, port) + 1;
-            ends.push(ChannelEnd { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0 });
+            let board = matches!(here.peer, Peer::Terminal(_)) && !setup.paces_terminals;
+            let pace = if board { Pace::FULL } else { Pace::of_port(network, port, fastest) };
+            paces.push(pace);
+            let (latency, slow) = (setup.links.of(network, port) + pace.cycles(), !pace.is_full());
+            ends.push(ChannelEnd { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0, slow });
         }
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
         let tables = unsafe { TableMaker::promise() };
         let channels = Channels {
             ends: tables.of(ends),
+            paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),

@@ -5,6 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use super::Setup;
+use super::channels::Channels;
 use super::channels::Outbox;
 use super::domain::{Arrivals, Domain, RunContext};
 use super::router::RouterModel;
@@ -12,7 +13,7 @@ use super::snapshot::Snapshot;
 use super::stats::Stats;
 use super::terminals::Offer;
 use super::workload_driver::{Times, WorkloadDriver};
-use crate::network::{Network, TerminalId};
+use crate::network::{Network, PortId, TerminalId};
 use crate::threads;
 
 /// A network being simulated.
@@ -188,16 +189,25 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     /// Starts counting the flits that depart on channels from this cycle on.
     pub fn clear_channels(&mut self) {
         let now = self.now;
-        for channel in self.domains.iter_mut().flat_map(|domain| domain.channels.ends.iter_mut()) {
-            channel.sent = channel.free.saturating_sub(now);
+        for channels in self.domains.iter_mut().map(|domain| &mut domain.channels) {
+            for port in (0..channels.ends.len() as u32).map(PortId) {
+                channels.ends[port.index()].sent = channels.waiting(port, now);
+            }
         }
     }
 
     /// Flits that have departed through each port of the network since the count was started. What still queues for
     /// its departure cycle is left out.
     pub fn sent(&self) -> Vec<u32> {
-        let channels = self.domains.iter().flat_map(|domain| domain.channels.ends.iter());
-        channels.map(|channel| channel.sent - channel.free.saturating_sub(self.now).min(channel.sent)).collect()
+        let of_domain = |channels: &Channels| -> Vec<u32> {
+            let ports = (0..channels.ends.len() as u32).map(PortId);
+            let departed = |port: PortId| {
+                let sent = channels.ends[port.index()].sent;
+                sent - channels.waiting(port, self.now).min(sent)
+            };
+            ports.map(departed).collect()
+        };
+        self.domains.iter().flat_map(|domain| of_domain(&domain.channels)).collect()
     }
 }
 

@@ -11,12 +11,13 @@ use super::Setup;
 use super::deadlock::{self, Deadlock};
 use super::domain::Arrivals;
 use super::engine::Engine;
+use super::pace::Pace;
 use super::router::RouterModel;
 use super::stats::{SLOT, Slot, Stats};
 use super::terminals::Offer;
 use super::workload_driver::Times;
 use crate::error::Result;
-use crate::network::{Network, Peer};
+use crate::network::{Network, Peer, PortId};
 use crate::statistics::student_t;
 use crate::traffic::Trace;
 use crate::watch::Control;
@@ -399,12 +400,17 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         // The latencies of a trace are all there are, and need not be stationary: their mean has no interval.
         let drawn = self.engine.shared.offer.is_drawn();
         let interval = if drawn { interval(&batches(&stats, from, until)) } else { None };
-        let link_utilisation: Vec<f64> = self.sent.iter().map(|&flits| f64::from(flits) / cycles).collect();
+        let unit = self.setup.unit;
+        let fastest = self.engine.network.fastest_gbps().filter(|_| self.setup.slowest > 1);
+        let share =
+            |port: u32| fastest.map_or(1.0, |_| Pace::of_port(self.engine.network, PortId(port), fastest).share());
+        let sent = (0..).zip(&self.sent).map(|(port, &flits)| f64::from(flits) / cycles / share(port));
+        let link_utilisation: Vec<f64> = sent.collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
         let deadlocked = self.deadlock.is_some();
         Point {
-            offered: self.load,
-            accepted: stats.accepted as f64 / cycles / f64::from(self.active),
+            offered: self.load / unit,
+            accepted: stats.accepted as f64 / cycles / f64::from(self.active) / unit,
             latency_cycles: mean(stats.latency),
             latency_ci95: interval.map(|(_, half)| half),
             network_latency_cycles: mean(stats.network_latency),

@@ -10,6 +10,7 @@ mod domain;
 mod engine;
 mod flit;
 mod measurement;
+mod pace;
 mod router;
 mod sizes;
 mod snapshot;
@@ -33,11 +34,12 @@ use crate::error::{Error, Result};
 use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{Latencies, LinkTimes};
 use crate::memory::available_memory;
-use crate::network::{Link, LinkClass, Network, PortId, TerminalId};
+use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
 use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
 use domain::Arrivals;
+use pace::Pace;
 use router::{Case, Interface, Router, Simulation};
 use terminals::Offer;
 
@@ -72,22 +74,16 @@ pub struct Setup {
     pub bubble: u32,
     /// The VCs into which each terminal may send, a bit each; empty if all of them send into any.
     pub injection: Vec<u64>,
-}
-
-/// Refuses links of different rates.
-fn check_equal_rates(network: &Network) -> Result<()> {
-    let rate = |link: &Link| network.gbps(link.ends[0]);
-    let mut rates = network.links().iter().filter_map(rate);
-    let (first, injection) = (rates.next(), network.injection_gbps());
-    let other = rates.find(|rate| Some(*rate) != first).or(injection.filter(|rate| Some(*rate) != first));
-    match (first, other) {
-        (Some(first), Some(other)) => Err(Error::Config(format!(
-            "{} has links of {first} and of {other} Gb/s; the cycle engine carries a flit a cycle over every link, so that \
-             all must have one rate (the flow engine and channel loads know different ones)",
-            network.spec()
-        ))),
-        _ => Ok(()),
-    }
+    /// Flits a cycle that a terminal sends at load 1.
+    pub unit: f64,
+    /// Cycles from flit to flit on the slowest link, rounded up.
+    pub slowest: u32,
+    /// True if terminals' links are slower than a flit a cycle, or may be: each terminal has a link of its own.
+    pub paces_terminals: bool,
+    /// How far apart each terminal sends; empty if all send a flit a cycle.
+    pub injection_paces: Vec<Pace>,
+    /// Cycles from a flit's sending at a terminal to its being at hand in the router.
+    pub injection_cycles: u32,
 }
 
 impl Setup {
@@ -130,9 +126,14 @@ impl Setup {
             by_class: false,
             bubble: 0,
             injection: Vec::new(),
+            unit: 1.0,
+            slowest: 1,
+            paces_terminals: false,
+            injection_paces: Vec::new(),
+            injection_cycles: config.links.terminal + 1,
         };
         setup.check_latencies(network)?;
-        check_equal_rates(network)?;
+        let setup = setup.paced(network)?;
         setup.check_size(network)?;
         Ok(setup)
     }
@@ -142,7 +143,8 @@ impl Setup {
         let asked = &self.config.links;
         for class in LinkClass::ALL {
             let of_class = network.links().iter().filter(|link| link.class == class);
-            let own = of_class.filter(|link| network.own_latency(link.ends[0]).is_some()).count();
+            let said = |port| network.own_latency(port).is_some() || network.wire(port).latency_ns.is_some();
+            let own = of_class.filter(|link| said(link.ends[0])).count();
             let unheard = match (asked.inside, asked.between) {
                 _ if asked.of(class) != Latencies::default().of(class) => (class.name(), asked.of(class)),
                 (Some(inside), _) => ("inside", inside),
@@ -152,7 +154,7 @@ impl Setup {
             if own > 0 {
                 return Err(Error::Config(format!(
                     "{} gives {own} {} links latencies of their own, which {}={} would not change; give latencies=class \
-                     in the spec to forget them",
+                     in the spec of a file to forget them, or leave the delays out",
                     network.spec(),
                     class.name(),
                     unheard.0,
@@ -161,6 +163,43 @@ impl Setup {
             }
         }
         Ok(())
+    }
+
+    /// The same with the rates and delays of the network's links.
+    fn paced(mut self, network: &Network) -> Result<Self> {
+        let delays = (0..network.ports().len() as u32).map(PortId).any(|port| network.wire(port).latency_ns.is_some());
+        let Some(fastest) = network.fastest_gbps() else {
+            return if delays {
+                Err(Error::Config(format!(
+                    "{} has delays in nanoseconds but no rates, so that nothing says how long a cycle is; give rate in the \
+                     spec, or latencies in cycles by --links",
+                    network.spec()
+                )))
+            } else {
+                Ok(self)
+            };
+        };
+        let injection = network.injection_gbps();
+        self.unit = injection.map_or(1.0, |gbps| gbps / fastest);
+        self.paces_terminals = network.has_terminal_links();
+        let pace = |port| Pace::of_port(network, port, Some(fastest));
+        let between = network.links().iter().map(|link| pace(link.ends[0]).cycles());
+        self.slowest = between.max().unwrap_or(1);
+        if self.paces_terminals {
+            let ports = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
+            let paces: Vec<Pace> = ports.clone().map(pace).collect();
+            let slowest = paces.iter().map(Pace::cycles).max().unwrap_or(1);
+            self.slowest = self.slowest.max(slowest);
+            let longest = ports.map(|port| self.links.of(network, port)).max();
+            self.injection_cycles = longest.unwrap_or(self.config.links.terminal) + slowest;
+            self.injection_paces = if slowest > 1 { paces } else { Vec::new() };
+        }
+        let share = |id| network.injection_share(TerminalId(id), injection);
+        let shares: Vec<f64> = (0..network.num_terminals() as u32).map(share).collect();
+        if shares.iter().any(|share| *share != 1.0) {
+            self.rates = shares;
+        }
+        Ok(self)
     }
 
     /// How much a terminal sends beside the mean of those that send.
@@ -180,7 +219,7 @@ impl Setup {
     /// Checks that every terminal can create its packets at `load`.
     fn check_rates(&self, load: f64) -> Result<()> {
         let highest = self.rates.iter().copied().fold(1.0, f64::max);
-        let rate = self.config.packet_rate(load * highest);
+        let rate = self.config.packet_rate(load * highest * self.unit);
         // Without bursts a terminal that creates a packet every cycle has more than it can send: past saturation.
         if rate <= 1.0 || self.config.injection == Injection::Bernoulli {
             return Ok(());
@@ -286,7 +325,7 @@ impl Setup {
         let Interface { vcs, buffer, credit_delay, output_delay, .. } = self.interface;
         let ports = (0..network.ports().len() as u32).map(PortId);
         let longest = ports.map(|port| self.links.of(network, port)).max().unwrap_or(1);
-        longest + credit_delay + output_delay + vcs * buffer + 4
+        longest + credit_delay + output_delay + (vcs * buffer + 1) * self.slowest + 3
     }
 }
 
@@ -363,6 +402,7 @@ impl Run {
             None => setup,
             Some(path) => Setup { rates: traffic::rates(network, traffic, path)?, ..setup },
         };
+        let setup = if trace.is_some() { Setup { unit: 1.0, ..setup } } else { setup };
         if trace.is_none() {
             setup.check_rates(load)?;
         }
@@ -381,7 +421,7 @@ impl Run {
     /// [`Error::Config`] if a fixed-length run would last longer than time does.
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         let Self { routing, traffic, setup, load, .. } = self;
-        let offer = Offer { traffic, workload: self.workload.as_ref(), load: *load };
+        let offer = Offer { traffic, workload: self.workload.as_ref(), load: *load * setup.unit };
         self.router.run(&Simulation { network, routing, offer, setup, control })
     }
 }
@@ -398,7 +438,8 @@ pub fn most_load(network: &Network, traffic: &Traffic, config: &Config) -> Resul
         None => 1.0,
         Some(path) => traffic::rates(network, traffic, path)?.into_iter().fold(1.0, f64::max),
     };
-    Ok((1.0 / config.packet_rate(highest)).min(1.0))
+    let unit = network.injection_gbps().zip(network.fastest_gbps()).map_or(1.0, |(own, fastest)| own / fastest);
+    Ok((1.0 / config.packet_rate(highest * unit)).min(1.0))
 }
 
 /// Simulates one point: [`Run::new`], then [`Run::run`].

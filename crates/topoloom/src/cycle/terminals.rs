@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::channels::Wheel;
 use super::config::Injection;
 use super::flit::{FRESH, Flit, HEAD, TAIL};
+use super::pace::Pace;
 use super::sizes::Sizes;
 use super::table::{Table, TableMaker};
 use super::workload_driver::{WorkloadDriver, WorkloadPlan};
@@ -102,12 +103,22 @@ pub struct Terminals {
     vcs: u32,
     sizes: Sizes,
     latency: u32,
+    /// How far apart each source sends; empty unless `paced`.
+    pacers: Table<Pacer>,
+    paced: bool,
     wheel: Wheel<u32>,
     /// One for all, or one for each source.
     processes: Table<Process>,
     demand: Demand,
     /// Sources that have got something to send; empty between calls.
     woken: Vec<u32>,
+}
+
+/// When a source whose link is slow may send its next flit.
+#[derive(Debug, Clone, Copy)]
+struct Pacer {
+    pace: Pace,
+    free: u32,
 }
 
 /// What sources send, if it is not drawn.
@@ -183,7 +194,12 @@ impl Terminals {
             stride: setup.stride as usize,
             vcs: setup.vcs,
             sizes: config.packet.clone(),
-            latency: config.links.terminal + 1,
+            latency: setup.injection_cycles,
+            pacers: tables.of(terminals
+                .iter()
+                .filter_map(|(id, _)| setup.injection_paces.get(id.index()))
+                .map(|&pace| Pacer { pace, free: 0 })),
+            paced: !setup.injection_paces.is_empty(),
             wheel: Wheel::new(HORIZON),
             processes: tables.of(rates.map(|load| Process::new(config, load))),
             demand: Demand::new(&tables, offer, terminals),
@@ -259,6 +275,10 @@ impl Terminals {
             self.schedule(place, wake, now);
             return Departure::Nothing;
         }
+        if self.paced && self.pacers[place as usize].free > now {
+            self.schedule(place, self.pacers[place as usize].free, now);
+            return Departure::Nothing;
+        }
         if self.sources[place as usize].is_undecided() && !self.decide(place, now) {
             return Departure::Nothing;
         }
@@ -310,9 +330,17 @@ impl Terminals {
         if u32::from(*occupancy) > self.reserve {
             self.shared[place as usize] += 1;
         }
-        let wake = source_wake(&self.sources[place as usize], now + 1);
+        let next = if self.paced { self.pace(place, now) } else { now + 1 };
+        let wake = source_wake(&self.sources[place as usize], next);
         self.schedule(place, wake, now);
         Departure::Flit(target, flit)
+    }
+
+    /// A source has sent a flit: returns when its link is free for the next one.
+    fn pace(&mut self, place: u32, now: u32) -> u32 {
+        let Pacer { pace, free } = &mut self.pacers[place as usize];
+        *free = pace.next(0, now, now <= *free);
+        *free
     }
 
     /// Follows the injection process of a source up to `now`, and returns whether a packet waits there; if not, the

@@ -13,6 +13,7 @@ use super::measurement::Point;
 use super::{Config, Run, Sizes};
 use crate::catalogue::values;
 use crate::error::{Error, Result};
+use crate::links::Latencies;
 use crate::network::{Network, TerminalId};
 use crate::routing::NamedRouting;
 use crate::traffic::Traffic;
@@ -47,9 +48,9 @@ impl Units {
         Ok(Self { flit_bytes, bytes_per_s })
     }
 
-    /// The same on `network`: where its links have rates, a cycle is a flit at theirs.
+    /// The same on `network`: where its links have rates, a cycle is a flit at the fastest one's.
     pub fn on(self, network: &Network) -> Self {
-        network.injection_gbps().map_or(self, |gbps| Self { bytes_per_s: gbps * 1e9 / 8.0, ..self })
+        network.fastest_gbps().map_or(self, |gbps| Self { bytes_per_s: gbps * 1e9 / 8.0, ..self })
     }
 
     /// Seconds of a cycle.
@@ -440,6 +441,9 @@ impl WorkloadRun {
         units: Units,
         config: &Config,
     ) -> Result<Self> {
+        let config =
+            Config { links: Latencies { flit: Some(units.flit_bytes), ..config.links.clone() }, ..config.clone() };
+        let config = &config;
         let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
         let silent = Arc::new(Traffic::silent(network.num_terminals() as u32));
         Ok(Self { run: Run::with(network, routing, (&silent, Some(plan)), 0.0, config)?, workload, units })

@@ -173,7 +173,8 @@ impl FlowConfig {
     pub fn limits(&self, network: &Network) -> [Option<f64>; 2] {
         let link = if network.has_terminal_links() { 1.0 } else { f64::INFINITY };
         let least = |limit: Option<f64>| limit.unwrap_or(f64::INFINITY).min(link);
-        [self.injection, self.consumption].map(|limit| Some(least(limit)).filter(|links| links.is_finite() || self.byte_rate().is_finite()))
+        [self.injection, self.consumption]
+            .map(|limit| Some(least(limit)).filter(|links| links.is_finite() || self.byte_rate().is_finite()))
     }
 
     /// Bytes a second in one direction of a link that has no rate of its own.

@@ -588,9 +588,10 @@ impl<'a> Engine<'a> {
                     }
                 }
                 Ready::Compute { op, seconds } => {
-                    let waits = self.endpoints.as_ref().map_or(0.0, |endpoints| {
-                        endpoints.compute(script.task_of(op), self.now) - self.now
-                    });
+                    let waits = self
+                        .endpoints
+                        .as_ref()
+                        .map_or(0.0, |endpoints| endpoints.compute(script.task_of(op), self.now) - self.now);
                     let seconds = waits + seconds;
                     self.record.computation_begins(op, self.now, seconds, cause);
                     self.set_timer(self.now + seconds, Event::Computed(op));

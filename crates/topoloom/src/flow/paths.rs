@@ -162,7 +162,9 @@ impl<'a> Paths<'a> {
             (Peer::Terminal(_), None) => f64::INFINITY,
         });
         let terminals = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
-        let sent = move |links: f64| terminals.clone().map(move |port| (links * config.rate_of(network, port)).min(config.byte_rate()));
+        let sent = move |links: f64| {
+            terminals.clone().map(move |port| (links * config.rate_of(network, port)).min(config.byte_rate()))
+        };
         ports.chain(injection.into_iter().flat_map(sent))
     }
 

@@ -43,7 +43,8 @@ impl<'a> Alone<'a> {
             messages,
             ends,
             terminal: config.limits(network).map(limit),
-            channels: (network.has_rates() || network.has_delays()).then(|| Paths::capacities(network, config).collect()),
+            channels: (network.has_rates() || network.has_delays())
+                .then(|| Paths::capacities(network, config).collect()),
         }
     }
 

@@ -11,7 +11,11 @@ use crate::error::{Error, Result};
 pub const KEYS: &[Key] = &[
     Key::new("latency", Kind::Time("1us"), "L: what a message takes beside its path and its bytes (default 0s)"),
     Key::new("overhead", Kind::Time("500ns"), "o: how long a send, or a receive, occupies its task (default 0s)"),
-    Key::new("gap", Kind::Time("100ns"), "g: between the beginnings of two messages of one terminal, at least (default 0s)"),
+    Key::new(
+        "gap",
+        Kind::Time("100ns"),
+        "g: between the beginnings of two messages of one terminal, at least (default 0s)",
+    ),
     Key::new("per-byte", Kind::Time("0.02ns"), "G: what each byte takes at its terminal, at least (default 0s)"),
     Key::new("rendezvous", Kind::Bytes, "S: longer messages wait for a request and its answer (default: none do)"),
     Key::new("header", Kind::Bytes, "bytes that each packet carries beside its data (default: none)"),
@@ -143,7 +147,9 @@ mod tests {
 
     #[test]
     fn costs_are_read_with_their_units() {
-        let read = Endpoint::read("latency=1us,overhead=500ns,gap=100ns,per-byte=0.02ns,rendezvous=64KiB,header=16,reduce=0.1ns");
+        let read = Endpoint::read(
+            "latency=1us,overhead=500ns,gap=100ns,per-byte=0.02ns,rendezvous=64KiB,header=16,reduce=0.1ns",
+        );
         let costs = read.expect("reads");
         assert_eq!((costs.latency_s, costs.rendezvous, costs.packet), (1e-6, Some(65_536), 4096));
         assert_eq!([0, 1, 4096, 4097].map(|bytes| costs.carried(bytes)), [0, 17, 4112, 4129]);
