@@ -124,6 +124,8 @@ class Network:
         """
     def terminal_wires(self) -> list[tuple[float | None, float | None, float | None]] | None:
         """What is said of the links of each router's terminals; None where they have none of their own."""
+    def bought(self) -> Network:
+        """The network as it is bought: before failures, and without the parts of hosts."""
     @property
     def injection_gbps(self) -> float | None:
         """What a terminal sends at load 1, in Gb/s, if links have rates."""
@@ -386,6 +388,9 @@ def student_t(degrees: int) -> float:
 def flow_keys() -> list[tuple[str, str]]:
     """The keys of the flow engine, with their meaning."""
 
+def endpoint_keys() -> list[tuple[str, str]]:
+    """The keys of what sending and receiving costs, with their meaning."""
+
 def flow_rates(routing: Routing, pairs: Sequence[NDArray[np.uint32]], config: str) -> NDArray[np.float64]:
     """The rates, in bytes a second, of flows that are all under way."""
 
@@ -394,11 +399,18 @@ def flow_run(
 ) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
     """Runs flows that all begin at the start."""
 
-def flow_check(workload: Workload, config: str, rate: str, seed: int) -> FlowConfig:
+def flow_check(workload: Workload, config: str, rate: str, seed: int, endpoint: str = "") -> FlowConfig:
     """Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options."""
 
 def flow_workload(
-    routing: Routing, workload: Workload, mapping: str, config: str, rate: str, seed: int, cancel: CancelToken
+    routing: Routing,
+    workload: Workload,
+    mapping: str,
+    config: str,
+    rate: str,
+    seed: int,
+    cancel: CancelToken,
+    endpoint: str = "",
 ) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
     """Runs a workload."""
 

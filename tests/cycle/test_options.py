@@ -42,9 +42,14 @@ def test_an_integer_will_do_for_a_real_and_an_integral_real_for_an_integer():
 def test_the_engine_reads_its_own_names():
     options = make_options({"links": {"global": 100}, "unsafe": True})
     read = json.loads(options.engine_json())
-    assert read["links"] == {"terminal": 1, "local": 1, "global": 100, "up": 1, "internal": 1} | dict.fromkeys(
-        ("inside", "between", "cabinet")
-    )
+    assert read["links"] == {
+        "terminal": 1,
+        "local": 1,
+        "global": 100,
+        "up": 1,
+        "internal": 1,
+        "nic": 1,
+    } | dict.fromkeys(("inside", "between", "cabinet"))
     assert read["unsafe"] is True
     assert (read["buffers"], read["flow"]) == ("private", "wormhole")
 

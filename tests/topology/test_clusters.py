@@ -216,7 +216,9 @@ def test_files_bring_clusters_back(tmp_path, ending):
 
 def test_hosts_of_ones_own(topoloom, tmp_path):
     path = tmp_path / "mine.toml"
-    path.write_text("summary = 'two'\nsource = 'me'\naccelerators = 2\n[[link]]\nmesh = true\ngbps = 100\n[[nic]]\nat = [0]\n")
+    path.write_text(
+        "summary = 'two'\nsource = 'me'\naccelerators = 2\n[[link]]\nmesh = true\ngbps = 100\n[[nic]]\nat = [0]\n"
+    )
     network = Network(f"cluster:hosts=3,host={path},fabric=(mesh:3,rate=50G)")
     assert (network.num_terminals, network.core.injection_gbps) == (6, 25)
     path.write_text("summary = 'two'\nsource = 'me'\naccelerators = 2\n[[nic]]\nat = 0\n")

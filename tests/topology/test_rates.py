@@ -1,4 +1,4 @@
-"""Links with rates and delays: loads, fair shares, delays and files against definitions that know nothing of the engine."""
+"""Links with rates and delays: loads, fair shares, delays and files against definitions of their own."""
 
 import json
 from fractions import Fraction
@@ -150,12 +150,6 @@ def test_lists_and_tables_know_the_keys(topoloom):
     assert "Bisection bandwidth" in table
     assert "Taper" in table
     assert "Bisection bandwidth" not in topoloom("show", "torus:4x4").out
-
-
-def test_unequal_rates_are_no_matter_for_the_cycle_engine_yet(topoloom):
-    failed = topoloom("simulate", TAPERED, "--load", "0.1")
-    assert failed.status == 2
-    assert "the cycle engine carries a flit a cycle over every link" in failed.err
 
 
 def test_python_takes_the_keys():

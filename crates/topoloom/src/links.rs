@@ -34,24 +34,16 @@ pub struct Latencies {
     /// Which routers share a cabinet, as a layout's `cabinet` says; None for the default layout's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cabinet: Option<CabinetRule>,
-    /// Bytes of a flit: how long a cycle is where links have rates. None for 64.
-    #[serde(skip)]
-    pub flit: Option<u32>,
 }
 
 impl Default for Latencies {
     fn default() -> Self {
         let (inside, between, cabinet) = (None, None, None);
-        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, nic: 1, inside, between, cabinet, flit: None }
+        Self { terminal: 1, local: 1, global: 1, up: 1, internal: 1, nic: 1, inside, between, cabinet }
     }
 }
 
 impl Latencies {
-    /// Bytes of a flit.
-    pub fn flit_bytes(&self) -> u32 {
-        self.flit.unwrap_or(64)
-    }
-
     /// True if cabinets decide.
     pub fn by_cabinet(&self) -> bool {
         self.inside.is_some() || self.between.is_some()
@@ -89,6 +81,9 @@ impl Latencies {
     }
 }
 
+/// Bytes of a flit, unless a run says otherwise.
+pub const FLIT_BYTES: u32 = 64;
+
 /// The latency of each link of a network.
 #[derive(Debug, Clone)]
 pub struct LinkTimes {
@@ -105,6 +100,14 @@ impl LinkTimes {
     /// # Errors
     /// [`Error::Config`] for cabinets that this network cannot be put into.
     pub fn new(network: &Network, latencies: &Latencies) -> Result<Self> {
+        Self::of_flits(network, latencies, FLIT_BYTES)
+    }
+
+    /// The same with flits of so many bytes: where links have rates, these tell how long a cycle is.
+    ///
+    /// # Errors
+    /// As [`LinkTimes::new`].
+    pub fn of_flits(network: &Network, latencies: &Latencies, flit_bytes: u32) -> Result<Self> {
         latencies.check()?;
         let said = |error| match error {
             Error::Config(what) => Error::Config(format!("links: {what}")),
@@ -115,7 +118,7 @@ impl LinkTimes {
             (true, None) => Layout::usual(network).router_cabinets(network),
             (true, Some(text)) => Packing::parse(text).and_then(|packing| packing.cabinets(network)).map_err(said)?,
         };
-        let cycle_ns = network.fastest_gbps().map(|gbps| f64::from(latencies.flit_bytes()) * 8.0 / gbps);
+        let cycle_ns = network.fastest_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps);
         let this = Self { latencies: latencies.clone(), cabinets, cycle_ns };
         let ports = (0..network.ports().len() as u32).map(PortId);
         let longest = ports.filter(|_| network.has_wires()).filter_map(|port| this.by_delay(network, port)).max();

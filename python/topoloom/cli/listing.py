@@ -48,7 +48,7 @@ def list_(
     ],
     json: Json = False,
 ) -> None:
-    """List topologies, hosts, routings, traffic patterns, applications, mappings of tasks, layouts, price lists or formats."""
+    """List topologies, hosts, routings, traffic patterns, applications, mappings, layouts, price lists or formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items = KINDS[what]()

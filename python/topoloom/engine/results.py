@@ -520,6 +520,31 @@ class Floor(Record):
     bundles: list[Bundle]
 
 
+class Endpoint(Record):
+    """
+    What sending and receiving costs. The names are keys of the JSON.
+
+    Attributes:
+        latency_s: L: seconds that a message takes beside its path and its bytes.
+        overhead_s: o: seconds for which a send, or a receive, occupies its task.
+        gap_s: g: seconds between the beginnings of two messages of one terminal.
+        per_byte_s: G: seconds that each byte takes at its terminal, at least.
+        rendezvous: S: bytes above which messages wait for a request and its answer.
+        header: Bytes of a packet beside its data.
+        packet: Bytes of data of a packet, at the most.
+        reduce_s: Seconds that a task that receives takes for each byte.
+    """
+
+    latency_s: float
+    overhead_s: float
+    gap_s: float
+    per_byte_s: float
+    rendezvous: int | None
+    header: int
+    packet: int
+    reduce_s: float
+
+
 class FlowConfig(Record):
     """
     How a run of the flow engine goes.
@@ -534,6 +559,7 @@ class FlowConfig(Record):
         paths: Parts of a message.
         coalesce: Completions within this share of the time that the first took are served together.
         seed: Of the paths that a routing draws.
+        endpoint: What sending and receiving costs; nothing: all is free.
     """
 
     model: Literal["max-min", "share", "sticky"]
@@ -544,6 +570,7 @@ class FlowConfig(Record):
     paths: int
     coalesce: float
     seed: int
+    endpoint: Endpoint | None
 
 
 class MessageTimes(Record):

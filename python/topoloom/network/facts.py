@@ -226,7 +226,11 @@ def facts_of(networks: Sequence[Values]) -> list[Fact]:
 
 def bound(fact: Fact, facts: Values) -> str:
     """Return the sign that stands before a value that is only a bound, or an estimate."""
-    if fact.label in ("Bisection", "Bisection bandwidth") and facts.get("bisection_is") == "upper-bound":
+    if (
+        fact.label in ("Bisection", "Bisection bandwidth")
+        and fact.value(facts) is not None
+        and facts.get("bisection_is") == "upper-bound"
+    ):
         return "≤ "
     if facts.get("distance_sample"):
         return SAMPLED.get(fact.label, "")

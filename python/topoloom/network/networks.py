@@ -66,7 +66,8 @@ class Network:
         other names in the order of the graph. A node may have ``terminals``, their number, or be a terminal itself if
         its ``kind`` or ``type`` is ``terminal`` or ``host``; an edge may have ``link_class``, ``latency`` (cycles),
         ``port_a`` and ``port_b``, ``rate_gbps`` (in each direction), ``latency_ns`` and ``length_m``; a node those of
-        its terminals' links, as ``terminal_rate_gbps`` and so on. In a directed graph an edge and its reverse are one link.
+        its terminals' links, as ``terminal_rate_gbps`` and so on. In a directed graph an edge and its reverse are one
+        link.
 
         Args:
             graph: The graph; the edges of a multigraph are parallel links.
@@ -538,13 +539,24 @@ def network(spec: str, **keys: str | float | bool) -> Network:
     return Network(with_keys(spec, keys))
 
 
+def _by_class(key: str, value: Any) -> list[tuple[str, Any]]:
+    """Return keys of link classes, such as ``rate.global``, of a table of values by class; else the key itself."""
+    return [(f"{key}.{name}", one) for name, one in value.items()] if isinstance(value, Mapping) else [(key, value)]
+
+
 def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
     """Return `spec` with `keys` added to it.
 
     >>> with_keys("slimfly", {"q": 5, "p": 2})
     'slimfly:q=5,p=2'
+    >>> with_keys("torus:4x4", {"rate": {"terminal": "200G", "local": "400G"}})
+    'torus:4x4,rate.terminal=200G,rate.local=400G'
     """
-    pairs = [f"{key}={str(value).lower() if isinstance(value, bool) else value}" for key, value in keys.items()]
+    pairs = [
+        f"{name}={str(one).lower() if isinstance(one, bool) else one}"
+        for key, value in keys.items()
+        for name, one in _by_class(key, value)
+    ]
     if not pairs:
         return spec
     return spec + ("," if ":" in spec else ":") + ",".join(pairs)

@@ -40,7 +40,14 @@ AISLE = "#eef0e6"
 HATCHES = ("", "////", "....", "xxxx")
 """Kinds of cable in the histogram."""
 
-CLASS_COLOURS = {"terminal": PALE, "local": PALETTE[0], "global": PALETTE[1], "up": PALETTE[1], "internal": PALETTE[2]}
+CLASS_COLOURS = {
+    "terminal": PALE,
+    "local": PALETTE[0],
+    "global": PALETTE[1],
+    "up": PALETTE[1],
+    "internal": PALETTE[2],
+    "nic": PALE,
+}
 
 
 class FloorPlan(Protocol):

@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::limits::{MAX_VCS, class_vcs};
-use crate::links::{Latencies, LinkTimes};
+use crate::links::{FLIT_BYTES, Latencies, LinkTimes};
 use crate::memory::available_memory;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
@@ -163,6 +163,11 @@ impl Setup {
             }
         }
         Ok(())
+    }
+
+    /// The same with flits of so many bytes, which tell how many cycles a delay is.
+    fn of_flits(self, network: &Network, bytes: u32) -> Result<Self> {
+        Self { links: LinkTimes::of_flits(network, &self.config.links, bytes)?, ..self }.paced(network)
     }
 
     /// The same with the rates and delays of the network's links.
@@ -393,6 +398,10 @@ impl Run {
             routing.require_safe(network)?;
         }
         let setup = Setup::new(network, name, routing.classes(), routing.vcs(), config)?.serve(&***routing);
+        let setup = match workload.as_ref().map(WorkloadPlan::flit_bytes) {
+            Some(bytes) if bytes != FLIT_BYTES && network.has_delays() => setup.of_flits(network, bytes)?,
+            _ => setup,
+        };
         let router = (config.router.model().prepare)(&Case { setup: &setup, network, routing, name })?;
         let setup = Setup { injection: router.injection(), ..setup };
         let largest = trace.map_or(config.packet.largest(), Trace::largest);

@@ -13,7 +13,6 @@ use super::measurement::Point;
 use super::{Config, Run, Sizes};
 use crate::catalogue::values;
 use crate::error::{Error, Result};
-use crate::links::Latencies;
 use crate::network::{Network, TerminalId};
 use crate::routing::NamedRouting;
 use crate::traffic::Traffic;
@@ -96,6 +95,11 @@ pub struct WorkloadPlan {
 }
 
 impl WorkloadPlan {
+    /// Bytes of a flit.
+    pub fn flit_bytes(&self) -> u32 {
+        self.units.flit_bytes
+    }
+
     /// Puts `workload` on the terminals of `network`.
     ///
     /// # Errors
@@ -441,9 +445,6 @@ impl WorkloadRun {
         units: Units,
         config: &Config,
     ) -> Result<Self> {
-        let config =
-            Config { links: Latencies { flit: Some(units.flit_bytes), ..config.links.clone() }, ..config.clone() };
-        let config = &config;
         let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
         let silent = Arc::new(Traffic::silent(network.num_terminals() as u32));
         Ok(Self { run: Run::with(network, routing, (&silent, Some(plan)), 0.0, config)?, workload, units })

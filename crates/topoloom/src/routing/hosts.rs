@@ -65,14 +65,14 @@ const NOT_BEGUN: u32 = NO_FABRIC_VIA - 1;
 
 /// What a packet carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Carried {
+struct PacketRecord {
     /// The port of the host that it leaves by, while it is there; else the one that it gets in by.
     port: u32,
     /// The state of the fabric's routing, once it has begun.
     fabric: Option<PacketState>,
 }
 
-impl Carried {
+impl PacketRecord {
     fn packed(self) -> PacketState {
         let (via, own) = match self.fabric {
             None => (NOT_BEGUN, 0),
@@ -330,7 +330,7 @@ impl HostRouting {
     /// A hop of the fabric's routing.
     fn in_fabric(&self, copy: u32, at: RouterId, port: u32, hop: Move) -> Move {
         let own = self.cluster.locals(copy, at)[usize::from(hop.port)];
-        let next = Carried { port, fabric: Some(hop.next) }.packed();
+        let next = PacketRecord { port, fabric: Some(hop.next) }.packed();
         Move { port: own, class: self.of_fabric(hop.class), next }
     }
 
@@ -366,7 +366,7 @@ impl HostRouting {
         dst: RouterId,
         likely: bool,
     ) -> Vec<(f64, Move)> {
-        let Carried { port, fabric } = Carried::of(state);
+        let PacketRecord { port, fabric } = PacketRecord::of(state);
         let (exit, local) = self.exit(dst, port);
         if at == exit {
             return vec![(1.0, self.out_of_fabric(copy, exit, local))];
@@ -402,7 +402,7 @@ impl HostRouting {
         match self.at(at, dst) {
             At::Home(part) => evenly(self.inside(part, target, true, state).collect()),
             At::Source(part) => {
-                let out = Carried::of(state).port;
+                let out = PacketRecord::of(state).port;
                 let port = self.cluster.ports[out as usize];
                 if part != port.at {
                     return evenly(self.inside(part, port.at, false, state).collect());
@@ -418,7 +418,7 @@ impl HostRouting {
 
 /// A packet that has yet to begin in the fabric, or that is yet in its host, with a port of a host.
 fn not_begun(port: u32) -> PacketState {
-    Carried { port, fabric: None }.packed()
+    PacketRecord { port, fabric: None }.packed()
 }
 
 /// One of these.
@@ -525,7 +525,7 @@ impl Routing for HostRouting {
                 Move { port, class, next: state }
             }
             At::Source(part) => {
-                let out = Carried::of(state).port;
+                let out = PacketRecord::of(state).port;
                 let port = self.cluster.ports[out as usize];
                 if part != port.at {
                     let class = self.within(self.distances[part as usize][port.at as usize], false);
@@ -535,7 +535,7 @@ impl Routing for HostRouting {
                 Move { port: port.local, class: self.within(1, false), next }
             }
             At::Fabric(copy, router) => {
-                let Carried { port, fabric } = Carried::of(state);
+                let PacketRecord { port, fabric } = PacketRecord::of(state);
                 let (exit, leaves_by) = self.exit(dst, port);
                 if router == exit {
                     return self.out_of_fabric(copy, exit, leaves_by);

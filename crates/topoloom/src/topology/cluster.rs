@@ -156,11 +156,11 @@ impl Structure for Cluster {
 
 /// The fabric of a cluster without its hosts, the interfaces being its terminals.
 #[derive(Debug)]
-struct Bought {
+struct FabricAlone {
     levels: Option<Vec<u32>>,
 }
 
-impl Structure for Bought {
+impl Structure for FabricAlone {
     fn level(&self, router: RouterId) -> Option<u32> {
         self.levels.as_ref().map(|levels| levels[router.index()])
     }
@@ -182,7 +182,7 @@ fn build(params: &Params) -> Result<Network> {
     if fabric.failures().is_some() || fabric.any_structure().bought().is_some() {
         return Err(params.mistake("the fabric has failures or hosts of its own; let what joins the hosts be whole"));
     }
-    let plugged = Plugged::new(params, hosts, &host, &fabric)?;
+    let plugged = Attachment::new(params, hosts, &host, &fabric)?;
     let each = host.parts() as u128;
     let copies = u128::from(plugged.copies);
     let links = u128::from(hosts) * (host.links.len() + plugged.ports.len()) as u128 + copies * fabric.links().len() as u128;
@@ -192,13 +192,13 @@ fn build(params: &Params) -> Result<Network> {
 }
 
 /// Which port of each host is plugged in where.
-struct Plugged {
+struct Attachment {
     ports: Vec<HostPort>,
     terminals: Vec<u32>,
     copies: u32,
 }
 
-impl Plugged {
+impl Attachment {
     fn new(params: &Params, hosts: u32, host: &Host, fabric: &Network) -> Result<Self> {
         let attach = params.choice("attach");
         let nics = host.nics.len() as u32;
@@ -339,7 +339,7 @@ fn kept(fabric: &Network, plugged: &[bool]) -> Vec<bool> {
 }
 
 /// The copies of a fabric, whose routers count on from `first`, and the place of each router.
-fn copies(fabric: &Network, plugged: &Plugged, first: u32) -> (Vec<Copy>, Vec<(u32, u32)>) {
+fn copies(fabric: &Network, plugged: &Attachment, first: u32) -> (Vec<Copy>, Vec<(u32, u32)>) {
     let mut places = Vec::new();
     let mut used = vec![vec![false; fabric.num_terminals()]; plugged.copies as usize];
     for (terminal, port) in plugged.terminals.iter().zip(plugged.ports.iter().cycle()) {
@@ -389,7 +389,7 @@ fn link_copies(builder: &mut NetworkBuilder, fabric: &Network, copies: &[Copy], 
     }
 }
 
-fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Plugged) -> Result<Network> {
+fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Attachment) -> Result<Network> {
     /// Interfaces come after the links of their part.
     const BEHIND: u32 = 1 << 20;
     let first = hosts * host.parts();
@@ -416,8 +416,8 @@ fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Plugg
     }
     link_copies(&mut alone, &fabric, &copies, first);
     let levels = fabric.structure::<Tree>().map(|tree| places.iter().map(|&(_, r)| tree.level_of(RouterId(r))).collect());
-    let bought = alone.build(spec.to_owned(), FAMILY.name, Box::new(Bought { levels }))?;
-    let Plugged { ports, terminals, .. } = plugged;
+    let bought = alone.build(spec.to_owned(), FAMILY.name, Box::new(FabricAlone { levels }))?;
+    let Attachment { ports, terminals, .. } = plugged;
     let cluster = Cluster { host, hosts, fabric, ports, terminals, copies, places, bought };
     let network = builder.build(spec.to_owned(), FAMILY.name, Box::new(cluster))?;
     Ok(with_boards(network))

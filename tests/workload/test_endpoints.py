@@ -1,0 +1,85 @@
+"""What sending and receiving costs, by makespans computed by hand in the parameters of LogGOPS."""
+
+from pathlib import Path
+
+import pytest
+
+import topoloom
+from topoloom import TopoloomError
+
+RATE = 1.25e9  # bytes a second of a link, unless a run says otherwise
+L, O, G = 2e-6, 3e-7, 5e-7  # noqa: E741 - the names that the papers have
+
+
+def makespan(rows: str, endpoint: str, tmp_path: Path, spec: str = "mesh:4", **options: str) -> float:
+    file = tmp_path / "messages.csv"
+    file.write_text("source,target,bytes,after\n" + rows)
+    (result,) = topoloom.workload(spec, f"messages:{file}", endpoint=endpoint, **options).results
+    assert result.state == "finished"
+    return result.makespan_s
+
+
+COSTS = "latency=2us,overhead=300ns,gap=500ns"
+
+
+@pytest.mark.parametrize(
+    ("rows", "endpoint", "wanted"),
+    [
+        # One message: o, its bytes, L, o.
+        ("0,1,10000,\n", COSTS, O + 10_000 / RATE + L + O),
+        # An answer goes out once its request has been taken in.
+        ("0,1,10000,\n1,0,5000,0\n", COSTS, 2 * (O + L + O) + 15_000 / RATE),
+        # Messages of one byte from one task to three: each g after the one before.
+        ("0,1,1,\n0,2,1,\n0,3,1,\n", COSTS, O + 2 * G + 1 / RATE + L + O),
+        # With no gap they follow by o.
+        ("0,1,1,\n0,2,1,\n0,3,1,\n", "latency=2us,overhead=300ns", 3 * O + 1 / RATE + L + O),
+        # Three come at the same time (their bytes share the way in): the task takes them in one after the other.
+        ("1,0,100,\n2,0,100,\n3,0,100,\n", "overhead=300ns", O + 300 / RATE + 3 * O),
+        # A long message waits for a request and its answer, a short one does not.
+        ("0,1,65537,\n", COSTS + ",rendezvous=64KiB", O + 2 * (L + O) + 65_537 / RATE + L + O),
+        ("0,1,65536,\n", COSTS + ",rendezvous=64KiB", O + 65_536 / RATE + L + O),
+        # 3 packets of 4096 bytes at the most carry 64 more each.
+        ("0,1,10000,\n", "header=64", (10_000 + 3 * 64) / RATE),
+        ("0,1,10000,\n", "header=64,packet=1000", (10_000 + 10 * 64) / RATE),
+        # A byte takes 1 ns at its terminal, less on the link.
+        ("0,1,10000,\n", "per-byte=1ns", 10_000 * 1e-9),
+        # Taken in byte by byte.
+        ("0,1,10000,\n", "reduce=0.5ns", 10_000 / RATE + 5e-6),
+    ],
+)
+def test_makespans_by_hand(rows, endpoint, wanted, tmp_path):
+    assert makespan(rows, endpoint, tmp_path) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_request_and_its_answer_take_the_delays_of_links(tmp_path):
+    spec = "mesh:4,rate=10G,delay=100ns"
+    alone = makespan("0,3,100000,\n", "latency=1us", tmp_path, spec)
+    assert alone == pytest.approx(1e5 / RATE + 3e-7 + 1e-6, rel=1e-9)
+    asked = makespan("0,3,100000,\n", "latency=1us,rendezvous=1KiB", tmp_path, spec)
+    assert asked - alone == pytest.approx(2 * (3e-7 + 1e-6), rel=1e-9)
+
+
+def test_an_allreduce_pays_in_every_step():
+    steps = 2 * (16 - 1)
+    (plain,) = topoloom.workload("hyperx:16", "allreduce:size=16KiB,algorithm=ring").results
+    (costly,) = topoloom.workload("hyperx:16", "allreduce:size=16KiB,algorithm=ring", endpoint=COSTS).results
+    # A step begins once its part has been taken in; the next send of a task comes at least g after the one before.
+    assert costly.makespan_s - plain.makespan_s == pytest.approx(steps * (O + L + O), rel=1e-9)
+    assert costly.ideal_s == plain.ideal_s
+    assert any("endpoint" in sentence for sentence in costly.assumptions)
+
+
+def test_what_is_free_changes_nothing():
+    results = [topoloom.workload("torus:4x4", "allreduce:size=1MiB", endpoint=e).results[0] for e in ("", "latency=0s")]
+    assert results[0].makespan_s == results[1].makespan_s
+    assert "endpoint" not in results[0].config
+
+
+def test_mistakes():
+    for options, words in [
+        ({"endpoint": "overhed=1us"}, "did you mean 'overhead'"),
+        ({"endpoint": "overhead=1"}, "must be a time with its unit"),
+        ({"endpoint": "overhead=1us", "engine": "cycle"}, "endpoint is an option of the flow engine"),
+    ]:
+        with pytest.raises(TopoloomError, match=words):
+            topoloom.workload("mesh:4", "allreduce", **options)
