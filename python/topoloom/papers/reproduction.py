@@ -182,7 +182,9 @@ class Reproduction:
 
 def _processor_s(row: Row) -> float:
     """Return how long a point took one processor: wall-clock time where its kind reports no other."""
-    return json.loads(row["result"]).get("cpu_s") or row["wall_s"] or 0.0
+    result = json.loads(row["result"])
+    parts = [result, *(one for one in result.get("points", ()) if isinstance(one, dict))]
+    return sum(one.get("cpu_s") or 0 for one in parts) or row["wall_s"] or 0.0
 
 
 class Plan:
