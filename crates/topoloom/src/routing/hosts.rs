@@ -122,6 +122,23 @@ struct FabricView<'a, V> {
     local: &'a [u16],
     published: &'a [u32],
     leaves_by: u32,
+    classes: FabricClasses,
+}
+
+/// The classes of the fabric's routing among those of the network.
+#[derive(Debug, Clone, Copy)]
+struct FabricClasses {
+    /// The first of them, which are escape classes, keep their numbers.
+    escape: u32,
+    /// Classes of hosts, which stand behind these.
+    of_hosts: u32,
+}
+
+impl FabricClasses {
+    /// The class of the network for one of the fabric.
+    fn own(self, class: u8) -> u8 {
+        if u32::from(class) < self.escape { class } else { class + self.of_hosts as u8 }
+    }
 }
 
 impl<V: View> FabricView<'_, V> {
@@ -144,7 +161,7 @@ impl<V: View> View for FabricView<'_, V> {
     }
 
     fn queue_of(&self, port: u32, class: u8) -> u32 {
-        self.view.queue_of(self.port(port), class)
+        self.view.queue_of(self.port(port), self.classes.own(class))
     }
 
     fn published(&self, port: PortId) -> u32 {
@@ -160,11 +177,15 @@ impl<V: View> View for FabricView<'_, V> {
     }
 
     fn free_vcs(&self, port: u32, class: u8) -> u32 {
-        self.view.free_vcs(self.port(port), class)
+        self.view.free_vcs(self.port(port), self.classes.own(class))
+    }
+
+    fn has_free_vc(&self, port: u32, class: u8) -> bool {
+        self.view.has_free_vc(self.port(port), self.classes.own(class))
     }
 
     fn buffer(&self, class: u8) -> u32 {
-        self.view.buffer(class)
+        self.view.buffer(self.classes.own(class))
     }
 
     fn decides_again(&self) -> bool {
@@ -299,7 +320,11 @@ impl HostRouting {
 
     /// The class of the network for one of the fabric.
     fn of_fabric(&self, class: u8) -> u8 {
-        if u32::from(class) < self.escape { class } else { class + (2 * self.of_hosts) as u8 }
+        self.classes_of_fabric().own(class)
+    }
+
+    fn classes_of_fabric(&self) -> FabricClasses {
+        FabricClasses { escape: self.escape, of_hosts: 2 * self.of_hosts }
     }
 
     /// The class of a link within a host, on the way out or in, with so many links left.
@@ -542,7 +567,7 @@ impl Routing for HostRouting {
                 }
                 let local = self.cluster.locals(copy, router);
                 let published = self.published.get(copy as usize).map_or(&[][..], Vec::as_slice);
-                let view = FabricView { view, local, published, leaves_by };
+                let view = FabricView { view, local, published, leaves_by, classes: self.classes_of_fabric() };
                 let state = fabric.unwrap_or_else(|| self.routing.start(router, exit, &view, rng));
                 self.in_fabric(copy, router, port, self.routing.choose(router, state, exit, &view, rng))
             }
@@ -557,6 +582,10 @@ impl Routing for HostRouting {
     /// the first routers of a path are those of hosts.
     fn decides_again(&self) -> Again {
         if self.routing.decides_again() == Again::Blocked { Again::Blocked } else { Again::Never }
+    }
+
+    fn compares_classes(&self) -> bool {
+        self.routing.compares_classes()
     }
 
     fn takes_whole_packets(&self, class: u8) -> bool {
@@ -729,6 +758,49 @@ mod tests {
             }
         }
     }
+
+    /// A view that tells which port and class it is asked for.
+    struct Asked;
+
+    impl View for Asked {
+        fn occupancy(&self, port: u32) -> u32 {
+            port
+        }
+
+        fn queue_of(&self, port: u32, class: u8) -> u32 {
+            100 * port + u32::from(class)
+        }
+
+        fn published(&self, port: PortId) -> u32 {
+            port.0
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, port: u32, class: u8) -> u32 {
+            100 * port + u32::from(class)
+        }
+
+        fn buffer(&self, class: u8) -> u32 {
+            class.into()
+        }
+    }
+
+    #[test]
+    fn the_fabric_sees_its_own_ports_and_classes() {
+        let classes = FabricClasses { escape: 1, of_hosts: 4 };
+        let view = FabricView { view: &Asked, local: &[NO, 0, 1], published: &[7, 8, 9], leaves_by: 2, classes };
+        assert_eq!((view.occupancy(2), view.queue(1), view.published(PortId(2)), view.leaves_by()), (1, 0, 9, 2));
+        assert_eq!([0, 1, 2].map(|class| view.free_vcs(2, class)), [100, 105, 106]);
+        assert_eq!([0, 1, 2].map(|class| view.queue_of(1, class)), [0, 5, 6]);
+        assert_eq!([0, 1].map(|class| view.buffer(class)), [0, 5]);
+        assert!(!view.has_free_vc(1, 0) && view.has_free_vc(1, 1));
+    }
+
+    /// A port that was trimmed.
+    const NO: u16 = u16::MAX;
 
     #[test]
     fn mistakes_are_sentences() {
