@@ -1,5 +1,6 @@
 //! All domains together: advances them, on one thread or one thread a domain.
 
+use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -32,7 +33,7 @@ pub struct Engine<'a, M> {
     pub cpu_s: f64,
     /// Seconds on the clock spent in cycles.
     pub wall_s: f64,
-    /// Cycles that domains may run before they exchange: the shortest crossing.
+    /// Cycles that domains may run before they exchange.
     window: u32,
 }
 
@@ -45,7 +46,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         setup: &Setup,
         plan: &M::Plan,
     ) -> Self {
-        let bounds = bounds(network, setup.config.threads);
+        let bounds = bounds(network, setup);
         let domain = |index| Domain::new(network, setup, plan, offer, &bounds, index);
         let targets = (0..network.num_terminals() as u32)
             .map(|terminal| {
@@ -54,8 +55,6 @@ impl<'a, M: RouterModel> Engine<'a, M> {
                 (router.0, local as u16)
             })
             .collect();
-        let crossing = network.links().iter().flat_map(|link| link.ends);
-        let window = crossing.map(|port| setup.links.of(network, port) + 1).min().unwrap_or(1);
         let snapshot = Snapshot::new(network, routing.snapshot_period());
         Self {
             network,
@@ -72,7 +71,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,
-            window,
+            window: window(network, setup, &bounds),
         }
     }
 
@@ -211,20 +210,73 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     }
 }
 
-/// First routers of the domains, of about equal numbers of ports, and behind them the number of routers.
-fn bounds(network: &Network, threads: u32) -> Vec<u32> {
+/// First routers of the domains, of about equal numbers of ports, and behind them the number of routers. Near an equal cut the
+/// one is taken whose shortest crossing link is longest: so much the less often domains have to exchange.
+fn bounds(network: &Network, setup: &Setup) -> Vec<u32> {
     let routers = network.num_routers() as u32;
-    let domains = threads.min(routers);
+    let domains = setup.config.threads.min(routers);
     let ports = network.ports().len() as u64;
+    let shortest = if domains > 1 { shortest_crossings(network, setup) } else { Vec::new() };
+    // A twentieth of a domain, more or less.
+    let slack = routers / domains.max(1) / 20;
     let mut bounds = vec![0];
     for domain in 1..domains {
         let wanted = ports * u64::from(domain) / u64::from(domains);
-        let first = network.routers().find(|r| u64::from(network.port_base(*r)) >= wanted).map_or(routers, |r| r.0);
-        bounds.push(first.max(bounds[bounds.len() - 1] + 1).min(routers - (domains - domain)));
+        let even = network.routers().find(|r| u64::from(network.port_base(*r)) >= wanted).map_or(routers, |r| r.0);
+        let (least, most) = (bounds[bounds.len() - 1] + 1, routers - (domains - domain));
+        let even = even.clamp(least, most);
+        let near = even.saturating_sub(slack).max(least)..=(even + slack).min(most);
+        let best = near.max_by_key(|&first| (shortest[first as usize], Reverse(first.abs_diff(even))));
+        bounds.push(best.unwrap_or(even));
     }
     bounds.push(routers);
     bounds
 }
+
+/// The latency of the shortest link across each cut before a router, `u32::MAX` where there is none.
+fn shortest_crossings(network: &Network, setup: &Setup) -> Vec<u32> {
+    let mut links: Vec<(u32, [usize; 2])> = network
+        .links()
+        .iter()
+        .map(|link| {
+            let [a, b] = link.ends.map(|port| network.ports()[port.index()].router.index());
+            (setup.links.of(network, link.ends[0]).min(setup.links.of(network, link.ends[1])), [a.min(b), a.max(b)])
+        })
+        .collect();
+    links.sort_unstable();
+    let mut shortest = vec![u32::MAX; network.num_routers() + 1];
+    // The first cut from each on that no link has crossed yet: each cut is set once.
+    let mut open: Vec<usize> = (0..=shortest.len()).collect();
+    for (latency, [first, last]) in links {
+        let mut cut = first_open(&mut open, first + 1);
+        while cut <= last {
+            shortest[cut] = latency;
+            open[cut] = cut + 1;
+            cut = first_open(&mut open, cut);
+        }
+    }
+    shortest
+}
+
+/// The first open place from `place` on; the ways to it are made shorter.
+fn first_open(open: &mut [usize], mut place: usize) -> usize {
+    while open[place] != place {
+        open[place] = open[open[place]];
+        place = open[place];
+    }
+    place
+}
+
+/// Cycles that domains may run before they exchange: those of the shortest link between two of them.
+fn window(network: &Network, setup: &Setup, bounds: &[u32]) -> u32 {
+    let domain = |port: PortId| bounds.partition_point(|&first| first <= network.ports()[port.index()].router.0);
+    let crossing = network.links().iter().filter(|link| domain(link.ends[0]) != domain(link.ends[1]));
+    let latencies = crossing.flat_map(|link| link.ends).map(|port| setup.links.of(network, port) + 1);
+    latencies.min().unwrap_or(LONGEST_WINDOW)
+}
+
+/// The window of domains without links between them.
+const LONGEST_WINDOW: u32 = 1024;
 
 /// Where the threads of a run exchange what crosses between domains.
 struct Meeting<'e, 'a, M> {
@@ -339,4 +391,52 @@ fn thread_cpu_s() -> f64 {
         }
     }
     0.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cycle::{Config, simulate};
+    use crate::topology;
+    use crate::watch::NoControl;
+
+    /// (First routers of the domains, the window) of a network on so many threads, its links within groups short.
+    fn cut(spec: &str, threads: u32) -> (Vec<u32>, u32) {
+        let network = topology::build(spec).expect(spec);
+        let config: Config = serde_json::from_str(r#"{"links": {"terminal": 1, "local": 2, "global": 40}}"#).unwrap();
+        let setup = Setup::new(&network, "min", 3, 3, &Config { threads, ..config }).expect("allowed options");
+        let bounds = bounds(&network, &setup);
+        let window = window(&network, &setup, &bounds);
+        (bounds, window)
+    }
+
+    #[test]
+    fn domains_are_cut_between_groups_where_links_are_long() {
+        assert_eq!(cut("dragonfly:a=8,h=4,p=4", 2), (vec![0, 136, 264], 41));
+        let (bounds, window) = cut("dragonfly:a=8,h=4,p=4", 3);
+        assert_eq!((bounds.iter().all(|first| first % 8 == 0), window), (true, 41), "{bounds:?}");
+    }
+
+    #[test]
+    fn results_are_the_same_wherever_domains_are_cut() {
+        let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a dragonfly");
+        let config: Config = serde_json::from_str(
+            r#"{"links": {"terminal": 1, "local": 2, "global": 40}, "packet": 2, "warmup": 100, "measure": 400}"#,
+        )
+        .unwrap();
+        let [one, two, five] = [1, 2, 5].map(|threads| {
+            let config = Config { threads, ..config.clone() };
+            let point = simulate(&network, "ugal-l", "next-group", 0.4, &config, &NoControl).expect("a run");
+            (point.flit_hops, point.latency_cycles, point.packets, point.cycles)
+        });
+        assert_eq!(one, two);
+        assert_eq!(one, five);
+    }
+
+    #[test]
+    fn where_all_links_are_alike_domains_are_even() {
+        assert_eq!(cut("mesh:8x8", 2), (vec![0, 32, 64], 3));
+        assert_eq!(cut("hyperx:4x4,p=4", 4), (vec![0, 4, 8, 12, 16], 3));
+        assert_eq!(cut("mesh:2x2", 9).0, [0, 1, 2, 3, 4]);
+    }
 }
