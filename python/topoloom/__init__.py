@@ -136,7 +136,7 @@ _HOMES = {
 }
 """The modules of the names in ``__all__``. Each is loaded when it is asked for: all together take half a second.
 
-``network`` and ``workload`` are packages that can be called; see :mod:`topoloom.network` for why.
+``network``, ``design`` and ``workload`` are packages that can be called; see :mod:`topoloom.network` for why.
 """
 
 _MODULES = {"flows": "topoloom.workload.flows"}

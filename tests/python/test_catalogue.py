@@ -17,7 +17,7 @@ SEPARATORS = (":", "=", "(", ")")
 CUTS = {
     "simulation/loads.py": "loads, first:last:step",
     "studies/study.py": "seeds, first:last",
-    "cli/candidates.py": "a range of terminals, low:high",
+    "cli/parameters.py": "a range of terminals, low:high",
     "studies/ledger.py": "a line of /proc",
     "studies/mistakes.py": "lines of TOML",
 }

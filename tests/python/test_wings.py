@@ -26,6 +26,8 @@ LATE = {
     "topoloom.cli": "Ctrl-C is to end the program without a traceback while the commands are loaded",
     "topoloom.plotting": "matplotlib loads slowly",
     "topoloom.papers.reproduction": "the libraries of pages load slowly",
+    "topoloom.design": "a search for candidates needs none of it",
+    "topoloom.design.answer": "the libraries of pages load slowly",
     "topoloom.report.comparison": "the libraries of pages load slowly",
     "topoloom.workload.workloads": "the libraries of pages load slowly",
     "topoloom.studies.clusters": "the function is sent to the workers of a cluster, and imports there",

@@ -9,6 +9,7 @@ from topoloom.cli import (
     bound,
     candidates,
     compare,
+    design,
     export,
     faults,
     import_lft,
@@ -66,6 +67,7 @@ app.command()(simulate.simulate)
 app.command()(saturation.saturation)
 app.command()(bound.bound)
 app.command()(candidates.candidates)
+app.command()(design.design)
 app.command()(compare.compare)
 app.command()(workload.workload)
 app.command()(layout.layout)

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from topoloom._core import TopoloomError, layout_assumptions
+from topoloom._core import layout_assumptions
 from topoloom.cli.console import print_json, print_sentence, print_table, say
-from topoloom.cli.parameters import Json, LayoutRules
+from topoloom.cli.parameters import Json, LayoutRules, count_or_range
 from topoloom.cli.watching import watched
 from topoloom.design.candidates import Candidate
 from topoloom.design.candidates import candidates as search
@@ -44,7 +44,11 @@ def candidates(
     """Search the families for configurations of so many terminals on routers of so many ports, fewest ports first."""
     names = None if families is None else families.split(",")
     found = search(
-        terminals=_range(terminals), radix=radix, families=names, min_beta=min_beta, max_diameter=max_diameter
+        terminals=count_or_range("--terminals", terminals),
+        radix=radix,
+        families=names,
+        min_beta=min_beta,
+        max_diameter=max_diameter,
     )
     rule, assumed = RackRule.read(layout), layout_assumptions(layout)
     rows = [_told(candidate, layout, exact=exact) for candidate in found.best(each)]
@@ -64,14 +68,6 @@ def candidates(
     if rule is None and not exact:
         say(f"cable is estimated in the layout rack only; --exact measures it in {layout}")
     say(f"{len(found):,} candidates" + (f"; the {each} of fewest ports of each family" if len(found) > built else ""))
-
-
-def _range(text: str) -> int | tuple[int, int]:
-    low, colon, high = text.partition(":")
-    try:
-        return (int(low), int(high)) if colon else int(low)
-    except ValueError:
-        raise TopoloomError(f"--terminals is '{text}'; it must be a number or a range, such as 3000:3300") from None
 
 
 def _told(candidate: Candidate, layout: str, *, exact: bool) -> dict[str, Any]:

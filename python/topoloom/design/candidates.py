@@ -161,7 +161,7 @@ def candidates(
     >>> found[0].spec
     'slimfly:q=8,p=24'
     """
-    wanted = Requirements(*_range(terminals), check_whole("radix", radix, 2, MOST_PORTS))
+    wanted = Requirements(*terminal_range(terminals), check_whole("radix", radix, 2, MOST_PORTS))
     if isinstance(min_beta, bool) or not isinstance(min_beta, Real) or not (isfinite(min_beta) and min_beta >= 0):
         raise TopoloomError(f"min_beta is {min_beta!r}; it must be a number from 0")
     if max_diameter is not None:
@@ -172,8 +172,15 @@ def candidates(
     )
 
 
-def _range(terminals: Any) -> tuple[int, int]:
-    """Return the least and the largest number of terminals."""
+def terminal_range(terminals: Any) -> tuple[int, int]:
+    """Return the least and the largest number of terminals, of one number or a pair.
+
+    Raises:
+        TopoloomError: It is neither, or out of range.
+
+    >>> terminal_range(1000)
+    (1000, 1100)
+    """
     if isinstance(terminals, Integral) and not isinstance(terminals, bool):
         low = check_whole("terminals", terminals, 1, MOST_TERMINALS)
         return low, min(floor(low * (1 + SLACK)), MOST_TERMINALS)

@@ -18,7 +18,7 @@ from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
 from topoloom.network.results import Bound, Facts, Proof, Resilience
-from topoloom.network.throughput import optimal_throughput
+from topoloom.network.throughput import optimal_throughput, split_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, offered_loads, parse_loads
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 PERMUTED = "permuted"
 """The family of networks whose cables have exchanged ends."""
+
+DETOURS = "val"
+"""The routing whose paths adaptive routings take beside minimal ones."""
 
 
 class Network:
@@ -222,6 +225,22 @@ class Network:
         about = {"spec": self.spec, "routing": built.name, "traffic": traffic}
         best = optimal_throughput(self.core, traffic) if optimal else {}
         return Bound(about | built.bound(pattern) | best)
+
+    def split_bound(self, traffic: str = "uniform") -> dict[str, float]:
+        """Return what minimal paths and Valiant's carry together under `traffic`, in the best shares.
+
+        See :func:`topoloom.network.throughput.split_throughput`. Where Valiant's routing is not offered, such as on
+        trees that keep to their ways up and down, it is what minimal paths carry.
+
+        Raises:
+            TopoloomError: A mistake in an argument, or a network that is too large.
+
+        >>> found = Network("hyperx:4x4,p=4").split_bound("worst-case")
+        >>> found["split_bound"] > Network("hyperx:4x4,p=4").bound("min", "worst-case")["saturation_bound"]
+        True
+        """
+        other = self._built(DETOURS) if DETOURS in self.core.routings() else None
+        return split_throughput(self._built("minimal"), other, _core.Traffic(self.core, traffic))
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
         """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.

@@ -2,7 +2,7 @@
 (() => {
   const { data, color } = report;
   const figures = data.figures ?? data.traffics;
-  const charts = [...document.querySelectorAll(".chart")];
+  const charts = [...document.querySelectorAll(".chart[data-chart]")];
   let size = { autosize: true };
   const hidden = { network: new Set(), role: new Set() };
   const dashes = ["solid", "dash", "dot", "dashdot"];

@@ -291,6 +291,10 @@ def _bound(point: Question) -> Result:
     return network(point.spec).bound(point.routing, point.traffic, **point.options)
 
 
+def _split(point: Question) -> Result:
+    return dict(network(point.spec).split_bound(point.traffic))
+
+
 def _playable(point: Question) -> None:
     """Check an application, its mapping and its routing, without what takes much memory."""
     own = network(point.spec)
@@ -368,6 +372,13 @@ MEASUREMENTS: dict[str, Measurement] = {
         options=BoundOptions,
         effort=0.1,
         columns=("saturation_bound", "saturation_bound_is", "max_channel_load", "mean_channel_load"),
+    ),
+    "split": Measurement(
+        "the load that minimal paths and Valiant's carry together, in the best shares",
+        _split,
+        sends=True,
+        effort=0.2,
+        columns=("split_bound", "minimal_share", "distance_bound"),
     ),
     "faults": Measurement(
         "what random failures leave",

@@ -1,0 +1,146 @@
+"""``topoloom design``: from a need to a decision."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from topoloom.cli import status
+from topoloom.cli.console import print_json, print_sentence, print_table, say
+from topoloom.cli.parameters import Force, Json, LayoutRules, Prices, count_or_range
+from topoloom.cli.progress import ProgressDisplay
+from topoloom.design.answer import Answer, answer
+from topoloom.design.criteria import Criterion, Value
+from topoloom.design.funnel import InterruptionError
+from topoloom.design.question import make_question, read_question
+from topoloom.design.shapes import SHAPES
+from topoloom.files import REPORT, check_writable
+from topoloom.layout.layouts import DEFAULT_LAYOUT
+from topoloom.layout.prices import price_list
+from topoloom.studies import LocalExecutor, Progress
+
+STORE = "design.store"
+
+
+class _Teller:
+    """Says which stage begins, and shows how far it is."""
+
+    def __init__(self, display: ProgressDisplay) -> None:
+        self._display = display
+
+    def stage(self, name: str, count: int) -> None:
+        """Say that a stage begins."""
+        say(f"{name}: {count:,} networks")
+
+    def progress(self, progress: Progress) -> None:
+        """Show how far a stage is."""
+        self._display.update(progress)
+
+
+def _text(name: str, metavar: str, help_: str) -> Any:
+    return typer.Option(name, metavar=metavar, help=help_, show_default=False)
+
+
+def design(
+    context: typer.Context,
+    question: Annotated[
+        Path | None,
+        typer.Argument(metavar="QUESTION.toml", help="The question; options come before it.", show_default=False),
+    ] = None,
+    terminals: Annotated[str | None, _text("--terminals", "N|LOW:HIGH", "At least N and up to a tenth more.")] = None,
+    radix: Annotated[int | None, _text("--radix", "K", "Ports of a router at the most.")] = None,
+    families: Annotated[
+        str | None, _text("--families", "F,…", f"Families: {', '.join(SHAPES)}; all unless given.")
+    ] = None,
+    budget: Annotated[str | None, _text("--budget", "DOLLARS", "Routers and cables at the most, as in 30M.")] = None,
+    power: Annotated[str | None, _text("--power", "WATTS", "At the most, as in 500kW.")] = None,
+    max_diameter: Annotated[int | None, _text("--max-diameter", "D", "Links between two routers at the most.")] = None,
+    min_bisection: Annotated[
+        float | None, _text("--min-bisection", "B", "Links between two halves over half the terminals.")
+    ] = None,
+    survive: Annotated[
+        str | None, _text("--survive", "KIND=AMOUNT", "Failures to measure throughput under, as in links=2%.")
+    ] = None,
+    traffic: Annotated[
+        str | None, _text("--traffic", "NAME,…", "Traffic patterns; uniform and worst-case unless given.")
+    ] = None,
+    app: Annotated[str | None, _text("--app", "NAME,…", "Applications; their makespans count.")] = None,
+    criteria: Annotated[
+        str | None,
+        _text("--criteria", "NAME,…", "What counts: cost power cable diameter saturation.T makespan.APP survivable."),
+    ] = None,
+    routing: Annotated[str | None, _text("--routing", "NAME", "A routing or a role; adaptive unless given.")] = None,
+    finalists: Annotated[int | None, _text("--finalists", "N", "Networks measured in full; 12 unless given.")] = None,
+    rate: Annotated[
+        str | None, _text("--rate", "RATE", "Rate of a link for applications; 400Gb/s unless given.")
+    ] = None,
+    seed: Annotated[int | None, _text("--seed", "N", "The seed of all random choices; 1 unless given.")] = None,
+    layout: LayoutRules = "",
+    prices: Prices = "",
+    store: Annotated[
+        Path | None,
+        _text("--store", "FOLDER", "Where results are kept; beside the report, or design.store, unless given."),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> int:
+    """Answer which network to build: search, build, prove, cost and simulate; resumes where it was stopped."""
+    given = {
+        "terminals": None if terminals is None else count_or_range("--terminals", terminals),
+        "radix": radix, "families": families, "budget": budget, "power": power,
+        "max_diameter": max_diameter, "min_bisection": min_bisection, "survive": survive, "traffic": traffic,
+        "apps": app, "criteria": criteria, "routing": routing, "finalists": finalists, "rate": rate, "seed": seed,
+        "layout": layout or None, "prices": prices or None,
+    }  # fmt: skip
+    values = {} if question is None else {k.replace("-", "_"): v for k, v in read_question(question).items()}
+    asked = make_question(values | {name: value for name, value in given.items() if value is not None})
+    check_writable(out, REPORT, force=force)
+    folder = store or (Path(STORE) if out is None else out.with_name(f"{out.name}.store"))
+    say(asked.sentence())
+    try:
+        with ProgressDisplay("design", folder) as display:
+            found = answer(asked, folder, context.obj, executor=LocalExecutor(workers), watcher=_Teller(display))
+    except InterruptionError:
+        say(f"interrupted; what was done is kept in {folder}, and the same command goes on from there")
+        return status.INTERRUPTED
+    if out is not None:
+        found.write_report(out, force=force)
+        say(f"the report is in {out}")
+    if json:
+        print_json(found.to_dict())
+    else:
+        print_answer(found)
+    return status.DONE
+
+
+def print_answer(found: Answer) -> None:
+    """Print the finalists, what is recommended, and what all of it rests on."""
+    criteria = found.criteria
+    titles = [f"{each.name}, {each.unit}" if each.unit else each.name for each in criteria]
+    rows = [
+        [own.spec, own.routing, f"{own.candidate.terminals:,}", f"{own.candidate.routers:,}"]
+        + [_cell(own.values.get(each.name), each) for each in criteria]
+        for own in found.finalists
+    ]
+    print_table(["network", "routing", "terminals", "routers", *titles], rows, left=2)
+    for own in found.recommendations:
+        print(f"{own.title}: {own.spec} ({own.why})")
+    prices = price_list(found.question.prices).name
+    print_sentence(
+        f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
+        f"accepted at load 1, routers and links as simulate has them by default, seed {found.question.seed}."
+    )
+    say(
+        f"{found.outcome.searched:,} configurations, {len(found.outcome.front)} on the front, "
+        f"{len(rows)} finalists"
+    )
+
+
+def _cell(value: Value | None, each: Criterion) -> str:
+    return "–" if value is None else each.text(value.value)

@@ -1,0 +1,155 @@
+"""The answer to a question: the front, the finalists, what dropped out, and what is recommended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from topoloom import _core
+from topoloom.design.criteria import Criterion
+from topoloom.design.funnel import Entrant, Funnel, Outcome, Watcher
+from topoloom.design.question import Question, make_question, read_question
+from topoloom.design.selection import Recommendation, recommend
+from topoloom.files import REPORT, write_file
+from topoloom.studies import Executor, Ledger, LocalExecutor
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to a question.
+
+    Attributes:
+        question: The question.
+        outcome: What came out of the funnel.
+        command: The command that repeats it.
+    """
+
+    question: Question
+    outcome: Outcome
+    command: Sequence[str] = ()
+
+    @property
+    def criteria(self) -> list[Criterion]:
+        """What counted."""
+        return self.outcome.criteria
+
+    @property
+    def finalists(self) -> list[Entrant]:
+        """The finalists, cheapest first."""
+        return sorted(self.outcome.finalists, key=lambda own: own.values["cost"].value)
+
+    @cached_property
+    def recommendations(self) -> list[Recommendation]:
+        """The cheapest finalist, the best performance for its cost, the most robust one."""
+        return recommend(self.finalists, self.criteria)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``design --json`` prints."""
+        asked = self.question.model_dump(mode="json", exclude_none=True)
+        return {
+            "version": _core.__version__,
+            "model_version": _core.MODEL_VERSION,
+            "command": list(self.command),
+            "question": asked,
+            "criteria": [
+                {"name": each.name, "unit": each.unit, "better": each.better} for each in self.criteria
+            ],
+            "searched": self.outcome.searched,
+            "front": [_row(own) for own in self.outcome.front],
+            "finalists": [_row(own) | {"details": _details(own)} for own in self.finalists],
+            "recommended": [
+                {"title": own.title, "spec": own.spec, "why": own.why} for own in self.recommendations
+            ],
+            "dropped": {
+                stage: {"count": sum(reasons.values()), "reasons": {why: n for why, n in reasons.items() if n}}
+                for stage, reasons in self.outcome.dropped.items()
+            },
+            "cpu_s": self.outcome.cpu_s,
+        }  # fmt: skip
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        from topoloom.design.page import render_answer  # noqa: PLC0415 - the libraries of pages load slowly
+
+        return render_answer(self)
+
+    def _repr_html_(self) -> str:
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
+
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
+        write_file(path, self.to_html(), REPORT, force=force)
+
+
+def answer(
+    question: Question,
+    store: Path,
+    command: Sequence[str] = (),
+    *,
+    executor: Executor | None = None,
+    watcher: Watcher | None = None,
+) -> Answer:
+    """Answer a question; every result is kept in `store`, and none that is there is measured again.
+
+    Raises:
+        topoloom.design.funnel.InterruptionError: Ctrl-C; the same question goes on from there.
+        TopoloomError: No network meets the requirements, or a mistake in what the question names.
+    """
+    with Ledger(store) as ledger:
+        outcome = Funnel(question, ledger, executor or LocalExecutor(), watcher).run()
+    return Answer(question, outcome, command)
+
+
+def design(path: str | Path | None = None, *, store: str | Path | None = None, **asked: Any) -> Answer:
+    """Return which networks answer a question: built, proved, costed and simulated.
+
+    Args:
+        path: A TOML file with the question; `asked` comes before it.
+        store: Where results are kept, so that nothing is measured twice; nowhere unless given.
+        **asked: What :class:`topoloom.design.question.Question` names, such as ``terminals=1000, radix=32``.
+
+    Raises:
+        TopoloomError: A mistake in the question, or no network that meets its requirements.
+    """
+    values = {} if path is None else read_question(path)
+    question = make_question({key.replace("-", "_"): value for key, value in values.items()} | asked)
+    if store is not None:
+        return answer(question, Path(store))
+    with TemporaryDirectory() as folder:
+        return answer(question, Path(folder, "design.store"))
+
+
+def _row(own: Entrant) -> dict[str, Any]:
+    return {
+        "spec": own.spec,
+        "family": own.candidate.family,
+        "routing": own.routing,
+        "terminals": own.candidate.terminals,
+        "routers": own.candidate.routers,
+        "radix": own.facts["radix"],
+        "diameter": own.facts["diameter"],
+        "beta": own.facts["beta"],
+        "cost_usd": own.facts["cost_usd"],
+        "power_w": own.facts["power_w"],
+        "criteria": {name: value.to_dict() for name, value in own.values.items()},
+    }
+
+
+def _details(own: Entrant) -> dict[str, Any]:
+    """Return what else was measured of a finalist: saturation loads, the proof."""
+    told: dict[str, Any] = {}
+    for (kind, of), found in own.details.items():
+        if kind == "saturation":
+            keys = ("saturation_load", "zero_load_latency_cycles", "accepted_max")
+            told.setdefault("saturation", {})[of] = {key: found[key] for key in keys}
+        elif kind == "verify":
+            told["deadlock_free"] = found["deadlock_free"]
+    return told

@@ -1,0 +1,144 @@
+"""What counts in a design: criteria with their units, and values that say how well they are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.design.question import Question
+from topoloom.workload.results import time_text
+
+Knowledge = Literal["exact", "bound", "estimate", "measured"]
+
+SATURATION, MAKESPAN = "saturation", "makespan"
+"""Criteria of which there is one for each traffic, and for each application."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value of a criterion.
+
+    Attributes:
+        value: The value.
+        low: The end of its interval that is smaller; the value itself where it is exact.
+        high: The end that is larger.
+        known: How it is known: by a formula or a count, as a bound, as an estimate, by simulation.
+    """
+
+    value: float
+    low: float
+    high: float
+    known: Knowledge
+
+    @classmethod
+    def exact(cls, value: float) -> "Value":
+        """Return a value without an interval."""
+        return cls(value, value, value, "exact")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what JSON holds of it."""
+        return {"value": self.value, "interval": [self.low, self.high], "is": self.known}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One thing that counts.
+
+    Attributes:
+        name: Its name, as users type it.
+        label: What it is, for people.
+        unit: Its unit.
+        better: Which values are better.
+        decimals: Decimals to show.
+        of: The traffic or the application, if it belongs to one.
+    """
+
+    name: str
+    label: str
+    unit: str
+    better: Literal["low", "high"]
+    decimals: int
+    of: str = ""
+
+    def text(self, value: float) -> str:
+        """Return a value without its unit; a makespan with a unit that suits it."""
+        return time_text(value) if self.name.startswith(MAKESPAN) else f"{value:,.{self.decimals}f}"
+
+    def cost_of(self, value: float) -> float:
+        """Return the value so that less is better."""
+        return value if self.better == "low" else -value
+
+    def best_case(self, value: Value) -> float:
+        """Return the better end of an interval, so that less is better."""
+        return value.low if self.better == "low" else -value.high
+
+    def worst_case(self, value: Value) -> float:
+        """Return the worse end of an interval, so that less is better."""
+        return value.high if self.better == "low" else -value.low
+
+
+FIXED = (
+    Criterion("cost", "Cost", "$/terminal", "low", 0),
+    Criterion("power", "Power", "W/terminal", "low", 2),
+    Criterion("cable", "Cable", "m/terminal", "low", 2),
+    Criterion("diameter", "Diameter", "links", "low", 0),
+    Criterion("survivable", "Throughput kept after failures", "", "high", 3),
+)
+"""Criteria that every network has a value of; ``survivable`` where the question says which failures."""
+
+
+def criteria_of(question: Question) -> list[Criterion]:
+    """Return what counts in a question, in its order.
+
+    Raises:
+        TopoloomError: A name that stands for no criterion, or for one that the question gives no ground for.
+
+    >>> from topoloom.design.question import make_question
+    >>> [each.name for each in criteria_of(make_question({"terminals": 64, "radix": 8}))]
+    ['cost', 'saturation.uniform', 'saturation.worst-case']
+    """
+    measured = [
+        *(
+            Criterion(f"{SATURATION}.{name}", f"Saturation throughput, {name}", "flits/cycle/terminal", "high", 3, name)
+            for name in question.traffic
+        ),
+        *(Criterion(f"{MAKESPAN}.{name}", f"Makespan, {name}", "", "low", 6, name) for name in question.apps),
+    ]
+    known = {each.name: each for each in [*FIXED, *measured]}
+    default = ["cost", *(each.name for each in measured), *(["survivable"] if question.survive else [])]
+    chosen = [_criterion(name, known) for name in question.criteria or default]
+    if question.survive is None and any(each.name == "survivable" for each in chosen):
+        raise TopoloomError("criterion survivable needs the failures: --survive links=2%")
+    return list(dict.fromkeys(chosen))
+
+
+def _criterion(name: str, known: dict[str, Criterion]) -> Criterion:
+    if name not in known:
+        raise TopoloomError(unknown("criterion", name, list(known)))
+    return known[name]
+
+
+def dominates(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion]) -> bool:
+    """Return whether one network is no worse than another in all criteria and better in one, whatever the intervals.
+
+    The worst that the one may be is compared with the best that the other may be.
+    """
+    ends = [
+        (each.worst_case(mine), each.best_case(theirs)) for each, mine, theirs in zip(criteria, one, other, strict=True)
+    ]
+    return all(mine <= theirs for mine, theirs in ends) and any(mine < theirs for mine, theirs in ends)
+
+
+def beats(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float) -> bool:
+    """Return whether one network is as good as another in all criteria, and clearly better in one.
+
+    Measured values that differ by less than the part `alike` count as equal; exact ones as they are.
+    """
+    better = False
+    for each, mine, theirs in zip(criteria, one, other, strict=True):
+        room = alike * abs(theirs.value) if "measured" in (mine.known, theirs.known) else 0.0
+        gain = each.cost_of(theirs.value) - each.cost_of(mine.value)
+        if gain < -room:
+            return False
+        better = better or gain > room
+    return better

@@ -1,0 +1,99 @@
+"use strict";
+// The front as a scatter whose axes the reader chooses; a click on a finalist leads to its row.
+(() => {
+  const { data, color } = report;
+  const { marks, families } = data.front;
+  const chart = document.getElementById("scatter");
+  const choices = { across: document.getElementById("across"), up: document.getElementById("up") };
+  const names = data.front.axes.map(([name]) => name);
+  const axes = Object.fromEntries(data.front.axes);
+  const symbols = ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"];
+  const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
+  const shown = (value) => `${Number(value.value.toPrecision(4))} (${value.is})`;
+
+  for (const [place, choice] of Object.values(choices).entries()) {
+    for (const name of names) choice.add(new Option(axes[name], name));
+    choice.value = names[Math.min(place, names.length - 1)];
+    choice.addEventListener("change", () => draw());
+  }
+  document.getElementById("families").innerHTML = families
+    .map((family, place) => `<li class="n${place % 8}"><i></i>${escape(family)}</li>`)
+    .join("");
+
+  const hover = (mark) =>
+    `<b>${escape(mark.spec)}</b>  ${escape(mark.routing)}<br>` +
+    names
+      .filter((name) => mark.values[name])
+      .map((name) => `${escape(axes[name])}: ${shown(mark.values[name])}`)
+      .join("<br>");
+
+  const bars = (own, name) => ({
+    type: "data",
+    symmetric: false,
+    array: own.map((mark) => mark.values[name].interval[1] - mark.values[name].value),
+    arrayminus: own.map((mark) => mark.values[name].value - mark.values[name].interval[0]),
+    thickness: 1,
+    width: 0,
+  });
+
+  const trace = (family, place, x, y) => {
+    const own = marks.filter((mark) => mark.family === family && mark.values[x] && mark.values[y]);
+    const hue = color(`--n${place % 8}`);
+    return {
+      type: "scatter",
+      mode: "markers",
+      cliponaxis: false,
+      name: escape(family),
+      x: own.map((mark) => mark.values[x].value),
+      y: own.map((mark) => mark.values[y].value),
+      error_x: { ...bars(own, x), color: hue },
+      error_y: { ...bars(own, y), color: hue },
+      marker: {
+        symbol: symbols[place % 8],
+        size: own.map((mark) => (mark.finalist === null ? 8 : 12)),
+        color: own.map((mark) => (mark.finalist === null ? color("--paper") : hue)),
+        line: { color: hue, width: 1.8 },
+      },
+      customdata: own.map((mark) => mark.spec),
+      text: own.map(hover),
+      hovertemplate: "%{text}<extra></extra>",
+    };
+  };
+
+  const axis = (name) => ({
+    title: { text: axes[name], standoff: 8, font: { size: 12, color: color("--soft") } },
+    gridcolor: color("--grid"),
+    linecolor: color("--line"),
+    zeroline: false,
+    rangemode: "tozero",
+    tickfont: { size: 12, color: color("--soft") },
+  });
+
+  let size = { autosize: true };
+  const draw = () => {
+    const [x, y] = [choices.across.value, choices.up.value];
+    const layout = {
+      ...size,
+      margin: { l: 58, r: 12, t: 10, b: 48 },
+      paper_bgcolor: color("--paper"),
+      plot_bgcolor: color("--paper"),
+      font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: color("--ink") },
+      showlegend: false,
+      hovermode: "closest",
+      hoverlabel: { bgcolor: color("--raised"), bordercolor: color("--soft"), font: { color: color("--ink"), size: 12.5 }, align: "left" },
+      xaxis: axis(x),
+      yaxis: axis(y),
+    };
+    const config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", displayModeBar: false };
+    Plotly.react(chart, families.map((family, place) => trace(family, place, x, y)), layout, config);
+  };
+
+  report.onDraw((printing) => {
+    size = printing ? { width: 640, height: 340 } : { autosize: true };
+    draw();
+  });
+  chart.on("plotly_click", (event) => {
+    const row = document.getElementById(event.points[0].customdata);
+    if (row) row.scrollIntoView({ block: "center" });
+  });
+})();

@@ -1,0 +1,485 @@
+"""The funnel of a design: from every configuration to the front, and from that to finalists that are measured in full.
+
+A network is dropped by a proof or by an interval, never by an estimate alone, but for the first stage: there are more
+configurations than can be built, so of each family those are built that closed forms leave in doubt. Stage after stage
+asks the ledger for points, so that a run which is interrupted goes on where it was.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.design.candidates import Candidate, candidates
+from topoloom.design.criteria import MAKESPAN, SATURATION, Criterion, Value, beats, criteria_of, dominates
+from topoloom.design.question import Question
+from topoloom.design.screen import in_doubt
+from topoloom.design.selection import choose
+from topoloom.network.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, POWER_PER_TERMINAL
+from topoloom.network.networks import Network, with_keys
+from topoloom.simulation.roles import routing_on_spec
+from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
+
+CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulations"
+STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
+"""The stages in which networks drop out."""
+
+FLEXIBLE = 1.5
+"""An adaptive routing is taken to carry up to this many times what the best split of all flows in equal shares does.
+
+It splits every flow by itself; 1.25 times was measured. What no routing can carry limits it, too.
+"""
+
+RUNGS = ((400, 400, 0.12), (1500, 1000, 0.05), (5000, 3000, 0.02))
+"""Windows of simulations at full load: cycles of warm-up, cycles measured, and how far the result may be off."""
+
+ALIKE = 0.02
+"""Measured values that differ by less than this part count as equal: windows and seeds move them so far."""
+
+FAILURES = 3
+"""Draws of failures under which what is kept is measured; the least counts."""
+
+WAVE = 24
+"""Networks that are simulated together; what they show may spare others."""
+
+
+class InterruptionError(Exception):
+    """The run was interrupted; what was done is in the ledger."""
+
+
+@dataclass
+class Entrant:
+    """A configuration on its way through the funnel.
+
+    Attributes:
+        candidate: The configuration.
+        facts: Its facts, once it is built.
+        routing: The routing that it is measured with.
+        values: What is known of the criteria.
+        details: Results of the full measurements, by kind and what they are of.
+    """
+
+    candidate: Candidate
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    routing: str = ""
+    values: dict[str, Value] = field(default_factory=dict)
+    details: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def spec(self) -> str:
+        """The network."""
+        return self.candidate.spec
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of the funnel.
+
+    Attributes:
+        criteria: What counted.
+        searched: Configurations that the families have.
+        front: The networks of the front.
+        finalists: Those of the front that were measured in full.
+        dropped: Why how many networks dropped out, by stage.
+        cpu_s: Seconds that points took.
+    """
+
+    criteria: list[Criterion]
+    searched: int
+    front: list[Entrant]
+    finalists: list[Entrant]
+    dropped: dict[str, Counter[str]]
+    cpu_s: float
+
+
+class Watcher(Protocol):
+    """Hears how far a funnel is."""
+
+    def stage(self, name: str, count: int) -> None:
+        """Hear that a stage begins, which so many networks enter."""
+
+    def progress(self, progress: Progress) -> None:
+        """Hear how far the points of a stage are."""
+
+
+class Unwatched:
+    """Hears nothing."""
+
+    def stage(self, name: str, count: int) -> None:
+        """Do nothing."""
+
+    def progress(self, progress: Progress) -> None:
+        """Do nothing."""
+
+
+class _Lasting:
+    """An executor that stays between batches of points, so that its workers start once."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self.submit = executor.submit
+        self.collect = executor.collect
+
+    @property
+    def capacity(self) -> int:
+        """The points that it can hold."""
+        return self._executor.capacity
+
+    def __enter__(self) -> "_Lasting":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Leave the workers as they are."""
+
+
+class Funnel:
+    """Answers a question.
+
+    Args:
+        question: The question.
+        ledger: Where results are kept.
+        executor: What runs points.
+        watcher: Hears how far it is.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        ledger: Ledger,
+        executor: Executor,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._question = question
+        self._ledger = ledger
+        self._executor = executor
+        self._watcher = watcher or Unwatched()
+        self._dropped: dict[str, Counter[str]] = {stage: Counter() for stage in STAGES}
+        self._cpu_s = 0.0
+        self._criteria = criteria_of(question)
+
+    def run(self) -> Outcome:
+        """Return what comes out.
+
+        Raises:
+            InterruptionError: Ctrl-C; the same question goes on from there.
+            TopoloomError: No network meets the requirements.
+        """
+        with self._executor:
+            return self._run()
+
+    def _run(self) -> Outcome:
+        found = list(self._searched())
+        entrants = self._built(found)
+        entrants = self._bounded(entrants)
+        front = self._front(entrants)
+        finalists = choose(front, self._criteria, self._question.finalists)
+        self._watcher.stage("finalists", len(finalists))
+        self._measure_in_full(finalists)
+        return Outcome(self._criteria, len(found), front, finalists, self._dropped, self._cpu_s)
+
+    def _searched(self) -> Iterable[Candidate]:
+        question = self._question
+        found = candidates(terminals=question.terminals, radix=question.radix, families=question.families or None)
+        if not found:
+            raise TopoloomError(
+                f"no family has {question.sentence()}; more ports, or a wider range of terminals, give some"
+            )
+        return found
+
+    def _built(self, found: list[Candidate]) -> list[Entrant]:
+        """Build those that closed forms leave in doubt, and drop what misses a requirement."""
+        self._watcher.stage(CLOSED, len(found))
+        kept = in_doubt(found, self._question, self._dropped[CLOSED])
+        self._watcher.stage(BUILT, len(kept))
+        options = {"layout": self._question.layout, "prices": self._question.prices}
+        asked = {own.spec: StudyPoint("facts", own.spec, settings={"options": options}) for own in kept}
+        known = self._results(asked.values())
+        entrants = []
+        for own in kept:
+            facts = known.get(asked[own.spec].key)
+            if facts is None:
+                self._dropped[BUILT]["cannot be built"] += 1
+            else:
+                entrants.append(Entrant(own, facts, values=_exact(facts)))
+        return self._meeting(entrants)
+
+    def _meeting(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Drop networks that miss a requirement; if none is left, say which requirement excludes all."""
+        misses = {entrant.spec: missed(self._question, entrant.facts) for entrant in entrants}
+        kept = [entrant for entrant in entrants if not misses[entrant.spec]]
+        if not kept:
+            raise TopoloomError(without_answer(self._question, entrants, misses))
+        for own in misses.values():
+            if own:
+                self._dropped[BUILT][f"misses {own[0]}"] += 1
+        return kept
+
+    def _bounded(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Bound the throughput of each network under each traffic from above."""
+        self._watcher.stage(BOUNDS, len(entrants))
+        traffics = [each.of for each in self._criteria if each.name.startswith(SATURATION)]
+        asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
+        known = self._results(asked.values())
+        kept = []
+        for entrant in entrants:
+            bounds = [known.get(asked[entrant.spec, name].key) for name in traffics]
+            if any(bound is None for bound in bounds):
+                self._dropped[BOUNDS]["traffic or routing that the network does not have"] += 1
+                continue
+            for name, bound in zip(traffics, bounds, strict=True):
+                assert bound is not None
+                most = min(bound["distance_bound"], FLEXIBLE * bound["split_bound"])
+                entrant.values[f"{SATURATION}.{name}"] = Value(bound["split_bound"], 0.0, most, "bound")
+            kept.append(entrant)
+        return kept
+
+    def _front(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Simulate in waves, most promising first; what another network beats whatever the intervals drops out."""
+        self._watcher.stage(SHORT, len(entrants))
+        alive = self._played(self._routed(entrants))
+        for rung in range(len(RUNGS) - 1):
+            waiting = sorted(alive, key=self._promise)
+            done: list[Entrant] = []
+            while waiting:
+                wave, waiting = waiting[:WAVE], waiting[WAVE:]
+                done += self._simulated(wave, rung)
+                done, waiting = self._undominated(done, waiting)
+            alive = done
+        return self._distinct(alive)
+
+    def _distinct(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Drop networks that another one beats if differences within the precision of the windows count as none."""
+        kept = []
+        for entrant in entrants:
+            mine = self._known(entrant)
+            if any(
+                beats(self._known(other), mine, self._criteria, ALIKE) for other in entrants if other is not entrant
+            ):
+                self._dropped[SHORT]["another network is as good in all that counts and better in one"] += 1
+            else:
+                kept.append(entrant)
+        return kept
+
+    def _promise(self, entrant: Entrant) -> float:
+        """Return what decides who is simulated first: what is paid for throughput at the best."""
+        most = 1.0
+        for each in self._criteria:
+            if each.name.startswith(SATURATION):
+                most *= max(entrant.values[each.name].high, 1e-6)
+        return entrant.values["cost"].value / most
+
+    def _undominated(self, done: list[Entrant], waiting: list[Entrant]) -> tuple[list[Entrant], list[Entrant]]:
+        """Drop all that another one beats, of those that were simulated and those that wait for it."""
+        kept: tuple[list[Entrant], list[Entrant]] = ([], [])
+        rows = [(own, self._known(own)) for own in done]
+        for place, group in enumerate((done, waiting)):
+            for entrant in group:
+                mine = self._known(entrant)
+                by = next(
+                    (o for o, theirs in rows if o is not entrant and dominates(theirs, mine, self._criteria)), None
+                )
+                if by is None:
+                    kept[place].append(entrant)
+                else:
+                    self._dropped[SHORT if place == 0 else BOUNDS]["another network is better in all that counts"] += 1
+        return kept
+
+    def _known(self, entrant: Entrant) -> list[Value]:
+        """Return what is known of an entrant, a value a criterion; nothing is known of what was not measured yet."""
+        unknown = {each.name: _nothing(each) for each in self._criteria}
+        return [entrant.values.get(each.name, unknown[each.name]) for each in self._criteria]
+
+    def _routed(self, entrants: list[Entrant]) -> list[Entrant]:
+        for entrant in entrants:
+            entrant.routing = Network(entrant.spec).routing(self._question.routing)
+        return entrants
+
+    def _played(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Play applications at flow level, on as many tasks on every network."""
+        for each in self._criteria:
+            if not each.name.startswith(MAKESPAN):
+                continue
+            asked = {own.spec: self._application(own, each.of) for own in entrants}
+            known = self._results(asked.values())
+            for entrant in entrants:
+                found = known.get(asked[entrant.spec].key, {}).get("makespan_s")
+                if found is not None:
+                    entrant.values[each.name] = Value(found, found, found, "measured")
+            entrants = [own for own in entrants if self._has(own, each)]
+        return entrants
+
+    def _application(self, entrant: Entrant, app: str) -> StudyPoint:
+        options = {"rate": self._question.rate, "seed": self._question.seed}
+        own = with_tasks(app, self._question.least_terminals)
+        return StudyPoint("workload", entrant.spec, entrant.routing, own, settings={"options": options})
+
+    def _has(self, entrant: Entrant, each: Criterion) -> bool:
+        if each.name in entrant.values:
+            return True
+        self._dropped[SHORT][f"{each.name} cannot be measured"] += 1
+        return False
+
+    def _simulated(self, entrants: Sequence[Entrant], rung: int) -> list[Entrant]:
+        """Simulate at full load; a value that was measured before becomes more precise."""
+        warmup, measure, off = RUNGS[rung]
+        wanted = [each for each in self._criteria if each.name.startswith(SATURATION)]
+        asked = {
+            (own.spec, each.of): self._full_load(own, each.of, warmup, measure) for own in entrants for each in wanted
+        }
+        known = self._results(asked.values())
+        kept = list(entrants)
+        for each in wanted:
+            for entrant in kept:
+                entrant.values.pop(each.name)
+                found = known.get(asked[entrant.spec, each.of].key)
+                if found is not None and not found["deadlocked"]:
+                    entrant.values[each.name] = _measured(found["accepted"], off)
+            kept = [own for own in kept if self._has(own, each)]
+        return kept
+
+    def _full_load(
+        self, entrant: Entrant, traffic: str, warmup: int, measure: int, fail: str | None = None
+    ) -> StudyPoint:
+        options: dict[str, Any] = {"warmup": warmup, "measure": measure, "seed": self._question.seed}
+        routing = entrant.routing
+        if fail is not None:
+            options["fail"] = fail
+            # A routing that needs all links gives way to the one that the role stands for on what is left.
+            routing = routing_on_spec(entrant.spec, fail, self._question.routing)
+        return StudyPoint("simulate", entrant.spec, routing, traffic, 1.0, {"options": options})
+
+    def _measure_in_full(self, finalists: list[Entrant]) -> None:
+        """Measure finalists with the longest windows, search their saturation loads, prove, lay out, break them."""
+        self._simulated(finalists, len(RUNGS) - 1)
+        question = self._question
+        asked: dict[tuple[str, str, str], StudyPoint] = {}
+        for own in finalists:
+            floor = {"layout": question.layout, "prices": question.prices}
+            asked[own.spec, "layout", ""] = StudyPoint("layout", own.spec, settings={"options": floor})
+            asked[own.spec, "verify", ""] = StudyPoint("verify", own.spec, own.routing, settings={"options": {}})
+            for name in question.traffic:
+                asked[own.spec, "saturation", name] = StudyPoint(
+                    "saturation", own.spec, own.routing, name, settings={"options": {"seed": question.seed}}
+                )
+        known = self._results(asked.values())
+        places = {own.spec: own for own in finalists}
+        for (spec, kind, of), point in asked.items():
+            if (found := known.get(point.key)) is not None:
+                places[spec].details[kind, of] = found
+        if question.survive is not None:
+            self._break(finalists, question.survive)
+
+    def _break(self, finalists: list[Entrant], survive: str) -> None:
+        """Measure the least share of throughput that is kept under several draws of failures."""
+        warmup, measure, off = RUNGS[1]
+        traffic = (self._question.traffic or ("uniform",))[0]
+        draws = [None, *(f"{survive},seed={self._question.seed + draw}" for draw in range(FAILURES))]
+        asked = {
+            (own.spec, draw): self._full_load(own, traffic, warmup, measure, draw)
+            for own in finalists
+            for draw in draws
+        }
+        known = self._results(asked.values())
+        for own in finalists:
+            whole, *left = (known.get(asked[own.spec, draw].key) for draw in draws)
+            kept = min((0.0 if one is None or one["deadlocked"] else one["accepted"]) for one in left)
+            part = kept / whole["accepted"] if whole else 0.0
+            own.values["survivable"] = Value(part, max(0.0, part - off), part + off, "measured")
+
+    def _results(self, points: Iterable[StudyPoint]) -> dict[str, dict[str, Any]]:
+        """Run what the ledger lacks, and return the results by the keys of points; those that failed are missing."""
+        points = list({point.key: point for point in points}.values())
+        progress = run_points(
+            points,
+            self._ledger,
+            _Lasting(self._executor),
+            name="design",
+            keep_going=True,
+            on_progress=self._watcher.progress,
+        )
+        if not progress.finished:
+            raise InterruptionError
+        wanted = {key: point.key for point in points for key in point.keys}
+        found: dict[str, dict[str, Any]] = {}
+        for row in self._ledger.rows():
+            if (key := wanted.get(row["key"])) is not None and key not in found:
+                found[key] = json.loads(row["result"])
+                self._cpu_s += row["wall_s"] or 0.0
+        return found
+
+
+def _measured(accepted: float, off: float) -> Value:
+    """Return what is accepted at full load, with how far it may be off; no more than is offered."""
+    return Value(accepted, accepted * (1 - off), min(1.0, accepted * (1 + off)), "measured")
+
+
+def _nothing(each: Criterion) -> Value:
+    """Return what is known before anything is: any value is possible."""
+    return Value(0.0, 0.0, 1.0 if each.better == "high" else float("inf"), "estimate")
+
+
+def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:
+    """Return the criteria that facts tell."""
+    told = {
+        "cost": COST_PER_TERMINAL.value(facts),
+        "power": POWER_PER_TERMINAL.value(facts),
+        "cable": CABLE_PER_TERMINAL.value(facts),
+        "diameter": facts["diameter"],
+    }
+    return {name: Value.exact(float(value)) for name, value in told.items() if value is not None}
+
+
+def missed(question: Question, facts: Mapping[str, Any]) -> list[str]:
+    """Return the requirements that a network misses, by name."""
+    limits = requirements(question)
+    return [name for name, (key, most, sign) in limits.items() if facts[key] is None or sign * facts[key] > sign * most]
+
+
+def requirements(question: Question) -> dict[str, tuple[str, float, int]]:
+    """Return what must hold: by name the key of the fact, its limit, and 1 if it is the most, -1 if the least."""
+    asked = {
+        "budget": ("cost_usd", question.budget, 1),
+        "power": ("power_w", question.power, 1),
+        "max-diameter": ("diameter", question.max_diameter, 1),
+        "min-bisection": ("beta", question.min_bisection, -1),
+    }
+    found = {name: (key, limit, sign) for name, (key, limit, sign) in asked.items() if limit is not None}
+    return {**found, "all routers in one piece": ("diameter", float("inf"), 1)}
+
+
+def without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapping[str, list[str]]) -> str:
+    """Return why no network meets the requirements: the one that excludes most, with the nearest that would do."""
+    limits = requirements(question)
+    alone = [own for own in entrants if len(misses[own.spec]) == 1]
+    excluding = Counter(name for own in (alone or entrants) for name in misses[own.spec])
+    name = excluding.most_common(1)[0][0]
+    key, limit, sign = limits[name]
+    others = "all else that is asked" if alone else "fewest of the others"
+    able = [own for own in (alone or entrants) if name in misses[own.spec] and own.facts[key] is not None]
+    if not able:
+        return f"no network that was built has {name}"
+    nearest = min(able, key=lambda own: sign * own.facts[key])
+    what = {"budget": "$", "power": "W", "max-diameter": "links", "min-bisection": "of full bisection"}[name]
+    return (
+        f"no network meets {name} {limit:,g} {what}, which excludes {excluding[name]:,} of {len(entrants):,} that were "
+        f"built; the nearest that meets {others} is {nearest.spec} with {nearest.facts[key]:,.6g} {what}"
+    )
+
+
+def with_tasks(app: str, tasks: int) -> str:
+    """Return an application with so many tasks, unless it says how many or takes its number from a file.
+
+    >>> with_tasks("alltoall", 64), with_tasks("allreduce:size=1MiB,tasks=8", 64)
+    ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')
+    """
+    if any(key == "tasks" for key, _ in _core.Name("app", app).values):
+        return app
+    sized = with_keys(app, {"tasks": tasks})
+    try:
+        _core.Name("app", sized)
+    except TopoloomError:
+        return app
+    return sized

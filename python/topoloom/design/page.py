@@ -1,0 +1,164 @@
+"""The page of an answer: what is recommended, the front, the funnel, the finalists."""
+
+import shlex
+from typing import Any
+
+from markupsafe import Markup
+from plotly.offline import get_plotlyjs
+
+from topoloom import _core
+from topoloom.design.answer import Answer
+from topoloom.design.criteria import FIXED, SATURATION, Criterion
+from topoloom.design.funnel import ALIKE, FLEXIBLE, RUNGS, Entrant
+from topoloom.engine.results import PriceList
+from topoloom.layout.prices import price_list
+from topoloom.report.page import environment, text
+
+OPTICS = (0.5, 2.0)
+"""What cables may cost beside the price list, to see whether the answer turns on it."""
+
+
+def render_answer(found: Answer) -> str:
+    """Return the page as HTML."""
+    return (
+        environment("topoloom.design")
+        .get_template("page.html.j2")
+        .render(
+            found=found,
+            specs=[own.spec for own in found.finalists],
+            stages=_stages(found),
+            figures=_curves(found),
+            cells=_cells(found),
+            bills=[_bill(own) for own in found.finalists],
+            turns=_turns(found),
+            settings=_settings(found),
+            data={"figures": [figure["data"] for figure in _curves(found)], "front": _front(found)},
+            command=shlex.join(found.command),
+            version=_core.__version__,
+            model_version=_core.MODEL_VERSION,
+            style=Markup(text("style.css")),
+            scripts=[Markup(text(name)) for name in ("page.js", "charts.js")],
+            own_script=Markup(environment("topoloom.design").get_template("front.js").render()),
+            plotly=Markup(get_plotlyjs()),
+        )
+    )
+
+
+def _stages(found: Answer) -> list[dict[str, Any]]:
+    """Return the funnel: what entered each stage, what dropped out there and why."""
+    left = found.outcome.searched
+    rows = []
+    for stage, reasons in found.outcome.dropped.items():
+        gone = sum(reasons.values())
+        rows.append({"name": stage, "entered": left, "dropped": gone, "reasons": [r for r in reasons.items() if r[1]]})
+        left -= gone
+    return rows
+
+
+def _front(found: Answer) -> dict[str, Any]:
+    """Return what the scatter shows: criteria as axes, networks as marks."""
+    finalists = {own.spec: place for place, own in enumerate(found.finalists)}
+    marks = [
+        {
+            "spec": own.spec,
+            "routing": own.routing,
+            "family": own.candidate.family,
+            "finalist": finalists.get(own.spec),
+            "values": {name: value.to_dict() for name, value in own.values.items()},
+        }
+        for own in found.outcome.front
+    ]
+    axes = [(each.name, f"{each.label}, {each.unit}" if each.unit else each.label) for each in _shown(found)]
+    families = list(dict.fromkeys(own.candidate.family for own in found.outcome.front))
+    return {"marks": marks, "axes": axes, "families": families}
+
+
+def _shown(found: Answer) -> list[Criterion]:
+    """Return the criteria that the scatter can show: what counts, and what is known anyway."""
+    known = {each.name: each for each in [*found.criteria, *FIXED]}
+    return [each for each in known.values() if any(each.name in own.values for own in found.outcome.front)]
+
+
+def _curves(found: Answer) -> list[dict[str, Any]]:
+    """Return the charts of latency against offered load below saturation, one for each traffic."""
+    charts = []
+    for name in found.question.traffic:
+        series = []
+        for place, own in enumerate(found.finalists):
+            detail = own.details.get(("saturation", name))
+            if detail is None:
+                continue
+            most = detail["saturation_load"] or 0.0
+            points = [point for point in detail["points"] if point["offered"] <= most and point["latency_cycles"]]
+            x, y = [point["offered"] for point in points], [point["latency_cycles"] for point in points]
+            series.append({"label": own.spec, "colour": place, "x": x, "y": y, "published": []})
+        data = {"series": series, "xaxis": "offered load, flits/cycle/terminal", "yaxis": "latency, cycles"}
+        key = [(each["colour"], each["label"]) for each in series]
+        charts.append({"title": f"{name}, up to saturation", "data": data | {"logarithmic": False}, "key": key})
+    return charts
+
+
+def _cells(found: Answer) -> list[dict[str, Any]]:
+    """Return a row a finalist: its criteria as text with their intervals, and the best of each column."""
+    best = {}
+    for each in found.criteria:
+        known = [own.values[each.name].value for own in found.finalists if each.name in own.values]
+        best[each.name] = (min if each.better == "low" else max)(known, default=None)
+    rows = []
+    for own in found.finalists:
+        cells = []
+        for each in found.criteria:
+            value = own.values.get(each.name)
+            if value is None:
+                cells.append({"text": "–", "note": "not measured", "best": False})
+                continue
+            span = f"{each.text(value.low)} to {each.text(value.high)}, {value.known}"
+            note = value.known if value.low == value.high else span
+            cells.append({"text": each.text(value.value), "note": note, "best": value.value == best[each.name]})
+        loads = [(own.details.get((SATURATION, name)) or {}).get("saturation_load") for name in found.question.traffic]
+        proof = own.details.get(("verify", ""), {}).get("deadlock_free")
+        rows.append({"own": own, "cells": cells, "loads": loads, "proof": _proved(proof)})
+    return rows
+
+
+def _proved(deadlock_free: bool | None) -> str:
+    return {True: "proved free", False: "possible", None: "not proved"}[deadlock_free]
+
+
+def _bill(own: Entrant) -> dict[str, Any]:
+    """Return what a finalist is made of."""
+    floor = own.details.get(("layout", ""), {})
+    return {"own": own, "facts": own.facts, "floor": floor}
+
+
+def _turns(found: Answer) -> list[tuple[str, str]]:
+    """Return which finalist is the cheapest if cables cost less or more, beside the price list: (what, network)."""
+    rows = [("as in the price list", found.recommendations[0].spec)]
+    for factor in OPTICS:
+
+        def cost(own: Entrant, factor: float = factor) -> float:
+            routers = own.facts["router_cost_usd"] + own.facts["nic_cost_usd"]
+            return float(routers + factor * own.facts["cable_cost_usd"]) / own.candidate.terminals
+
+        cheapest = min(found.finalists, key=cost)
+        rows.append((f"cables at {factor:g} times the price", f"{cheapest.spec}, ${cost(cheapest):,.0f} a terminal"))
+    return rows
+
+
+def _settings(found: Answer) -> list[tuple[str, str]]:
+    question = found.question
+    prices: PriceList = price_list(question.prices)
+    assumed = found.finalists[0].facts["layout_assumptions"]
+    windows = ", ".join(f"{warmup:,} + {measure:,} ± {off:.0%}" for warmup, measure, off in RUNGS).replace("%", " %")
+    return [
+        ("Question", question.sentence()),
+        ("Prices", f"{prices.name}: {prices.summary}"),
+        ("Layout", f"{question.layout or 'rack'}: {assumed}"),
+        ("Routing", question.routing),
+        ("Saturation throughput", "accepted at load 1, routers and links as simulate has them by default"),
+        ("Windows, cycles of warm-up + measured, and how far they may be off", windows),
+        ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
+        ("Bound of an adaptive routing", f"{FLEXIBLE:g} times that of the best equal split of all flows"),
+        *([("Rate of a link, applications", question.rate)] if question.apps else []),
+        ("Seed", str(question.seed)),
+    ]

@@ -1,0 +1,193 @@
+"""The question of a design: how many terminals, which router, what must hold, what counts."""
+
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import field_validator, model_validator
+
+from topoloom import _core
+from topoloom._core import TopoloomError, unknown
+from topoloom.design.candidates import MOST_PORTS, terminal_range
+from topoloom.design.shapes import SHAPES
+from topoloom.files import read_text
+from topoloom.simulation.option_types import U64, Options
+from topoloom.simulation.options import check_whole, checked
+from topoloom.studies.mistakes import parse_toml
+
+LEAST_RADIX = 3
+"""Routers of fewer ports form rings and chains, which nobody has to choose from."""
+
+MOST_FINALISTS = 64
+"""More finalists than this would be simulated for hours."""
+
+DOLLARS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
+WATTS = {"": 1.0, "W": 1.0, "kW": 1e3, "MW": 1e6}
+
+
+class Question(Options):
+    """What is asked. Every requirement may be left out.
+
+    Attributes:
+        terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
+        radix: Ports of a router at the most, those of terminals included.
+        families: The families to search; all that can be searched unless given.
+        budget: Dollars for routers and cables at the most.
+        power: Watts of routers and cables at the most.
+        max_diameter: Links between two routers at the most.
+        min_bisection: Links between two halves over half the terminals at the least.
+        survive: Random failures to live with, such as ``links=2%``: every pair of terminals must keep a path.
+        traffic: Traffic patterns; the saturation throughput under each is a criterion.
+        apps: Applications; the makespan of each is a criterion.
+        criteria: What counts, by name; unless given ``cost``, and what `traffic`, `apps` and `survive` ask for.
+        routing: The routing, or the role.
+        finalists: Networks of the front that are measured in full.
+        layout: The layout that cable, cost and power follow.
+        prices: The price list.
+        rate: Bits or bytes a second of a link, for applications.
+        seed: The seed of all random choices.
+    """
+
+    terminals: tuple[int, int]
+    radix: int
+    families: tuple[str, ...] = ()
+    budget: float | None = None
+    power: float | None = None
+    max_diameter: int | None = None
+    min_bisection: float | None = None
+    survive: str | None = None
+    traffic: tuple[str, ...] = ("uniform", "worst-case")
+    apps: tuple[str, ...] = ()
+    criteria: tuple[str, ...] = ()
+    routing: str = "adaptive"
+    finalists: int = 12
+    layout: str = ""
+    prices: str = ""
+    rate: str = "400Gb/s"
+    seed: U64 = 1
+
+    @field_validator("terminals", mode="before")
+    @classmethod
+    def _range(cls, terminals: Any) -> tuple[int, int]:
+        found: tuple[int, int] = _as_value_error(
+            terminal_range, tuple(terminals) if isinstance(terminals, list) else terminals
+        )
+        return found
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _dollars(cls, value: Any) -> float:
+        return amount(value, DOLLARS, "dollars such as 30M")
+
+    @field_validator("power", mode="before")
+    @classmethod
+    def _watts(cls, value: Any) -> float:
+        return amount(value, WATTS, "watts such as 500kW")
+
+    @field_validator("min_bisection")
+    @classmethod
+    def _bisection(cls, value: float | None) -> float | None:
+        if value is not None and value < 0:
+            raise ValueError(f"is {value}; it must be a number from 0")
+        return value
+
+    @field_validator("families")
+    @classmethod
+    def _known_families(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in SHAPES:
+                raise ValueError(f"are wrong: {unknown('family to search', name, list(SHAPES))}")
+        return tuple(dict.fromkeys(names))
+
+    @model_validator(mode="after")
+    def _within_limits(self) -> Self:
+        checks = (
+            ("radix", self.radix, LEAST_RADIX, MOST_PORTS),
+            ("finalists", self.finalists, 1, MOST_FINALISTS),
+            ("max-diameter", 1 if self.max_diameter is None else self.max_diameter, 1, 1_000_000),
+        )
+        for check in checks:
+            _as_value_error(check_whole, *check)
+        if not self.traffic and not self.apps:
+            raise ValueError("the question names no traffic and no application: nothing would be measured")
+        return self
+
+    @property
+    def least_terminals(self) -> int:
+        """The number of terminals that are needed: applications have so many tasks on every network."""
+        return self.terminals[0]
+
+    def sentence(self) -> str:
+        """Return the question in words.
+
+        >>> make_question({"terminals": 1000, "radix": 32, "budget": "3M"}).sentence()
+        '1,000 to 1,100 terminals on routers of at most 32 ports, for at most 3,000,000 $'
+        """
+        low, high = self.terminals
+        parts = [f"{low:,} to {high:,} terminals on routers of at most {self.radix} ports"]
+        if self.budget is not None:
+            parts.append(f"for at most {self.budget:,.0f} $")
+        if self.power is not None:
+            parts.append(f"with at most {self.power / 1e3:,.6g} kW")
+        if self.max_diameter is not None:
+            parts.append(f"of diameter {self.max_diameter} or less")
+        if self.min_bisection is not None:
+            parts.append(f"with at least {self.min_bisection:g} of full bisection")
+        if self.survive is not None:
+            parts.append(f"connected after failures of {self.survive}")
+        return ", ".join(parts)
+
+
+def make_question(values: Mapping[str, Any]) -> Question:
+    """Return a checked question; keys that stand for None are left at their defaults.
+
+    Raises:
+        TopoloomError: A key that does not exist, or a value that it does not allow.
+    """
+    values = {key.replace("-", "_"): value for key, value in values.items() if value is not None}
+    for name in ("terminals", "radix"):
+        if name not in values:
+            raise TopoloomError(f"a design needs {name}; give it as --{name} or in the TOML file")
+    for name in ("families", "traffic", "apps", "criteria"):
+        if isinstance(values.get(name), str):
+            values[name] = _core.split_names(values[name]) or ()
+    return checked(Question, values)
+
+
+def read_question(path: str | Path) -> dict[str, Any]:
+    """Return the values of a question that stands in a TOML file, unchecked.
+
+    Raises:
+        TopoloomError: A file that cannot be read.
+    """
+    return parse_toml(str(path), read_text(str(path), "the question"))
+
+
+def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
+    """Return a number that may be written with a unit.
+
+    Raises:
+        ValueError: It is none, or not above zero.
+
+    >>> amount("500kW", WATTS, "watts"), amount(3, DOLLARS, "dollars")
+    (500000.0, 3.0)
+    """
+    text = str(value).strip()
+    number = text.rstrip("".join(sorted({letter for unit in units for letter in unit})))
+    unit = text[len(number) :].strip()
+    try:
+        found = float(number) * units[unit]
+    except (KeyError, ValueError):
+        found = -1.0
+    if isinstance(value, bool) or not isfinite(found) or found <= 0:
+        raise ValueError(f"is {value!r}; it must be {wanted}")
+    return found
+
+
+def _as_value_error(check: Any, *arguments: Any) -> Any:
+    """Call a check; its sentence becomes one that pydantic collects."""
+    try:
+        return check(*arguments)
+    except TopoloomError as error:
+        raise ValueError(str(error)) from None

@@ -1,0 +1,228 @@
+"""Answers to questions, against every candidate measured by itself, and questions that cannot be answered."""
+
+import json
+from collections import Counter
+
+import pytest
+
+import topoloom
+from topoloom import TopoloomError, candidates, network
+from topoloom.design.criteria import Criterion, Value, beats, dominates
+from topoloom.design.funnel import ALIKE, FLEXIBLE, RUNGS
+from topoloom.design.question import amount, make_question
+from topoloom.design.screen import in_doubt
+from topoloom.studies import Ledger
+
+ASKED = {"terminals": (24, 26), "radix": 6, "families": ("hyperx", "dragonfly", "galaxyfly", "random-regular")}
+SLACK = 2 * ALIKE
+"""What windows and seeds of two runs may differ by."""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("design") / "design.store"
+
+
+@pytest.fixture(scope="module")
+def found(store):
+    return topoloom.design(**ASKED, finalists=5, survive="links=10%", store=store)
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """Every candidate: dollars a terminal, and what it accepts at full load under both traffics."""
+    warmup, measure, _ = RUNGS[-1]
+    rows = {}
+    for own in candidates(**ASKED):
+        built = network(own.spec)
+        facts = built.facts()
+        accepted = [
+            built.simulate("adaptive", traffic, 1.0, warmup=warmup, measure=measure, seed=5).points[1.0].accepted
+            for traffic in ("uniform", "worst-case")
+        ]
+        rows[own.spec] = (facts["cost_usd"] / facts["terminals"], *accepted)
+    return rows
+
+
+def at_least_as_good(one, other, slack=0.0):
+    """Whether a network costs no more than another and accepts no less, but for a part."""
+    return one[0] <= other[0] and all(a >= b * (1 - slack) for a, b in zip(one[1:], other[1:], strict=True))
+
+
+def test_the_front_holds_what_nothing_beats(found, everything):
+    front = {own.spec for own in found.outcome.front}
+    rows = everything.items()
+    unbeaten = {
+        spec
+        for spec, mine in rows
+        if not any(row != mine and at_least_as_good(row, mine) for row in everything.values())
+    }
+    assert len(unbeaten) >= 3
+    for spec in unbeaten - front:
+        assert any(at_least_as_good(everything[other], everything[spec], SLACK) for other in front), spec
+    assert len(front) < len(everything)
+
+
+def test_nothing_beats_the_front_clearly(found, everything):
+    for own in found.outcome.front:
+        cost, *accepted = everything[own.spec]
+        clear = (cost, *(load * (1 + SLACK) for load in accepted))
+        assert not any(row[0] < cost and at_least_as_good(row, clear) for row in everything.values()), own.spec
+
+
+def test_values_lie_within_their_intervals(found, everything):
+    for own in found.outcome.front:
+        cost, uniform, worst = everything[own.spec]
+        assert own.values["cost"].value == pytest.approx(cost)
+        for name, measured in (("saturation.uniform", uniform), ("saturation.worst-case", worst)):
+            value = own.values[name]
+            assert value.known == "measured"
+            assert value.low * (1 - ALIKE) <= measured <= value.high * (1 + ALIKE)
+
+
+def test_bounds_are_not_below_what_is_measured(everything):
+    """A network is dropped by its bound only if it cannot carry more."""
+    for spec, (_, *accepted) in list(everything.items())[::5]:
+        for traffic, measured in zip(("uniform", "worst-case"), accepted, strict=True):
+            bound = network(spec).split_bound(traffic)
+            assert measured <= min(bound["distance_bound"], FLEXIBLE * bound["split_bound"]) * (1 + ALIKE)
+
+
+@pytest.mark.parametrize("spec", ["hyperx:4x4,p=4", "slimfly:q=3,p=3", "dragonfly:a=3,h=1,p=2", "torus:4x4"])
+def test_the_best_split_lies_between_one_routing_and_the_best_of_all(spec):
+    own = network(spec)
+    for traffic in ("uniform", "worst-case", "random-permutation"):
+        split = own.split_bound(traffic)
+        alone = [own.bound(routing, traffic)["saturation_bound"] for routing in ("minimal", "val")]
+        best = own.bound("minimal", traffic, optimal=True)["optimal_bound"]
+        assert max(alone) - 1e-6 <= split["split_bound"] <= best + 1e-6
+        assert best <= split["distance_bound"] + 1e-6
+        assert 0 <= split["minimal_share"] <= 1
+
+
+def test_every_network_is_accounted_for(found):
+    dropped = sum(sum(reasons.values()) for reasons in found.outcome.dropped.values())
+    assert found.outcome.searched == dropped + len(found.outcome.front) == len(candidates(**ASKED))
+
+
+def test_finalists_have_all_that_is_measured_in_full(found):
+    assert len(found.finalists) == 5
+    families = {own.candidate.family for own in found.outcome.front}
+    assert {own.candidate.family for own in found.finalists} >= families
+    for own in found.finalists:
+        assert own.details["verify", ""]["deadlock_free"]
+        assert {name for name, _ in own.details} == {"verify", "layout", "saturation"}
+        assert 0 <= own.values["survivable"].value <= 1 + ALIKE
+    told = json.loads(json.dumps(found.to_dict()))
+    assert {own["spec"] for own in told["finalists"]} <= {own["spec"] for own in told["front"]}
+    assert told["finalists"][0]["criteria"]["cost"]["is"] == "exact"
+    assert [own["title"] for own in told["recommended"]] == [
+        "Cheapest that meets all", "Most performance for its cost", "Most robust",
+    ]  # fmt: skip
+
+
+def test_the_cheapest_is_the_cheapest(found):
+    costs = {own.spec: own.values["cost"].value for own in found.outcome.front}
+    assert costs[found.recommendations[0].spec] == min(costs.values())
+
+
+def test_nothing_is_measured_twice(found, store):
+    with Ledger(store, create=False) as ledger:
+        before = ledger.states()
+    again = topoloom.design(**ASKED, finalists=5, survive="links=10%", store=store)
+    with Ledger(store, create=False) as ledger:
+        assert ledger.states() == before
+    assert again.to_dict() == found.to_dict()
+
+
+def test_the_page_names_every_finalist(found):
+    page = found.to_html()
+    for own in found.finalists:
+        assert f'id="{own.spec}"' in page
+    assert "What would change the answer" in page
+
+
+COST = Criterion("cost", "", "", "low", 0)
+LOAD = Criterion("saturation.uniform", "", "", "high", 3)
+
+
+def test_an_interval_that_reaches_further_saves_a_network():
+    criteria = [COST, LOAD]
+    better = [Value.exact(1.0), Value(0.8, 0.7, 0.9, "measured")]
+    assert dominates(better, [Value.exact(2.0), Value(0.6, 0.5, 0.7, "measured")], criteria)
+    assert not dominates(better, [Value.exact(2.0), Value(0.6, 0.5, 0.71, "measured")], criteria)
+    assert not dominates(better, better, criteria)
+    assert not dominates(better, [Value.exact(0.5), Value(0.1, 0.1, 0.1, "measured")], criteria)
+
+
+def test_values_that_differ_by_little_are_alike():
+    criteria = [COST, LOAD]
+    one, other = ([Value.exact(cost), Value(load, load, load, "measured")] for cost, load in ((1, 0.99), (2, 1.0)))
+    assert beats(one, other, criteria, 0.02)
+    assert not beats(one, other, criteria, 0.005)
+    assert not beats(other, one, criteria, 0.02)
+
+
+def test_more_than_can_be_built_is_thinned_out():
+    question = make_question({"terminals": 20_000, "radix": 32, "families": "hyperx,dragonfly-plus,slimfly"})
+    found = list(candidates(terminals=question.terminals, radix=32, families=question.families))
+    dropped = Counter()
+    kept = in_doubt(found, question, dropped)
+    assert len(kept) + sum(dropped.values()) == len(found)
+    assert {own.family for own in kept} == {own.family for own in found}
+    assert len(kept) < len(found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"radix": 2}, "radix is 2; it must be a whole number from 3 to 1024"),
+        ({"budget": "30 pounds"}, "budget is '30 pounds'; it must be dollars such as 30M"),
+        ({"power": "-3kW"}, "power is '-3kW'; it must be watts such as 500kW"),
+        ({"terminals": (30, 20)}, "terminals are 30 to 20; they must ascend"),
+        ({"criteria": "cots"}, "unknown criterion 'cots' (did you mean 'cost'?)"),
+        ({"criteria": "survivable"}, "criterion survivable needs the failures: --survive links=2%"),
+        ({"families": "slimfli"}, "unknown family to search 'slimfli' (did you mean 'slimfly'?)"),
+        ({"finalists": 0}, "finalists is 0; it must be a whole number from 1 to 64"),
+        ({"colour": "red"}, "unknown option 'colour'"),
+        ({"max_diameter": 1, "families": "hyperx"}, "no network meets max-diameter"),
+        ({"budget": 10}, "the nearest that meets all else that is asked is"),
+        ({"terminals": (1_000, 1_000), "radix": 3, "families": "slimfly"}, "no family has 1,000 to 1,000 terminals"),
+    ],
+)
+def test_mistakes_are_one_sentence(asked, sentence, store):
+    with pytest.raises(TopoloomError) as told:
+        topoloom.design(**(ASKED | asked), store=store)
+    assert sentence in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_the_nearest_is_what_comes_closest(store):
+    with pytest.raises(TopoloomError) as told:
+        topoloom.design(**ASKED, budget=1000, store=store)
+    least = min((own.facts()["cost_usd"], own.spec) for own in candidates(**ASKED))
+    assert least[1] in str(told.value)
+
+
+def test_amounts_have_units():
+    units = {"": 1.0, "k": 1e3}
+    assert [amount(text, units, "dollars") for text in ("3", "2.5k", 7)] == [3.0, 2500.0, 7.0]
+    for wrong in ("", "k", "3 M", "nan", True, None):
+        with pytest.raises(ValueError, match="it must be dollars"):
+            amount(wrong, units, "dollars")
+
+
+def test_the_command_answers_a_file_and_goes_on(topoloom, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.toml").write_text('terminals = [16, 18]\nradix = 6\nfamilies = ["hyperx"]\nfinalists = 2\n')
+    told = topoloom("design", "q.toml", "--json", "--out", "r.html")
+    assert told.status == 0
+    assert len(json.loads(told.out)["finalists"]) == 2
+    assert (tmp_path / "r.html").is_file()
+    assert (tmp_path / "r.html.store").is_dir()
+    again = topoloom("design", "q.toml", "--out", "r.html")
+    assert again.status == 0
+    assert "Cheapest that meets all: hyperx:" in again.out
+    assert topoloom("design", "--radix", "8").err == (
+        "topoloom: error: a design needs terminals; give it as --terminals or in the TOML file\n"
+    )
