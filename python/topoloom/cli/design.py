@@ -136,10 +136,7 @@ def print_answer(found: Answer) -> None:
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
         f"accepted at load 1, routers and links as simulate has them by default, seed {found.question.seed}."
     )
-    say(
-        f"{found.outcome.searched:,} configurations, {len(found.outcome.front)} on the front, "
-        f"{len(rows)} finalists"
-    )
+    say(f"{found.outcome.searched:,} configurations, {len(found.outcome.front)} on the front, {len(rows)} finalists")
 
 
 def _cell(value: Value | None, each: Criterion) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 from topoloom import _core
 from topoloom.design.criteria import Criterion
-from topoloom.design.funnel import Entrant, Funnel, Outcome, Watcher
+from topoloom.design.entrant import Entrant
+from topoloom.design.funnel import Funnel, Outcome, Watcher
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.selection import Recommendation, recommend
 from topoloom.files import REPORT, write_file

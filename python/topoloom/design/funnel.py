@@ -8,13 +8,14 @@ asks the ledger for points, so that a run which is interrupted goes on where it 
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.candidates import Candidate, candidates
 from topoloom.design.criteria import MAKESPAN, SATURATION, Criterion, Value, beats, criteria_of, dominates
+from topoloom.design.entrant import Entrant
 from topoloom.design.question import Question
 from topoloom.design.screen import in_doubt
 from topoloom.design.selection import choose
@@ -27,13 +28,7 @@ CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulat
 STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 """The stages in which networks drop out."""
 
-FLEXIBLE = 1.5
-"""An adaptive routing is taken to carry up to this many times what the best split of all flows in equal shares does.
-
-It splits every flow by itself; 1.25 times was measured. What no routing can carry limits it, too.
-"""
-
-RUNGS = ((400, 400, 0.12), (1500, 1000, 0.05), (5000, 3000, 0.02))
+RUNGS = ((1000, 500, 0.3), (6000, 3000, 0.05), (12_000, 6000, 0.03))
 """Windows of simulations at full load: cycles of warm-up, cycles measured, and how far the result may be off."""
 
 ALIKE = 0.02
@@ -48,30 +43,6 @@ WAVE = 24
 
 class InterruptionError(Exception):
     """The run was interrupted; what was done is in the ledger."""
-
-
-@dataclass
-class Entrant:
-    """A configuration on its way through the funnel.
-
-    Attributes:
-        candidate: The configuration.
-        facts: Its facts, once it is built.
-        routing: The routing that it is measured with.
-        values: What is known of the criteria.
-        details: Results of the full measurements, by kind and what they are of.
-    """
-
-    candidate: Candidate
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    routing: str = ""
-    values: dict[str, Value] = field(default_factory=dict)
-    details: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
-
-    @property
-    def spec(self) -> str:
-        """The network."""
-        return self.candidate.spec
 
 
 @dataclass(frozen=True)
@@ -193,6 +164,10 @@ class Funnel:
         """Build those that closed forms leave in doubt, and drop what misses a requirement."""
         self._watcher.stage(CLOSED, len(found))
         kept = in_doubt(found, self._question, self._dropped[CLOSED])
+        if not kept:
+            told = [Entrant(own, _by_closed_forms(own)) for own in found]
+            misses = {own.spec: missed(self._question, own.facts) for own in told}
+            raise TopoloomError(without_answer(self._question, told, misses))
         self._watcher.stage(BUILT, len(kept))
         options = {"layout": self._question.layout, "prices": self._question.prices}
         asked = {own.spec: StudyPoint("facts", own.spec, settings={"options": options}) for own in kept}
@@ -231,8 +206,8 @@ class Funnel:
                 continue
             for name, bound in zip(traffics, bounds, strict=True):
                 assert bound is not None
-                most = min(bound["distance_bound"], FLEXIBLE * bound["split_bound"])
-                entrant.values[f"{SATURATION}.{name}"] = Value(bound["split_bound"], 0.0, most, "bound")
+                value = Value(bound["split_bound"], 0.0, bound["distance_bound"], "bound")
+                entrant.values[f"{SATURATION}.{name}"] = value
             kept.append(entrant)
         return kept
 
@@ -264,11 +239,11 @@ class Funnel:
         return kept
 
     def _promise(self, entrant: Entrant) -> float:
-        """Return what decides who is simulated first: what is paid for throughput at the best."""
+        """Return what decides which is simulated first: the cost of throughput, by what is known so far."""
         most = 1.0
         for each in self._criteria:
             if each.name.startswith(SATURATION):
-                most *= max(entrant.values[each.name].high, 1e-6)
+                most *= max(entrant.values[each.name].value, 1e-6)
         return entrant.values["cost"].value / most
 
     def _undominated(self, done: list[Entrant], waiting: list[Entrant]) -> tuple[list[Entrant], list[Entrant]]:
@@ -432,6 +407,11 @@ def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:
     return {name: Value.exact(float(value)) for name, value in told.items() if value is not None}
 
 
+def _by_closed_forms(own: Candidate) -> dict[str, Any]:
+    """Return what closed forms know of what can be required; cost and power are left open."""
+    return {"diameter": own.diameter, "beta": own.beta, "cost_usd": 0.0, "power_w": 0.0}
+
+
 def missed(question: Question, facts: Mapping[str, Any]) -> list[str]:
     """Return the requirements that a network misses, by name."""
     limits = requirements(question)
@@ -464,8 +444,8 @@ def without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapp
     nearest = min(able, key=lambda own: sign * own.facts[key])
     what = {"budget": "$", "power": "W", "max-diameter": "links", "min-bisection": "of full bisection"}[name]
     return (
-        f"no network meets {name} {limit:,g} {what}, which excludes {excluding[name]:,} of {len(entrants):,} that were "
-        f"built; the nearest that meets {others} is {nearest.spec} with {nearest.facts[key]:,.6g} {what}"
+        f"no network meets {name} {limit:,g} {what}, which excludes {excluding[name]:,} of {len(entrants):,} "
+        f"networks; the nearest that meets {others} is {nearest.spec} with {nearest.facts[key]:,.6g} {what}"
     )
 
 

@@ -1,24 +1,27 @@
 """The page of an answer: what is recommended, the front, the funnel, the finalists."""
 
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 from plotly.offline import get_plotlyjs
 
 from topoloom import _core
-from topoloom.design.answer import Answer
 from topoloom.design.criteria import FIXED, SATURATION, Criterion
-from topoloom.design.funnel import ALIKE, FLEXIBLE, RUNGS, Entrant
+from topoloom.design.entrant import Entrant
+from topoloom.design.funnel import ALIKE, RUNGS
 from topoloom.engine.results import PriceList
 from topoloom.layout.prices import price_list
 from topoloom.report.page import environment, text
+
+if TYPE_CHECKING:
+    from topoloom.design.answer import Answer
 
 OPTICS = (0.5, 2.0)
 """What cables may cost beside the price list, to see whether the answer turns on it."""
 
 
-def render_answer(found: Answer) -> str:
+def render_answer(found: "Answer") -> str:
     """Return the page as HTML."""
     return (
         environment("topoloom.design")
@@ -44,7 +47,7 @@ def render_answer(found: Answer) -> str:
     )
 
 
-def _stages(found: Answer) -> list[dict[str, Any]]:
+def _stages(found: "Answer") -> list[dict[str, Any]]:
     """Return the funnel: what entered each stage, what dropped out there and why."""
     left = found.outcome.searched
     rows = []
@@ -55,7 +58,7 @@ def _stages(found: Answer) -> list[dict[str, Any]]:
     return rows
 
 
-def _front(found: Answer) -> dict[str, Any]:
+def _front(found: "Answer") -> dict[str, Any]:
     """Return what the scatter shows: criteria as axes, networks as marks."""
     finalists = {own.spec: place for place, own in enumerate(found.finalists)}
     marks = [
@@ -73,13 +76,13 @@ def _front(found: Answer) -> dict[str, Any]:
     return {"marks": marks, "axes": axes, "families": families}
 
 
-def _shown(found: Answer) -> list[Criterion]:
+def _shown(found: "Answer") -> list[Criterion]:
     """Return the criteria that the scatter can show: what counts, and what is known anyway."""
     known = {each.name: each for each in [*found.criteria, *FIXED]}
     return [each for each in known.values() if any(each.name in own.values for own in found.outcome.front)]
 
 
-def _curves(found: Answer) -> list[dict[str, Any]]:
+def _curves(found: "Answer") -> list[dict[str, Any]]:
     """Return the charts of latency against offered load below saturation, one for each traffic."""
     charts = []
     for name in found.question.traffic:
@@ -98,7 +101,7 @@ def _curves(found: Answer) -> list[dict[str, Any]]:
     return charts
 
 
-def _cells(found: Answer) -> list[dict[str, Any]]:
+def _cells(found: "Answer") -> list[dict[str, Any]]:
     """Return a row a finalist: its criteria as text with their intervals, and the best of each column."""
     best = {}
     for each in found.criteria:
@@ -131,7 +134,7 @@ def _bill(own: Entrant) -> dict[str, Any]:
     return {"own": own, "facts": own.facts, "floor": floor}
 
 
-def _turns(found: Answer) -> list[tuple[str, str]]:
+def _turns(found: "Answer") -> list[tuple[str, str]]:
     """Return which finalist is the cheapest if cables cost less or more, beside the price list: (what, network)."""
     rows = [("as in the price list", found.recommendations[0].spec)]
     for factor in OPTICS:
@@ -145,7 +148,7 @@ def _turns(found: Answer) -> list[tuple[str, str]]:
     return rows
 
 
-def _settings(found: Answer) -> list[tuple[str, str]]:
+def _settings(found: "Answer") -> list[tuple[str, str]]:
     question = found.question
     prices: PriceList = price_list(question.prices)
     assumed = found.finalists[0].facts["layout_assumptions"]
@@ -158,7 +161,6 @@ def _settings(found: Answer) -> list[tuple[str, str]]:
         ("Saturation throughput", "accepted at load 1, routers and links as simulate has them by default"),
         ("Windows, cycles of warm-up + measured, and how far they may be off", windows),
         ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
-        ("Bound of an adaptive routing", f"{FLEXIBLE:g} times that of the best equal split of all flows"),
         *([("Rate of a link, applications", question.rate)] if question.apps else []),
         ("Seed", str(question.seed)),
     ]

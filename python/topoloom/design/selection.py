@@ -3,33 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
-from typing import TYPE_CHECKING
 
 from topoloom.design.criteria import Criterion
+from topoloom.design.entrant import Entrant
 from topoloom.simulation.options import counted
-
-if TYPE_CHECKING:
-    from topoloom.design.funnel import Entrant
 
 NEAR_FULL = 1e-9
 
 
-def choose(front: "Sequence[Entrant]", criteria: Sequence[Criterion], most: int) -> "list[Entrant]":
-    """Return up to `most` networks of the front: the best in each criterion, of each family, then those far apart."""
+def choose(front: Sequence[Entrant], criteria: Sequence[Criterion], most: int) -> list[Entrant]:
+    """Return up to `most` networks of the front: the cheapest, the best of each family and in each criterion, then those far apart."""
     scores = {own.spec: _scores(own, front, criteria) for own in front}
     chosen: dict[str, Entrant] = {}
 
-    def add(own: "Entrant") -> None:
+    def add(own: Entrant) -> None:
         if len(chosen) < most:
             chosen.setdefault(own.spec, own)
 
-    for place in range(len(criteria)):
-        add(min(front, key=lambda own: (scores[own.spec][place], sum(scores[own.spec]))))
+    add(min(front, key=lambda own: own.values["cost"].value))
     families: dict[str, Entrant] = {}
     for own in sorted(front, key=lambda own: sum(scores[own.spec])):
         families.setdefault(own.candidate.family, own)
     for own in families.values():
         add(own)
+    for place in range(len(criteria)):
+        add(min(front, key=lambda own: (scores[own.spec][place], sum(scores[own.spec]))))
     while len(chosen) < min(most, len(front)):
         taken = [scores[spec] for spec in chosen]
         left = [own for own in front if own.spec not in chosen]
@@ -37,7 +35,7 @@ def choose(front: "Sequence[Entrant]", criteria: Sequence[Criterion], most: int)
     return list(chosen.values())
 
 
-def _scores(own: "Entrant", front: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> list[float]:
+def _scores(own: Entrant, front: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[float]:
     """Return 0 for the best of the front to 1 for the worst, a number a criterion; what is missing is the worst."""
     scores = []
     for each in criteria:
@@ -69,7 +67,7 @@ class Recommendation:
     spec: str
 
 
-def recommend(finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> list[Recommendation]:
+def recommend(finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[Recommendation]:
     """Return the cheapest finalist, the one with the best performance for its cost, and the most robust one."""
     performance = [each for each in criteria if each.name.partition(".")[0] in ("saturation", "makespan")]
     cheapest = min(finalists, key=lambda own: own.values["cost"].value)
@@ -88,11 +86,11 @@ def recommend(finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> 
     ]
 
 
-def _dollars(own: "Entrant") -> str:
+def _dollars(own: Entrant) -> str:
     return f"${own.values['cost'].value:,.0f}"
 
 
-def _parts(own: "Entrant", finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> list[float]:
+def _parts(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[float]:
     """Return the performance of a finalist in parts of the best one's, a number a criterion."""
     parts = []
     for each in criteria:
@@ -105,19 +103,19 @@ def _parts(own: "Entrant", finalists: "Sequence[Entrant]", criteria: Sequence[Cr
     return parts
 
 
-def _performance(own: "Entrant", finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> float:
+def _performance(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> float:
     """Return the geometric mean of the parts."""
     parts = _parts(own, finalists, criteria)
     return exp(sum(log(max(part, NEAR_FULL)) for part in parts) / len(parts)) if parts else 0.0
 
 
-def _weakest(own: "Entrant", finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> tuple[float, float]:
+def _weakest(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> tuple[float, float]:
     """Return what robustness is ranked by: the weakest of all parts, failures among them; then what is paid."""
     kept = own.values["survivable"].value if "survivable" in own.values else inf
     return min([*_parts(own, finalists, criteria), kept]), -own.values["cost"].value
 
 
-def _why_robust(own: "Entrant", finalists: "Sequence[Entrant]", criteria: Sequence[Criterion]) -> str:
+def _why_robust(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> str:
     least = _weakest(own, finalists, criteria)[0]
     kept = ", failures among them," if "survivable" in own.values else ""
     return f"at least {least:.2f} of the best in all that was measured{kept} for {_dollars(own)} a terminal"
