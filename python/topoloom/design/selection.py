@@ -12,7 +12,7 @@ NEAR_FULL = 1e-9
 
 
 def choose(front: Sequence[Entrant], criteria: Sequence[Criterion], most: int) -> list[Entrant]:
-    """Return up to `most` networks of the front: the cheapest, the best of each family and in each criterion, then those far apart."""
+    """Return up to `most` of the front: the cheapest, the best of each family and criterion, then those far apart."""
     scores = {own.spec: _scores(own, front, criteria) for own in front}
     chosen: dict[str, Entrant] = {}
 

@@ -37,7 +37,11 @@ pub(super) const FAMILY: Family = Family {
     keys: &[
         Key::new("hosts", Kind::count(1), "hosts"),
         Key::new("host", Kind::Host, "a host, or a file that describes one (default plain)"),
-        Key::new("fabric", Kind::Network, "what joins the hosts, with rates, in brackets: (clos:radix=32,levels=2,rate=400G)"),
+        Key::new(
+            "fabric",
+            Kind::Network,
+            "what joins the hosts, with rates, in brackets: (clos:radix=32,levels=2,rate=400G)",
+        ),
         Key::new(
             "attach",
             Kind::Choice(&["rail", "block", "plane", "dual-tor", "spread"]),
@@ -185,7 +189,8 @@ fn build(params: &Params) -> Result<Network> {
     let plugged = Attachment::new(params, hosts, &host, &fabric)?;
     let each = host.parts() as u128;
     let copies = u128::from(plugged.copies);
-    let links = u128::from(hosts) * (host.links.len() + plugged.ports.len()) as u128 + copies * fabric.links().len() as u128;
+    let links =
+        u128::from(hosts) * (host.links.len() + plugged.ports.len()) as u128 + copies * fabric.links().len() as u128;
     let routers = u128::from(hosts) * each + copies * fabric.num_routers() as u128;
     params.guard_size(routers, u128::from(hosts) * u128::from(host.accelerators), links)?;
     assembled(params.spec(), hosts, host, fabric, plugged)
@@ -322,7 +327,8 @@ fn kept(fabric: &Network, plugged: &[bool]) -> Vec<bool> {
     let used = |router: RouterId| fabric.terminals_of(router).any(|terminal| plugged[terminal.index()]);
     let mut kept: Vec<bool> = fabric.routers().map(used).collect();
     for level in 0..tree.levels() {
-        let below: Vec<u32> = (tree.first(level)..tree.first(level) + tree.width(level)).filter(|&r| kept[r as usize]).collect();
+        let below: Vec<u32> =
+            (tree.first(level)..tree.first(level) + tree.width(level)).filter(|&r| kept[r as usize]).collect();
         // Routers that stand above the same leaves are one place: once there is one alone, nothing above joins anything.
         let mut places: Vec<u32> = below.iter().map(|&router| tree.place(RouterId(router)).1).collect();
         places.dedup();
@@ -415,7 +421,8 @@ fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Attac
         alone.terminal_wire(port.wire);
     }
     link_copies(&mut alone, &fabric, &copies, first);
-    let levels = fabric.structure::<Tree>().map(|tree| places.iter().map(|&(_, r)| tree.level_of(RouterId(r))).collect());
+    let levels =
+        fabric.structure::<Tree>().map(|tree| places.iter().map(|&(_, r)| tree.level_of(RouterId(r))).collect());
     let bought = alone.build(spec.to_owned(), FAMILY.name, Box::new(FabricAlone { levels }))?;
     let Attachment { ports, terminals, .. } = plugged;
     let cluster = Cluster { host, hosts, fabric, ports, terminals, copies, places, bought };
@@ -426,7 +433,8 @@ fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Attac
 /// The network, each accelerator with as much as its router can send.
 fn with_boards(network: Network) -> Network {
     let sum = |port: &crate::network::Port| {
-        let ports = network.port_base(port.router)..network.port_base(port.router) + network.radix_of(port.router) as u32;
+        let ports =
+            network.port_base(port.router)..network.port_base(port.router) + network.radix_of(port.router) as u32;
         ports.map(PortId).filter_map(|port| network.gbps(port)).sum::<f64>()
     };
     let of: Vec<Option<f64>> =
@@ -459,18 +467,36 @@ mod tests {
     fn closed_forms_of_counts() {
         for (spec, expected) in [
             // 8 rails of 16 leaves of 32 and 32 spines of 16: 512 links of interfaces, 512 up, a rail.
-            ("cluster:hosts=512,host=hgx-h100,fabric=(clos:radix=64,levels=2,taper=1,rate=400G)", [4096, 4608, 4096, 4096, 8 * (16 + 32), 8 * 512]),
+            (
+                "cluster:hosts=512,host=hgx-h100,fabric=(clos:radix=64,levels=2,taper=1,rate=400G)",
+                [4096, 4608, 4096, 4096, 8 * (16 + 32), 8 * 512],
+            ),
             // 4 hosts on one leaf of 8: no spine joins anything.
             ("cluster:hosts=8,host=mi300x,fabric=(clos:radix=16,levels=2,rate=400G)", [64, 64, 8 * 28, 64, 8, 0]),
             // 2 of 8 leaves are used; 8 spines with two links each.
-            ("cluster:hosts=16,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block", [16, 16, 0, 16, 2 + 8, 16]),
+            (
+                "cluster:hosts=16,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block",
+                [16, 16, 0, 16, 2 + 8, 16],
+            ),
             // 9 leaves: a second pod, and with it the cores, of which each leads to both.
-            ("cluster:hosts=72,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block", [72, 72, 0, 72, 9 + 16 + 64, 72 + 128]),
+            (
+                "cluster:hosts=72,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block",
+                [72, 72, 0, 72, 9 + 16 + 64, 72 + 128],
+            ),
             // Grids keep all their routers.
             ("cluster:hosts=3,host=cray-ex,fabric=(hyperx:4x4,p=1,rate=200G),attach=block", [12, 12, 18, 12, 16, 48]),
-            ("cluster:hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G),attach=rail", [16, 24, 44, 8, 2 * 4, 2 * 4]),
-            ("cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=8,levels=2,rate=400G),attach=plane,planes=4", [32, 36, 32, 32, 4 * (2 + 4), 4 * 8]),
-            ("cluster:hosts=2,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=dual-tor", [16, 18, 16, 32, 4 + 8, 32]),
+            (
+                "cluster:hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G),attach=rail",
+                [16, 24, 44, 8, 2 * 4, 2 * 4],
+            ),
+            (
+                "cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=8,levels=2,rate=400G),attach=plane,planes=4",
+                [32, 36, 32, 32, 4 * (2 + 4), 4 * 8],
+            ),
+            (
+                "cluster:hosts=2,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=dual-tor",
+                [16, 18, 16, 32, 4 + 8, 32],
+            ),
         ] {
             assert_eq!(counts(spec), expected, "{spec}");
         }
@@ -494,7 +520,10 @@ mod tests {
     #[test]
     fn interfaces_are_plugged_in_as_documented() {
         let of = |attach: &str, host| {
-            leaves(&format!("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G),attach={attach}"), host)
+            leaves(
+                &format!("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G),attach={attach}"),
+                host,
+            )
         };
         assert_eq!(of("rail", 3), [(0, 0), (1, 0), (2, 0), (3, 0)]);
         assert_eq!(of("block", 1), [(0, 1); 4]);
@@ -506,13 +535,17 @@ mod tests {
 
     #[test]
     fn rates_are_those_of_interface_and_port() {
-        let network = build("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=100G,rate.up=400G),attach=block").expect("small");
-        let of = |class| network.links().iter().find(|link| link.class == class).and_then(|link| network.gbps(link.ends[0]));
+        let network =
+            build("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=100G,rate.up=400G),attach=block")
+                .expect("small");
+        let of =
+            |class| network.links().iter().find(|link| link.class == class).and_then(|link| network.gbps(link.ends[0]));
         assert_eq!(of(LinkClass::Nic), Some(100.0), "the port's");
         assert_eq!((of(LinkClass::Up), of(LinkClass::Internal)), (Some(400.0), Some(800.0)));
         assert_eq!(network.injection_gbps(), Some(100.0));
         assert_eq!(network.gbps(network.terminal_port(TerminalId(0))), Some(3.0 * 800.0 + 100.0));
-        let two = build("cluster:hosts=2,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=dual-tor").expect("small");
+        let two = build("cluster:hosts=2,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=dual-tor")
+            .expect("small");
         let nic = two.links().iter().find(|link| link.class == LinkClass::Nic).expect("there are some");
         assert_eq!((two.gbps(nic.ends[0]), two.injection_gbps()), (Some(200.0), Some(400.0)));
     }
@@ -520,18 +553,36 @@ mod tests {
     #[test]
     fn mistakes_name_the_port_that_is_missing() {
         for (spec, words) in [
-            ("cluster:hosts=9,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G),attach=block", "interface 0 of host 8 finds no port: 9 hosts have 36 ports to plug in, and clos:radix=8,levels=2,rate=200G has 32 for attach=block; 4 are missing"),
-            ("cluster:hosts=40,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G)", "interface 0 of host 32 finds no port: 40 hosts have 40 ports to plug in for copy 0 of the fabric, and clos:radix=8,levels=2,rate=200G has 32 for attach=rail; 8 are missing"),
-            ("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2)", "the fabric says no rates; write it like (clos:radix=8,levels=2,rate=400G)"),
+            (
+                "cluster:hosts=9,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G),attach=block",
+                "interface 0 of host 8 finds no port: 9 hosts have 36 ports to plug in, and clos:radix=8,levels=2,rate=200G has 32 for attach=block; 4 are missing",
+            ),
+            (
+                "cluster:hosts=40,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=200G)",
+                "interface 0 of host 32 finds no port: 40 hosts have 40 ports to plug in for copy 0 of the fabric, and clos:radix=8,levels=2,rate=200G has 32 for attach=rail; 8 are missing",
+            ),
+            (
+                "cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2)",
+                "the fabric says no rates; write it like (clos:radix=8,levels=2,rate=400G)",
+            ),
             ("cluster:hosts=4,host=cray-ex", "fabric is missing"),
             ("cluster:host=cray-ex,fabric=(mesh:4,rate=1G)", "hosts is missing"),
             ("cluster:hosts=4,host=cray-x,fabric=(mesh:4,rate=1G)", "did you mean 'cray-ex'"),
             ("cluster:hosts=4,fabric=(mesh:4,rate=1G),planes=2", "planes is for attach=plane; attach is rail"),
-            ("cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=plane,planes=2", "planes is 2, but host plain has 1 interfaces"),
-            ("cluster:hosts=1,fabric=(mesh:1,p=4,rate=1G),attach=dual-tor", "attach=dual-tor needs two routers with ports"),
+            (
+                "cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=plane,planes=2",
+                "planes is 2, but host plain has 1 interfaces",
+            ),
+            (
+                "cluster:hosts=1,fabric=(mesh:1,p=4,rate=1G),attach=dual-tor",
+                "attach=dual-tor needs two routers with ports",
+            ),
             ("cluster:hosts=4,fabric=(cluster:hosts=4,fabric=(mesh:4,rate=1G))", "has failures or hosts of its own"),
             ("cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=rails", "did you mean 'rail'"),
-            ("cluster:hosts=4,host=/nowhere/mine.toml,fabric=(mesh:4,rate=1G)", "cannot read the host '/nowhere/mine.toml'"),
+            (
+                "cluster:hosts=4,host=/nowhere/mine.toml,fabric=(mesh:4,rate=1G)",
+                "cannot read the host '/nowhere/mine.toml'",
+            ),
         ] {
             let sentence = build(spec).expect_err(spec).to_string();
             assert!(sentence.contains(words) && !sentence.contains('\n'), "{spec}: {sentence}");
