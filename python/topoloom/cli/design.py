@@ -1,6 +1,7 @@
 """``topoloom design``: from a need to a decision."""
 
 from pathlib import Path
+from shutil import rmtree
 from typing import Annotated, Any
 
 import typer
@@ -20,6 +21,9 @@ from topoloom.layout.prices import price_list
 from topoloom.studies import LocalExecutor, Progress
 
 STORE = "design.store"
+
+TOLD_EVERY_S = 60.0
+"""How often progress within a stage is told where stderr is no terminal; stages are told anyway."""
 
 
 class _Teller:
@@ -79,7 +83,11 @@ def design(
     prices: Prices = "",
     store: Annotated[
         Path | None,
-        _text("--store", "FOLDER", "Where results are kept; beside the report, or design.store, unless given."),
+        _text(
+            "--store",
+            "FOLDER",
+            "Where results are kept; beside the report unless given, and in design.store while nothing else is asked for.",
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
@@ -102,13 +110,16 @@ def design(
     asked = make_question(values | {name: value for name, value in given.items() if value is not None})
     check_writable(out, REPORT, force=force)
     folder = store or (Path(STORE) if out is None else out.with_name(f"{out.name}.store"))
+    passing = store is None and out is None and not folder.exists()
     say(asked.sentence())
     try:
-        with ProgressDisplay("design", folder) as display:
+        with ProgressDisplay("design", folder, TOLD_EVERY_S) as display:
             found = answer(asked, folder, context.obj, executor=LocalExecutor(workers), watcher=_Teller(display))
     except InterruptionError:
         say(f"interrupted; what was done is kept in {folder}, and the same command goes on from there")
         return status.INTERRUPTED
+    if passing:
+        rmtree(folder)
     if out is not None:
         found.write_report(out, force=force)
         say(f"the report is in {out}")

@@ -21,8 +21,9 @@ TOLD_EVERY_S = 10.0
 class ProgressDisplay:
     """Tells how far a run is: a live table on a terminal, a line now and then elsewhere."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, every_s: float = TOLD_EVERY_S) -> None:
         self._name = name
+        self._every_s = every_s
         self._folder = folder
         errors = console(stderr=True)
         self._live = Live(console=errors, transient=True, refresh_per_second=4) if errors.is_terminal else None
@@ -42,7 +43,7 @@ class ProgressDisplay:
         """Show how far it is."""
         if self._live is not None:
             self._live.update(self._table(progress))
-        elif time.monotonic() - self._said > TOLD_EVERY_S:
+        elif time.monotonic() - self._said > self._every_s:
             self._said = time.monotonic()
             say(self._line(progress))
 
