@@ -1,5 +1,6 @@
 """``topoloom design``: from a need to a decision."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from topoloom.cli.progress import ProgressDisplay
 from topoloom.design.answer import Answer, answer
 from topoloom.design.criteria import Criterion, Value
 from topoloom.design.funnel import InterruptionError
-from topoloom.design.question import make_question, read_question
+from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.shapes import SHAPES
 from topoloom.files import REPORT, check_writable
 from topoloom.layout.layouts import DEFAULT_LAYOUT
@@ -86,7 +87,7 @@ def design(
         _text(
             "--store",
             "FOLDER",
-            "Where results are kept; beside the report unless given, and in design.store while nothing else is asked for.",
+            "Where results are kept; beside the report unless given, or in design.store until the run ends.",
         ),
     ] = None,
     workers: Annotated[
@@ -110,16 +111,11 @@ def design(
     asked = make_question(values | {name: value for name, value in given.items() if value is not None})
     check_writable(out, REPORT, force=force)
     folder = store or (Path(STORE) if out is None else out.with_name(f"{out.name}.store"))
-    passing = store is None and out is None and not folder.exists()
     say(asked.sentence())
-    try:
-        with ProgressDisplay("design", folder, TOLD_EVERY_S) as display:
-            found = answer(asked, folder, context.obj, executor=LocalExecutor(workers), watcher=_Teller(display))
-    except InterruptionError:
+    found = _answered(asked, folder, context.obj, workers, passing=store is None and out is None)
+    if found is None:
         say(f"interrupted; what was done is kept in {folder}, and the same command goes on from there")
         return status.INTERRUPTED
-    if passing:
-        rmtree(folder)
     if out is not None:
         found.write_report(out, force=force)
         say(f"the report is in {out}")
@@ -128,6 +124,22 @@ def design(
     else:
         print_answer(found)
     return status.DONE
+
+
+def _answered(
+    asked: Question, folder: Path, command: Sequence[str], workers: int | None, *, passing: bool
+) -> Answer | None:
+    """Answer a question; None if Ctrl-C came first. A store that nobody asked for goes when nothing is left to do."""
+    passing = passing and not folder.exists()
+    with ProgressDisplay("design", folder, TOLD_EVERY_S) as display:
+        try:
+            return answer(asked, folder, command, executor=LocalExecutor(workers), watcher=_Teller(display))
+        except InterruptionError:
+            passing = False
+            return None
+        finally:
+            if passing:
+                rmtree(folder, ignore_errors=True)
 
 
 def print_answer(found: Answer) -> None:
