@@ -1,5 +1,6 @@
 """The pages show what the commands really print. Run as a program, this writes the blocks anew."""
 
+import json
 import os
 import re
 import runpy
@@ -28,6 +29,9 @@ PAGES = {
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CHECKED = {"console", "python", "sh", "toml", "rust", "diff"}
 """Languages of blocks that a test here or in `test_pages.py` runs or parses on every page."""
+HOSTS = "docs/topologies.md"
+"""The page whose TOML is a host, not a study."""
+
 ONCE = {
     ("docs/clusters.md", "yaml"),
     ("docs/cost.md", "csv"),
@@ -121,10 +125,19 @@ def test_the_example(path, capsys):
 
 
 def test_the_studies_of_the_pages():
-    studies = [study for page in pages_with("toml") for study in blocks(page, "toml")]
+    studies = [study for page in pages_with("toml") if page != HOSTS for study in blocks(page, "toml")]
     assert studies
     for study in studies + [path.read_text() for path in (ROOT / "examples/studies").glob("*.toml")]:
         assert Study.parse(study).points()
+
+
+def test_the_host_of_the_page_on_topologies(topoloom, tmp_path):
+    (text,) = blocks(HOSTS, "toml")
+    (tmp_path / "mine.toml").write_text(text)
+    spec = f"cluster:hosts=4,host={tmp_path / 'mine.toml'},fabric=(mesh:4,rate=100G)"
+    outcome = topoloom("show", spec, "--json")
+    assert outcome.status == 0, outcome.err
+    assert json.loads(outcome.out)[0]["terminals"] == 8
 
 
 def test_the_trace_of_the_page_on_traffic(topoloom, tmp_path):

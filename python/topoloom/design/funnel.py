@@ -17,7 +17,6 @@ from topoloom.design.candidates import Candidate, candidates
 from topoloom.design.criteria import MAKESPAN, SATURATION, Criterion, Value, beats, criteria_of, dominates
 from topoloom.design.entrant import Entrant
 from topoloom.design.question import Question
-from topoloom.design.screen import in_doubt
 from topoloom.design.selection import choose
 from topoloom.network.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, POWER_PER_TERMINAL
 from topoloom.network.networks import Network, with_keys
@@ -162,6 +161,8 @@ class Funnel:
 
     def _built(self, found: list[Candidate]) -> list[Entrant]:
         """Build those that closed forms leave in doubt, and drop what misses a requirement."""
+        from topoloom.design.screen import in_doubt  # noqa: PLC0415 - NumPy loads slowly
+
         self._watcher.stage(CLOSED, len(found))
         kept = in_doubt(found, self._question, self._dropped[CLOSED])
         if not kept:
