@@ -8,8 +8,11 @@ import pytest
 from harness import pages
 
 PAGES = {
+    "adding-a-metric": ("test", "-p", "topoloom", "--lib", "metrics::concentration"),
     "adding-a-router-model": ("test", "-p", "topoloom", "--lib", "router::fifo"),
+    "adding-a-routing": ("test", "-p", "topoloom", "--lib", "routing::westfirst"),
     "adding-a-topology": ("test", "-p", "topoloom", "--lib", "topology::"),
+    "adding-a-traffic-pattern": ("test", "-p", "topoloom", "--lib", "traffic::"),
 }
 """The command of cargo that checks each page."""
 
@@ -27,7 +30,10 @@ def test_the_rust_of(name: str, tmp_path: Path) -> None:
 def test_what_is_changed_stands_in_the_sources(name: str, tmp_path: Path) -> None:
     page = pages.ROOT / "docs" / f"{name}.md"
     assert {block.language for block in pages.blocks(page)} == {"rust", "diff"}
-    pages.sources(page, tmp_path)
+    folder = pages.sources(page, tmp_path)
+    for block in pages.blocks(page):
+        if block.path.endswith(".py"):
+            compile((folder / block.path).read_text(), block.path, "exec")
 
 
 def test_a_change_of_what_is_not_there_is_told() -> None:

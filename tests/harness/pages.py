@@ -15,7 +15,7 @@ from pathlib import Path
 from harness.paths import ROOT
 
 BLOCK = re.compile(r"^```(\w+) file=(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-COPIED = ("Cargo.toml", "Cargo.lock", "crates")
+COPIED = ("Cargo.toml", "Cargo.lock", "crates", "python/topoloom/network")
 PAGES = {
     "CARGO_TARGET_DIR": str(ROOT / "target" / "pages"),
     # What a page tests is small: compiling it is what takes time.

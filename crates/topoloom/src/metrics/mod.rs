@@ -5,6 +5,6 @@ mod facts;
 pub mod faults;
 pub mod load;
 pub mod routes;
+pub mod taper;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};
-pub mod taper;
