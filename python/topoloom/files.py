@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
@@ -208,6 +209,26 @@ def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool =
     """
     with replacing(path, kind, force=force) as file:
         file.write(data.encode(errors="surrogateescape") if isinstance(data, str) else data)
+
+
+class Page:
+    """A result that can be read as one HTML page: in a notebook, or written to a file."""
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        raise NotImplementedError
+
+    def write_report(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the report, one HTML file that needs nothing else.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+        """
+        write_file(path, self.to_html(), REPORT, force=force)
+
+    def _repr_html_(self) -> str:
+        page = escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
 
 @contextmanager

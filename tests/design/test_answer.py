@@ -121,6 +121,14 @@ def test_finalists_have_all_that_is_measured_in_full(found):
     ]  # fmt: skip
 
 
+def test_what_survives_counts_before_networks_drop_out(found):
+    """Networks of the front that no finalist is have the criterion, too; those that fall apart are counted."""
+    assert len(found.outcome.front) > len(found.finalists)
+    for own in found.outcome.front:
+        assert own.values["survivable"].known == "measured"
+        assert network(own.spec).with_failures("links=10%,seed=1").facts()["diameter"] is not None
+
+
 def test_the_cheapest_is_the_cheapest(found):
     costs = {own.spec: own.values["cost"].value for own in found.outcome.front}
     assert costs[found.recommendations[0].spec] == min(costs.values())
@@ -188,6 +196,16 @@ def test_more_than_can_be_built_is_thinned_out():
         ({"max_diameter": 1, "radix": 4}, "no network meets max-diameter"),
         ({"budget": 10}, "the nearest that meets all else that is asked is"),
         ({"terminals": (1_000, 1_000), "radix": 3, "families": "slimfly"}, "no family has 1,000 to 1,000 terminals"),
+        ({"traffic": "worst-cse"}, "unknown traffic 'worst-cse' (did you mean 'worst-case'?)"),
+        ({"apps": "alltoal"}, "unknown application 'alltoal' (did you mean 'alltoall'?)"),
+        ({"layout": "rck"}, "unknown preset 'rck' (did you mean 'rack'?)"),
+        ({"prices": "nix"}, "unknown price list 'nix'"),
+        ({"routing": "mn"}, "unknown routing 'mn' (did you mean 'min'?)"),
+        ({"routing": "ts-dor"}, "no network can be measured; of the first: "),
+        ({"survive": "links=2%,seed=3"}, "survive takes no seed"),
+        ({"survive": "lnks=2%"}, "unknown key 'lnks' (did you mean 'links'?)"),
+        ({"survive": "links=zz"}, "links is 'zz'; it must be a whole number"),
+        ({"survive": "links=70%", "families": "hyperx"}, "falls apart, or has no routing left, when links=70% fail"),
     ],
 )
 def test_mistakes_are_one_sentence(asked, sentence, store):

@@ -574,7 +574,7 @@ impl Network {
         Self { terminal_wires: terminal_wires || network.terminal_wires, ..network }
     }
 
-    /// The same network with what `wire` says of each port, of which it is told what is known already.
+    /// The same network, the wire of each port replaced by what `wire` returns for the port and the wire that it has.
     pub(crate) fn with_wires(self, wire: impl Fn(PortId, Wire) -> Wire) -> Self {
         let ports = (0..self.ports.len() as u32).map(PortId);
         let wires = Wires::of_ports(ports.map(|port| wire(port, self.wires.of(port))));

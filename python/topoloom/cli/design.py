@@ -24,7 +24,7 @@ from topoloom.studies import LocalExecutor, Progress
 STORE = "design.store"
 
 TOLD_EVERY_S = 60.0
-"""How often progress within a stage is told where stderr is no terminal; stages are told anyway."""
+"""Seconds between lines of progress within a stage where stderr is no terminal; stages are printed anyway."""
 
 
 class _Teller:

@@ -15,7 +15,7 @@ from topoloom.studies import Progress, StudyPoint
 SHOWN_FAILURES = 5
 SHOWN_WORK = 6
 TOLD_EVERY_S = 10.0
-"""How often progress is told in a line where stderr is no terminal."""
+"""Seconds between lines of progress where stderr is no terminal."""
 
 
 class ProgressDisplay:

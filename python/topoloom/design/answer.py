@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,12 +13,12 @@ from topoloom.design.entrant import Entrant
 from topoloom.design.funnel import Funnel, Outcome, Watcher
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.selection import Recommendation, recommend
-from topoloom.files import REPORT, write_file
+from topoloom.files import Page
 from topoloom.studies import Executor, Ledger, LocalExecutor
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Page):
     """The answer to a question.
 
     Attributes:
@@ -76,18 +75,6 @@ class Answer:
         from topoloom.design.page import render_answer  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_answer(self)
-
-    def _repr_html_(self) -> str:
-        page = escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
-
-    def write_report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the report, one HTML file that needs nothing else.
-
-        Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
-        """
-        write_file(path, self.to_html(), REPORT, force=force)
 
 
 def answer(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.design.question import Question
@@ -10,8 +10,12 @@ from topoloom.workload.results import time_text
 
 Knowledge = Literal["exact", "bound", "estimate", "measured"]
 
-SATURATION, MAKESPAN = "saturation", "makespan"
-"""Criteria of which there is one for each traffic, and for each application."""
+Kind = Literal["fact", "saturation", "makespan", "survivable"]
+"""Where a value comes from: a fact, full load under a traffic, an application, full load under failures."""
+
+SATURATION: Final = "saturation"
+MAKESPAN: Final = "makespan"
+SURVIVABLE: Final = "survivable"
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Criterion:
         unit: Its unit.
         better: Which values are better.
         decimals: Decimals to show.
+        kind: Where its values come from.
         of: The traffic or the application, if it belongs to one.
     """
 
@@ -58,11 +63,12 @@ class Criterion:
     unit: str
     better: Literal["low", "high"]
     decimals: int
+    kind: Kind = "fact"
     of: str = ""
 
     def text(self, value: float) -> str:
         """Return a value without its unit; a makespan with a unit that suits it."""
-        return time_text(value) if self.name.startswith(MAKESPAN) else f"{value:,.{self.decimals}f}"
+        return time_text(value) if self.kind == MAKESPAN else f"{value:,.{self.decimals}f}"
 
     def cost_of(self, value: float) -> float:
         """Return the value so that less is better."""
@@ -82,7 +88,7 @@ FIXED = (
     Criterion("power", "Power", "W/terminal", "low", 2),
     Criterion("cable", "Cable", "m/terminal", "low", 2),
     Criterion("diameter", "Diameter", "links", "low", 0),
-    Criterion("survivable", "Throughput kept after failures", "", "high", 3),
+    Criterion(SURVIVABLE, "Throughput kept after failures", "", "high", 3, SURVIVABLE),
 )
 """Criteria that every network has a value of; ``survivable`` where the question says which failures."""
 
@@ -99,15 +105,23 @@ def criteria_of(question: Question) -> list[Criterion]:
     """
     measured = [
         *(
-            Criterion(f"{SATURATION}.{name}", f"Saturation throughput, {name}", "flits/cycle/terminal", "high", 3, name)
+            Criterion(
+                f"{SATURATION}.{name}",
+                f"Saturation throughput, {name}",
+                "flits/cycle/terminal",
+                "high",
+                3,
+                SATURATION,
+                name,
+            )
             for name in question.traffic
         ),
-        *(Criterion(f"{MAKESPAN}.{name}", f"Makespan, {name}", "", "low", 6, name) for name in question.apps),
+        *(Criterion(f"{MAKESPAN}.{name}", f"Makespan, {name}", "", "low", 6, MAKESPAN, name) for name in question.apps),
     ]
     known = {each.name: each for each in [*FIXED, *measured]}
-    default = ["cost", *(each.name for each in measured), *(["survivable"] if question.survive else [])]
+    default = ["cost", *(each.name for each in measured), *([SURVIVABLE] if question.survive else [])]
     chosen = [_criterion(name, known) for name in question.criteria or default]
-    if question.survive is None and any(each.name == "survivable" for each in chosen):
+    if question.survive is None and any(each.kind == SURVIVABLE for each in chosen):
         raise TopoloomError("criterion survivable needs the failures: --survive links=2%")
     return list(dict.fromkeys(chosen))
 

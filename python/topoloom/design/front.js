@@ -1,14 +1,12 @@
 "use strict";
 // The front as a scatter whose axes the reader chooses; a click on a finalist leads to its row.
 (() => {
-  const { data, color } = report;
+  const { data, color, escape, symbols } = report;
   const { marks, families } = data.front;
   const chart = document.getElementById("scatter");
   const choices = { across: document.getElementById("across"), up: document.getElementById("up") };
   const names = data.front.axes.map(([name]) => name);
   const axes = Object.fromEntries(data.front.axes);
-  const symbols = ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"];
-  const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
   const shown = (value) => `${Number(value.value.toPrecision(4))} (${value.is})`;
 
   for (const [place, choice] of Object.values(choices).entries()) {
@@ -60,36 +58,18 @@
     };
   };
 
-  const axis = (name) => ({
-    title: { text: axes[name], standoff: 8, font: { size: 12, color: color("--soft") } },
-    gridcolor: color("--grid"),
-    linecolor: color("--line"),
-    zeroline: false,
-    rangemode: "tozero",
-    tickfont: { size: 12, color: color("--soft") },
-  });
+  const axis = (name) => ({ ...report.axis(axes[name]), rangemode: "tozero" });
 
-  let size = { autosize: true };
+  let toPaper = false;
   const draw = () => {
     const [x, y] = [choices.across.value, choices.up.value];
-    const layout = {
-      ...size,
-      margin: { l: 58, r: 12, t: 10, b: 48 },
-      paper_bgcolor: color("--paper"),
-      plot_bgcolor: color("--paper"),
-      font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: color("--ink") },
-      showlegend: false,
-      hovermode: "closest",
-      hoverlabel: { bgcolor: color("--raised"), bordercolor: color("--soft"), font: { color: color("--ink"), size: 12.5 }, align: "left" },
-      xaxis: axis(x),
-      yaxis: axis(y),
-    };
-    const config = { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "", displayModeBar: false };
+    const layout = { ...report.layout(toPaper), xaxis: axis(x), yaxis: axis(y) };
+    const config = { ...report.config, displayModeBar: false };
     Plotly.react(chart, families.map((family, place) => trace(family, place, x, y)), layout, config);
   };
 
   report.onDraw((printing) => {
-    size = printing ? { width: 640, height: 340 } : { autosize: true };
+    toPaper = printing;
     draw();
   });
   chart.on("plotly_click", (event) => {

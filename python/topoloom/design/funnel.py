@@ -14,7 +14,16 @@ from typing import Any, Protocol
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.candidates import Candidate, candidates
-from topoloom.design.criteria import MAKESPAN, SATURATION, Criterion, Value, beats, criteria_of, dominates
+from topoloom.design.criteria import (
+    MAKESPAN,
+    SATURATION,
+    SURVIVABLE,
+    Criterion,
+    Value,
+    beats,
+    criteria_of,
+    dominates,
+)
 from topoloom.design.entrant import Entrant
 from topoloom.design.question import Question
 from topoloom.design.selection import choose
@@ -145,6 +154,8 @@ class Funnel:
         entrants = self._built(found)
         entrants = self._bounded(entrants)
         front = self._front(entrants)
+        if not front:
+            raise TopoloomError(f"no network is left: {self._dropped[SHORT].most_common(1)[0][0]}")
         finalists = choose(front, self._criteria, self._question.finalists)
         self._watcher.stage("finalists", len(finalists))
         self._measure_in_full(finalists)
@@ -196,7 +207,7 @@ class Funnel:
     def _bounded(self, entrants: list[Entrant]) -> list[Entrant]:
         """Bound the throughput of each network under each traffic from above."""
         self._watcher.stage(BOUNDS, len(entrants))
-        traffics = [each.of for each in self._criteria if each.name.startswith(SATURATION)]
+        traffics = [each.of for each in self._criteria if each.kind == SATURATION]
         asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
         known = self._results(asked.values())
         kept = []
@@ -243,7 +254,7 @@ class Funnel:
         """Return what decides which is simulated first: the cost of throughput, by what is known so far."""
         most = 1.0
         for each in self._criteria:
-            if each.name.startswith(SATURATION):
+            if each.kind == SATURATION:
                 most *= max(entrant.values[each.name].value, 1e-6)
         return entrant.values["cost"].value / most
 
@@ -276,7 +287,7 @@ class Funnel:
     def _played(self, entrants: list[Entrant]) -> list[Entrant]:
         """Play applications at flow level, on as many tasks on every network."""
         for each in self._criteria:
-            if not each.name.startswith(MAKESPAN):
+            if each.kind != MAKESPAN:
                 continue
             asked = {own.spec: self._application(own, each.of) for own in entrants}
             known = self._results(asked.values())
@@ -301,7 +312,7 @@ class Funnel:
     def _simulated(self, entrants: Sequence[Entrant], rung: int) -> list[Entrant]:
         """Simulate at full load; a value that was measured before becomes more precise."""
         warmup, measure, off = RUNGS[rung]
-        wanted = [each for each in self._criteria if each.name.startswith(SATURATION)]
+        wanted = [each for each in self._criteria if each.kind == SATURATION]
         asked = {
             (own.spec, each.of): self._full_load(own, each.of, warmup, measure) for own in entrants for each in wanted
         }
@@ -314,7 +325,7 @@ class Funnel:
                 if found is not None and not found["deadlocked"]:
                     entrant.values[each.name] = _measured(found["accepted"], off)
             kept = [own for own in kept if self._has(own, each)]
-        return kept
+        return kept if self._question.survive is None else self._broken(kept, self._question.survive, rung)
 
     def _full_load(
         self, entrant: Entrant, traffic: str, warmup: int, measure: int, fail: str | None = None
@@ -345,25 +356,27 @@ class Funnel:
         for (spec, kind, of), point in asked.items():
             if (found := known.get(point.key)) is not None:
                 places[spec].details[kind, of] = found
-        if question.survive is not None:
-            self._break(finalists, question.survive)
 
-    def _break(self, finalists: list[Entrant], survive: str) -> None:
-        """Measure the least share of throughput that is kept under several draws of failures."""
-        warmup, measure, off = RUNGS[1]
+    def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
+        """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
+        warmup, measure, off = RUNGS[rung]
         traffic = (self._question.traffic or ("uniform",))[0]
         draws = [None, *(f"{survive},seed={self._question.seed + draw}" for draw in range(FAILURES))]
         asked = {
-            (own.spec, draw): self._full_load(own, traffic, warmup, measure, draw)
-            for own in finalists
-            for draw in draws
+            (own.spec, draw): self._full_load(own, traffic, warmup, measure, draw) for own in entrants for draw in draws
         }
         known = self._results(asked.values())
-        for own in finalists:
+        kept = []
+        for own in entrants:
             whole, *left = (known.get(asked[own.spec, draw].key) for draw in draws)
-            kept = min((0.0 if one is None or one["deadlocked"] else one["accepted"]) for one in left)
-            part = kept / whole["accepted"] if whole else 0.0
-            own.values["survivable"] = Value(part, max(0.0, part - off), part + off, "measured")
+            if whole is None or any(one is None for one in left):
+                self._dropped[SHORT][f"falls apart, or has no routing left, when {survive} fail"] += 1
+                continue
+            least = min(0.0 if one is None or one["deadlocked"] else one["accepted"] for one in left)
+            part = least / whole["accepted"] if whole["accepted"] else 0.0
+            own.values[SURVIVABLE] = Value(part, max(0.0, part - off), min(1.0, part + off), "measured")
+            kept.append(own)
+        return kept
 
     def _results(self, points: Iterable[StudyPoint]) -> dict[str, dict[str, Any]]:
         """Run what the ledger lacks, and return the results by the keys of points; those that failed are missing."""
@@ -384,6 +397,9 @@ class Funnel:
             if (key := wanted.get(row["key"])) is not None and key not in found:
                 found[key] = json.loads(row["result"])
                 self._cpu_s += row["wall_s"] or 0.0
+        reasons = [*progress.skipped.values(), *progress.failed.values()]
+        if reasons and not found:
+            raise TopoloomError(f"no network can be measured; of the first: {reasons[0]}")
         return found
 
 

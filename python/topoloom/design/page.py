@@ -23,6 +23,7 @@ OPTICS = (0.5, 2.0)
 
 def render_answer(found: "Answer") -> str:
     """Return the page as HTML."""
+    figures = _curves(found)
     return (
         environment("topoloom.design")
         .get_template("page.html.j2")
@@ -30,12 +31,12 @@ def render_answer(found: "Answer") -> str:
             found=found,
             specs=[own.spec for own in found.finalists],
             stages=_stages(found),
-            figures=_curves(found),
+            figures=figures,
             cells=_cells(found),
             bills=[_bill(own) for own in found.finalists],
             turns=_turns(found),
             settings=_settings(found),
-            data={"figures": [figure["data"] for figure in _curves(found)], "front": _front(found)},
+            data={"figures": [figure["data"] for figure in figures], "front": _front(found)},
             command=shlex.join(found.command),
             version=_core.__version__,
             model_version=_core.MODEL_VERSION,

@@ -12,15 +12,20 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.design.candidates import MOST_PORTS, terminal_range
 from topoloom.design.shapes import SHAPES
 from topoloom.files import read_text
+from topoloom.layout.prices import price_list
 from topoloom.simulation.option_types import U64, Options
 from topoloom.simulation.options import check_whole, checked
+from topoloom.simulation.roles import ROLES
 from topoloom.studies.mistakes import parse_toml
 
 LEAST_RADIX = 3
-"""Routers of fewer ports form rings and chains, which nobody has to choose from."""
+"""Routers of fewer ports form rings and chains alone, which leave nothing to choose."""
 
 MOST_FINALISTS = 64
 """More finalists than this would be simulated for hours."""
+
+PROBE = "hyperx:4x4,p=4"
+"""A small network, which shows whether failures are written as they must be."""
 
 DOLLARS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 WATTS = {"": 1.0, "W": 1.0, "kW": 1e3, "MW": 1e6}
@@ -99,6 +104,21 @@ class Question(Options):
             if name not in SHAPES:
                 raise ValueError(f"are wrong: {unknown('family to search', name, list(SHAPES))}")
         return tuple(dict.fromkeys(names))
+
+    @model_validator(mode="after")
+    def _named_things_exist(self) -> Self:
+        names = [
+            *(("traffic", name) for name in self.traffic),
+            *(("app", name) for name in self.apps),
+            *([] if self.routing in ROLES else [("routing", self.routing)]),
+            *([("layout", self.layout)] if self.layout else []),
+        ]
+        for kind, name in names:
+            _as_value_error(_core.Name, kind, name)
+        _as_value_error(price_list, self.prices)
+        if self.survive is not None:
+            _as_value_error(check_failures, self.survive)
+        return self
 
     @model_validator(mode="after")
     def _within_limits(self) -> Self:
@@ -183,6 +203,23 @@ def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
     if isinstance(value, bool) or not isfinite(found) or found <= 0:
         raise ValueError(f"is {value!r}; it must be {wanted}")
     return found
+
+
+def check_failures(text: str) -> None:
+    """Check what a design breaks: an amount of links or routers, without a seed, as it draws several times.
+
+    Raises:
+        TopoloomError: It is no such text.
+
+    >>> check_failures("links=2%")
+    """
+    for key, amount_ in _core.Name("topology", f"{PROBE} --fail {text}").values:
+        if key == "seed":
+            raise TopoloomError(
+                "survive takes no seed: failures are drawn several times, from the seed of the question"
+            )
+        if not amount_.isdecimal():
+            _core.Network(PROBE).with_failures(f"{key}={amount_}")
 
 
 def _as_value_error(check: Any, *arguments: Any) -> Any:

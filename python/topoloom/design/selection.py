@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, log
 
-from topoloom.design.criteria import Criterion
+from topoloom.design.criteria import MAKESPAN, SATURATION, SURVIVABLE, Criterion
 from topoloom.design.entrant import Entrant
 from topoloom.simulation.options import counted
 
-NEAR_FULL = 1e-9
+LEAST_PART = 1e-9
+"""A part of nothing counts as this much, so that a geometric mean has a logarithm of it."""
 
 
 def choose(front: Sequence[Entrant], criteria: Sequence[Criterion], most: int) -> list[Entrant]:
@@ -69,7 +70,7 @@ class Recommendation:
 
 def recommend(finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[Recommendation]:
     """Return the cheapest finalist, the one with the best performance for its cost, and the most robust one."""
-    performance = [each for each in criteria if each.name.partition(".")[0] in ("saturation", "makespan")]
+    performance = [each for each in criteria if each.kind in (SATURATION, MAKESPAN)]
     cheapest = min(finalists, key=lambda own: own.values["cost"].value)
     value = max(finalists, key=lambda own: _performance(own, finalists, performance) / own.values["cost"].value)
     robust = max(finalists, key=lambda own: _weakest(own, finalists, performance))
@@ -106,16 +107,16 @@ def _parts(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criter
 def _performance(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> float:
     """Return the geometric mean of the parts."""
     parts = _parts(own, finalists, criteria)
-    return exp(sum(log(max(part, NEAR_FULL)) for part in parts) / len(parts)) if parts else 0.0
+    return exp(sum(log(max(part, LEAST_PART)) for part in parts) / len(parts)) if parts else 0.0
 
 
 def _weakest(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> tuple[float, float]:
     """Return what robustness is ranked by: the weakest of all parts, failures among them; then what is paid."""
-    kept = own.values["survivable"].value if "survivable" in own.values else inf
+    kept = own.values[SURVIVABLE].value if SURVIVABLE in own.values else inf
     return min([*_parts(own, finalists, criteria), kept]), -own.values["cost"].value
 
 
 def _why_robust(own: Entrant, finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> str:
     least = _weakest(own, finalists, criteria)[0]
-    kept = ", failures among them," if "survivable" in own.values else ""
+    kept = ", failures among them," if SURVIVABLE in own.values else ""
     return f"at least {least:.2f} of the best in all that was measured{kept} for {_dollars(own)} a terminal"

@@ -1,14 +1,13 @@
 "use strict";
 (() => {
-  const { data, color } = report;
+  const { data, color, escape } = report;
   const figures = data.figures ?? data.traffics;
   const charts = [...document.querySelectorAll(".chart[data-chart]")];
-  let size = { autosize: true };
+  let toPaper = false;
   const hidden = { network: new Set(), role: new Set() };
   const dashes = ["solid", "dash", "dot", "dashdot"];
-  const marks = ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"];
+  const marks = report.symbols;
   const isShown = (series) => series.fixed || (!hidden.network.has(series.network) && !hidden.role.has(series.role));
-  const escape = (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]);
   const number = (value, decimals) => (value === null ? "–" : value.toFixed(decimals));
 
   const hover = (series, point) =>
@@ -79,15 +78,7 @@
     };
   };
 
-  const axis = (title, range) => ({
-    title: { text: title, standoff: 8, font: { size: 12, color: color("--soft") } },
-    range,
-    gridcolor: color("--grid"),
-    linecolor: color("--line"),
-    zeroline: false,
-    tickfont: { size: 12, color: color("--soft") },
-    ticks: "",
-  });
+  const axis = (title, range) => ({ ...report.axis(title), range });
 
   // Cost against saturation: one mark a network, and the line of those that none beats in both.
   const values = (traffic) => [
@@ -180,14 +171,7 @@
   const layout = (kind, traffic) => {
     const [xaxis, yaxis] = axes[kind](traffic);
     return {
-      ...size,
-      margin: { l: 52, r: 8, t: 10, b: 46 },
-      paper_bgcolor: color("--paper"),
-      plot_bgcolor: color("--paper"),
-      font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: color("--ink") },
-      showlegend: false,
-      hovermode: "closest",
-      hoverlabel: { bgcolor: color("--raised"), bordercolor: color("--soft"), font: { color: color("--ink"), size: 12.5 }, align: "left" },
+      ...report.layout(toPaper),
       xaxis,
       yaxis,
       shapes:
@@ -198,10 +182,7 @@
   };
 
   const config = {
-    responsive: true,
-    displaylogo: false,
-    showSendToCloud: false,
-    plotlyServerURL: "",
+    ...report.config,
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "resetScale2d"]],
     toImageButtonOptions: { format: "svg" },
   };
@@ -225,7 +206,7 @@
 
   for (const button of document.querySelectorAll(".legend button")) button.addEventListener("click", () => toggle(button));
   report.onDraw((printing) => {
-    size = printing ? { width: 640, height: 340 } : { autosize: true };
+    toPaper = printing;
     draw();
   });
 })();

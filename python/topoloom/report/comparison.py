@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from pathlib import Path
 from typing import Any
 
 from topoloom import _core
-from topoloom.files import REPORT, write_file
+from topoloom.files import Page
 from topoloom.layout.prices import price_list
 from topoloom.network.networks import Network
 from topoloom.report.throughput import Shortfall, shortfalls
@@ -20,7 +18,7 @@ PROVED_ROUTERS = 1024
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Page):
     """Facts and curves of several networks.
 
     Attributes:
@@ -75,15 +73,3 @@ class Comparison:
         from topoloom.report.rendering import render_report  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_report(self)
-
-    def _repr_html_(self) -> str:
-        page = escape(self.to_html(), quote=True)
-        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
-
-    def write_report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the report, one HTML file that needs nothing else.
-
-        Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
-        """
-        write_file(path, self.to_html(), REPORT, force=force)

@@ -12,9 +12,34 @@ const report = (() => {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw(false));
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // What charts of all pages share: an axis, the layout, the marks of networks, the options of Plotly.
+  const axis = (title) => ({
+    title: { text: title, standoff: 8, font: { size: 12, color: color("--soft") } },
+    gridcolor: color("--grid"),
+    linecolor: color("--line"),
+    zeroline: false,
+    tickfont: { size: 12, color: color("--soft") },
+    ticks: "",
+  });
+  const layout = (printing) => ({
+    ...(printing ? { width: 640, height: 340 } : { autosize: true }),
+    margin: { l: 58, r: 12, t: 10, b: 48 },
+    paper_bgcolor: color("--paper"),
+    plot_bgcolor: color("--paper"),
+    font: { family: getComputedStyle(document.body).fontFamily, size: 13, color: color("--ink") },
+    showlegend: false,
+    hovermode: "closest",
+    hoverlabel: { bgcolor: color("--raised"), bordercolor: color("--soft"), font: { color: color("--ink"), size: 12.5 }, align: "left" },
+  });
   return {
+    axis,
+    layout,
+    symbols: ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"],
+    config: { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "" },
+    escape: (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]),
     data: JSON.parse(document.getElementById("data").textContent),
-    color: (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim(),
+    color,
     redraw: () => draw(false),
     // Draws now, and again for another theme, for print and after it.
     onDraw: (drawer) => {

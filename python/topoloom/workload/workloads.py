@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topoloom.files import REPORT, write_file
+from topoloom.files import Page
 from topoloom.plotting import write_makespans
 from topoloom.workload.gpcnet import Impact, impacts
 from topoloom.workload.results import WorkloadResult
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Workloads:
+class Workloads(Page):
     """How applications went on networks.
 
     Attributes:
@@ -116,14 +116,6 @@ class Workloads:
         from topoloom.workload.page import render_workloads  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_workloads(self)
-
-    def write_report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the report, one HTML file that needs nothing else.
-
-        Raises:
-            TopoloomError: As for :meth:`write_plot`.
-        """
-        write_file(path, self.to_html(), REPORT, force=force)
 
     def _repr_html_(self) -> str:
         columns = [
