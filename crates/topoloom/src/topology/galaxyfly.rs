@@ -50,8 +50,8 @@ pub(super) const FAMILY: Family = Family {
     example: "galaxyfly:n=5,q=5,a=2,p=2",
     source: "Lei, Dong and Liao, Exploring the Galaxyfly family to build flexible-scale interconnection networks, IEEE \
              TPDS 2022",
-    routings: &["nar", "nal", "nag"],
-    roles: Roles { adaptive: "ugal-l", ..Roles::ANY },
+    routings: &["par", "nar", "nal", "nag"],
+    roles: Roles { adaptive: "par", ..Roles::ANY },
     build,
 };
 
