@@ -123,6 +123,8 @@ ROWS = table("table of results", ("key", "kind", "spec"))
 CABLES = table("list of cables", ("router_a", "port_a", "cabinet_a"))
 BILL = table("bill of materials", ("part", "item", "ports"))
 MOVES = table("list of moves", ("step",))
+PREDICTIONS = table("table of predictions", ("machine", "benchmark", "library", "nodes", "ranks", "bytes", "predicted"))
+CALIBRATION = _kind("calibration of endpoints", rb'\s*\{\s*"topoloom_calibration"')
 CABLING = _kind("cabling list", rb"[^\n]*(switch|router)[ _-]?a[^\n]*\n")
 
 PICTURES = {

@@ -7,6 +7,7 @@ import typer
 from topoloom._core import TopoloomError, __version__, unknown
 from topoloom.cli import (
     bound,
+    calibrate,
     candidates,
     compare,
     design,
@@ -76,6 +77,7 @@ app.command()(verify.verify)
 app.command()(faults.faults)
 app.command()(export.export)
 app.command(name="import-lft")(import_lft.import_lft)
+app.command()(calibrate.calibrate)
 app.command()(run.run)
 app.command()(results.results)
 app.command()(reproduce.reproduce)

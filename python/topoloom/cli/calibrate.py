@@ -1,0 +1,64 @@
+"""``topoloom calibrate``: the endpoints of machines that were measured, and predictions of larger runs."""
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from topoloom.cli import status
+from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.parameters import Force, Json
+from topoloom.cli.watching import watched
+from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
+from topoloom.papers.paper import folder as papers_folder
+
+
+def calibrate(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FOLDER",
+            help="Holds machines.toml and measurements.csv; the machines that come with topoloom unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.json", help="Write the parameters with their intervals.")
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option("--predictions", metavar="FILE.csv", help="Write what 2 to 64 nodes of these machines will take."),
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+) -> int:
+    """Fit what endpoints cost on point-to-point runs and on one and two nodes alone; predict larger runs."""
+    # SciPy is slow to load.
+    from topoloom.hardware import calibration  # noqa: PLC0415
+    from topoloom.hardware.machines import read_machines  # noqa: PLC0415
+    from topoloom.hardware.predictions import predictions as predicted  # noqa: PLC0415
+    from topoloom.hardware.rows import predictions_text, read_rows  # noqa: PLC0415
+
+    check_writable(out, CALIBRATION, force=force)
+    check_writable(predictions, PREDICTIONS, force=force)
+    here = folder or papers_folder() / "hardware"
+    machines, rows = read_machines(here), read_rows(here / "measurements.csv")
+    fits = watched(lambda: calibration.calibrate(machines, rows), f"{here}: calibration")
+    text = calibration.fits_text(fits)
+    if out is not None:
+        write_file(out, text, CALIBRATION, force=force)
+        say(f"the parameters are in {out}")
+    if predictions is not None:
+        found = watched(lambda: predicted(machines, rows, fits), f"{here}: predictions")
+        write_file(predictions, predictions_text(found), PREDICTIONS, force=force)
+        say(f"{len(found)} predictions are in {predictions}")
+    if json:
+        print_json(json_module.loads(text))
+        return status.DONE
+    lines = [
+        [fit.machine, fit.library, fit.benchmark, str(fit.rows), str(len(fit.estimates)), f"{fit.median_error:.1%}"]
+        for fit in fits.values()
+    ]
+    print_table(["machine", "library", "benchmark", "rows", "parameters", "median error"], lines, left=3)
+    return status.DONE

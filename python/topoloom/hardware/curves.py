@@ -1,0 +1,41 @@
+"""Costs that depend on the size of a message, as lines between knots on logarithmic axes."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from math import exp, log
+
+Parameters = Mapping[str, float]
+"""Values by name; those of a curve are called ``curve@bytes``."""
+
+
+class Curve:
+    """A cost in microseconds by bytes: straight lines between knots, on logarithmic axes.
+
+    Below the first knot it is constant; above the last it grows as the bytes do.
+
+    >>> Curve([(1, 2.0), (100, 2.0), (10000, 20.0)])(1000)
+    6.32455532033676
+    """
+
+    def __init__(self, knots: Sequence[tuple[int, float]]) -> None:
+        self._sizes = [log(size) for size, _ in knots]
+        self._costs = [log(cost) for _, cost in knots]
+
+    @classmethod
+    def of(cls, parameters: Parameters, name: str) -> "Curve":
+        """Return the curve whose knots are among the parameters."""
+        start = f"{name}@"
+        knots = [(int(key.removeprefix(start)), value) for key, value in parameters.items() if key.startswith(start)]
+        return cls(sorted(knots))
+
+    def __call__(self, size: float) -> float:
+        """Return the cost of so many bytes."""
+        at = log(max(size, 1.0))
+        if at <= self._sizes[0]:
+            return exp(self._costs[0])
+        if at >= self._sizes[-1]:
+            return exp(self._costs[-1] + at - self._sizes[-1])
+        above = bisect_right(self._sizes, at)
+        low, high = self._sizes[above - 1], self._sizes[above]
+        part = (at - low) / (high - low)
+        return exp(self._costs[above - 1] * (1 - part) + self._costs[above] * part)

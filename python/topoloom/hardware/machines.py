@@ -1,0 +1,248 @@
+"""The machines of a folder: their nodes and networks, and how fast the flow engine finds them under a pattern."""
+
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from topoloom._core import TopoloomError, unknown
+from topoloom.files import read_text
+from topoloom.network.networks import Network
+from topoloom.studies.mistakes import parse_toml
+from topoloom.workload import flows
+
+MICRO = 1e6
+"""Microseconds of a second."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Host(_Part):
+    """A node as one of the libraries uses it.
+
+    Attributes:
+        file: A host of topoloom, or a file in the folder's ``hosts``.
+        terminals: Its terminals: accelerators or processors.
+        interfaces: For each network interface the terminal that is next to it.
+    """
+
+    file: str
+    terminals: int
+    interfaces: tuple[int, ...]
+
+
+class NcclGraph(_Part):
+    """What NCCL finds of a node, by which it chooses algorithm and protocol.
+
+    Attributes:
+        alone: GB/s of all channels within one node.
+        joined: GB/s of all channels between nodes.
+        channels: Channels between nodes.
+        ampere: Whether the GPUs are of compute capability 8.0 rather than 7.0.
+        amd: Whether the processors are AMD's.
+    """
+
+    alone: float
+    joined: float
+    channels: int
+    ampere: bool
+    amd: bool
+
+
+class Machine(_Part):
+    """A machine.
+
+    Attributes:
+        name: Its name, that of the measurements.
+        ranks: Ranks on a node.
+        fabric: The spec of what joins the nodes, without brackets.
+        attach: How nodes are plugged into it.
+        hosts: The node as libraries use it: ``gpu`` and ``cpu``.
+        nccl: What NCCL finds, if it was measured.
+        sources: Where all this is published.
+        assumptions: What is not published.
+    """
+
+    name: str
+    ranks: int
+    fabric: str
+    attach: str
+    hosts: dict[str, Host]
+    nccl: NcclGraph | None = None
+    sources: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    _folder: Path = Path()
+
+    def host_of(self, library: str) -> Host:
+        """Return the node as a library uses it."""
+        return self.hosts["cpu" if library == "mpi-cpu" else "gpu"]
+
+    def spec(self, library: str, nodes: int) -> str:
+        """Return the spec of so many nodes."""
+        file = self.host_of(library).file
+        own = self._folder / "hosts" / file
+        host = str(own) if own.is_file() else file
+        return f"cluster:hosts={nodes},host={host},fabric=({self.fabric}),attach={self.attach}"
+
+    def job(self, library: str, nodes: int, ranks: int = 0) -> "Job":
+        """Return nodes that stand beside each other, and their network; `ranks`, unless 0, are those on all of them."""
+        return _job(self, library, nodes, ranks // nodes or self.ranks)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def read_machines(folder: Path) -> dict[str, Machine]:
+    """Return the machines of a folder by name, from its ``machines.toml``.
+
+    Raises:
+        TopoloomError: A mistake in the file.
+    """
+    file = folder / "machines.toml"
+    values = parse_toml(str(file), read_text(file))
+    try:
+        machines = [Machine.model_validate(one) for one in values["machine"]]
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise TopoloomError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    for machine in machines:
+        machine._folder = folder
+    return {machine.name: machine for machine in machines}
+
+
+def machine_named(machines: dict[str, Machine], name: str) -> Machine:
+    """Return the machine of this name.
+
+    Raises:
+        TopoloomError: There is none.
+    """
+    if name not in machines:
+        raise TopoloomError(unknown("machine", name, list(machines)))
+    return machines[name]
+
+
+class Job:
+    """Nodes of a machine that run one program, with ranks numbered node by node.
+
+    Attributes:
+        machine: The machine.
+        library: The library.
+        nodes: How many nodes.
+        per_node: Ranks on a node.
+    """
+
+    def __init__(self, machine: Machine, library: str, nodes: int, per_node: int) -> None:
+        self.machine, self.library, self.nodes, self.per_node = machine, library, nodes, per_node
+        self.host = machine.host_of(library)
+
+    @property
+    def ranks(self) -> int:
+        """Ranks on all nodes."""
+        return self.nodes * self.per_node
+
+    @cached_property
+    def network(self) -> Network:
+        """The network of these nodes."""
+        return Network(self.machine.spec(self.library, self.nodes))
+
+    def terminals(self, ranks: Any) -> Any:
+        """Return the terminals of ranks: those of a node are dealt to its terminals in blocks."""
+        node, slot = np.divmod(np.asarray(ranks), self.per_node)
+        return node * self.host.terminals + slot * self.host.terminals // self.per_node
+
+    def near_interfaces(self, node: int) -> list[int]:
+        """Return the terminals of a node that are next to its interfaces, one for each."""
+        return [node * self.host.terminals + slot for slot in self.host.interfaces]
+
+    def slowest(self, sources: Sequence[int], targets: Sequence[int]) -> float:
+        """Return the microseconds that a byte takes on the slowest of flows between terminals that are all under way.
+
+        The rates are max-min fair, by the flow engine; each flow is spread over sixteen paths.
+        """
+        if not len(sources):
+            return 0.0
+        rates = flows.rates(self.network, sources, targets, flow="paths=16")
+        finite = rates[np.isfinite(rates)]
+        return MICRO / float(finite.min()) if finite.size else 0.0
+
+    @cache  # noqa: B019 - jobs are few, and live as long as the predictions
+    def idle(self) -> float:
+        """Return the microseconds that a byte takes between two nodes that are alone."""
+        two = self.machine.job(self.library, 2)
+        return two.slowest([0], [self.host.terminals])
+
+    @cache  # noqa: B019
+    def exchanged(self, mask: int) -> float:
+        """Return the microseconds of a byte where every rank sends to the one whose number differs in this bit."""
+        ranks = np.arange(self.ranks)
+        others = ranks ^ mask
+        both = others < self.ranks
+        return self.slowest(self.terminals(ranks[both]), self.terminals(others[both]))
+
+    @cache  # noqa: B019
+    def ring(self) -> float:
+        """Return the microseconds of a byte where the last rank of each node sends to the first of the next."""
+        first = np.arange(self.nodes) * self.per_node
+        last = first + self.per_node - 1
+        return self.slowest(self.terminals(last), self.terminals(np.roll(first, -1)))
+
+    @cache  # noqa: B019
+    def interface_ring(self) -> float:
+        """Return the microseconds of a byte of a buffer that goes round all nodes, its parts by all interfaces."""
+        near = [self.near_interfaces(node) for node in range(self.nodes)]
+        sources = [at for own in near for at in own]
+        targets = [at for own in near[1:] + near[:1] for at in own]
+        return self.slowest(sources, targets) / len(near[0])
+
+    @cache  # noqa: B019
+    def interface_trees(self) -> float:
+        """Return the microseconds of a byte of a buffer, half of which goes up and down each of two binary trees."""
+        pairs = [pair for child, parent in double_tree(self.nodes) for pair in ((child, parent), (parent, child))]
+        near = [self.near_interfaces(node) for node in range(self.nodes)]
+        sources = [at for a, _ in pairs for at in near[a]]
+        targets = [at for _, b in pairs for at in near[b]]
+        return self.slowest(sources, targets) / len(near[0]) / 2
+
+
+@cache
+def _job(machine: Machine, library: str, nodes: int, per_node: int) -> Job:
+    return Job(machine, library, nodes, per_node)
+
+
+def _tree(nodes: int) -> list[tuple[int, int]]:
+    """Return child and parent of each node of a binary tree in which every other node is a leaf.
+
+    >>> _tree(4)
+    [(1, 2), (2, 0), (3, 2)]
+    """
+    top = 1
+    while top < nodes:
+        top *= 2
+    edges = []
+    for node in range(1, nodes):
+        bit = node & -node
+        parent = (node ^ bit) | (bit << 1)
+        if parent >= nodes:
+            parent = node ^ bit
+        edges.append((node, parent))
+    return edges
+
+
+def double_tree(nodes: int) -> list[tuple[int, int]]:
+    """Return child and parent of two binary trees: the leaves of one are the inner nodes of the other.
+
+    As in Sanders, Speck and Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009): the
+    second is the first mirrored, or shifted by one where the number of nodes is odd.
+    """
+    first = _tree(nodes)
+    if nodes % 2:
+        second = [((child + 1) % nodes, (parent + 1) % nodes) for child, parent in first]
+    else:
+        second = [(nodes - 1 - child, nodes - 1 - parent) for child, parent in first]
+    return first + second

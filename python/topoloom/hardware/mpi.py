@@ -1,0 +1,210 @@
+"""Open MPI 4.0.5: which algorithm its ``tuned`` component chooses, and how long that takes.
+
+Choices and trees are those of ``coll_tuned_decision_fixed.c`` and ``coll_base_bcast.c`` of that version. Times are
+microseconds, averaged over the ranks as the OSU benchmarks do it. Buffers on GPUs are copied to the host for reductions
+(component ``cuda``); broadcasts send from GPU to GPU.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from math import ceil, log2
+
+import numpy as np
+
+from topoloom.hardware.curves import Curve, Parameters
+from topoloom.hardware.machines import Job
+
+KIB = 1024
+DOUBLING = 10_000
+"""Bytes from which an allreduce goes round a ring."""
+SEGMENT = 1024 * KIB
+"""Bytes a rank above which the ring is run in segments of this size."""
+
+
+EAGER = 8 * KIB
+"""Bytes up to which messages of a broadcast are sent without being announced."""
+
+
+class Costs:
+    """What the endpoints of a job take, from fitted parameters, and what its network adds to that.
+
+    Attributes:
+        exchange: A step of an allreduce between ranks of a node, by bytes.
+        point_to_point: A message to another node, one way, by bytes.
+        segment: A message of a broadcast within a node, by bytes.
+    """
+
+    def __init__(self, parameters: Parameters, job: Job) -> None:
+        self._parameters, self.job = parameters, job
+        self.point_to_point = Curve.of(parameters, "point-to-point")
+        self._curves: dict[str, Curve] = {}
+
+    def value(self, name: str) -> float:
+        """Return a parameter."""
+        return self._parameters[name]
+
+    def curve(self, name: str) -> Curve:
+        """Return a curve among the parameters."""
+        if name not in self._curves:
+            self._curves[name] = Curve.of(self._parameters, name)
+        return self._curves[name]
+
+    def away(self, size: float, byte_us: float) -> float:
+        """Return what a message to another node takes where the network needs `byte_us` for each of its bytes.
+
+        Idle, it takes what the fit found; where messages share links, each byte takes longer by as much as the flow
+        engine says.
+        """
+        return self.point_to_point(size) + size * max(0.0, byte_us - self.job.idle())
+
+
+def allreduce(size: int, costs: Costs) -> float:
+    """Return the time of an allreduce of so many bytes."""
+    if size < DOUBLING:
+        return costs.value("call") + _doubling(size, costs)
+    return costs.value("call") + _ring(size, costs)
+
+
+def allreduce_on_gpus(size: int, costs: Costs) -> float:
+    """Return the time of an allreduce of buffers on GPUs: copied to the host, reduced there, and copied back."""
+    return allreduce(size, costs) + costs.curve("copies")(size)
+
+
+def _doubling(size: int, costs: Costs) -> float:
+    """Recursive doubling: ranks beyond a power of two hand over to a neighbour first, and get the result at the end."""
+    job = costs.job
+    inside = costs.curve("exchange")(size)
+    whole = 1 << (job.ranks.bit_length() - 1)
+    beyond = job.ranks - whole
+    done = np.zeros(whole)
+    ranks = np.arange(whole)
+    real = np.where(ranks < beyond, 2 * ranks + 1, ranks + beyond)
+    if beyond:
+        done[ranks < beyond] += inside
+    node = real // job.per_node
+    for bit in range(whole.bit_length() - 1):
+        other = ranks ^ (1 << bit)
+        apart = node != node[other]
+        byte_us = job.exchanged(1 << bit) if apart.any() else 0.0
+        outside = costs.value("exchange.away") * costs.away(size, byte_us) + costs.value("exchange.more")
+        done = np.maximum(done, done[other]) + np.where(apart, outside, inside)
+    last = beyond * inside / job.ranks
+    return float(done.mean()) + last
+
+
+def _ring(size: int, costs: Costs) -> float:
+    """Ring: reduce-scatter, then allgather; a part passes every edge, those to other nodes once a round."""
+    job = costs.job
+    part = size / job.ranks
+    steps = job.ranks - 1
+    if size <= job.ranks * SEGMENT:
+        return 2 * steps * _ring_step(part, costs)
+    phases = ceil(size / (job.ranks * SEGMENT))
+    return phases * steps * _ring_step(part / phases, costs) + steps * _ring_step(part, costs)
+
+
+def _ring_step(part: float, costs: Costs) -> float:
+    job = costs.job
+    inside = costs.value("ring") * costs.curve("exchange")(part)
+    if job.nodes == 1:
+        return inside
+    outside = costs.value("exchange.away") * costs.away(part, job.ring()) + costs.value("exchange.more")
+    return inside + max(0.0, outside - inside) * job.nodes / job.ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """How a broadcast is done: ``binomial``, ``split`` (two halves down a binary tree) or ``pipeline`` (a chain)."""
+
+    algorithm: str
+    segment: int = 0
+
+
+def broadcast_choice(size: int, ranks: int) -> Broadcast:
+    """Return what Open MPI 4.0.5 chooses for a broadcast.
+
+    >>> broadcast_choice(1024, 16), broadcast_choice(1 << 20, 16).segment // 1024
+    (Broadcast(algorithm='binomial', segment=0), 8)
+    """
+    if size < 2 * KIB:
+        return Broadcast("binomial")
+    if size < 370_728:  # noqa: PLR2004 - the library's own constants, here and below
+        return Broadcast("split", KIB)
+    if 1.6134e-6 * size + 2.1102 <= ranks < 13:  # noqa: PLR2004
+        return Broadcast("split", 8 * KIB)
+    rules = ((1.6134e-6, 2.1102, 128), (2.3679e-6, 1.1787, 64), (3.2118e-6, 8.7936, 16))
+    segment = next((kib for slope, fixed, kib in rules if ranks < slope * size + fixed), 8)
+    return Broadcast("pipeline", segment * KIB)
+
+
+def broadcast(size: int, costs: Costs) -> float:
+    """Return the time of a broadcast of so many bytes."""
+    chosen = broadcast_choice(size, costs.job.ranks)
+    ways = {"binomial": _binomial, "split": _split, "pipeline": _pipeline}
+    return costs.value("call") + ways[chosen.algorithm](size, chosen.segment or size, costs)
+
+
+@cache
+def _binomial_arrivals(ranks: int, per_node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return for each rank sends that go before, messages within nodes, and messages between them, on its way.
+
+    The rank that first has the message sends it to the ranks 1, 2, 4, … further on, in this order.
+    """
+    before, inside, outside = (np.zeros(ranks) for _ in range(3))
+    for rank in range(1, ranks):
+        top = 1 << (rank.bit_length() - 1)
+        parent = rank ^ top
+        earlier = parent.bit_length()
+        away = parent // per_node != rank // per_node
+        before[rank] = before[parent] + (top.bit_length() - 1 - earlier)
+        inside[rank] = inside[parent] + (not away)
+        outside[rank] = outside[parent] + away
+    return before, inside, outside
+
+
+def _binomial(size: int, _: int, costs: Costs) -> float:
+    job = costs.job
+    before, inside, outside = _binomial_arrivals(job.ranks, job.per_node)
+    hop = costs.curve("segment")(size)
+    byte_us = job.exchanged(job.per_node) if job.nodes > 1 else 0.0
+    away = costs.away(size, byte_us) + costs.value("segment.more")
+    return float(np.mean(before * costs.value("segment.next") * hop + inside * hop + outside * away))
+
+
+def _pace(segment: int, costs: Costs) -> float:
+    """Return the time from one segment to the next where they follow each other through all ranks.
+
+    Short ones go to another node as fast as messages can; of long ones each waits for part of the one before.
+    """
+    inside = costs.curve("segment")(segment)
+    if costs.job.nodes == 1:
+        return inside
+    if segment < EAGER:
+        return max(inside, costs.curve("gap")(segment))
+    return max(inside, costs.value("segment.away") * costs.away(segment, costs.job.ring()))
+
+
+def _split(size: int, segment: int, costs: Costs) -> float:
+    """Each half goes down one side of a binary tree; then ranks exchange halves with a neighbour.
+
+    Some exchange with a neighbour on another node, which with buffers on GPUs takes longer.
+    """
+    job = costs.job
+    half = size / 2
+    segments = ceil(half / segment)
+    hop = costs.curve("segment")(segment)
+    levels = max(1.0, log2(job.ranks) - 1)
+    away = log2(job.nodes) * max(0.0, costs.away(segment, job.ring()) - hop) if job.nodes > 1 else 0.0
+    both = costs.curve("halves")(half) + (costs.curve("apart")(half) if job.nodes > 1 else 0.0)
+    return segments * 2 * _pace(segment, costs) + levels * hop + away + both
+
+
+def _pipeline(size: int, segment: int, costs: Costs) -> float:
+    """Segments go down a chain of all ranks; the slowest link sets the pace, the mean rank is half the chain away."""
+    job = costs.job
+    segments = ceil(size / segment)
+    inside = costs.curve("segment")(segment)
+    outside = costs.away(segment, job.ring()) if job.nodes > 1 else 0.0
+    pace = _pace(segment, costs)
+    fill = (job.ranks - job.nodes) * inside + (job.nodes - 1) * max(outside, inside)
+    return segments * pace + fill / 2

@@ -1,0 +1,81 @@
+"""Predictions of every benchmark on every number of nodes, from fitted endpoints and the networks of machines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from topoloom.hardware import gpcnet
+from topoloom.hardware.calibration import COLLECTIVES, POINT_KNOTS, Fits, predictor
+from topoloom.hardware.curves import Curve
+from topoloom.hardware.machines import Machine
+from topoloom.hardware.rows import Row, fitted_rows
+
+NODES = range(2, 65)
+"""Numbers of nodes for which collectives are predicted."""
+
+GPCNET_MACHINE = "Slingshot 64x8"
+_OSU_RANKS = 2048
+_OSU_PAIRS = 1024
+
+
+def predictions(
+    machines: Mapping[str, Machine], rows: Iterable[Row], fits: Fits, nodes: Sequence[int] = NODES
+) -> list[Row]:
+    """Return predictions of all benchmarks that were measured, in their order.
+
+    Args:
+        machines: The machines by name.
+        rows: Measurements: of them machine, benchmark, library and sizes on one and two nodes are used, and no value.
+        fits: The endpoints.
+        nodes: Numbers of nodes.
+
+    Raises:
+        TopoloomError: A network that cannot be built.
+    """
+    found = []
+    for machine, library, benchmark in fits:
+        seen = [
+            row
+            for row in fitted_rows(rows)
+            if (row.machine, row.library, row.benchmark) == (machine, library, benchmark)
+        ]
+        found += _predicted(machines[machine], seen, fits, nodes)
+    if any(machine == GPCNET_MACHINE for machine, _, _ in fits):
+        found += _gpcnet(machines[GPCNET_MACHINE], fits)
+    return found
+
+
+def _predicted(machine: Machine, seen: Sequence[Row], fits: Fits, nodes: Sequence[int]) -> list[Row]:
+    """Return the predictions of one benchmark under one library."""
+    first = seen[0]
+    fit = fits[machine.name, first.library, first.benchmark]
+    predict = predictor(machine, first.library, first.benchmark, fits)
+    if first.benchmark in COLLECTIVES:
+        sizes = sorted({row.bytes for row in seen})
+        wanted = [(count, count * machine.ranks, size) for count in nodes for size in sizes]
+    else:
+        wanted = sorted({(row.nodes, row.ranks, row.bytes) for row in seen})
+    rows = []
+    for count, ranks, size in wanted:
+        asked = Row(machine.name, first.benchmark, first.library, count, ranks, size, 0.0, first.unit)
+        value = predict(asked, fit.parameters)
+        rows.append(Row(*asked.key, value, first.unit))
+    return rows
+
+
+def gpcnet_endpoints(machine: Machine, fits: Fits) -> gpcnet.Endpoints:
+    """Return what messages between two nodes cost, from the runs between pairs of ranks."""
+    latency = fits[machine.name, "mpi-cpu", "osu_multi_lat"].parameters
+    together = fits[machine.name, "mpi-cpu", "osu_mbw_mr"].parameters
+    name = f"ranks-{_OSU_RANKS}"
+    gaps = {key.replace(name, "gap"): value * _OSU_PAIRS for key, value in together.items()}
+    job = machine.job("mpi-cpu", 2)
+    ranks_an_interface = machine.ranks / len(job.host.interfaces)
+    wire = gaps[f"gap@{max(POINT_KNOTS)}"] / max(POINT_KNOTS) / (job.idle() * ranks_an_interface)
+    return gpcnet.Endpoints(Curve.of(latency, name), Curve.of(gaps, "gap"), wire)
+
+
+def _gpcnet(machine: Machine, fits: Fits) -> list[Row]:
+    job = machine.job("mpi-cpu", 64)
+    return [
+        Row(machine.name, benchmark, "mpi-cpu", nodes, nodes * machine.ranks, size, value, unit)
+        for benchmark, nodes, size, value, unit in gpcnet.rows(job, gpcnet_endpoints(machine, fits))
+    ]

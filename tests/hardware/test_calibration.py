@@ -1,0 +1,110 @@
+"""Endpoints are fitted on one and two nodes alone, and predictions are what the command makes of the fits."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from topoloom.hardware.calibration import calibrate, fits_text, read_fits
+from topoloom.hardware.machines import double_tree, read_machines
+from topoloom.hardware.mpi import Broadcast, broadcast_choice
+from topoloom.hardware.nccl import Choice, choice
+from topoloom.hardware.predictions import predictions
+from topoloom.hardware.rows import POINT_TO_POINT, fitted_rows, predictions_text, read_rows
+
+HARDWARE = Path(__file__).parents[2] / "papers/hardware"
+
+
+@pytest.fixture(scope="module")
+def machines():
+    return read_machines(HARDWARE)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return read_rows(HARDWARE / "measurements.csv")
+
+
+def test_the_fit_does_not_see_what_it_is_judged_on(machines, rows):
+    """Rows of four and more nodes are changed, and some left out: nothing of the fit changes."""
+    kinds = {("mpi", "pt2pt-bandwidth"), ("nccl", "allreduce"), ("nccl", "bcast")}
+    own = [row for row in rows if row.machine == "ABCI 2.0 V" and (row.library, row.benchmark) in kinds]
+    judged = [row for row in own if row.nodes >= 4]
+    assert len(judged) > 50
+    draw = random.Random(7)
+    changed = [replace(row, value=row.value * draw.uniform(0.1, 10)) if row.nodes >= 4 else row for row in own]
+    fewer = [row for row in own if row.nodes < 4]
+    texts = {fits_text(calibrate(machines, some)) for some in (own, changed, fewer)}
+    assert len(texts) == 1
+    # What is seen does count.
+    seen = [replace(row, value=row.value * 2) if row.nodes == 2 else row for row in own]
+    assert fits_text(calibrate(machines, seen)) not in texts
+
+
+def test_only_pairs_and_two_nodes_are_seen(rows):
+    seen = fitted_rows(rows)
+    assert {row.nodes for row in seen if row.benchmark not in POINT_TO_POINT} == {1, 2}
+    assert len(seen) < len(rows)
+
+
+def test_a_sample_of_predictions_comes_out_again(machines, rows):
+    """The file is what the command makes of the parameters that stand beside it, which are rounded."""
+    kept = {row.key: row for row in read_rows(HARDWARE / "predictions.csv", "predicted")}
+    fits = read_fits(HARDWARE / "calibration.json")
+    again = predictions(machines, rows, fits, nodes=[2, 7, 16, 64])
+    assert len(again) > 1000
+    for row in again:
+        assert kept[row.key].unit == row.unit
+        assert kept[row.key].value == pytest.approx(row.value, rel=1e-3), row.key
+
+
+def test_every_number_of_nodes_and_size_is_predicted(rows):
+    kept = read_rows(HARDWARE / "predictions.csv", "predicted")
+    assert len({row.key for row in kept}) == len(kept)
+    for row in rows:
+        if row.nodes > 2:
+            assert any(own.key == row.key for own in kept if own.bytes == row.bytes), row.key
+    assert {row.nodes for row in kept if row.benchmark == "bcast" and row.library == "nccl"} == set(range(2, 65))
+    assert sum(row.benchmark.startswith(("rr-", "natural", "multiple", "congested")) for row in kept) == 8
+    assert predictions_text(kept).startswith("machine,benchmark,library,nodes,ranks,bytes,predicted,unit\n")
+
+
+def test_open_mpi_chooses_broadcasts_by_size_and_ranks():
+    KIB = 1024  # noqa: N806
+    assert broadcast_choice(2047, 64) == Broadcast("binomial")
+    assert broadcast_choice(2048, 64) == Broadcast("split", KIB)
+    assert broadcast_choice(1 << 20, 8) == Broadcast("split", 8 * KIB)
+    assert broadcast_choice(4 << 20, 8) == Broadcast("pipeline", 128 * KIB)
+    assert [broadcast_choice(16 << 20, ranks).segment // KIB for ranks in (16, 32, 62, 64)] == [128, 64, 16, 8]
+
+
+def test_nccl_changes_its_protocol_where_measured_times_jump(machines):
+    """Two nodes: times of broadcasts jump at 64 KiB and 2 MiB (V), at 128 KiB (A)."""
+    for name, jumps in (("ABCI 2.0 V", [1 << 16, 1 << 21]), ("ABCI 2.0 A", [1 << 17, 1 << 22])):
+        job = machines[name].job("nccl", 2)
+        protocols = [choice("bcast", 1 << power, job).protocol for power in range(2, 26)]
+        changes = [1 << power for power in range(3, 26) if protocols[power - 2] != protocols[power - 3]]
+        assert changes == jumps
+    assert choice("allreduce", 4, machines["ABCI 2.0 V"].job("nccl", 8)) == Choice("tree", 0)
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 4, 7, 16, 33])
+def test_two_trees_reach_all_nodes_and_share_the_inner_ones(nodes):
+    edges = double_tree(nodes)
+    for tree in (edges[: nodes - 1], edges[nodes - 1 :]):
+        parents = dict(tree)
+        assert len(parents) == nodes - 1
+        at = set(parents)
+        for _ in range(nodes):
+            at = {parents[node] for node in at if node in parents}
+        assert not at, "every way up ends"
+    inner = [{parent for _, parent in tree} for tree in (edges[: nodes - 1], edges[nodes - 1 :])]
+    assert len(inner[0] & inner[1]) <= 1 + nodes % 2
+
+
+def test_shared_trunks_slow_exchanges_between_racks(machines):
+    """34 nodes of V fill a rack: exchanges of all nodes with those of the next rack are slower."""
+    job = machines["ABCI 2.0 V"].job("mpi-cpu", 64)
+    assert job.exchanged(4 * 32) > 2 * job.exchanged(4)
+    assert job.exchanged(4) == pytest.approx(2 * job.idle(), rel=0.3)
