@@ -29,6 +29,7 @@ LATE = {
     "topoloom.design": "a search for candidates needs none of it",
     "topoloom.design.answer": "the libraries of pages load slowly",
     "topoloom.design.funnel": "NumPy loads slowly",
+    "topoloom.hardware.folders": "SciPy loads slowly",
     "topoloom.report.comparison": "the libraries of pages load slowly",
     "topoloom.workload.workloads": "the libraries of pages load slowly",
     "topoloom.studies.clusters": "the function is sent to the workers of a cluster, and imports there",

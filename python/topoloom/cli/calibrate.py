@@ -11,6 +11,7 @@ from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
 from topoloom.cli.watching import watched
 from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
+from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
 
 
@@ -34,31 +35,19 @@ def calibrate(
     json: Json = False,
 ) -> int:
     """Fit what endpoints cost on point-to-point runs and on one and two nodes alone; predict larger runs."""
-    # SciPy is slow to load.
-    from topoloom.hardware import calibration  # noqa: PLC0415
-    from topoloom.hardware.machines import read_machines  # noqa: PLC0415
-    from topoloom.hardware.predictions import predictions as predicted  # noqa: PLC0415
-    from topoloom.hardware.rows import predictions_text, read_rows  # noqa: PLC0415
-
     check_writable(out, CALIBRATION, force=force)
     check_writable(predictions, PREDICTIONS, force=force)
     here = folder or papers_folder() / "hardware"
-    machines, rows = read_machines(here), read_rows(here / "measurements.csv")
-    fits = watched(lambda: calibration.calibrate(machines, rows), f"{here}: calibration")
-    text = calibration.fits_text(fits)
+    found = watched(lambda: calibrate_folder(here), f"{here}: calibration")
     if out is not None:
-        write_file(out, text, CALIBRATION, force=force)
+        write_file(out, found.text, CALIBRATION, force=force)
         say(f"the parameters are in {out}")
     if predictions is not None:
-        found = watched(lambda: predicted(machines, rows, fits), f"{here}: predictions")
-        write_file(predictions, predictions_text(found), PREDICTIONS, force=force)
-        say(f"{len(found)} predictions are in {predictions}")
+        count, text = watched(found.predictions, f"{here}: predictions")
+        write_file(predictions, text, PREDICTIONS, force=force)
+        say(f"{count} predictions are in {predictions}")
     if json:
-        print_json(json_module.loads(text))
-        return status.DONE
-    lines = [
-        [fit.machine, fit.library, fit.benchmark, str(fit.rows), str(len(fit.estimates)), f"{fit.median_error:.1%}"]
-        for fit in fits.values()
-    ]
-    print_table(["machine", "library", "benchmark", "rows", "parameters", "median error"], lines, left=3)
+        print_json(json_module.loads(found.text))
+    else:
+        print_table(["machine", "library", "benchmark", "rows", "parameters", "median error"], found.table(), left=3)
     return status.DONE

@@ -12,9 +12,10 @@ from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
 from topoloom.cli.progress import ProgressDisplay, duration, exit_status, tell_failures
 from topoloom.files import REPORT, check_writable, write_file
+from topoloom.hardware.comparison import DISTRIBUTION
 from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
 from topoloom.papers.kept import has_kept_run, kept_run, kept_text
-from topoloom.papers.reproduction import NOT_MEASURED, shown
+from topoloom.papers.reproduction import NOT_MEASURED, Cell, shown
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
 
@@ -77,6 +78,7 @@ def reproduce(
         print_json(found.to_dict())
     else:
         _print(found)
+        _print_tables(found, DISTRIBUTION if not chosen else None)
     code = exit_status(found.progress)
     # Nobody asked for points to be skipped: the paper asks for what cannot be run.
     return status.CHECK_FAILED if code == status.DONE and found.progress.skipped else code
@@ -132,6 +134,23 @@ def _tell_others(found: Reproduction) -> None:
 def _write_page(found: Reproduction, page: Path, *, force: bool) -> None:
     write_file(page, found.to_html(), REPORT, force=force)
     say(f"the page is {page}")
+
+
+def _print_tables(found: Reproduction, only: str | None) -> None:
+    """Print the tables of measured and predicted values of items, of one if it is given, where a paper has such."""
+    if found.paper.comparison is None:
+        return
+    for result in found.items:
+        if only not in (None, result.item.id):
+            continue
+        for table, cells in zip(result.item.table, result.tables, strict=True):
+            rows = [[row.label, *map(_shown_cell, own)] for row, own in zip(table.row, cells, strict=True)]
+            print()
+            print_table([table.head or result.item.title, *table.columns], rows)
+
+
+def _shown_cell(cell: Cell) -> str:
+    return f"{cell.measured} / {cell.published}" if cell.published else cell.measured
 
 
 def _print(found: Reproduction) -> None:

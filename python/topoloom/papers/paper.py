@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.files import read_text
+from topoloom.hardware import comparison as compared
 from topoloom.papers.formulas import Formula
 from topoloom.studies.mistakes import parse_toml
 from topoloom.studies.toml_lines import as_toml, line_of, places
@@ -247,6 +248,14 @@ class Item(_Part):
     claim: list[Claim] = []
 
 
+class Comparison(_Part):
+    """Measurements and predictions of machines, of which items and names are made."""
+
+    measured: str = Field(description="The CSV file of measurements.")
+    predicted: str = Field(description="The CSV file of predictions.")
+    reasons: str = Field(description="The TOML file that says why points are far off.")
+
+
 class Paper(_Part):
     """A paper; see docs/reproduce.md for every key."""
 
@@ -259,6 +268,9 @@ class Paper(_Part):
     networks: dict[str, str] = Field(default={}, description="What networks are called, by spec.")
     routings: dict[str, str] = Field(default={}, description="What routings are called, by name.")
     study: dict[str, PaperStudy] = {}
+    comparison: Comparison | None = Field(
+        default=None, description="Measured and predicted values, with items of their own behind those given."
+    )
     item: list[Item] = Field(min_length=1)
 
     _folder: Path = Path()
@@ -309,6 +321,10 @@ class Paper(_Part):
             paper = cls.model_validate(values)
         except ValidationError as error:
             raise TopoloomError(_mistake(error, text, str(file))) from None
+        if paper.comparison is not None:
+            own = compared.Comparison(path, **paper.comparison.model_dump())
+            items = [Item.model_validate(item) for item in own.items()]
+            paper = paper.model_copy(update={"names": paper.names | own.names(), "item": paper.item + items})
         paper._folder = path.resolve()
         _check(paper, str(file))
         return paper

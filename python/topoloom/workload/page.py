@@ -8,6 +8,7 @@ from plotly.offline import get_plotlyjs
 
 from topoloom import _core
 from topoloom.report.page import environment, text
+from topoloom.workload.error_bars import error_bars
 from topoloom.workload.results import WorkloadResult, time_text
 from topoloom.workload.workloads import Workloads
 
@@ -42,7 +43,7 @@ def render_workloads(found: Workloads) -> str:
             over_time=over_time,
             first_over_time=len(figures),
             best={app: _best(found, app) for app in found.apps},
-            notes=list(dict.fromkeys([*found.notes, *found.assumptions])),
+            notes=list(dict.fromkeys([*found.notes, *found.assumptions, error_bars()])),
             settings=_settings(found),
             extra=extra,
             busiest=_busiest,

@@ -1,0 +1,58 @@
+"""A folder of machines and measurements, calibrated."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from topoloom.hardware.rows import Row, predictions_text, read_rows
+
+if TYPE_CHECKING:
+    from topoloom.hardware.calibration import Fits
+    from topoloom.hardware.machines import Machine
+
+MEASUREMENTS = "measurements.csv"
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """The machines of a folder with their fitted endpoints.
+
+    Attributes:
+        machines: The machines by name.
+        rows: The measurements.
+        fits: The endpoints.
+        text: These as JSON.
+    """
+
+    machines: dict[str, "Machine"]
+    rows: list[Row]
+    fits: "Fits"
+    text: str
+
+    def table(self) -> list[list[str]]:
+        """Return a row for each fit: machine, library, benchmark, rows, parameters, median error."""
+        return [
+            [fit.machine, fit.library, fit.benchmark, str(fit.rows), str(len(fit.estimates)), f"{fit.median_error:.1%}"]
+            for fit in self.fits.values()
+        ]
+
+    def predictions(self) -> tuple[int, str]:
+        """Return how many predictions there are, and these as CSV."""
+        from topoloom.hardware.predictions import predictions  # noqa: PLC0415 - NumPy loads slowly
+
+        found = predictions(self.machines, self.rows, self.fits)
+        return len(found), predictions_text(found)
+
+
+def calibrate_folder(folder: Path) -> Calibrated:
+    """Return the machines of a folder with endpoints fitted on its measurements of one and two nodes.
+
+    Raises:
+        TopoloomError: A file that is missing or does not read, or a network that cannot be built.
+    """
+    from topoloom.hardware.calibration import calibrate, fits_text  # noqa: PLC0415 - SciPy loads slowly
+    from topoloom.hardware.machines import read_machines  # noqa: PLC0415 - NumPy loads slowly
+
+    machines, rows = read_machines(folder), read_rows(folder / MEASUREMENTS)
+    fits = calibrate(machines, rows)
+    return Calibrated(machines, rows, fits, fits_text(fits))

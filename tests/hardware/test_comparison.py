@@ -1,0 +1,105 @@
+"""Measured values beside predicted ones: errors, what is outside, and what the product says of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import topoloom
+from topoloom import TopoloomError
+from topoloom.hardware.comparison import Compared, Comparison, compare, distribution
+from topoloom.hardware.rows import Row, read_rows
+from topoloom.workload.error_bars import error_bars
+
+HARDWARE = Path(__file__).parents[2] / "papers/hardware"
+
+
+def row(nodes, size, value=100.0, benchmark="bcast"):
+    return Row("m", benchmark, "mpi", nodes, nodes, size, value, "us")
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return Comparison(HARDWARE, "measurements.csv", "predictions.csv", "reasons.toml")
+
+
+def test_errors_by_hand():
+    points = compare([row(4, 8), row(8, 8), row(16, 8)], [row(4, 8, 90), row(8, 8, 150)])
+    assert [point.error for point in points] == pytest.approx([-0.1, 0.5])
+    count, median, ninetieth = distribution(points)
+    assert (count, median, ninetieth) == (2, pytest.approx(0.3), pytest.approx(0.46))
+
+
+def test_what_was_fitted_is_not_judged():
+    judged = [Compared(own, 1.0).is_judged for own in (row(2, 8), row(3, 8), row(64, 8, benchmark="osu_mbw_mr"))]
+    assert judged == [False, True, False]
+    # Twice 60 % below 32 KiB, twice 35 % from there on.
+    outside = [Compared(row(4, size), value).is_outside for size, value in ((32767, 219), (32767, 221), (32768, 171))]
+    assert outside == [False, True, True]
+
+
+def test_every_point_of_four_and_more_nodes_is_judged(whole):
+    wanted = [own for own in whole.measured if own.nodes > 2 and own.benchmark in ("allreduce", "bcast")]
+    assert [point.row for point in whole.judged] == wanted
+    assert len(wanted) == whole.names()["points_short"] + whole.names()["points_long"]
+
+
+def test_points_outside_are_listed_with_their_reason(whole):
+    outside = [point for point in whole.judged if point.is_outside]
+    (item,) = [item for item in whole.items() if item["id"] == "outside"]
+    assert (
+        len(item["table"][0]["row"])
+        == len(outside)
+        == sum(whole.names()[name] for name in ("outside_short", "outside_long"))
+    )
+    for reason in whole.reasons:
+        assert any(reason.covers(point.row) for point in outside), reason.says
+
+
+def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
+    told = topoloom("reproduce", "hardware", "--out", str(tmp_path / "out"), "--json").json()
+    for claim in told["claims"]:
+        del claim["evidence"]
+    kept = json.loads((HARDWARE / "results.json").read_text())
+    for claim, own in zip(told["claims"], kept["claims"], strict=True):
+        assert claim.pop("measured") == pytest.approx(own.pop("measured"))
+    assert told == kept
+    page = (tmp_path / "out/hardware.html").read_text()
+    assert "ABCI 2.0 A, allreduce, nccl" in page
+    assert "congested-allreduce" in page
+
+
+def test_the_terminal_shows_errors_and_one_benchmark(topoloom, tmp_path):
+    out = topoloom("reproduce", "hardware", "--out", str(tmp_path / "out")).out
+    assert "90th percentile %" in out
+    assert "ABCI 2.0 V, bcast, nccl" in out
+    one = topoloom("reproduce", "hardware", "--out", str(tmp_path / "out"), "--only", "abci-2-0-v-bcast-nccl").out
+    assert "16 nodes, 64 ranks" in one
+    assert "33,554,432" in one
+    assert "90th percentile %" not in one
+
+
+def test_reports_of_workloads_say_how_far_off_predictions_were():
+    page = topoloom.workload("mesh:4", "allreduce:size=1KiB").to_html()
+    assert error_bars() in page
+    assert "10% in the median" in error_bars()
+
+
+def test_mistakes_in_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("machine,benchmark,library,nodes,ranks,bytes,value,unit\nm,b,l,two,2,8,1.0,us\n")
+    with pytest.raises(TopoloomError, match="line 2: a number is missing, or is none"):
+        read_rows(path)
+    path.write_text("machine,benchmark,library,nodes,ranks,bytes,value\nm,b,l,2,2,8,1.0\n")
+    with pytest.raises(TopoloomError, match="there is no column 'unit'"):
+        read_rows(path)
+
+
+def test_mistakes_on_the_command_line(topoloom, tmp_path):
+    gone = topoloom("calibrate", str(tmp_path))
+    assert gone.status == 2
+    assert "machines.toml" in gone.err
+    (tmp_path / "machines.toml").write_text('[[machine]]\nname = "one"\nrank = 4\n')
+    wrong = topoloom("calibrate", str(tmp_path))
+    assert wrong.status == 2
+    assert len(wrong.err.splitlines()) == 1
