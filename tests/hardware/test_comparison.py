@@ -44,6 +44,15 @@ def test_every_point_of_four_and_more_nodes_is_judged(whole):
     assert len(wanted) == whole.names()["points_short"] + whole.names()["points_long"]
 
 
+def test_the_page_has_the_errors_that_come_out(whole):
+    page = (HARDWARE.parents[1] / "docs/hardware.md").read_text()
+    (item,) = [item for item in whole.items() if item["id"] == "distribution"]
+    for row in item["table"][0]["row"]:
+        _, *short, _, middle, ninetieth = row["over"]
+        told = " | ".join(f"{a:.0f} %, {b:.0f} %" for a, b in (short, (middle, ninetieth)))
+        assert f"| {row['label']} | {told} |" in page
+
+
 def test_points_outside_are_listed_with_their_reason(whole):
     outside = [point for point in whole.judged if point.is_outside]
     (item,) = [item for item in whole.items() if item["id"] == "outside"]
@@ -61,6 +70,7 @@ def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
     for claim in told["claims"]:
         del claim["evidence"]
     kept = json.loads((HARDWARE / "results.json").read_text())
+    assert told.pop("seconds") > 0 < kept.pop("seconds")
     for claim, own in zip(told["claims"], kept["claims"], strict=True):
         assert claim.pop("measured") == pytest.approx(own.pop("measured"))
     assert told == kept
