@@ -103,6 +103,21 @@ def test_two_trees_reach_all_nodes_and_share_the_inner_ones(nodes):
     assert len(inner[0] & inner[1]) <= 1 + nodes % 2
 
 
+def test_where_nodes_are_matters_to_short_allreduces_alone(machines, rows):
+    """Which racks ABCI's jobs were in is not known: the page has the range."""
+    fits = read_fits(HARDWARE / "calibration.json")
+    v = {"ABCI 2.0 V": machines["ABCI 2.0 V"]}
+    own = {kind: fit for kind, fit in fits.items() if kind[0] in v}
+    near = predictions(v, rows, own, nodes=[16, 64])
+    far = {row.key: row.value for row in predictions({n: m.taken_apart() for n, m in v.items()}, rows, own, [16, 64])}
+    changes = {row.key: far[row.key] / row.value - 1 for row in near}
+    moved = {key: change for key, change in changes.items() if abs(change) > 0.005}
+    assert {key[1:3] for key in moved} <= {("allreduce", "mpi-cpu"), ("allreduce", "mpi"), ("bcast", "mpi-cpu")}
+    assert max(key[5] for key in moved) <= 8192
+    most = max(map(abs, moved.values()))
+    assert f"by {most:.0%} at most".replace("%", " %") in (HARDWARE.parents[1] / "docs/hardware.md").read_text()
+
+
 def test_shared_trunks_slow_exchanges_between_racks(machines):
     """34 nodes of V fill a rack: exchanges of all nodes with those of the next rack are slower."""
     job = machines["ABCI 2.0 V"].job("mpi-cpu", 64)

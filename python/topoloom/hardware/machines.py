@@ -54,6 +54,18 @@ class NcclGraph(_Part):
     amd: bool
 
 
+class Apart(_Part):
+    """Another place for the nodes of a job: each in another part of the machine.
+
+    Attributes:
+        fabric: The spec of as much of the fabric as that takes.
+        stride: The distance of nodes that follow each other.
+    """
+
+    fabric: str
+    stride: int
+
+
 class Machine(_Part):
     """A machine.
 
@@ -63,6 +75,8 @@ class Machine(_Part):
         fabric: The spec of what joins the nodes, without brackets.
         attach: How nodes are plugged into it.
         hosts: The node as libraries use it: ``gpu`` and ``cpu``.
+        stride: The distance of nodes of a job that follow each other: 1 for neighbours.
+        apart: Where nodes are if they are not neighbours, if that makes a difference.
         nccl: What NCCL finds, if it was measured.
         sources: Where all this is published.
         assumptions: What is not published.
@@ -73,6 +87,8 @@ class Machine(_Part):
     fabric: str
     attach: str
     hosts: dict[str, Host]
+    stride: int = 1
+    apart: Apart | None = None
     nccl: NcclGraph | None = None
     sources: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
@@ -88,7 +104,15 @@ class Machine(_Part):
         file = self.host_of(library).file
         own = self._folder / "hosts" / file
         host = str(own) if own.is_file() else file
-        return f"cluster:hosts={nodes},host={host},fabric=({self.fabric}),attach={self.attach}"
+        return f"cluster:hosts={nodes * self.stride},host={host},fabric=({self.fabric}),attach={self.attach}"
+
+    def taken_apart(self) -> "Machine":
+        """Return the machine with the nodes of a job in other parts of it."""
+        if self.apart is None:
+            return self
+        moved = self.model_copy(update={"fabric": self.apart.fabric, "stride": self.apart.stride})
+        moved._folder = self._folder
+        return moved
 
     def job(self, library: str, nodes: int, ranks: int = 0) -> "Job":
         """Return nodes that stand beside each other, and their network; `ranks`, unless 0, are those on all of them."""
@@ -140,6 +164,7 @@ class Job:
     def __init__(self, machine: Machine, library: str, nodes: int, per_node: int) -> None:
         self.machine, self.library, self.nodes, self.per_node = machine, library, nodes, per_node
         self.host = machine.host_of(library)
+        self._apart = self.host.terminals * machine.stride
 
     @property
     def ranks(self) -> int:
@@ -154,11 +179,11 @@ class Job:
     def terminals(self, ranks: Any) -> Any:
         """Return the terminals of ranks: those of a node are dealt to its terminals in blocks."""
         node, slot = np.divmod(np.asarray(ranks), self.per_node)
-        return node * self.host.terminals + slot * self.host.terminals // self.per_node
+        return node * self._apart + slot * self.host.terminals // self.per_node
 
     def near_interfaces(self, node: int) -> list[int]:
         """Return the terminals of a node that are next to its interfaces, one for each."""
-        return [node * self.host.terminals + slot for slot in self.host.interfaces]
+        return [node * self._apart + slot for slot in self.host.interfaces]
 
     def slowest(self, sources: Sequence[int], targets: Sequence[int]) -> float:
         """Return the microseconds that a byte takes on the slowest of flows between terminals that are all under way.
@@ -175,7 +200,7 @@ class Job:
     def idle(self) -> float:
         """Return the microseconds that a byte takes between two nodes that are alone."""
         two = self.machine.job(self.library, 2)
-        return two.slowest([0], [self.host.terminals])
+        return two.slowest([0], [two._apart])
 
     @cache  # noqa: B019
     def exchanged(self, mask: int) -> float:
