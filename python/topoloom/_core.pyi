@@ -23,6 +23,8 @@ from topoloom.engine.results import (
     HostDescription,
     Item,
     LayoutDescription,
+    MachineDescription,
+    MachineFacts,
     MappingDescription,
     PathDiversity,
     PermutationSummary,
@@ -95,6 +97,8 @@ class Network:
         """
         The facts that need no partitioner; with distances from (a number of routers, a seed) only if these are given.
         """
+    def machine(self) -> MachineFacts | None:
+        """What is known of the machine that this is; nothing if it is none."""
     def path_diversity(self, insists: bool) -> PathDiversity | None:
         """Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists."""
     def resilience(self, kind: str, fractions: Sequence[float], trials: int, seed: int, distances: bool) -> Resilience:
@@ -430,6 +434,9 @@ def families() -> list[FamilyDescription]:
 
 def hosts() -> list[HostDescription]:
     """The hosts that are built in."""
+
+def machines() -> list[MachineDescription]:
+    """The machines that are built in."""
 
 def layouts() -> list[LayoutDescription]:
     """The layouts that have a name, the default one first."""

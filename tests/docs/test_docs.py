@@ -131,9 +131,12 @@ def test_the_studies_of_the_pages():
         assert Study.parse(study).points()
 
 
-def test_the_host_of_the_page_on_topologies(topoloom, tmp_path):
-    (text,) = blocks(HOSTS, "toml")
+def test_the_host_and_the_machine_of_the_page_on_topologies(topoloom, tmp_path):
+    text, machine = blocks(HOSTS, "toml")
     (tmp_path / "mine.toml").write_text(text)
+    (tmp_path / "machine.toml").write_text(machine)
+    outcome = topoloom("verify", f"machine:{tmp_path / 'machine.toml'},racks=2", "--routing", "hosts:fabric=amin")
+    assert outcome.status == 0, outcome.err
     spec = f"cluster:hosts=4,host={tmp_path / 'mine.toml'},fabric=(mesh:4,rate=100G)"
     outcome = topoloom("show", spec, "--json")
     assert outcome.status == 0, outcome.err

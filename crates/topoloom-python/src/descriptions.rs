@@ -7,7 +7,7 @@ use topoloom::cycle::{Config, RouterInfo};
 use topoloom::formats::Format;
 use topoloom::layout::{LAYOUT_KEYS, LayoutPreset};
 use topoloom::routing::RoutingInfo;
-use topoloom::topology::{Family, Host};
+use topoloom::topology::{Family, Figure, Host, Machine, Scale};
 use topoloom::traffic::PatternInfo;
 use topoloom::workload::{AppInfo, MappingInfo};
 
@@ -109,6 +109,82 @@ impl From<Host> for HostDescription {
         let interface_gbps = host.nics.iter().map(|nic| nic.gbps).collect();
         let Host { name, summary, source, assumptions, accelerators, switches, .. } = host;
         Self { name, summary, source, assumptions, accelerators, switches, interface_gbps }
+    }
+}
+
+/// A machine that exists.
+#[derive(Serialize)]
+pub struct MachineDescription {
+    /// The name in specs.
+    name: String,
+    /// What it is, in a line.
+    summary: String,
+    /// Where most of it is published.
+    source: String,
+    /// The spec that builds the whole machine.
+    example: String,
+    /// The spec that it stands for.
+    stands_for: String,
+    /// The spec of a form of 256 to 1,024 terminals.
+    scaled: String,
+    /// The routing that it runs.
+    routing: String,
+    /// What sending and receiving costs, where that was published.
+    endpoint: Option<String>,
+    /// What no source tells.
+    assumptions: Vec<String>,
+    /// The keys that it is scaled by.
+    scale: Vec<ScaleDescription>,
+    /// Its figures.
+    figures: Vec<FigureDescription>,
+}
+
+/// A key that scales a machine.
+#[derive(Serialize)]
+pub struct ScaleDescription {
+    /// The key.
+    key: &'static str,
+    /// What the whole machine has, as specs write it.
+    whole: String,
+    /// What it counts.
+    doc: String,
+}
+
+/// A figure of a machine.
+#[derive(Serialize)]
+pub struct FigureDescription {
+    /// What it is a number of.
+    fact: &'static str,
+    /// The number.
+    value: f64,
+    /// How far the machine as it is built may be from it, in parts of it.
+    tolerance: f64,
+    /// Where it was published; `None` of an assumption.
+    source: Option<String>,
+}
+
+impl MachineDescription {
+    pub fn new(machine: Machine) -> topoloom::Result<Self> {
+        let stands_for = machine.whole_spec()?;
+        let scale = |scale: &Scale| ScaleDescription { key: scale.key, whole: scale.whole(), doc: scale.doc.clone() };
+        let figure = |figure: Figure| {
+            let Figure { fact, value, tolerance, source } = figure;
+            FigureDescription { fact, value, tolerance, source }
+        };
+        let example = format!("machine:{}", machine.name);
+        Ok(Self {
+            scaled: format!("{example},{}", machine.scaled),
+            example,
+            stands_for,
+            scale: machine.scale.iter().map(scale).collect(),
+            figures: machine.figures.into_iter().map(figure).collect(),
+            name: machine.name,
+            summary: machine.summary,
+            source: machine.source,
+            routing: machine.routing,
+            endpoint: machine.endpoint,
+            assumptions: machine.assumptions,
+        })
     }
 }
 

@@ -51,6 +51,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;
     module.add_function(wrap_pyfunction!(lists::families, module)?)?;
     module.add_function(wrap_pyfunction!(lists::hosts, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::machines, module)?)?;
     module.add_function(wrap_pyfunction!(lists::layouts, module)?)?;
     module.add_function(wrap_pyfunction!(lists::routing_in_role, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_lists, module)?)?;

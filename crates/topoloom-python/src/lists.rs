@@ -8,13 +8,13 @@ use topoloom::formats::FORMATS;
 use topoloom::layout::{LAYOUT_PRESETS, PriceList};
 use topoloom::names::What;
 use topoloom::routing::ROUTINGS;
-use topoloom::topology::{FAMILIES, HOSTS, Host};
+use topoloom::topology::{FAMILIES, HOSTS, Host, MACHINES, Machine};
 use topoloom::traffic::PATTERNS;
 use topoloom::workload::{APPS, MAPPINGS};
 
 use crate::descriptions::{
-    AppDescription, FamilyDescription, FormatDescription, HostDescription, LayoutDescription, MappingDescription,
-    RouterDescription, RoutingDescription, TrafficDescription,
+    AppDescription, FamilyDescription, FormatDescription, HostDescription, LayoutDescription, MachineDescription,
+    MappingDescription, RouterDescription, RoutingDescription, TrafficDescription,
 };
 use crate::error::raise;
 use crate::results::Record;
@@ -66,6 +66,16 @@ pub fn formats() -> Vec<Record<FormatDescription>> {
 pub fn hosts() -> PyResult<Vec<Record<HostDescription>>> {
     let described = |(name, _): &(&str, &str)| Ok(Record::sorted(&HostDescription::from(raise(Host::named(name))?)));
     HOSTS.iter().map(described).collect()
+}
+
+/// The machines that are built in.
+#[pyfunction]
+pub fn machines() -> PyResult<Vec<Record<MachineDescription>>> {
+    let described = |(name, _): &(&str, &str)| {
+        let machine = raise(Machine::named(name))?;
+        Ok(Record::sorted(&raise(MachineDescription::new(machine))?))
+    };
+    MACHINES.iter().map(described).collect()
 }
 
 /// The name of the format of a file: `name` if given, else what the ending of `path` tells.

@@ -14,6 +14,7 @@ use topoloom::metrics::{Facts, facts, facts_with};
 use topoloom::network::{Shape, Wire};
 use topoloom::partition::bisection::{self, Bisection};
 use topoloom::routing::{self, Columns, Routings, Tables};
+use topoloom::topology::{MachineFacts, machine_facts};
 use topoloom::{formats, graph, topology};
 
 use crate::compute::{compute, try_compute};
@@ -146,6 +147,11 @@ impl Network {
             None => facts(&self.network),
         });
         facts.map(Record::from)
+    }
+
+    /// What is known of the machine that this is; nothing if it is none.
+    fn machine(&self, py: Python<'_>) -> PyResult<Option<Record<MachineFacts>>> {
+        Ok(compute(py, || machine_facts(&self.network))?.map(Record::from))
     }
 
     /// Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists.

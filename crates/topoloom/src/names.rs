@@ -195,6 +195,7 @@ mod tests {
         fs::remove_dir_all(&folder).expect("ours");
         let known = [
             "topology cluster",
+            "topology machine",
             "topology permuted",
             "topology file",
             "routing table",

@@ -392,6 +392,7 @@ pub struct Network {
     family: &'static str,
     structure: Arc<dyn Structure>,
     source: Option<Arc<Source>>,
+    machine: Option<Arc<str>>,
     port_base: Vec<u32>,
     ports: Vec<Port>,
     terminal_ports: Vec<PortId>,
@@ -460,6 +461,7 @@ impl Network {
             family,
             structure,
             source: None,
+            machine: None,
             port_base,
             ports,
             terminal_ports,
@@ -516,6 +518,16 @@ impl Network {
     /// Where it comes from, if a spec alone does not tell: a file, or a graph that a program gave.
     pub fn source(&self) -> Option<&Source> {
         self.source.as_deref()
+    }
+
+    /// The same network as the machine that `spec` names.
+    pub(crate) fn of_machine(self, spec: &str) -> Self {
+        Self { spec: spec.to_owned(), machine: Some(spec.into()), ..self }
+    }
+
+    /// The spec of the machine that it is, if it is one.
+    pub(crate) fn machine(&self) -> Option<&str> {
+        self.machine.as_deref()
     }
 
     /// The same network, from a source.
@@ -776,7 +788,8 @@ impl Network {
         family: &'static str,
         structure: Box<dyn Structure>,
     ) -> Self {
-        let mut network = Self { spec, family, structure: Arc::from(structure), source: None, ..self.clone() };
+        let mut network =
+            Self { spec, family, structure: Arc::from(structure), source: None, machine: None, ..self.clone() };
         for ((link, old), &[a, b]) in network.links.iter_mut().zip(&self.links).zip(ends) {
             for (port, peer) in [(a, b), (b, a)] {
                 let port = &mut network.ports[port.index()];
@@ -830,6 +843,7 @@ impl Network {
             family,
             structure,
             source: self.source.clone(),
+            machine: None,
             port_base: self.port_base.iter().map(|&port| new_id.get(port as usize).copied().unwrap_or(stay)).collect(),
             ports: ports.collect(),
             terminal_ports: self.terminal_ports.iter().copied().map(moved).collect(),
@@ -967,6 +981,7 @@ impl NetworkBuilder {
             family,
             structure,
             source: None,
+            machine: None,
             port_base,
             ports,
             terminal_ports,

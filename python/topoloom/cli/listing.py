@@ -1,4 +1,4 @@
-"""``topoloom list``: topologies, hosts, routings, traffic patterns, applications, layouts, price lists, formats."""
+"""``topoloom list``: topologies, hosts, machines, routings, patterns, applications, layouts, price lists, formats."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +16,7 @@ from topoloom.engine.records import Record
 KINDS: Mapping[str, Callable[[], Sequence[Record]]] = {
     "topologies": _core.families,
     "hosts": _core.hosts,
+    "machines": _core.machines,
     "routings": _core.routings,
     "traffic": _core.traffic_patterns,
     "apps": _core.apps,
@@ -43,12 +44,13 @@ def list_(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="topologies|hosts|routings|traffic|apps|mappings|layouts|prices|formats", help="What to list."
+            metavar="topologies|hosts|machines|routings|traffic|apps|mappings|layouts|prices|formats",
+            help="What to list.",
         ),
     ],
     json: Json = False,
 ) -> None:
-    """List topologies, hosts, routings, traffic patterns, applications, mappings, layouts, price lists or formats."""
+    """List topologies, hosts, machines, routings, traffic, applications, mappings, layouts, price lists or formats."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items = KINDS[what]()
@@ -86,6 +88,18 @@ def details(what: str, item: Record) -> list[tuple[str, str]]:
         return [("endings", " ".join(f".{ending}" for ending in item["endings"])), ("use", uses)]
     if what == "hosts":
         return [("source", item["source"]), *(("assumed", sentence) for sentence in item["assumptions"])]
+    if what == "machines":
+        scales = [(f"{scale['key']}=", f"{scale['doc']} ({scale['whole']} in all)") for scale in item["scale"]]
+        figures = len(item["figures"])
+        sourced = sum(figure["source"] is not None for figure in item["figures"])
+        return [
+            *scales,
+            ("scaled", item["scaled"]),
+            ("routing", item["routing"]),
+            ("figures", f"{sourced} with a source, {figures - sourced} assumed"),
+            ("source", item["source"]),
+            *(("assumed", sentence) for sentence in item["assumptions"]),
+        ]
     heads = HEADS.get(what, ())
     return [(head.replace("_", " "), item[head]) for head in heads if item[head]] + [
         (f"{key['name']}=", key["doc"]) for key in item.get("keys", ()) if not key.get("shared")

@@ -8,7 +8,7 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli import status
-from topoloom.cli.console import print_assumptions, print_json, print_table, say
+from topoloom.cli.console import print_assumptions, print_json, print_sentence, print_table, say
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Fail, Force, Json, LayoutRules, Links, Plot, Prices, Specs, link_options
 from topoloom.cli.watching import watched, watched_each
@@ -89,6 +89,39 @@ def print_facts(facts: Sequence[Values]) -> None:
     ]
     print_table(["", "", *(network["spec"] for network in facts)], rows, left=2)
     print_assumptions(facts)
+    for network in facts:
+        if "machine" in network:
+            _print_machine(network["spec"], network["machine"])
+
+
+def _print_machine(spec: str, machine: Values) -> None:
+    """Print what was published of a machine beside what the network that is built for it has."""
+    sources = list(dict.fromkeys(figure["source"] for figure in machine["figures"] if figure["source"]))
+    rows = [
+        [
+            figure["meaning"],
+            _number(figure["published"]),
+            _number(figure["built"]),
+            f"[{sources.index(figure['source']) + 1}]" if figure["source"] else "assumed",
+        ]
+        for figure in machine["figures"]
+    ]
+    print()
+    print_table([machine["name"], "published", "scaled" if machine["is_scaled"] else "built", "source"], rows)
+    for number, source in enumerate(sources, 1):
+        print_sentence(f"[{number}] {source}.")
+    print_sentence(f"{spec} stands for {machine['stands_for']}; it runs the routing {machine['routing']}.")
+    if machine["is_scaled"]:
+        print_sentence("What was published is of the whole machine.")
+    if machine["endpoint"]:
+        print_sentence(f"Sending and receiving costs --endpoint {machine['endpoint']}.")
+    for sentence in machine["assumptions"]:
+        print_sentence(f"Assumed: {sentence}.")
+
+
+def _number(value: float | None) -> str:
+    """Return a number with as many decimals as it has, up to two."""
+    return "–" if value is None else f"{value:,.2f}".rstrip("0").rstrip(".")
 
 
 def _components(sizes: list[int]) -> str:

@@ -336,6 +336,50 @@ class Sample(Record):
     average_distance_ci95: float | None
 
 
+class BuiltFigure(Record):
+    """
+    A figure of a machine, as it was published and as the network has it.
+
+    Attributes:
+        fact: What it is a number of.
+        meaning: The same in words, with the unit.
+        published: What was published of the whole machine.
+        built: What this network has.
+        source: Where it was published; ``None`` of an assumption.
+    """
+
+    fact: str
+    meaning: str
+    published: float
+    built: float | None
+    source: str | None
+
+
+class MachineFacts(Record):
+    """
+    What is known of the machine that a network is.
+
+    Attributes:
+        name: The machine.
+        source: Where most of it is published.
+        stands_for: The spec that it stands for.
+        routing: The routing that it runs.
+        endpoint: What sending and receiving costs, where that was published.
+        is_scaled: True unless it is the whole machine.
+        assumptions: What no source tells.
+        figures: Its figures.
+    """
+
+    name: str
+    source: str
+    stands_for: str
+    routing: str
+    endpoint: str | None
+    is_scaled: bool
+    assumptions: list[str]
+    figures: list[BuiltFigure]
+
+
 class Facts(Cost):
     """
     The facts of a network that need no partitioner. The names are the keys of the JSON.
@@ -372,6 +416,7 @@ class Facts(Cost):
             terminals.
         distance_histogram: Ordered pairs of routers by distance, from 0 on.
         moore_ratio: Routers over the Moore bound for the network radix and the diameter.
+        machine: What is known of the machine that the network is, if it is one.
     """
 
     spec: str
@@ -401,6 +446,7 @@ class Facts(Cost):
     average_hops: float | None
     distance_histogram: list[int]
     moore_ratio: float | None
+    machine: MachineFacts | None
 
 
 class FamilyDescription(Record):
@@ -838,6 +884,69 @@ class LayoutDescription(Record):
     stands_for: str
     source: str
     keys_: list[KeyDescription]
+
+
+class ScaleDescription(Record):
+    """
+    A key that scales a machine.
+
+    Attributes:
+        key: The key.
+        whole: What the whole machine has, as specs write it.
+        doc: What it counts.
+    """
+
+    key: str
+    whole: str
+    doc: str
+
+
+class FigureDescription(Record):
+    """
+    A figure of a machine.
+
+    Attributes:
+        fact: What it is a number of.
+        value: The number.
+        tolerance: How far the machine as it is built may be from it, in parts of it.
+        source: Where it was published; ``None`` of an assumption.
+    """
+
+    fact: str
+    value: float
+    tolerance: float
+    source: str | None
+
+
+class MachineDescription(Record):
+    """
+    A machine that exists.
+
+    Attributes:
+        name: The name in specs.
+        summary: What it is, in a line.
+        source: Where most of it is published.
+        example: The spec that builds the whole machine.
+        stands_for: The spec that it stands for.
+        scaled: The spec of a form of 256 to 1,024 terminals.
+        routing: The routing that it runs.
+        endpoint: What sending and receiving costs, where that was published.
+        assumptions: What no source tells.
+        scale: The keys that it is scaled by.
+        figures: Its figures.
+    """
+
+    name: str
+    summary: str
+    source: str
+    example: str
+    stands_for: str
+    scaled: str
+    routing: str
+    endpoint: str | None
+    assumptions: list[str]
+    scale: list[ScaleDescription]
+    figures: list[FigureDescription]
 
 
 class MappingDescription(Record):

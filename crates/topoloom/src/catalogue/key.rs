@@ -55,6 +55,8 @@ pub enum Kind {
     File,
     /// A host, or the path of a file that describes one, which ends in `.toml`.
     Host,
+    /// A machine, or the path of a file that describes one, which ends in `.toml`.
+    Machine,
     /// Which cabinet routers stand in, which a file may tell: `16`, `4x4`, `racks.csv`.
     Cabinet,
     /// Whole numbers from 1 up with an x between them: `16x16x8`.
@@ -94,6 +96,7 @@ impl Kind {
             Self::File => "file",
             Self::Cabinet => "cabinet",
             Self::Host => "host",
+            Self::Machine => "machine",
             Self::Sides => "sides",
             Self::Network => "network",
             Self::Layout => "layout",
@@ -125,6 +128,7 @@ impl Kind {
             Self::Flag => "true or false".to_owned(),
             Self::File => "the path of a file".to_owned(),
             Self::Host => "a host, or a file ending in .toml".to_owned(),
+            Self::Machine => "a machine, or a file ending in .toml".to_owned(),
             Self::Cabinet => {
                 "a whole number from 1, sides of blocks such as 4x4, a file ending in .csv, metis:16, fit, \
                               or own"
@@ -155,9 +159,14 @@ impl Kind {
             Self::Flag => matches!(text, "true" | "false"),
             Self::Sides => grammar::sides(text).all(|side| side.parse::<u32>().is_ok_and(|side| side > 0)),
             Self::Or(word, kind) => text == word || kind.allows(text),
-            Self::File | Self::Host | Self::Cabinet | Self::Network | Self::Layout | Self::Text(_) | Self::List(_) => {
-                !text.is_empty()
-            }
+            Self::File
+            | Self::Host
+            | Self::Machine
+            | Self::Cabinet
+            | Self::Network
+            | Self::Layout
+            | Self::Text(_)
+            | Self::List(_) => !text.is_empty(),
         }
     }
 
@@ -166,7 +175,7 @@ impl Kind {
         match self {
             Self::File => Some(text),
             Self::Cabinet => is_table(text).then_some(text),
-            Self::Host => text.ends_with(".toml").then_some(text),
+            Self::Host | Self::Machine => text.ends_with(".toml").then_some(text),
             _ => None,
         }
     }

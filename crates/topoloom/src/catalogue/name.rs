@@ -36,7 +36,7 @@ impl Name {
         Self::with_parts(given, head, |_, text| Ok(Self { canonical: text.to_owned(), ..Self::default() }))
     }
 
-    /// The same by keys that take names of networks or layouts in brackets, which `part` reads.
+    /// The same by keys that take machines, or names of networks or layouts in brackets, which `part` reads.
     ///
     /// # Errors
     /// Those of `part`.
@@ -74,6 +74,10 @@ impl Name {
     /// Notes a value, and returns it as it is written in one way.
     fn take(&mut self, key: &Key, value: &str, part: fn(Kind, &str) -> Result<Self>) -> Result<String> {
         self.values.push((key.name.to_owned(), value.to_owned()));
+        if key.kind == Kind::Machine {
+            self.files.extend(part(key.kind, value)?.files);
+            return Ok(value.to_owned());
+        }
         self.files.extend(key.kind.file(value).map(str::to_owned));
         let within = match key.kind {
             Kind::Network => wrapped(value).map(|(word, inner)| Ok((word, part(key.kind, inner)?))),
@@ -95,8 +99,8 @@ fn item(entry: &Entry, key: &Key, value: &str) -> String {
     let leads = matches!(entry.lead, Lead::Path | Lead::Network) && entry.keys[0].name == key.name;
     let behind = entry.lead == Lead::Behind && entry.keys[entry.keys.len() - 1].name == key.name;
     let text = match key.kind {
-        Kind::File if leads && !value.contains([',', '"']) => value.to_owned(),
-        Kind::File | Kind::Cabinet | Kind::Host => quoted(value),
+        Kind::File | Kind::Machine if leads && !value.contains([',', '"']) => value.to_owned(),
+        Kind::File | Kind::Machine | Kind::Cabinet | Kind::Host => quoted(value),
         Kind::Flag if value == "true" && entry.alone == Alone::Flag => return key.name.to_owned(),
         _ => value.to_owned(),
     };

@@ -8,6 +8,7 @@ use crate::graph::terminals_by_router;
 use crate::layout::{Cost, Layout, cost};
 use crate::network::Network;
 use crate::provenance::Permutation;
+use crate::topology::{MachineFacts, machine_facts};
 
 /// The facts of a network that need no partitioner. The names are the keys of the JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -70,6 +71,9 @@ pub struct Facts {
     pub distance_histogram: Vec<u64>,
     /// Routers over the Moore bound for the network radix and the diameter.
     pub moore_ratio: Option<f64>,
+    /// What is known of the machine that the network is, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineFacts>,
     /// Prices, layout, cost, power and cable; with failures, of the network before them.
     #[serde(flatten)]
     pub cost: Cost,
@@ -118,6 +122,7 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
         average_distance: distances.average_distance(),
         average_hops: distances.average_hops(),
         moore_ratio: distances.diameter().map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),
+        machine: machine_facts(network),
         cost: cost.expect("the default list prices every network"),
         component_sizes: distances.component_sizes,
         distance_histogram: distances.histogram,

@@ -1,6 +1,6 @@
 //! Clusters: out of a host by one of its interfaces, over the fabric by any routing that it offers, and into the other host.
 //!
-//! Within a host packets take shortest ways. Which interface a packet leaves by is drawn at its start; by which it gets into
+//! Within a host packets take shortest ways, and of these the widest. Which interface a packet leaves by is drawn at its start; by which it gets into
 //! the other host, when it leaves its own: the nearest to its destination among those that the fabric joins with it. The
 //! fabric's routing begins at the first router of the fabric, and knows nothing of hosts.
 //!
@@ -23,7 +23,7 @@ use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
 use crate::network::{Network, Peer, PortId, RouterId};
 use crate::rng::Rng;
-use crate::topology::{Cluster, cluster_of};
+use crate::topology::{Cluster, Host, cluster_of};
 
 pub(super) const HOSTS: RoutingInfo = RoutingInfo {
     name: "hosts",
@@ -454,13 +454,34 @@ fn drawn(ports: &[u32], rng: &mut Rng) -> u32 {
 /// The local ports of each part that lead nearer to each other part.
 fn nearer(cluster: &Cluster, distances: &[Vec<u32>]) -> Vec<Vec<Vec<u16>>> {
     let host = &cluster.host;
+    let widths: Vec<Vec<f64>> = (0..host.parts()).map(|target| widths(host, target, distances)).collect();
     let towards = |part: u32, target: u32| {
         let first = u16::from(part < host.accelerators);
         let left = |peer: u32| distances[peer as usize][target as usize];
-        let links = (first..).zip(host.neighbors(part));
-        links.filter(|(_, (_, peer))| left(*peer) + 1 == left(part)).map(|(port, _)| port).collect()
+        let width = |link: usize, peer: u32| rate(host, link).min(widths[target as usize][peer as usize]);
+        let ways = (first..).zip(host.neighbors(part)).filter(|(_, (_, peer))| left(*peer) + 1 == left(part));
+        let widest = widths[target as usize][part as usize];
+        ways.filter(|(_, (link, peer))| width(*link, *peer) == widest).map(|(port, _)| port).collect()
     };
     (0..host.parts()).map(|part| (0..host.parts()).map(|target| towards(part, target)).collect()).collect()
+}
+
+fn rate(host: &Host, link: usize) -> f64 {
+    host.links[link].1.gbps.unwrap_or(f64::INFINITY)
+}
+
+/// For each part of a host the rate of the slowest link on the widest shortest way to `target`.
+fn widths(host: &Host, target: u32, distances: &[Vec<u32>]) -> Vec<f64> {
+    let left = |part: u32| distances[part as usize][target as usize];
+    let mut parts: Vec<u32> = (0..host.parts()).filter(|&part| part != target).collect();
+    parts.sort_by_key(|&part| left(part));
+    let mut widths = vec![f64::INFINITY; host.parts() as usize];
+    for part in parts {
+        let ways = host.neighbors(part).filter(|(_, peer)| left(*peer) + 1 == left(part));
+        let width = ways.map(|(link, peer)| rate(host, link).min(widths[peer as usize])).reduce(f64::max);
+        widths[part as usize] = width.unwrap_or(0.0);
+    }
+    widths
 }
 
 /// Refuses a routing of the fabric that a cluster has no room for.
@@ -679,6 +700,20 @@ mod tests {
         let spread = named("hosts:nic=spread");
         let lengths: Vec<usize> = (0..64).map(|seed| path(&rails, &spread, [0, 16], seed).len()).collect();
         assert!(lengths.contains(&4) && lengths.contains(&8), "{lengths:?}");
+    }
+
+    /// Two GPUs below one PCIe switch of abci-a are as near over it as over the NVSwitch, which is nine times as fast.
+    #[test]
+    fn the_widest_of_the_shortest_ways_is_taken() {
+        let network = network("hosts=2,host=abci-a,fabric=(mesh:2,p=4,rate=200G),attach=block");
+        let routing = build(&network, "hosts").expect("offered");
+        for seed in 0..32 {
+            let mut rng = Rng::stream(seed, 0);
+            let state = routing.start(RouterId(0), RouterId(1), &Idle, &mut rng);
+            let hop = routing.choose(RouterId(0), state, RouterId(1), &Idle, &mut rng);
+            let port = PortId(network.port_base(RouterId(0)) + u32::from(hop.port));
+            assert_eq!(network.gbps(port), Some(2400.0));
+        }
     }
 
     #[test]

@@ -15,6 +15,9 @@
 //!   those with terminals; pairs are filled one after the other;
 //! - `spread`: one copy; the interfaces, host by host, are dealt to the routers with terminals in turn.
 //!
+//! `block` and `plane` plug the interfaces into one router after the other. With `leaves=L` they deal them round L neighbouring
+//! routers with terminals, and go on to the next L when these are full.
+//!
 //! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed to the routers
 //! below which something is plugged in, and the levels that join them. Other fabrics keep all their routers.
 
@@ -49,6 +52,11 @@ pub(super) const FAMILY: Family = Family {
              interface i on copy i modulo planes; dual-tor: two ports on two routers; spread: dealt round the routers",
         ),
         Key::new("planes", Kind::count(1), "copies of the fabric, for attach=plane (default: one for each interface)"),
+        Key::new(
+            "leaves",
+            Kind::count(1),
+            "for attach=block and plane: neighbouring routers that the interfaces of a host are dealt round (default 1)",
+        ),
     ],
     example: "cluster:hosts=16,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=rail",
     source: "rails: NVIDIA DGX SuperPOD reference architecture; dual-ToR and planes: Qian et al., Alibaba HPN, SIGCOMM 2024",
@@ -161,12 +169,17 @@ impl Structure for Cluster {
 /// The fabric of a cluster without its hosts, the interfaces being its terminals.
 #[derive(Debug)]
 struct FabricAlone {
-    levels: Option<Vec<u32>>,
+    levels: Vec<Option<u32>>,
+    group_size: Option<u32>,
 }
 
 impl Structure for FabricAlone {
     fn level(&self, router: RouterId) -> Option<u32> {
-        self.levels.as_ref().map(|levels| levels[router.index()])
+        self.levels[router.index()]
+    }
+
+    fn group_size(&self) -> Option<u32> {
+        self.group_size
     }
 }
 
@@ -209,6 +222,9 @@ impl Attachment {
         let nics = host.nics.len() as u32;
         if params.text("planes").is_some() && attach != "plane" {
             return Err(params.mistake(format!("planes is for attach=plane; attach is {attach}")));
+        }
+        if params.count("leaves").is_some() && !matches!(attach, "block" | "plane") {
+            return Err(params.mistake(format!("leaves is for attach=block and attach=plane; attach is {attach}")));
         }
         let planes = match attach {
             "rail" => nics,
@@ -297,12 +313,18 @@ impl Order {
                 let pairs = leaves.chunks_exact(2).flat_map(|pair| pair[0].iter().zip(&pair[1]));
                 Self::Listed(pairs.flat_map(|(&a, &b)| [a, b]).collect())
             }
-            "spread" => {
-                let most = leaves.iter().map(Vec::len).max().unwrap_or(0);
-                let turn = |turn: usize| leaves.iter().filter_map(move |leaf| leaf.get(turn).copied());
-                Self::Listed((0..most).flat_map(turn).collect())
-            }
-            _ => Self::Ids(fabric.num_terminals() as u32),
+            "spread" => Self::Listed(dealt(&leaves)),
+            _ => match params.count("leaves").unwrap_or(1) as usize {
+                1 => Self::Ids(fabric.num_terminals() as u32),
+                count if count > leaves.len() => {
+                    return Err(params.mistake(format!(
+                        "leaves is {count}, but {} has {} routers with ports",
+                        fabric.spec(),
+                        leaves.len()
+                    )));
+                }
+                count => Self::Listed(leaves.chunks(count).flat_map(dealt).collect()),
+            },
         })
     }
 
@@ -319,6 +341,13 @@ impl Order {
             Self::Listed(list) => list.get(place as usize).copied(),
         }
     }
+}
+
+/// The terminals of routers in turn: the first of each, then the second of each, and so on.
+fn dealt(leaves: &[Vec<u32>]) -> Vec<u32> {
+    let most = leaves.iter().map(Vec::len).max().unwrap_or(0);
+    let turn = |turn: usize| leaves.iter().filter_map(move |leaf| leaf.get(turn).copied());
+    (0..most).flat_map(turn).collect()
 }
 
 /// What of the fabric's routers a copy keeps, given which terminals are plugged in.
@@ -421,9 +450,9 @@ fn assembled(spec: &str, hosts: u32, host: Host, fabric: Network, plugged: Attac
         alone.terminal_wire(port.wire);
     }
     link_copies(&mut alone, &fabric, &copies, first);
-    let levels =
-        fabric.structure::<Tree>().map(|tree| places.iter().map(|&(_, r)| tree.level_of(RouterId(r))).collect());
-    let bought = alone.build(spec.to_owned(), FAMILY.name, Box::new(FabricAlone { levels }))?;
+    let levels = places.iter().map(|&(_, router)| fabric.any_structure().level(RouterId(router))).collect();
+    let known = FabricAlone { levels, group_size: fabric.any_structure().group_size() };
+    let bought = alone.build(spec.to_owned(), FAMILY.name, Box::new(known))?;
     let Attachment { ports, terminals, .. } = plugged;
     let cluster = Cluster { host, hosts, fabric, ports, terminals, copies, places, bought };
     let network = builder.build(spec.to_owned(), FAMILY.name, Box::new(cluster))?;
@@ -530,6 +559,9 @@ mod tests {
         assert_eq!(of("plane,planes=2", 1), [(0, 0), (1, 0), (0, 0), (1, 0)]);
         assert_eq!(of("plane,planes=2", 2), [(0, 1), (1, 1), (0, 1), (1, 1)]);
         assert_eq!(of("spread", 1), [(0, 4), (0, 5), (0, 6), (0, 7)]);
+        assert_eq!(of("block,leaves=2", 0), [(0, 0), (0, 1), (0, 0), (0, 1)]);
+        assert_eq!(of("block,leaves=2", 2), [(0, 2), (0, 3), (0, 2), (0, 3)]);
+        assert_eq!(of("plane,planes=2,leaves=2", 1), [(0, 0), (1, 0), (0, 1), (1, 1)]);
         assert_eq!(of("dual-tor", 0), [0, 1, 0, 1, 0, 1, 0, 1].map(|leaf| (0, leaf)));
     }
 
@@ -579,6 +611,14 @@ mod tests {
             ),
             ("cluster:hosts=4,fabric=(cluster:hosts=4,fabric=(mesh:4,rate=1G))", "has failures or hosts of its own"),
             ("cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=rails", "did you mean 'rail'"),
+            (
+                "cluster:hosts=4,fabric=(mesh:4,rate=1G),leaves=2",
+                "leaves is for attach=block and attach=plane; attach is rail",
+            ),
+            (
+                "cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=block,leaves=5",
+                "leaves is 5, but mesh:4,rate=1G has 4 routers with ports",
+            ),
             (
                 "cluster:hosts=4,host=/nowhere/mine.toml,fabric=(mesh:4,rate=1G)",
                 "cannot read the host '/nowhere/mine.toml'",

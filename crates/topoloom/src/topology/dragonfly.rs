@@ -16,7 +16,9 @@
 //! With fewer groups every pair has floor(a*h / (g-1)) links, the arrangement's order being gone through as many
 //! times, and the ports left over join groups in a circulant graph, in the same order; with an odd number of groups
 //! and an odd number of ports left over in each, one port of the network stays unused. One group alone
-//! (`g=1`) has no global links. With `links=N` every pair has N links, and all other ports stay unused.
+//! (`g=1`) has no global links. With `links=N` every pair has N links, and all other ports stay unused. With `pair=N`
+//! every pair has N links too, but these are spread evenly over the routers of a group: of the N (g - 1) = K links of a
+//! group, k = 0, 1, … is on router floor(k a / K), whether or not a divides K.
 
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};
 use super::params::{P, Params, product};
@@ -31,10 +33,15 @@ pub(super) const FAMILY: Family = Family {
     sizes: None,
     keys: &[
         Key::new("a", Kind::count(1), "routers per group"),
-        Key::new("h", Kind::count(1), "global ports per router"),
+        Key::new("h", Kind::count(1), "global ports per router (with pair: default as many as are needed)"),
         P,
         Key::new("g", Kind::count(1), "groups, at most a*h+1 (default a*h+1)"),
         Key::new("links", Kind::count(1), "links between each two groups (default: all that a*h ports a group allow)"),
+        Key::new(
+            "pair",
+            Kind::count(1),
+            "the same, spread evenly over the routers of a group, whose number need not divide that of links; needs g",
+        ),
         ARRANGEMENT,
         SEED,
     ],
@@ -85,8 +92,10 @@ impl Structure for Dragonfly {
 }
 
 fn build(params: &Params) -> Result<Network> {
-    let (a, h, p) = (params.required("a")?, params.required("h")?, params.concentration());
+    let (a, p) = (params.required("a")?, params.concentration());
     let arrangement = read_arrangement(params)?;
+    let pair = params.count("pair");
+    let h = if let Some(pair) = pair { read_spread(params, a, pair)? } else { params.required("h")? };
     let ports = u64::from(a) * u64::from(h);
     let g = read_count(params, ports, "a*h+1")?;
     let routers = u128::from(a) * u128::from(g);
@@ -96,10 +105,32 @@ fn build(params: &Params) -> Result<Network> {
     let dragonfly = Dragonfly { a, h, g: g as u32, arrangement };
     let mut builder = NetworkBuilder::new(routers as u32).terminals_everywhere(p);
     link_groups(&mut builder, &dragonfly);
-    let groups =
-        Groups { count: dragonfly.g, ports: ports as u32, each: links_of_pair(params, ports, g)?, arrangement };
-    groups.link(&mut builder, |group, port| (group * a + port / h, port + 1));
+    let (each, used) = match pair {
+        Some(pair) => (Some(pair), u64::from(pair) * (g - 1)),
+        None => (links_of_pair(params, ports, g)?, ports),
+    };
+    let groups = Groups { count: dragonfly.g, ports: used as u32, each, arrangement };
+    let router = |port: u32| if pair.is_some() { u64::from(port) * u64::from(a) / used } else { u64::from(port / h) };
+    groups.link(&mut builder, |group, port| (group * a + router(port) as u32, port + 1));
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(dragonfly))
+}
+
+/// The global ports of a router that `pair` links between each two groups need at the most, where they are spread evenly, or
+/// `h` if that is given.
+fn read_spread(params: &Params, a: u32, pair: u32) -> Result<u32> {
+    if params.count("links").is_some() {
+        return Err(params.mistake("links and pair are given; both say how many links join each two groups"));
+    }
+    let needed = u64::from(pair).saturating_mul(u64::from(params.required("g")?) - 1).div_ceil(a.into()).max(1);
+    match params.count("h") {
+        Some(h) if u64::from(h) < needed => Err(params.mistake(format!(
+            "h is {h}; {pair} links between each two groups need {needed} global ports of some routers"
+        ))),
+        Some(h) => Ok(h),
+        None => {
+            u32::try_from(needed).map_err(|_| params.mistake(format!("{needed} global ports a router are too many")))
+        }
+    }
 }
 
 /// The key `links`: no more than `ports` global ports a group allow between each two of `groups` groups.

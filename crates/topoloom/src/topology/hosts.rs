@@ -21,6 +21,8 @@ pub const HOSTS: &[(&str, &str)] = &[
     ("v100-4", include_str!("hosts/v100-4.toml")),
     ("cray-ex", include_str!("hosts/cray-ex.toml")),
     ("tpu-v4", include_str!("hosts/tpu-v4.toml")),
+    ("abci-a", include_str!("hosts/abci-a.toml")),
+    ("slingshot-8", include_str!("hosts/slingshot-8.toml")),
 ];
 
 /// Parts of a host, and its interfaces, at the most.

@@ -5,9 +5,12 @@
 
 mod claim;
 mod field;
+mod figures;
+mod formula;
 mod given;
 mod groups;
 mod hosts;
+mod machines;
 mod params;
 mod rates;
 #[cfg(test)]
@@ -19,6 +22,7 @@ pub(crate) use cluster::cluster_of;
 pub use cluster::{Cluster, HostPort};
 pub use dragonfly::Dragonfly;
 pub use dragonflyplus::DragonflyPlus;
+pub use figures::{BuiltFigure, MachineFacts, machine_facts};
 pub use flex::Flex;
 pub use galaxyfly::{Galaxy, Galaxyfly, Wiring};
 pub use given::{GIVEN, GivenLink, given};
@@ -26,6 +30,7 @@ pub use groups::Arrangement;
 pub use hosts::{HOSTS, Host, Nic};
 pub use hypercube::Hypercube;
 pub use hyperx::HyperX;
+pub use machines::{Figure, MACHINES, Machine, Scale};
 pub use mesh::Mesh;
 pub use myriclos::Myriclos;
 pub use nest::{Nest, Upper};
@@ -102,7 +107,7 @@ impl Family {
         let of_network = |key: Option<&Key>| key.is_some_and(|key| key.kind == Kind::Network);
         let lead = match self.keys.first() {
             _ if self.sizes.is_some() => Lead::Sizes,
-            Some(first) if first.kind == Kind::File => Lead::Path,
+            Some(first) if matches!(first.kind, Kind::File | Kind::Machine) => Lead::Path,
             first if of_network(first) => Lead::Network,
             _ if of_network(self.keys.last()) => Lead::Behind,
             _ => Lead::Nothing,
@@ -143,7 +148,9 @@ families! {
     ring: FAMILY;
     randomregular: FAMILY;
     myriclos: FAMILY;
+    racktree: FAMILY;
     cluster: FAMILY;
+    machine: FAMILY;
     permuted: FAMILY;
     faulty: FAMILY;
     file: FAMILY;
@@ -195,7 +202,11 @@ pub fn name(text: &str) -> Result<Name> {
     Ok(Name { canonical, within: Some(within.canonical), files: within.files, ..failed })
 }
 
-/// The name of a network or a layout that stands within that of a network.
+/// The name of a network, a layout or a machine that stands within that of a network.
 fn part(kind: Kind, text: &str) -> Result<Name> {
-    if kind == Kind::Layout { layout::name(text) } else { name(text) }
+    match kind {
+        Kind::Layout => layout::name(text),
+        Kind::Machine => Ok(machines::name(text)),
+        _ => name(text),
+    }
 }

@@ -506,3 +506,51 @@ fn sizes_beyond_memory_are_refused_before_anything_is_allocated() {
         assert!(matches!(build(spec), Err(Error::TooLarge(_))), "{spec}");
     }
 }
+
+#[test]
+fn links_of_pairs_of_groups_are_spread_over_routers() {
+    // 20 groups of 8 routers, 3 links a pair: 57 global links a group, 7 or 8 a router.
+    let n = network("dragonfly:a=8,p=2,g=20,pair=3");
+    assert_eq!((n.num_routers(), n.links().len()), (160, 20 * 28 + 190 * 3));
+    let mut of_router = vec![0; 160];
+    let mut of_pair = std::collections::BTreeMap::new();
+    for link in n.links().iter().filter(|link| link.class == LinkClass::Global) {
+        let [a, b] = n.routers_of(link).map(|router| router.index());
+        of_router[a] += 1;
+        of_router[b] += 1;
+        of_pair.entry((a / 8, b / 8)).or_insert_with(Vec::new).push((a, b));
+    }
+    assert!(of_router.iter().all(|&links| links == 7 || links == 8));
+    assert_eq!(of_pair.len(), 190);
+    for links in of_pair.values() {
+        assert_eq!(links.len(), 3);
+        assert!((0..3).all(|i| links[i].0 != links[(i + 1) % 3].0 && links[i].1 != links[(i + 1) % 3].1));
+    }
+    // The same as links where these fill all ports.
+    let of = |spec: &str| edges(&network(spec));
+    assert_eq!(of("dragonfly:a=4,p=1,g=9,pair=1"), of("dragonfly:a=4,h=2,p=1"));
+    assert_eq!(of("dragonfly:a=4,p=1,g=5,pair=2"), of("dragonfly:a=4,h=2,p=1,g=5"));
+    assert_eq!(counts("dragonfly:a=4,p=3,g=1,pair=2"), (4, 12, 6, 6, 3));
+    for (spec, words) in [
+        ("dragonfly:a=4,g=9,pair=2,h=3", "h is 3; 2 links between each two groups need 4 global ports of some routers"),
+        ("dragonfly:a=4,pair=2", "g is missing"),
+        ("dragonfly:a=4,h=2,pair=2,links=1,g=3", "links and pair are given"),
+    ] {
+        assert!(mistake(spec).contains(words), "{}", mistake(spec));
+    }
+}
+
+#[test]
+fn racks_are_joined_by_director_switches() {
+    let n = network("rack-tree:racks=3,leaf=4,p=5,upper=3,trunk=6,top=2,links=4");
+    let level = |router: u32| n.any_structure().level(RouterId(router)).expect("levels");
+    let joined = |a: u32, b: u32| match (level(a), level(b)) {
+        (0, 1) if a / 7 == b / 7 => 6,
+        (1, 2) => 4,
+        _ => 0,
+    };
+    assert_eq!(edges(&n), expected(23, |a, b| if level(a) < level(b) { joined(a, b) } else { joined(b, a) }));
+    assert_eq!(n.num_terminals(), 3 * 4 * 5);
+    assert_eq!(n.orbits().iter().map(|(_, size)| size).sum::<u32>(), 23);
+    assert_eq!(counts("rack-tree:racks=1,leaf=2,p=3,upper=1,top=2"), (3, 6, 2, 4, 2));
+}
