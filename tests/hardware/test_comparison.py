@@ -105,6 +105,27 @@ def test_mistakes_in_rows(tmp_path):
         read_rows(path)
 
 
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("ABCI 2.0 X,bcast,nccl,2,8,8,1,us", "unknown machine 'ABCI 2.0 X' (did you mean"),
+        ("ABCI 2.0 V,bcst,nccl,2,8,8,1,us", "did you mean 'bcast'"),
+        ("ABCI 2.0 V,bcast,ncl,2,8,8,1,us", "did you mean 'nccl'"),
+        ("ABCI 2.0 V,allreduce,mpi,2,8,8,1,us", "rests on pt2pt-latency under mpi-cpu, which is missing"),
+        ("ABCI 2.0 V,allreduce,nccl,2,8,8,1,us", "rests on pt2pt-bandwidth under mpi, which is missing"),
+        ("ABCI 2.0 V,bcast,nccl,2,8,8,0,us", "line 2: value, nodes and ranks must be above 0"),
+        ("ABCI 2.0 V,bcast,nccl,2,1,8,1,us", "line 2: value, nodes and ranks must be above 0"),
+    ],
+)
+def test_mistakes_in_measurements(topoloom, tmp_path, rows, sentence):
+    (tmp_path / "machines.toml").write_bytes((HARDWARE / "machines.toml").read_bytes())
+    head = "machine,benchmark,library,nodes,ranks,bytes,value,unit\n"
+    (tmp_path / "measurements.csv").write_text(f"{head}{rows}\n")
+    wrong = topoloom("calibrate", str(tmp_path))
+    assert (wrong.status, len(wrong.err.splitlines())) == (2, 1)
+    assert sentence in wrong.err
+
+
 def test_mistakes_on_the_command_line(topoloom, tmp_path):
     gone = topoloom("calibrate", str(tmp_path))
     assert gone.status == 2

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import least_squares
 
-from topoloom._core import TopoloomError
+from topoloom._core import TopoloomError, unknown
 from topoloom.files import read_text
 from topoloom.hardware import mpi, nccl
 from topoloom.hardware.curves import Curve, Parameters
 from topoloom.hardware.machines import Machine
-from topoloom.hardware.rows import Row, fitted_rows
+from topoloom.hardware.rows import POINT_TO_POINT, Row, fitted_rows
 
 KIB = 1024
 _SIZES = (1, 32, 128, 256, KIB, 2 * KIB, 4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB)
@@ -46,6 +46,8 @@ NCCL_KNOTS = (
 )
 
 COLLECTIVES = ("allreduce", "bcast")
+LIBRARIES = ("mpi-cpu", "mpi", "nccl")
+BENCHMARKS = (*sorted(POINT_TO_POINT), *COLLECTIVES)
 
 _LOSS_SCALE = 0.1
 """Relative deviation from which on the loss grows linearly."""
@@ -106,9 +108,10 @@ def calibrate(machines: Mapping[str, Machine], rows: Iterable[Row]) -> Fits:
         rows: Measurements; those of collectives on more than two nodes are left out.
 
     Raises:
-        TopoloomError: A network that cannot be built.
+        TopoloomError: Names that there are not, rows that are missing, or a network that cannot be built.
     """
     seen = fitted_rows(rows)
+    _check(machines, seen)
     fits: Fits = {}
     for name, machine in machines.items():
         own = [row for row in seen if row.machine == name]
@@ -116,6 +119,38 @@ def calibrate(machines: Mapping[str, Machine], rows: Iterable[Row]) -> Fits:
             chosen = [row for row in own if (row.library, row.benchmark) == (library, benchmark)]
             fits[name, library, benchmark] = _fitted(machine, chosen, fits)
     return fits
+
+
+def _check(machines: Mapping[str, Machine], rows: Sequence[Row]) -> None:
+    """Check that all names are known, and that all is there that fits rest on.
+
+    Raises:
+        TopoloomError: The first mistake.
+    """
+    kinds = {(row.machine, row.library, row.benchmark) for row in rows}
+    for machine, library, benchmark in sorted(kinds):
+        named = (("machine", machine, machines), ("library", library, LIBRARIES), ("benchmark", benchmark, BENCHMARKS))
+        for what, name, known in named:
+            if name not in known:
+                raise TopoloomError(unknown(what, name, list(known)))
+        if benchmark not in COLLECTIVES:
+            continue
+        for needed in _needed(library, benchmark):
+            if (machine, *needed) not in kinds:
+                raise TopoloomError(
+                    f"{machine}: {benchmark} under {library} rests on {needed[1]} under {needed[0]}, which is missing"
+                )
+        if library == "nccl" and machines[machine].nccl is None:
+            raise TopoloomError(f"{machine}: what NCCL finds of a node is missing; give nccl in machines.toml")
+
+
+def _needed(library: str, benchmark: str) -> list[tuple[str, str]]:
+    """Return libraries and benchmarks that the fit of a collective rests on."""
+    if library == "nccl":
+        return [("mpi", "pt2pt-bandwidth")] if benchmark == "allreduce" else []
+    source = "mpi-cpu" if benchmark == "allreduce" else library
+    own = [(source, "pt2pt-latency"), (source, "pt2pt-bandwidth")]
+    return own + ([("mpi-cpu", "allreduce")] if (library, benchmark) == ("mpi", "allreduce") else [])
 
 
 def fits_text(fits: Fits) -> str:
@@ -173,7 +208,7 @@ def predictor(machine: Machine, library: str, benchmark: str, fits: Fits) -> Pre
         return _point_to_point
     if library == "nccl":
         way = nccl.allreduce if benchmark == "allreduce" else nccl.broadcast
-        wire = {"wire": _wire(machine, fits)}
+        wire = {"wire": _wire(machine, fits)} if benchmark == "allreduce" else {}
         return lambda row, parameters: way(
             row.bytes, {**wire, **parameters}, machine.job(library, row.nodes, row.ranks)
         )
@@ -208,8 +243,9 @@ def _wire(machine: Machine, fits: Fits) -> float:
     That is what many pairs of MPI's ranks between two nodes reach of what the flow engine finds for all interfaces.
     """
     curves = fits[machine.name, "mpi", "pt2pt-bandwidth"].parameters
-    most = f"ranks-{2 * machine.ranks}@{max(POINT_KNOTS)}"
-    return curves[most] / max(POINT_KNOTS) / machine.job("mpi", 2).interface_ring()
+    most = max(int(name.removeprefix("ranks-").partition("@")[0]) for name in curves)
+    large = max(POINT_KNOTS)
+    return Curve.of(curves, f"ranks-{most}")(large) / large / machine.job("mpi", 2).interface_ring()
 
 
 def _point_to_point(row: Row, parameters: Parameters) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from topoloom._core import TopoloomError, unknown
+from topoloom._core import TopoloomError
 from topoloom.files import read_text
 from topoloom.network.networks import Network
 from topoloom.studies.mistakes import parse_toml
@@ -96,8 +96,15 @@ class Machine(_Part):
     _folder: Path = Path()
 
     def host_of(self, library: str) -> Host:
-        """Return the node as a library uses it."""
-        return self.hosts["cpu" if library == "mpi-cpu" else "gpu"]
+        """Return the node as a library uses it.
+
+        Raises:
+            TopoloomError: The machine does not say.
+        """
+        kind = "cpu" if library == "mpi-cpu" else "gpu"
+        if kind not in self.hosts:
+            raise TopoloomError(f"{self.name}: {library} needs a host; give hosts.{kind}")
+        return self.hosts[kind]
 
     def spec(self, library: str, nodes: int) -> str:
         """Return the spec of so many nodes."""
@@ -131,24 +138,15 @@ def read_machines(folder: Path) -> dict[str, Machine]:
     file = folder / "machines.toml"
     values = parse_toml(str(file), read_text(file))
     try:
-        machines = [Machine.model_validate(one) for one in values["machine"]]
+        machines = [Machine.model_validate(one) for one in values.get("machine", [])]
     except ValidationError as error:
         first = error.errors()[0]
         raise TopoloomError(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if not machines:
+        raise TopoloomError(f"{file}: there is no machine; write one below [[machine]]")
     for machine in machines:
         machine._folder = folder
     return {machine.name: machine for machine in machines}
-
-
-def machine_named(machines: dict[str, Machine], name: str) -> Machine:
-    """Return the machine of this name.
-
-    Raises:
-        TopoloomError: There is none.
-    """
-    if name not in machines:
-        raise TopoloomError(unknown("machine", name, list(machines)))
-    return machines[name]
 
 
 class Job:

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from topoloom._core import TopoloomError
@@ -59,11 +60,16 @@ def read_rows(path: Path, value: str = "value") -> list[Row]:
         try:
             nodes, ranks, size = (int(line[name]) for name in ("nodes", "ranks", "bytes"))
             about = (line["machine"], line["benchmark"], line["library"])
-            rows.append(Row(*about, nodes, ranks, size, float(line[value]), line["unit"]))
+            row = Row(*about, nodes, ranks, size, float(line[value]), line["unit"])
         except KeyError as missing:
             raise TopoloomError(f"{path}: there is no column {missing}") from None
         except (TypeError, ValueError):
             raise TopoloomError(f"{path}, line {lines.line_num}: a number is missing, or is none") from None
+        if not (0 < row.value < inf and row.nodes > 0 and row.ranks >= row.nodes and row.bytes >= 0):
+            raise TopoloomError(
+                f"{path}, line {lines.line_num}: {value}, nodes and ranks must be above 0, with a rank a node or more"
+            )
+        rows.append(row)
     return rows
 
 
