@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from topoloom.hardware import gpcnet
 from topoloom.hardware.calibration import calibrate, fits_text, read_fits
 from topoloom.hardware.machines import double_tree, read_machines
 from topoloom.hardware.mpi import Broadcast, broadcast_choice
 from topoloom.hardware.nccl import Choice, choice
-from topoloom.hardware.predictions import predictions
+from topoloom.hardware.predictions import gpcnet_endpoints, predictions
 from topoloom.hardware.rows import POINT_TO_POINT, fitted_rows, predictions_text, read_rows
 
 HARDWARE = Path(__file__).parents[2] / "papers/hardware"
@@ -101,6 +102,21 @@ def test_two_trees_reach_all_nodes_and_share_the_inner_ones(nodes):
         assert not at, "every way up ends"
     inner = [{parent for _, parent in tree} for tree in (edges[: nodes - 1], edges[nodes - 1 :])]
     assert len(inner[0] & inner[1]) <= 1 + nodes % 2
+
+
+def test_congested_rates_depend_on_control_of_injection(machines):
+    fits = read_fits(HARDWARE / "calibration.json")
+    slingshot = machines["Slingshot 64x8"]
+    told = {
+        control: {row[0]: row[3] for row in gpcnet.rows(slingshot.job("mpi-cpu", 64), ends, control)}
+        for ends in [gpcnet_endpoints(slingshot, fits)]
+        for control in gpcnet.CONTROLS
+    }
+    assert told["none"]["rr-two-sided-bandwidth"] == pytest.approx(told["flow"]["rr-two-sided-bandwidth"], rel=0.01)
+    rates = [told[control]["congested-rr-bandwidth-sync"] for control in ("flow", "none")]
+    assert rates[1] < 0.98 * rates[0]
+    page = (HARDWARE.parents[1] / "docs/hardware.md").read_text()
+    assert "{:,.0f} MiB/s a rank with it and {:,.0f} without".format(*rates) in page
 
 
 def test_where_nodes_are_matters_to_short_allreduces_alone(machines, rows):

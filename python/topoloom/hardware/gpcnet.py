@@ -3,7 +3,8 @@
 Patterns, sizes and what is reported are those of its source: communicators have one rank of each node, random rings
 are drawn in each of them, every rank sends to both of its neighbours. Endpoints cost what pairs of ranks do. Bandwidths
 come from the flow engine, in which a flow never gets more than its fair share of the busiest channel on its path: that
-is ideal control of injection by flow and destination, so that an incast holds up nobody who goes elsewhere.
+is ideal control of injection by flow and destination, so that an incast holds up nobody who goes elsewhere. Without
+control, flows hold equal shares of every channel on their paths, also of those that they cannot use.
 """
 
 from collections.abc import Callable
@@ -26,7 +27,8 @@ _PACKET = 4096
 _LINKS = 3
 """Links between two nodes of a group on which a packet of others may be in the way."""
 _ROUTING = "hosts:fabric=adaptive"
-_FLOW = "paths=4"
+CONTROLS = {"flow": "paths=4", "none": "paths=4,model=share"}
+"""Options of the flow engine by how endpoints control injection: by flow, or not at all."""
 _LONG = 1 << 34
 """Bytes of a flow that outlasts what is measured."""
 
@@ -49,19 +51,26 @@ class Endpoints:
 Pairs = tuple[np.ndarray, np.ndarray]
 
 
-def rows(job: Job, ends: Endpoints) -> list[tuple[str, int, int, float, str]]:
-    """Return benchmark, nodes, bytes, value and unit of everything that is predicted."""
+def rows(job: Job, ends: Endpoints, control: str = "flow") -> list[tuple[str, int, int, float, str]]:
+    """Return benchmark, nodes, bytes, value and unit of everything that is predicted.
+
+    Args:
+        job: All nodes.
+        ends: What messages cost.
+        control: How endpoints control injection, one of :data:`CONTROLS`; rates alone depend on it.
+    """
+    flow = CONTROLS[control]
     some = list(range(MEASURING_NODES))
     us, rate = "us", "MiB/s/rank"
     busy = _in_the_way(job)
     return [
         ("rr-two-sided-latency", job.nodes, LATENCY_BYTES, _ring_latency(ends), us),
-        ("rr-two-sided-bandwidth", job.nodes, RING_BYTES, _ring_rate(job, ends, _random_rings), rate),
-        ("natural-ring-bandwidth", job.nodes, RING_BYTES, _ring_rate(job, ends, _natural_rings), rate),
+        ("rr-two-sided-bandwidth", job.nodes, RING_BYTES, _ring_rate(job, ends, _random_rings, flow), rate),
+        ("natural-ring-bandwidth", job.nodes, RING_BYTES, _ring_rate(job, ends, _natural_rings, flow), rate),
         ("multiple-allreduce", job.nodes, LATENCY_BYTES, _allreduce(ends, job.nodes), us),
         ("multiple-alltoall", job.nodes, ALLTOALL_BYTES, _alltoall(ends, job.nodes), rate),
         ("congested-rr-latency", job.nodes, LATENCY_BYTES, _ring_latency(ends, busy), us),
-        ("congested-rr-bandwidth-sync", job.nodes, RING_BYTES, _congested_rate(job, ends, some), rate),
+        ("congested-rr-bandwidth-sync", job.nodes, RING_BYTES, _congested_rate(job, ends, some, flow), rate),
         ("congested-allreduce", job.nodes, LATENCY_BYTES, _allreduce(ends, len(some), busy), us),
     ]
 
@@ -109,7 +118,7 @@ def _both_ways(orders: list[np.ndarray]) -> Pairs:
     return sources, targets
 
 
-def _ring_times(job: Job, ends: Endpoints, pairs: Pairs, others: Pairs | None = None) -> np.ndarray:
+def _ring_times(job: Job, ends: Endpoints, pairs: Pairs, flow: str, others: Pairs | None = None) -> np.ndarray:
     """Return the microseconds that each rank takes to send to both neighbours and to receive from both."""
     sources, targets = pairs
     size = ceil(OUTSTANDING * RING_BYTES * ends.wire)
@@ -117,7 +126,7 @@ def _ring_times(job: Job, ends: Endpoints, pairs: Pairs, others: Pairs | None = 
     if others is not None:
         sources, targets = np.concatenate([sources, others[0]]), np.concatenate([targets, others[1]])
         sizes = np.concatenate([sizes, np.full(others[0].size, _LONG)])
-    run = flows.run(job.network, job.terminals(sources), job.terminals(targets), sizes, routing=_ROUTING, flow=_FLOW)
+    run = flows.run(job.network, job.terminals(sources), job.terminals(targets), sizes, routing=_ROUTING, flow=flow)
     done = run.times[: pairs[0].size, 1] * MICRO
     times = np.zeros(job.ranks)
     np.maximum.at(times, pairs[0], done)
@@ -131,14 +140,14 @@ def _rate(times: np.ndarray) -> float:
     return float(np.mean(2 * OUTSTANDING * RING_BYTES / times)) * MICRO / MIB
 
 
-def _ring_rate(job: Job, ends: Endpoints, rings: Callable[[Job, list[int]], Pairs]) -> float:
-    return _rate(_ring_times(job, ends, rings(job, list(range(job.nodes)))))
+def _ring_rate(job: Job, ends: Endpoints, rings: Callable[[Job, list[int]], Pairs], flow: str) -> float:
+    return _rate(_ring_times(job, ends, rings(job, list(range(job.nodes))), flow))
 
 
-def _congested_rate(job: Job, ends: Endpoints, nodes: list[int]) -> float:
+def _congested_rate(job: Job, ends: Endpoints, nodes: list[int], flow: str) -> float:
     """Return the rate in rings of some nodes, with a barrier after each round, while all other nodes congest."""
     others = [node for node in range(job.nodes) if node not in nodes]
-    times = _ring_times(job, ends, _random_rings(job, nodes), _congestors(job, others))
+    times = _ring_times(job, ends, _random_rings(job, nodes), flow, _congestors(job, others))
     barrier = ceil(log2(len(nodes))) * ends.latency(LATENCY_BYTES)
     slowest = times.reshape(len(nodes), job.per_node).max(axis=0)
     return _rate(slowest + barrier)
