@@ -134,6 +134,23 @@ def test_where_nodes_are_matters_to_short_allreduces_alone(machines, rows):
     assert f"by {most:.0%} at most".replace("%", " %") in (HARDWARE.parents[1] / "docs/hardware.md").read_text()
 
 
+def test_the_catalogue_has_the_same_racks(machines, rows):
+    """Its rack tree has each link of a trunk by itself: predictions differ by what routes that are drawn collide."""
+    fits = read_fits(HARDWARE / "calibration.json")
+    v = machines["ABCI 2.0 V"]
+    fabric = "rack-tree:racks=2,leaf=4,p=17,upper=3,trunk=6,top=2,links=4,rate=100G"
+    tree = v.model_copy(update={"fabric": fabric, "attach": "block,leaves=4"})
+    tree._folder = v._folder
+    own = {kind: fit for kind, fit in fits.items() if kind[0] == v.name}
+    most = {}
+    for nodes in (32, 48):
+        other = {row.key: row.value for row in predictions({v.name: tree}, rows, own, [nodes])}
+        near = predictions({v.name: v}, rows, own, [nodes])
+        most[nodes] = max(abs(other[row.key] / row.value - 1) for row in near if row.nodes == nodes)
+    page = (HARDWARE.parents[1] / "docs/hardware.md").read_text()
+    assert f"by {100 * most[32]:.0f} % at most on 32 nodes and {100 * most[48]:.0f} % on 48" in page
+
+
 def test_shared_trunks_slow_exchanges_between_racks(machines):
     """34 nodes of V fill a rack: exchanges of all nodes with those of the next rack are slower."""
     job = machines["ABCI 2.0 V"].job("mpi-cpu", 64)
