@@ -76,6 +76,8 @@ def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
     assert told == kept
     page = (tmp_path / "out/hardware.html").read_text()
     assert "ABCI 2.0 A, allreduce, nccl" in page
+    assert "Predicted, and beneath it what was measured." in page
+    assert "what the paper prints" not in page
     assert "congested-allreduce" in page
 
 
