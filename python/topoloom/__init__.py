@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from topoloom.design.candidates import Candidate, Candidates, candidates
     from topoloom.layout.layouts import Layout
     from topoloom.network.families import (
+        Cascade,
         Clos,
         Cluster,
         Dragonfly,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         SlimFly,
         Torus,
         TwinTorus,
+        TwistedTorus,
         Xgft,
     )
     from topoloom.network.networks import Network, network
@@ -56,6 +58,7 @@ __all__ = [
     "Application",
     "Candidate",
     "Candidates",
+    "Cascade",
     "Clos",
     "Cluster",
     "Comparison",
@@ -88,6 +91,7 @@ __all__ = [
     "TopoloomError",
     "Torus",
     "TwinTorus",
+    "TwistedTorus",
     "WorkloadResult",
     "Workloads",
     "Xgft",
@@ -104,6 +108,7 @@ _HOMES = {
     "topoloom.design.candidates": ("Candidate", "Candidates", "candidates"),
     "topoloom.layout.layouts": ("Layout",),
     "topoloom.network.families": (
+        "Cascade",
         "Clos",
         "Cluster",
         "Dragonfly",
@@ -127,6 +132,7 @@ _HOMES = {
         "SlimFly",
         "Torus",
         "TwinTorus",
+        "TwistedTorus",
         "Xgft",
     ),
     "topoloom.network.networks": ("Network",),

@@ -91,6 +91,12 @@ class Network:
     @property
     def distance_steps(self) -> int:
         """Links that a search for all distances looks at: those of the network, from every router it searches from."""
+    @property
+    def cycle_ns(self) -> float | None:
+        """
+        Nanoseconds of a cycle of a simulation, in which a flit of 64 bytes crosses the fastest link; nothing where
+        links have no rates.
+        """
     def routing_in_role(self, role: str) -> str | None:
         """The routing that plays a role, ``minimal`` or ``adaptive``, here; nothing if there is no such role."""
     def facts(self, sample: tuple[int, int] | None = None) -> Facts:

@@ -146,3 +146,16 @@ def test_text_is_inside_the_picture(tmp_path):
         longest = max(len(str(entry.get_label())) for entry in panel.legend)
         assert panel.legend_columns * (0.45 + 0.06 * longest) <= panel.width
         assert panel.foot >= 0.19 * len(panel.legend) / panel.legend_columns
+
+
+def test_hosts_are_boxes_with_their_parts():
+    network = topoloom.network("cluster:hosts=6,host=hgx-h100,fabric=(clos:radix=8,levels=2,rate=400G)").core
+    drawn = sketch(network)
+    assert len(drawn.outlines) == 6
+    for host, box in enumerate(drawn.outlines):
+        (left, bottom), (right, top) = box.min(axis=0), box.max(axis=0)
+        inside = [router for router, (x, y) in enumerate(drawn.places) if left < x < right and bottom < y < top]
+        assert inside == list(range(9 * host, 9 * host + 9))
+    heights = {tuple(sorted(set(drawn.places[54:, 1])))}
+    assert len(heights.pop()) == 2, "leaves and spines"
+    assert drawn.places[54:, 1].min() > drawn.places[:54, 1].max()

@@ -96,8 +96,10 @@ def test_equal_rates_change_nothing(topoloom, spec):
     point = ["--load", "0.3", "--warmup", "200", "--measure", "500", "--json"]
     points = [topoloom("simulate", s, *point).json()["points"][0] for s in (spec, f"{spec},rate=25G")]
     times = {"wall_s", "cpu_s", "peak_rss_bytes"}
+    units = {"accepted_gb_s", "latency_ns"}
+    assert points[1].keys() - points[0].keys() == units
     assert {key: value for key, value in points[0].items() if key not in times} == {
-        key: value for key, value in points[1].items() if key not in times
+        key: value for key, value in points[1].items() if key not in times | units
     }
 
 
@@ -156,3 +158,14 @@ def test_python_takes_the_keys():
     network = Network("torus:4x4,rate=1.6T,delay=10ns")
     assert network.core.injection_gbps == 1600
     assert json.loads(json.dumps(network.facts()["taper"]))[0]["level"] == "router"
+
+
+def test_platforms_of_simgrid_have_rates_and_delays(tmp_path):
+    path = tmp_path / "network.simgrid"
+    Network(f"{TAPERED},delay=20ns,delay.global=350ns").write(path)
+    text = path.read_text()
+    assert text.count('bandwidth="25GBps" latency="20ns"') == 72, "terminals"
+    assert text.count('bandwidth="50GBps" latency="20ns"') == 9 * 6, "local links"
+    assert text.count('bandwidth="13.28125GBps" latency="350ns"') == 36, "global links"
+    Network("hyperx:3,trunk=2,p=1").write(path, force=True)
+    assert path.read_text().count('bandwidth="25GBps" latency="1ns"') == 3

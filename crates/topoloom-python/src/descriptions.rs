@@ -173,7 +173,7 @@ impl MachineDescription {
         };
         let example = format!("machine:{}", machine.name);
         Ok(Self {
-            scaled: format!("{example},{}", machine.scaled),
+            scaled: if machine.scaled.is_empty() { example.clone() } else { format!("{example},{}", machine.scaled) },
             example,
             stands_for,
             scale: machine.scale.iter().map(scale).collect(),

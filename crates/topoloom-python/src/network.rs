@@ -7,7 +7,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use topoloom::distances::Distances;
 use topoloom::faults::{Failures, Kind};
-use topoloom::links::{Latencies, LinkTimes};
+use topoloom::links::{FLIT_BYTES, Latencies, LinkTimes, cycle_ns};
 use topoloom::metrics::diversity::{PathDiversity, path_diversity};
 use topoloom::metrics::faults::{Resilience, Sweep, resilience};
 use topoloom::metrics::{Facts, facts, facts_with};
@@ -132,6 +132,13 @@ impl Network {
     #[getter]
     fn distance_steps(&self) -> u64 {
         Distances::sources(&self.network) as u64 * self.network.links().len() as u64
+    }
+
+    /// Nanoseconds of a cycle of a simulation, in which a flit of 64 bytes crosses the fastest link; nothing where links have
+    /// no rates.
+    #[getter]
+    fn cycle_ns(&self) -> Option<f64> {
+        cycle_ns(&self.network, FLIT_BYTES)
     }
 
     /// The routing that plays a role, `minimal` or `adaptive`, here; nothing if there is no such role.

@@ -84,6 +84,11 @@ impl Latencies {
 /// Bytes of a flit, unless a run says otherwise.
 pub const FLIT_BYTES: u32 = 64;
 
+/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes crosses the fastest link, where links have rates.
+pub fn cycle_ns(network: &Network, flit_bytes: u32) -> Option<f64> {
+    network.fastest_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps)
+}
+
 /// The latency of each link of a network.
 #[derive(Debug, Clone)]
 pub struct LinkTimes {
@@ -118,8 +123,7 @@ impl LinkTimes {
             (true, None) => Layout::usual(network).router_cabinets(network),
             (true, Some(text)) => Packing::parse(text).and_then(|packing| packing.cabinets(network)).map_err(said)?,
         };
-        let cycle_ns = network.fastest_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps);
-        let this = Self { latencies: latencies.clone(), cabinets, cycle_ns };
+        let this = Self { latencies: latencies.clone(), cabinets, cycle_ns: cycle_ns(network, flit_bytes) };
         let ports = (0..network.ports().len() as u32).map(PortId);
         let longest = ports.filter(|_| network.has_wires()).filter_map(|port| this.by_delay(network, port)).max();
         within("a delay, in cycles of the fastest link,", longest.unwrap_or(1).into(), 1, 10_000)?;

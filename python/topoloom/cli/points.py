@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from topoloom.cli.console import say
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import CYCLE_NS
 from topoloom.simulation.points import Point
 
 Column = tuple[str, int, Callable[[Point], str]]
@@ -32,16 +31,22 @@ class PointTable:
     def __init__(self, curve: Curve, loads: Sequence[float]) -> None:
         self._waiting = list(loads)
         self._columns = list(COLUMNS)
-        cycle_ns = CYCLE_NS.get(curve.config["model"])
-        if cycle_ns is not None:
-            after = next(place for place, column in enumerate(COLUMNS) if column[0] == "latency") + 1
-            self._columns.insert(
-                after, ("in ns", 9, lambda point: _number((point.model_extra or {}).get("latency_ns"), 1))
-            )
+        units = curve.units
+        if units.cycle_ns is not None:
+            self._insert("latency", "in ns", 1, "latency_ns")
+        if units.injection_gbps is not None:
+            self._insert("accepted", "in GB/s", 3, "accepted_gb_s")
         print(f"{curve.spec}  routing {curve.routing}  traffic {curve.traffic}  seed {curve.config['seed']}")
-        of_ns = "" if cycle_ns is None else f" of {cycle_ns:.4g} ns"
-        print(f"loads in flits per active terminal per cycle, latency in cycles{of_ns}")
+        of_ns = "" if units.cycle_ns is None else f" of {units.cycle_ns:.4g} ns"
+        full = units.gigabytes(1.0)
+        loads_in = "flits per active terminal per cycle" if full is None else f"parts of {full:.4g} GB/s a terminal"
+        print(f"loads in {loads_in}, latency in cycles{of_ns}")
         print("".join(f"{name:>{width}}" for name, width, _ in self._columns), flush=True)
+
+    def _insert(self, after: str, name: str, decimals: int, key: str) -> None:
+        """Add a column of what points say besides, behind another."""
+        place = next(place for place, column in enumerate(self._columns) if column[0] == after) + 1
+        self._columns.insert(place, (name, 9, lambda point: _number((point.model_extra or {}).get(key), decimals)))
 
     def print_ready(self, curve: Curve) -> None:
         """Print the points that have no load before them missing."""

@@ -415,7 +415,8 @@ class Facts(Cost):
         average_hops: The mean number of links between routers on a minimal path, over ordered pairs of distinct
             terminals.
         distance_histogram: Ordered pairs of routers by distance, from 0 on.
-        moore_ratio: Routers over the Moore bound for the network radix and the diameter.
+        moore_ratio: Routers over the Moore bound for the network radix and the diameter; ``None`` of networks with
+            hosts, whose parts are no routers of one kind.
         machine: What is known of the machine that the network is, if it is one.
     """
 

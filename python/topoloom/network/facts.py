@@ -176,6 +176,7 @@ FACTS: tuple[Fact, ...] = (
         3,
         "high",
         "routers over the most that degree and diameter allow",
+        optional=True,
     ),
     Fact("Cost", "$", _of("cost_usd"), better="low", note="routers and cables, terminal cables included"),
     COST_PER_TERMINAL,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topoloom._core import Network
+from topoloom.plotting.hosts import has_hosts, of_hosts
 from topoloom.plotting.sketch import Points, Sketch, Stroke, bent, on_circle, straight, through, unit
 
 MOST_BY_FORCES = 400
@@ -21,6 +22,8 @@ def sketch(network: Network) -> Sketch:
     """Return the drawing that fits the structure of `network`."""
     shape = network.shape()
     links = links_of(network)
+    if has_hosts(links):
+        return of_hosts(network.num_routers, links)
     if shape.grid:
         return _of_grid(shape.grid, links)
     if shape.blocks:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from topoloom import _core
 from topoloom.engine.results import SaturationBound
 from topoloom.plotting import Measure, plot
-from topoloom.simulation.options import CYCLE_NS
-from topoloom.simulation.points import ZERO_LOAD, Point
+from topoloom.simulation.points import ZERO_LOAD, Point, Units
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +56,7 @@ class Curve:
         most_load: The largest load that its terminals can offer, or that will be asked for: bursts have to make up
             for pauses, and cannot offer 1 with small packets.
         note: What is to be known of how the routing runs on this network, if anything.
+        units: What its cycles and loads stand for.
     """
 
     spec: str
@@ -73,6 +73,7 @@ class Curve:
     most_load: float = 1.0
     note: str | None = None
     roles: Sequence[str] = ()
+    units: Units = field(default_factory=Units)
 
     def sorted_points(self) -> list[Point]:
         """Return the points by ascending load."""
@@ -183,6 +184,9 @@ class Curve:
             "accepted_at_1": self.accepted_at_1,
             "zero_load_latency_cycles": self.zero_load_latency,
         }
-        if (cycle_ns := CYCLE_NS.get(self.config["model"])) is not None and self.zero_load_latency is not None:
-            summary["zero_load_latency_ns"] = self.zero_load_latency * cycle_ns
+        if self.units.cycle_ns is not None and self.zero_load_latency is not None:
+            summary["zero_load_latency_ns"] = self.zero_load_latency * self.units.cycle_ns
+        if self.units.injection_gbps is not None:
+            summary["saturation_gb_s"] = self.units.gigabytes(self.saturation_load)
+            summary["accepted_max_gb_s"] = self.units.gigabytes(self.accepted_max)
         return summary | self.to_dict()

@@ -1,5 +1,7 @@
 """Points of latency-load curves: what is measured at one load, and the load that cannot be exceeded."""
 
+from dataclasses import dataclass
+
 from pydantic import BaseModel, ConfigDict
 
 from topoloom import _core
@@ -11,6 +13,29 @@ ZERO_LOAD = 0.001
 
 BOUNDED_ROUTERS = 1024
 """Saturation loads of networks of up to so many routers are told with their bound; ``topoloom bound`` has no limit."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the cycles and loads of a simulation stand for.
+
+    Attributes:
+        cycle_ns: Nanoseconds of a cycle: 64 bytes on the fastest link, or of the router model; None if of none.
+        injection_gbps: What a terminal sends at load 1, in Gb/s; None where links have no rates.
+    """
+
+    cycle_ns: float | None = None
+    injection_gbps: float | None = None
+
+    @classmethod
+    def of(cls, network: _core.Network, model: str) -> "Units":
+        """Return those of a network whose links may have rates, with routers of `model`."""
+        cycle_ns = CYCLE_NS.get(model) if network.cycle_ns is None else network.cycle_ns
+        return cls(cycle_ns, network.injection_gbps)
+
+    def gigabytes(self, load: float | None) -> float | None:
+        """Return a load in GB/s a terminal; None where links have no rates."""
+        return None if load is None or self.injection_gbps is None else load * self.injection_gbps / 8
 
 
 class Point(BaseModel):
@@ -37,7 +62,8 @@ class Point(BaseModel):
         active_terminals: Terminals that send.
         makespan_cycles: Cycles until the last packet of a trace arrived; None for other traffic.
         replicas: Simulations that the point is the mean of; absent from a point of a single one.
-        latency_ns: The mean latency in nanoseconds; absent where a cycle of the router model stands for none.
+        latency_ns: The mean latency in nanoseconds; absent where a cycle stands for none.
+        accepted_gb_s: The accepted load in GB/s a terminal; absent where links have no rates.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -60,12 +86,14 @@ class Point(BaseModel):
     active_terminals: int
     makespan_cycles: int | None = None
 
-    def with_ns(self, model: str) -> "Point":
-        """Return the point with its latency in nanoseconds as well, if cycles of the router `model` stand for some."""
-        cycle_ns = CYCLE_NS.get(model)
-        if cycle_ns is None or self.latency_cycles is None:
-            return self
-        return Point.model_validate(self.model_dump() | {"latency_ns": self.latency_cycles * cycle_ns})
+    def with_units(self, units: Units) -> "Point":
+        """Return the point with its latency in nanoseconds and its accepted load in GB/s, where `units` has these."""
+        more: dict[str, float] = {}
+        if units.cycle_ns is not None and self.latency_cycles is not None:
+            more["latency_ns"] = self.latency_cycles * units.cycle_ns
+        if (accepted := units.gigabytes(self.accepted)) is not None:
+            more["accepted_gb_s"] = accepted
+        return Point.model_validate(self.model_dump() | more) if more else self
 
     @property
     def has_answer(self) -> bool:

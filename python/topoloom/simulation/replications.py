@@ -41,7 +41,7 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
         another = simulator.point(load, never, replica=len(same))
         assert another is not None  # nobody cancels
         same.append(another)
-        curve.points[load] = merged(same).with_ns(curve.config["model"])
+        curve.points[load] = merged(same).with_units(curve.units)
 
 
 def is_narrow(point: Point, precision: float) -> bool:

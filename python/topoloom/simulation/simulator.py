@@ -13,7 +13,7 @@ from topoloom.simulation.curves import MOST_LATENCY, ChannelLoads, Curve
 from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import EngineOptions, threads_given
 from topoloom.simulation.plans import RESOLUTION
-from topoloom.simulation.points import ZERO_LOAD, Point, bound_of
+from topoloom.simulation.points import ZERO_LOAD, Point, Units, bound_of
 from topoloom.simulation.roles import roles_of, routing_on
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Simulator:
             source=source(network),
             most_load=most_load,
             note=routing.note,
+            units=Units.of(network, options.model),
         )
         # The bound is that of terminals which all send the same.
         if searching and options.rates is None:
@@ -113,7 +114,7 @@ class Simulator:
         if measured is None or measured.interrupted:
             return None
         values = {key: value for key, value in measured.items() if key != "interrupted"}
-        return Point.model_validate(values).with_ns(options.model)
+        return Point.model_validate(values).with_units(self.curve.units)
 
     def _measured(
         self, simulation: _core.Simulation, load: float, cancel: _core.CancelToken, seed: int

@@ -12,8 +12,8 @@ from topoloom.engine.results import SaturationBound
 from topoloom.files import PARQUET, ROWS, replacing, write_file
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.curves import Curve
-from topoloom.simulation.options import EngineOptions
-from topoloom.simulation.points import Point
+from topoloom.simulation.options import CYCLE_NS, EngineOptions
+from topoloom.simulation.points import Point, Units
 from topoloom.simulation.replications import merged
 from topoloom.studies import parquet
 from topoloom.studies.ledger import Ledger
@@ -234,6 +234,7 @@ def _curve(row: Row, result: Mapping[str, Any]) -> Curve:
         traffic=row["traffic"],
         config=result["config"],
         bound=_bound(result),
+        units=Units(CYCLE_NS.get(result["config"]["model"])),
     )
 
 

@@ -1,14 +1,15 @@
-//! SimGrid's platforms: routers, a host a terminal, links of 100 Gb/s both ways, and shortest paths.
+//! SimGrid's platforms: routers, a host a terminal, links with their rates and delays both ways, and shortest paths.
 //!
 //! SimGrid finds shortest paths itself (`routing="Dijkstra"`). It knows one way between neighbours, so parallel links are
-//! one with their bandwidths added. A cycle is 1 ns, a host computes 1 Gflop a second: change what your machines have.
+//! one with their bandwidths added. Where the network does not say, a link has 100 Gb/s, and a cycle is 1 ns; a host computes
+//! 1 Gflop a second: change what your machines have.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::{Format, Holds, Timing};
 use crate::error::Result;
-use crate::network::{LinkClass, Network, TerminalId};
+use crate::network::{LinkClass, Network, PortId, TerminalId};
 
 pub(super) const FORMAT: Format = Format {
     name: "simgrid",
@@ -32,20 +33,24 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
     let terminals = 0..network.num_terminals() as u32;
     terminals.clone().for_each(|id| add(format_args!("    <host id=\"terminal-{id}\" speed=\"1Gf\"/>\n")));
     network.routers().for_each(|router| add(format_args!("    <router id=\"router-{router}\"/>\n")));
-    let of_terminals = timing.of_class(LinkClass::Terminal);
-    let mut trunks: BTreeMap<[u32; 2], (u32, u32)> = BTreeMap::new();
+    let bandwidth = |port: PortId| network.gbps(port).map_or(BANDWIDTH, |gbps| gbps / 8.0);
+    let mut trunks: BTreeMap<[u32; 2], (f64, f64)> = BTreeMap::new();
     for link in network.links() {
         let trunk = trunks.entry(network.routers_of(link).map(|router| router.0)).or_default();
-        trunk.0 += 1;
-        trunk.1 = trunk.1.max(timing.of(network, link).unwrap_or(1));
+        let cycles = || f64::from(timing.of(network, link).unwrap_or(1));
+        trunk.0 += bandwidth(link.ends[0]);
+        trunk.1 = trunk.1.max(network.wire(link.ends[0]).latency_ns.unwrap_or_else(cycles));
     }
     for id in terminals.clone() {
+        let port = network.terminal_port(TerminalId(id));
+        let cycles = || f64::from(timing.of_class(LinkClass::Terminal));
+        let of_terminals = network.wire(port).latency_ns.unwrap_or_else(cycles);
+        let bandwidth = bandwidth(port);
         add(format_args!(
-            "    <link id=\"terminal-link-{id}\" bandwidth=\"{BANDWIDTH}GBps\" latency=\"{of_terminals}ns\" sharing_policy=\"SPLITDUPLEX\"/>\n"
+            "    <link id=\"terminal-link-{id}\" bandwidth=\"{bandwidth}GBps\" latency=\"{of_terminals}ns\" sharing_policy=\"SPLITDUPLEX\"/>\n"
         ));
     }
-    for ([a, b], (count, latency)) in &trunks {
-        let bandwidth = BANDWIDTH * f64::from(*count);
+    for ([a, b], (bandwidth, latency)) in &trunks {
         add(format_args!(
             "    <link id=\"link-{a}-{b}\" bandwidth=\"{bandwidth}GBps\" latency=\"{latency}ns\" sharing_policy=\"SPLITDUPLEX\"/>\n"
         ));

@@ -69,7 +69,8 @@ pub struct Facts {
     pub average_hops: Option<f64>,
     /// Ordered pairs of routers by distance, from 0 on.
     pub distance_histogram: Vec<u64>,
-    /// Routers over the Moore bound for the network radix and the diameter.
+    /// Routers over the Moore bound for the network radix and the diameter; `None` of networks with hosts, whose parts are no
+    /// routers of one kind.
     pub moore_ratio: Option<f64>,
     /// What is known of the machine that the network is, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +122,10 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
         diameter_at_least: distances.largest(),
         average_distance: distances.average_distance(),
         average_hops: distances.average_hops(),
-        moore_ratio: distances.diameter().map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),
+        moore_ratio: distances
+            .diameter()
+            .filter(|_| hosts.routers == 0)
+            .map(|diameter| routers as f64 / moore_bound(network_radix, diameter)),
         machine: machine_facts(network),
         cost: cost.expect("the default list prices every network"),
         component_sizes: distances.component_sizes,
@@ -156,6 +160,7 @@ mod tests {
         assert_eq!(moore_bound(2, 3), 7.0, "and a ring of seven");
         assert_eq!(moore_bound(4, 0), 1.0);
         assert_eq!(of("slimfly:q=5").moore_ratio, Some(1.0));
+        assert_eq!(of("cluster:hosts=4,fabric=(mesh:4,rate=1G)").moore_ratio, None);
         assert!((of("flex:26x26x3").moore_ratio.expect("connected") - 0.20278).abs() < 5e-6, "published: 20.278 %");
     }
 

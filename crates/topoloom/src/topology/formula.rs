@@ -1,6 +1,8 @@
-//! Whole numbers computed from others, as machines write them into their specs: `{groups * 32}`.
+//! Whole numbers computed from others, as machines write them into their specs: `{groups * 32}`, `{min(groups, 166)}`,
+//! `{floor(racks, 7)}`.
 
-/// What `formula` is: numbers and names, + - * / and brackets. Quotients must be whole, and no number is below 0.
+/// What `formula` is: numbers and names, + - * / and brackets, the lesser of two numbers by `min`, a quotient without its remainder
+/// by `floor`. Quotients must be whole, and no number is below 0.
 ///
 /// # Errors
 /// A sentence on what is wrong, without the formula.
@@ -46,6 +48,16 @@ impl<'a> Reader<'a> {
         Ok(total)
     }
 
+    /// The arguments of a function, whose bracket is open, and what it makes of them.
+    fn function(&mut self, name: &str) -> Result<u64, String> {
+        let first = self.sum()?;
+        self.sign(",").ok_or_else(|| format!("{name} takes two numbers, as in {name}(7, 2)"))?;
+        let second = self.sum()?;
+        self.sign(")").ok_or_else(|| "a bracket is not closed".to_owned())?;
+        let found = if name == "min" { Some(first.min(second)) } else { first.checked_div(second) };
+        found.ok_or_else(|| format!("{name}({first}, {second}) divides by 0"))
+    }
+
     fn factor(&mut self) -> Result<u64, String> {
         if self.sign("(").is_some() {
             let found = self.sum()?;
@@ -54,6 +66,9 @@ impl<'a> Reader<'a> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest.trim_start();
+        if matches!(word, "min" | "floor") && self.sign("(").is_some() {
+            return self.function(word);
+        }
         let number = word.parse().ok();
         number.or_else(|| (self.name)(word)).ok_or_else(|| format!("'{word}' is neither a number nor a key"))
     }
@@ -69,6 +84,9 @@ mod tests {
         assert_eq!(of("groups*32 + 2 * (groups - 1)"), Ok(202));
         assert_eq!(of("groups / 4 * 2"), Err("6 / 4 is no whole number".to_owned()));
         assert_eq!(of("12 / groups"), Ok(2));
+        assert_eq!(of("2 * min(groups, 4) + floor(groups, 4)"), Ok(9));
+        assert_eq!(of("floor(1, 0)"), Err("floor(1, 0) divides by 0".to_owned()));
+        assert_eq!(of("min(1)"), Err("min takes two numbers, as in min(7, 2)".to_owned()));
         assert_eq!(of("2 - groups"), Err("2 - 6 is out of range".to_owned()));
         assert_eq!(of("1 / 0"), Err("1 / 0 is no whole number".to_owned()));
         assert_eq!(of("racks"), Err("'racks' is neither a number nor a key".to_owned()));

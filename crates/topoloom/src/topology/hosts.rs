@@ -22,6 +22,12 @@ pub const HOSTS: &[(&str, &str)] = &[
     ("cray-ex", include_str!("hosts/cray-ex.toml")),
     ("tpu-v4", include_str!("hosts/tpu-v4.toml")),
     ("abci-a", include_str!("hosts/abci-a.toml")),
+    ("mi250x-8", include_str!("hosts/mi250x-8.toml")),
+    ("aurora", include_str!("hosts/aurora.toml")),
+    ("gh200-4", include_str!("hosts/gh200-4.toml")),
+    ("leonardo", include_str!("hosts/leonardo.toml")),
+    ("summit", include_str!("hosts/summit.toml")),
+    ("hpn", include_str!("hosts/hpn.toml")),
     ("slingshot-8", include_str!("hosts/slingshot-8.toml")),
 ];
 

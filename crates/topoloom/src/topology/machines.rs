@@ -24,6 +24,26 @@ macro_rules! machines {
 }
 
 machines! {
+    "frontier",
+    "aurora",
+    "perlmutter",
+    "lumi",
+    "alps",
+    "leonardo",
+    "summit",
+    "fugaku",
+    "sequoia",
+    "mira",
+    "titan",
+    "piz-daint",
+    "tpu-v4",
+    "tpu-v4-twisted",
+    "hyperx-sc19",
+    "slimfly-nsdi24",
+    "superpod-h100",
+    "hpn-7",
+    "meta-24k",
+    "gb200-superpod",
     "abci-v",
     "abci-a",
     "slingshot-64x8",
@@ -479,9 +499,9 @@ mod tests {
             facts.dedup();
             assert_eq!(facts.len(), machine.figures.len(), "{name} gives a figure twice");
             assert!(!machine.assumptions.is_empty(), "{name}");
-            let spec = format!("machine:{name},{}", machine.scaled);
+            let spec = format!("machine:{name},{}", machine.scaled).trim_end_matches(',').to_owned();
             let network = build(&spec).expect(&spec);
-            assert!((256..=1024).contains(&network.num_terminals()), "{spec}: {}", network.num_terminals());
+            assert!((200..=1024).contains(&network.num_terminals()), "{spec}: {}", network.num_terminals());
             assert!(network.has_rates() && network.has_delays(), "{spec}");
             assert_eq!(network.spec(), spec);
         }

@@ -133,6 +133,7 @@ macro_rules! families {
 families! {
     mesh: FAMILY;
     torus: FAMILY;
+    twistedtorus: FAMILY;
     twintorus: FAMILY;
     hypercube: FAMILY, FOLDED;
     hyperx: FAMILY;
@@ -140,6 +141,7 @@ families! {
     clos: FAMILY;
     xgft: FAMILY;
     dragonfly: FAMILY;
+    cascade: FAMILY;
     dragonflyplus: FAMILY;
     slimfly: FAMILY;
     flex: FAMILY;

@@ -1,6 +1,7 @@
 //! What any family takes: rates and delays of links, all at once or by their class.
 
 use super::params::Params;
+use super::torus::WIDTHS;
 use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{LinkClass, Network, Peer, PortId, Wire};
@@ -64,8 +65,19 @@ fn applied(network: Network, params: &Params) -> Result<Network> {
     let wires = LinkClass::ALL.map(|class| of_class(params, class));
     let terminals = keys_of(LinkClass::Terminal).iter().any(|key| params.has(key));
     let ports: Vec<LinkClass> = network.ports().iter().map(|port| port.class).collect();
-    let network = network.with_wires(|port, known| wires[ports[port.index()] as usize].or(known));
+    // A torus has multiplied the rate of each dimension itself.
+    let multiplied = params.has(WIDTHS.name);
+    let network = network.with_wires(|port, known| {
+        let class = ports[port.index()];
+        let said = wires[class as usize];
+        if multiplied && class == LinkClass::Local { known.or(said) } else { said.or(known) }
+    });
     Ok(if terminals { network.with_terminal_wires() } else { network })
+}
+
+/// The rate of local links in Gb/s, if the spec says one.
+pub(super) fn local_gbps(params: &Params) -> Option<f64> {
+    of_class(params, LinkClass::Local).gbps
 }
 
 /// What the spec says of a class of links.
@@ -154,6 +166,23 @@ mod tests {
         assert_eq!((apart.injection_gbps(), apart.has_terminal_links()), (Some(400.0), true));
         let plain = build("torus:4x4").expect("small");
         assert_eq!((plain.has_rates(), plain.injection_gbps(), plain.wire(PortId(0))), (false, None, Wire::UNSAID));
+    }
+
+    #[test]
+    fn dimensions_of_a_torus_may_have_rates_of_their_own() {
+        let network = build("torus:3x4x5,p=2,widths=2x1x3,rate=10G,rate.terminal=7G,delay=5ns").expect("small");
+        for (port, at) in (0..).zip(network.ports()) {
+            let (_, local) = network.local_port(PortId(port));
+            let gbps = if at.class == LinkClass::Terminal { 7.0 } else { [20.0, 10.0, 30.0][(local as usize - 2) / 2] };
+            assert_eq!(network.wire(PortId(port)), Wire { gbps: Some(gbps), latency_ns: Some(5.0), length_m: None });
+        }
+        for (spec, words) in [
+            ("torus:4x4,widths=2x1", "widths needs rate or rate.local"),
+            ("torus:4x4,widths=2,rate=1G", "widths has 1 numbers; it must have 2, one for each dimension"),
+        ] {
+            let sentence = build(spec).expect_err(spec).to_string();
+            assert!(sentence.contains(words), "{spec}: {sentence}");
+        }
     }
 
     #[test]

@@ -554,3 +554,51 @@ fn racks_are_joined_by_director_switches() {
     assert_eq!(n.orbits().iter().map(|(_, size)| size).sum::<u32>(), 23);
     assert_eq!(counts("rack-tree:racks=1,leaf=2,p=3,upper=1,top=2"), (3, 6, 2, 4, 2));
 }
+
+#[test]
+fn twisted_tori_shift_the_long_dimensions() {
+    let n = network("twisted-torus:3x3x6");
+    let grid = Grid { sides: vec![3, 3, 6] };
+    // Neighbours are those of the infinite grid modulo the vectors (3, 0, 3), (0, 3, 3) and (0, 0, 6).
+    let same = |d: [i64; 3]| d[0] % 3 == 0 && d[1] % 3 == 0 && (d[2] - d[0] - d[1]) % 6 == 0;
+    let steps = |a: u32, b: u32| {
+        let (a, b) = (grid.coordinates(a), grid.coordinates(b));
+        let apart: Vec<i64> = a.iter().zip(&b).map(|(a, b)| i64::from(*b) - i64::from(*a)).collect();
+        let unit = |i: usize, sign: i64| {
+            let mut left = [apart[0], apart[1], apart[2]];
+            left[i] -= sign;
+            same(left)
+        };
+        (0..3).flat_map(|i| [unit(i, 1), unit(i, -1)]).filter(|joined| *joined).count()
+    };
+    assert_eq!(edges(&n), expected(54, steps));
+    let facts = |spec: &str| crate::distances::Distances::new(&network(spec));
+    assert!(facts("twisted-torus:4x4x8").diameter() < facts("torus:4x4x8").diameter());
+    for spec in ["twisted-torus:4x4x4", "twisted-torus:4x6", "twisted-torus:1x2"] {
+        assert!(mistake(spec).contains("must be k and 2k"), "{}", mistake(spec));
+    }
+}
+
+#[test]
+fn groups_of_a_cascade_are_grids() {
+    let n = network("cascade:columns=4,rows=3,trunk=2,p=2,g=4,pair=5");
+    let place = |router: u32| (router / 12, router % 4, router % 12 / 4);
+    let local = |a: u32, b: u32| match (place(a), place(b)) {
+        ((g, x, y), (h, u, v)) if g == h && y == v && x != u => 1,
+        ((g, x, y), (h, u, v)) if g == h && x == u && y != v => 2,
+        _ => 0,
+    };
+    let mut within = edges(&n);
+    within.retain(|(a, b)| a / 12 == b / 12);
+    assert_eq!(within, expected(48, local));
+    let mut of_router = [0; 48];
+    let mut of_pair = std::collections::BTreeMap::new();
+    for (a, b) in edges(&n).into_iter().filter(|(a, b)| a / 12 != b / 12) {
+        of_router[a as usize] += 1;
+        of_router[b as usize] += 1;
+        *of_pair.entry((a / 12, b / 12)).or_insert(0) += 1;
+    }
+    assert!(of_router.iter().all(|&links| links == 1 || links == 2));
+    assert_eq!(of_pair.into_values().collect::<Vec<_>>(), [5; 6]);
+    assert_eq!(counts("cascade:columns=16,rows=6,trunk=3,p=4,g=1,pair=1"), (96, 384, 6 * 120 + 16 * 15 * 3, 34, 30));
+}

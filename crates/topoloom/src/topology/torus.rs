@@ -2,25 +2,31 @@
 //!
 //! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -.
 //! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
-//! `double=true`; a dimension of size 1 has none. Link class: `local`.
+//! `double=true`; a dimension of size 1 has none. Link class: `local`. With `widths=2x1x2` links of the first and of the third
+//! dimension carry twice what `rate` says.
 
 use super::params::{P, Params, product};
+use super::rates::local_gbps;
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
 use crate::error::Result;
-use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, WorstCase};
+use crate::network::{Grid, Lattice, LinkClass, Network, NetworkBuilder, Structure, Wire, WorstCase};
 
 pub(super) const FAMILY: Family = Family {
     name: "torus",
     summary: "k-ary n-dimensional torus, any radix per dimension",
     sizes: Some("16x8x8"),
-    keys: &[P, Key::new("double", Kind::Flag, "true: two links in dimensions of size 2 (default false)")],
+    keys: &[P, Key::new("double", Kind::Flag, "true: two links in dimensions of size 2 (default false)"), WIDTHS],
     example: "torus:16x8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
     routings: &["dor"],
     roles: Roles { minimal: "dor", adaptive: "amin" },
     build,
 };
+
+/// What the links of a dimension carry.
+pub(super) const WIDTHS: Key =
+    Key::new("widths", Kind::Sides, "how many times the rate links of each dimension carry, as 2x1x2 (default 1 each)");
 
 /// A torus's grid of routers. Terminals of one router share its coordinates.
 #[derive(Debug)]
@@ -60,6 +66,7 @@ fn build(params: &Params) -> Result<Network> {
     let routers = product(grid.sides.iter().copied());
     let loops = grid.sides.iter().filter(|&&side| side > 1).count();
     params.guard_size(routers, product([routers, p.into()]), product([routers, loops as u128]))?;
+    let widths = read_widths(params, grid.sides.len())?;
     let routers = routers as u32;
     let mut builder = NetworkBuilder::new(routers).terminals_everywhere(p);
     let mut stride = 1;
@@ -72,8 +79,25 @@ fn build(params: &Params) -> Result<Network> {
             }
             let next = if place + 1 < side { router + stride } else { router - place * stride };
             builder.ranked_link((router, plus), (next, minus), LinkClass::Local);
+            if let Some(rates) = &widths {
+                builder.wire(Wire { gbps: Some(rates[dimension as usize]), ..Wire::UNSAID });
+            }
         }
         stride *= side;
     }
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(Torus { grid, double }))
+}
+
+/// The rate of the links of each dimension in Gb/s, if `widths` says that they differ.
+fn read_widths(params: &Params, dimensions: usize) -> Result<Option<Vec<f64>>> {
+    let Some(widths) = params.sides(WIDTHS.name) else { return Ok(None) };
+    if widths.len() != dimensions {
+        return Err(params.mistake(format!(
+            "widths has {} numbers; it must have {dimensions}, one for each dimension",
+            widths.len()
+        )));
+    }
+    let rate =
+        local_gbps(params).ok_or_else(|| params.mistake("widths needs rate or rate.local, which it multiplies"))?;
+    Ok(Some(widths.into_iter().map(|width| f64::from(width) * rate).collect()))
 }
