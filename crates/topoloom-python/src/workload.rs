@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
-use topoloom::workload::{self, Mapping, Op};
+use topoloom::workload::{self, Mapping, Op, Room};
 
 use crate::compute::try_compute;
 use crate::error::raise;
@@ -24,16 +24,34 @@ type Times<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'
 
 #[pymethods]
 impl Workload {
-    /// The application that `spec` names, for at most `room` tasks.
+    /// The application that `spec` names, for at most `room` tasks; what messages of a collective carry is recorded if asked.
     #[new]
-    fn new(py: Python<'_>, spec: &str, room: u32) -> PyResult<Self> {
+    #[pyo3(signature = (spec, room, records=false))]
+    fn new(py: Python<'_>, spec: &str, room: u32, records: bool) -> PyResult<Self> {
+        let room = Room::from(room);
+        let room = if records { room.recording() } else { room };
         try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
-    /// The application that `spec` names, for as many tasks as a network has room for.
+    /// The application that `spec` names, for at most `room` tasks on a network, or as many as that has room for; its links
+    /// have this rate unless they have rates of their own.
     #[staticmethod]
-    fn on(py: Python<'_>, spec: &str, network: &Network) -> PyResult<Self> {
-        Self::new(py, spec, room(network))
+    #[pyo3(signature = (spec, network, room=None, rate=None))]
+    fn on(py: Python<'_>, spec: &str, network: &Network, room: Option<u32>, rate: Option<&str>) -> PyResult<Self> {
+        let own = Room::of(&network.network, rate.and_then(topoloom::catalogue::values::rate));
+        let own = room.map_or(own, |tasks| own.with_tasks(tasks));
+        try_compute(py, || workload::build(spec, own)).map(|workload| Self(Arc::new(workload)))
+    }
+
+    /// What each message of a collective carries: whether its receiver combines it with what it has, and spans of the buffer
+    /// as (first byte, bytes). None if that was not recorded, or no message says.
+    #[allow(clippy::type_complexity)]
+    fn carried(&self) -> Option<Vec<(bool, Vec<(u64, u64)>)>> {
+        let spans = |message: u32| {
+            let spans = self.0.spans(message)?.iter().map(|span| (span.start, span.bytes)).collect();
+            Some((self.0.reduces(message), spans))
+        };
+        (0..self.0.messages().len() as u32).map(spans).collect()
     }
 
     /// What it was built from.
@@ -58,6 +76,12 @@ impl Workload {
     #[getter]
     fn total_bytes(&self) -> u128 {
         self.0.total_bytes()
+    }
+
+    /// What the bandwidth of a collective is measured by: bytes, and the factor of the bus bandwidth.
+    #[getter]
+    fn yardstick(&self) -> Option<(f64, f64)> {
+        self.0.yardstick().map(|yardstick| (yardstick.bytes, yardstick.bus))
     }
 
     /// What a user should know, a sentence each.

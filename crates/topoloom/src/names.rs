@@ -201,6 +201,7 @@ mod tests {
             "routing table",
             "traffic pairs",
             "traffic trace",
+            "app msccl",
             "app goal",
             "app messages",
             "layout layout",

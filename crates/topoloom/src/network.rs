@@ -207,6 +207,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         HostParts::default()
     }
 
+    /// The hosts that its terminals are parts of, so many after the other.
+    fn hosts(&self) -> Option<Hosts> {
+        None
+    }
+
     /// The part of the network that is bought with it, of which hosts are no part: their interfaces are its terminals.
     fn bought(&self) -> Option<&Network> {
         None
@@ -238,6 +243,15 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     fn worst_case(&self) -> WorstCase {
         WorstCase::LongestMatching
     }
+}
+
+/// Hosts of equally many terminals each, which follow one another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hosts {
+    /// Terminals of a host.
+    pub terminals: u32,
+    /// What one of them sends to others of its host at most, in Gb/s.
+    pub inside_gbps: f64,
 }
 
 /// What of a network is parts of hosts: the rest is the fabric that joins them.

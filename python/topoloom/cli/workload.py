@@ -142,6 +142,7 @@ def _run(job: WorkloadJob, command: list[str]) -> Workloads:
 
 def print_workloads(found: Workloads) -> None:
     """Print one row a result, with a bar for how long it took beside the baseline."""
+    collective = any(result.busbw_gb_s is not None for result in found.results)
     relative = {(r.app, r.spec): found.relative(r.spec, r.app) for r in found.results}
     longest = max((value for value in relative.values() if value is not None), default=1.0)
     rows = []
@@ -158,12 +159,17 @@ def print_workloads(found: Workloads) -> None:
             "–" if result.over_ideal is None else f"{result.over_ideal:.2f}",
             f"{result.tasks:,}",
             f"{result.flows:,}",
+            *([_rate(result.algbw_gb_s), _rate(result.busbw_gb_s)] if collective else []),
         ])  # fmt: skip
     columns = ["application", "network", "routing", "", "makespan", "relative", "ideal", "/ ideal", "tasks", "messages"]
-    print_table(columns, rows, left=4)
+    print_table([*columns, *(["algbw GB/s", "busbw GB/s"] if collective else [])], rows, left=4)
     for assumption in found.assumptions:
         print(assumption)
     _print_coalesced(found.results)
+
+
+def _rate(gb_s: float | None) -> str:
+    return "–" if gb_s is None else f"{gb_s:.4g}"
 
 
 def _print_coalesced(results: list[WorkloadResult]) -> None:

@@ -25,7 +25,7 @@ class Application:
     """
 
     def __init__(self, spec: str, tasks: int) -> None:
-        self.core = _core.Workload(spec, tasks)
+        self.core, self._room = _core.Workload(spec, tasks), tasks
 
     def __repr__(self) -> str:
         return f"Application({self.core.spec!r}, tasks={self.core.tasks})"
@@ -57,6 +57,22 @@ class Application:
         table = np.empty(self.num_messages, [("source", np.uint32), ("target", np.uint32), ("bytes", np.uint64)])
         table["source"], table["target"], table["bytes"] = self.core.messages()
         return table
+
+    def carried(self) -> list[tuple[bool, list[tuple[int, int]]]]:
+        """Return what each message of a collective carries: (combined, spans).
+
+        `combined` is False where the receiver takes what it gets instead of what it has. A span is (first byte,
+        bytes) of the collective's buffer: ``size`` bytes that all ranks of the group have alike, of which block i is
+        that of its i-th rank. Of an all-to-all, what its i-th rank has for its j-th one is block n i + j; of
+        ``send-recv``, block i is what the i-th rank sends.
+
+        Raises:
+            TopoloomError: An application that is no collective.
+        """
+        told = _core.Workload(self.core.spec, self._room, records=True).carried()
+        if told is None or len(told) != self.num_messages or not all(spans for _, spans in told):
+            raise TopoloomError(f"{self.core.spec} is no collective; its messages do not say what they carry")
+        return told
 
     def program(self, task: int) -> list[tuple[str, float]]:
         """Return what a task does: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``."""

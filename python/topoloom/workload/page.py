@@ -47,6 +47,7 @@ def render_workloads(found: Workloads) -> str:
             settings=_settings(found),
             extra=extra,
             busiest=_busiest,
+            collective=any(result.busbw_gb_s is not None for result in found.results),
             coalesced=any(result.coalesced_share for result in found.results),
             time_text=time_text,
             data={"figures": [figure["data"] for figure in [*figures, *over_time]]},

@@ -21,6 +21,8 @@ class WorkloadResult(BaseModel):
         events: What the engine did: cycles simulated, or events of the flow engine.
         message_mean_s: Mean seconds from when a message can be sent until all of it has arrived.
         message_p99_s: The 99th percentile of these.
+        data_bytes: Bytes of the data of a collective, of all its iterations, as nccl-tests count them; None of others.
+        bus_factor: What its algorithm bandwidth is multiplied by for the bus bandwidth.
         wall_s: Seconds that the engine ran.
         peak_rss_bytes: The largest memory of the process so far.
         interrupted: Whether it was stopped early.
@@ -42,6 +44,8 @@ class WorkloadResult(BaseModel):
     events: int
     message_mean_s: float | None = None
     message_p99_s: float | None = None
+    data_bytes: float | None = None
+    bus_factor: float | None = None
     wall_s: float
     peak_rss_bytes: int
     interrupted: bool = False
@@ -56,6 +60,17 @@ class WorkloadResult(BaseModel):
     def over_ideal(self) -> float | None:
         """The makespan in parts of the ideal one; None if it is not known, or takes no time."""
         return self.makespan_s / self.ideal_s if self.makespan_s is not None and self.ideal_s else None
+
+    @property
+    def algbw_gb_s(self) -> float | None:
+        """The algorithm bandwidth of a collective in GB/s: its data over the makespan."""
+        return self.data_bytes / self.makespan_s / 1e9 if self.data_bytes is not None and self.makespan_s else None
+
+    @property
+    def busbw_gb_s(self) -> float | None:
+        """Its bus bandwidth in GB/s: the former by what the hardware bounds, whatever the number of ranks."""
+        own = self.algbw_gb_s
+        return None if own is None or self.bus_factor is None else own * self.bus_factor
 
     @property
     def routing_text(self) -> str:

@@ -70,8 +70,9 @@ class WorkloadRun:
 
     def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
         """Check all that can be checked, and return what runs it."""
-        workload = _core.Workload(self.app, self.room)
         options = self.options
+        workload = _core.Workload.on(self.app, self.network, self.room, options.rate)
+        data_bytes, bus_factor = workload.yardstick or (None, None)
         about = {
             "spec": self.network.spec,
             **source(self.network),
@@ -82,6 +83,8 @@ class WorkloadRun:
             "mapping": options.mapping,
             "tasks": workload.tasks,
             "bytes": workload.total_bytes,
+            "data_bytes": data_bytes,
+            "bus_factor": bus_factor,
             "notes": workload.notes,
             "version": _core.__version__,
             "seed": options.seed,

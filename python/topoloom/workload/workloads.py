@@ -78,6 +78,8 @@ class Workloads(Page):
             result.model_dump()
             | {
                 "over_ideal": result.over_ideal,
+                "algbw_gb_s": result.algbw_gb_s,
+                "busbw_gb_s": result.busbw_gb_s,
                 "baseline": self.baseline,
                 "relative": self.relative(result.spec, result.app),
             }

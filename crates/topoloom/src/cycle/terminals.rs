@@ -305,7 +305,7 @@ impl Terminals {
                     (packet.destination, next_of(trace, rest))
                 }
                 Demand::Messages(driver) => {
-                    let packet = driver.take(place);
+                    let packet = driver.take(place, now);
                     // Packets of a workload bear their message where others bear the cycle of their creation.
                     created = packet.message;
                     (packet.destination, driver.next_size(place).map_or((NEVER, 0), |size| (now, size)))

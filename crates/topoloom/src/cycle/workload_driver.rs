@@ -244,13 +244,17 @@ impl WorkloadDriver {
         self.queues[place as usize].front().map(|sending| sending.left.min(self.plan.packet))
     }
 
-    /// Takes the next packet of the terminal at `place`, which has one.
-    pub fn take(&mut self, place: u32) -> MessagePacket {
+    /// Takes the next packet of the terminal at `place`, which has one. What waits for the message to leave begins with its
+    /// last packet, at the same terminal.
+    pub fn take(&mut self, place: u32, now: u32) -> MessagePacket {
         let queue = &mut self.queues[place as usize];
         let Some(Transmission { message, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
         let left = left - left.min(self.plan.packet);
         if left > 0 {
             queue.push_back(Transmission { message, left });
+        } else if self.progress.has_connections() {
+            self.progress.left(message, &mut self.ready);
+            self.begin(now, &mut Vec::new());
         }
         let target = self.plan.workload.messages()[message as usize].target;
         MessagePacket { message, destination: self.plan.mapping.terminal(target) }

@@ -24,6 +24,14 @@ pub trait Script {
     /// A message was delivered: appends what that lets begin.
     fn delivered(&mut self, message: u32, out: &mut Vec<Ready>);
 
+    /// All of a message has left its task: appends what that lets begin. Called where [`Script::waits_for_leaving`].
+    fn left(&mut self, _message: u32, _out: &mut Vec<Ready>) {}
+
+    /// True if something may wait for messages to leave their tasks.
+    fn waits_for_leaving(&self) -> bool {
+        false
+    }
+
     /// A computation has ended: appends what that lets begin.
     fn computed(&mut self, op: u32, out: &mut Vec<Ready>);
 
@@ -41,6 +49,14 @@ impl<W: AsRef<Workload>> Script for Progress<W> {
 
     fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
         self.delivered(message, out);
+    }
+
+    fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
+        self.left(message, out);
+    }
+
+    fn waits_for_leaving(&self) -> bool {
+        self.has_connections()
     }
 
     fn computed(&mut self, op: u32, out: &mut Vec<Ready>) {
@@ -102,8 +118,10 @@ pub fn run(
     };
     let alone = Alone::new(network, routing, workload.messages(), &ends, config);
     let ideal_s = alone.bound(|network| ideal(workload, network));
+    let reduces = |message: u32| workload.reduces(message);
     shorter(|detours| {
-        let engine = Engine::new(network, routing, workload.messages(), &ends, config, ideal_s, detours);
+        let told = (&ends as &dyn Fn(u32) -> _, &reduces as &dyn Fn(u32) -> _);
+        let engine = Engine::new(network, routing, workload.messages(), told, config, ideal_s, detours);
         engine.run(&mut Progress::new(workload), control)
     })
 }
@@ -153,7 +171,8 @@ pub fn run_flows(
     let alone = Alone::new(network, routing, flows, &ends, config);
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
     shorter(|detours| {
-        let engine = Engine::new(network, routing, flows, &ends, config, ideal_s, detours);
+        let told = (&ends as &dyn Fn(u32) -> _, &(|_: u32| true) as &dyn Fn(u32) -> _);
+        let engine = Engine::new(network, routing, flows, told, config, ideal_s, detours);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
 }
@@ -267,6 +286,8 @@ struct Engine<'a> {
     network: &'a Network,
     messages: &'a [Message],
     ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+    /// Whether its receiver combines a message with what it has.
+    reduces: &'a dyn Fn(u32) -> bool,
     config: &'a FlowConfig,
     paths: Paths<'a>,
     /// Where sending and receiving costs something.
@@ -301,7 +322,7 @@ impl<'a> Engine<'a> {
         network: &'a Network,
         routing: &'a AnyRouting,
         messages: &'a [Message],
-        ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+        (ends, reduces): (&'a dyn Fn(u32) -> [TerminalId; 2], &'a dyn Fn(u32) -> bool),
         config: &'a FlowConfig,
         ideal_s: f64,
         detours: bool,
@@ -313,6 +334,7 @@ impl<'a> Engine<'a> {
             network,
             messages,
             ends,
+            reduces,
             config,
             endpoints: config.endpoint.as_ref().map(|costs| Endpoints::new(costs, tasks(messages))),
             adaptive: (detours && paths.adapt()).then(|| AdaptivePaths::new(channels)),
@@ -396,6 +418,11 @@ impl<'a> Engine<'a> {
         }
         // In the order of messages, whichever class was first by a rounding.
         done.sort_unstable_by_key(|(message, _)| *message);
+        if script.waits_for_leaving() {
+            for &(message, _) in &done {
+                self.left(message, script)?;
+            }
+        }
         for (message, delay_s) in done {
             if self.paths.have_delays() || self.config.endpoint.is_some() {
                 self.set_timer(now + delay_s + self.latency_s(), Event::Deliver(message));
@@ -408,6 +435,7 @@ impl<'a> Engine<'a> {
             match timer.event {
                 Event::Begin(message) => {
                     if !self.begin(message)? {
+                        self.left(message, script)?;
                         self.set_timer(now + self.latency_s(), Event::Deliver(message));
                     }
                 }
@@ -462,12 +490,18 @@ impl<'a> Engine<'a> {
     /// A message is at its terminal: its task takes it in as soon as it is free.
     fn deliver(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
         let Message { target, bytes, .. } = self.messages[message as usize];
-        let now = self.now;
-        match self.endpoints.as_mut().map(|endpoints| endpoints.receive(target, bytes, now)) {
+        let (now, combined) = (self.now, if (self.reduces)(message) { bytes } else { 0 });
+        match self.endpoints.as_mut().map(|endpoints| endpoints.receive(target, combined, now)) {
             Some(taken) if taken > now => self.set_timer(taken, Event::Received(message)),
             _ => self.received(message, script)?,
         }
         Ok(())
+    }
+
+    /// All of a message has left its task, and perhaps lets others be sent.
+    fn left(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
+        script.left(message, &mut self.ready);
+        self.begin_all(script, Record::by_leaving(message))
     }
 
     fn received(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
@@ -583,6 +617,7 @@ impl<'a> Engine<'a> {
                     } else if !self.begin(message)? {
                         self.record.local_messages += 1;
                         self.record.message_ends(message, self.now);
+                        script.left(message, &mut self.ready);
                         script.delivered(message, &mut self.ready);
                         self.causes.resize(self.ready.len(), Record::by_message(message));
                     }

@@ -18,6 +18,8 @@ const BUSIEST: usize = 10;
 const START: u32 = u32::MAX;
 /// Marks a cause that is a computation.
 const COMPUTED: u32 = 1 << 31;
+/// Marks a cause that is a message when it has left its task, not when it has arrived.
+const LEFT: u32 = 1 << 30;
 
 /// What a run tells. The names are the keys of the JSON.
 #[derive(Debug, Clone, Serialize)]
@@ -217,6 +219,11 @@ impl Record {
     /// The cause of what a message lets begin.
     pub const fn by_message(message: u32) -> u32 {
         message
+    }
+
+    /// The cause of what a message lets begin when it has left its task.
+    pub const fn by_leaving(message: u32) -> u32 {
+        message | LEFT
     }
 
     /// The cause of what a computation lets begin.
@@ -429,9 +436,13 @@ impl Record {
     /// that lets the next one begin, so that together they take the makespan.
     fn critical_path(&self, messages: &[Message], config: &FlowConfig) -> (CriticalPath, f64) {
         let (mut path, mut coalesced, mut cause) = (CriticalPath::default(), 0.0, self.last);
+        let mut until = f64::NAN;
         while cause != START {
             let (step, before) = if cause & COMPUTED == 0 {
-                let (message, [start_s, end_s]) = (messages[cause as usize], self.times[cause as usize]);
+                let left = cause & LEFT != 0;
+                cause &= !LEFT;
+                let (message, [start_s, arrived]) = (messages[cause as usize], self.times[cause as usize]);
+                let end_s = if left { until } else { arrived };
                 path.messages += 1;
                 path.message_s += end_s - start_s;
                 path.alone_s += message.bytes as f64 / self.unit_rate;
@@ -451,6 +462,7 @@ impl Record {
                 (Step { message: None, source: None, target: None, start_s: start, end_s: end }, cause)
             };
             cause = before;
+            until = step.start_s;
             if path.steps.len() < TOLD {
                 path.steps.push(step);
             }

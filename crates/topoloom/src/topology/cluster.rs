@@ -30,7 +30,7 @@ use crate::catalogue::grammar::bracketed;
 use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{
-    HostParts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire, WorstCase,
+    HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire, WorstCase,
 };
 
 pub(super) const FAMILY: Family = Family {
@@ -154,6 +154,12 @@ impl Structure for Cluster {
         let count = |each: usize| self.hosts as usize * each;
         let (routers, links) = (count(self.host.parts() as usize), count(self.host.links.len()));
         HostParts { routers, links, interfaces: self.terminals.len() }
+    }
+
+    fn hosts(&self) -> Option<Hosts> {
+        let own = self.host.links.iter().filter(|(ends, _)| ends.contains(&0));
+        let inside_gbps = own.filter_map(|(_, wire)| wire.gbps).sum();
+        Some(Hosts { terminals: self.host.accelerators, inside_gbps })
     }
 
     fn bought(&self) -> Option<&Network> {

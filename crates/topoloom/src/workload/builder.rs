@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::collective::{Carried, Move};
 use super::request::Request;
 use super::{MOST, Message, Op, OpWord, Order, Workload};
 use crate::error::{Error, Result};
@@ -44,6 +45,7 @@ pub(super) struct Builder {
     rounds: u32,
     grid: Option<Grid>,
     notes: Vec<String>,
+    carried: Carried,
 }
 
 impl Builder {
@@ -64,6 +66,7 @@ impl Builder {
             rounds: 1,
             grid: None,
             notes: Vec::new(),
+            carried: Carried::new(request.records()),
         })
     }
 
@@ -122,6 +125,19 @@ impl Builder {
         (first..self.messages.len() as u32).for_each(|message| self.receive(message));
     }
 
+    /// The same of messages of a collective; what is empty is not sent.
+    pub fn exchange_moves(&mut self, moves: &mut dyn Iterator<Item = Move>) {
+        let first = self.messages.len() as u32;
+        for carries in moves {
+            let bytes = carries.bytes();
+            if bytes > 0 {
+                let message = self.send(carries.source, carries.target, bytes);
+                self.carried.note(message, carries);
+            }
+        }
+        (first..self.messages.len() as u32).for_each(|message| self.receive(message));
+    }
+
     /// `task` computes; not at all for 0 seconds.
     pub fn compute(&mut self, task: u32, seconds: f64) {
         if seconds > 0.0 {
@@ -163,6 +179,8 @@ impl Builder {
             grid: self.grid,
             notes: self.notes,
             fills_room: false,
+            carried: self.carried,
+            yardstick: None,
         }
     }
 }

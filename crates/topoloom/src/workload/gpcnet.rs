@@ -6,9 +6,8 @@
 //! all get from one; `onesided`: each puts to another one at random, which acknowledges; `all`: a quarter of them each.
 
 use super::Workload;
-use super::allreduce::Folding;
-use super::alltoall::pairwise;
 use super::builder::Builder;
+use super::collective::{Folding, Span, all_to_all};
 use super::registry::{AppInfo, SEED, TASKS};
 use super::request::Request;
 use crate::catalogue::{Key, Kind};
@@ -71,8 +70,9 @@ fn build(request: &Request) -> Result<Workload> {
     let block = request.bytes("block").unwrap_or(4096);
     let warmup = request.seconds("warmup").unwrap_or(100e-6);
     let mut rng = request.rng(1);
-    let (n, folding) = (u128::from(canaries), Folding::new(canaries));
-    let each = if canary == "allreduce" { folding.messages() } else { 2 * n };
+    let ranks: Vec<u32> = (0..canaries).collect();
+    let (n, folding) = (u128::from(canaries), Folding::new(&ranks));
+    let each = if canary == "allreduce" { folding.steps() + folding.folded() } else { 2 * n };
     let loads = chosen.iter().map(|name| match *name {
         "alltoall" => u128::from(group) * u128::from(group - 1),
         _ => 2 * u128::from(group),
@@ -84,7 +84,7 @@ fn build(request: &Request) -> Result<Workload> {
     (0..canaries).for_each(|task| builder.compute(task, warmup));
     for _ in 0..iterations {
         if canary == "allreduce" {
-            folding.around(&mut builder, size, |builder| folding.doubling(builder, size));
+            folding.allreduce(&mut builder, &[Span { start: 0, bytes: size }]);
             continue;
         }
         let pairs = (0..ring.len()).map(|place| (ring[place], ring[(place + 1) % ring.len()]));
@@ -104,7 +104,7 @@ fn build(request: &Request) -> Result<Workload> {
 fn congest(builder: &mut Builder, name: &str, group: &[u32], block: u64, rng: &mut Rng) {
     let (root, others) = (group[0], &group[1..]);
     match name {
-        "alltoall" => pairwise(builder, group, block),
+        "alltoall" => all_to_all(builder, group, block),
         "incast" | "broadcast" => {
             let (there, back) = if name == "incast" { (block, SMALL) } else { (SMALL, block) };
             let sent: Vec<u32> = others.iter().map(|task| builder.send(*task, root, there)).collect();

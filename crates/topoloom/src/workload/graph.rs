@@ -1,6 +1,7 @@
 //! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
 
 use super::builder::guard;
+use super::collective::Carried;
 use super::{Graph, MOST, Message, ON_START, Op, OpWord, Order, Progress, Ready, Workload};
 use crate::error::{Error, Result};
 
@@ -8,6 +9,10 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub(super) struct GraphBuilder {
     messages: Vec<Message>,
+    /// The connection of each message; empty if none has one.
+    connections: Vec<u32>,
+    /// What messages carry.
+    pub carried: Carried,
     /// Tasks and operations.
     ops: Vec<(u32, Op)>,
     /// Who is waited for, who waits, and whether for the start only.
@@ -21,6 +26,19 @@ impl GraphBuilder {
     pub fn message(&mut self, source: u32, target: u32, bytes: u64) -> u32 {
         self.messages.push(Message { source, target, bytes });
         self.messages.len() as u32 - 1
+    }
+
+    /// The same on a connection, which sends one message at a time; all messages have one, or none has.
+    pub fn message_on(&mut self, source: u32, target: u32, bytes: u64, connection: u32) -> u32 {
+        self.connections.push(connection);
+        self.message(source, target, bytes)
+    }
+
+    /// Adds an operation of `task` that waits for all of these, and takes no time; returns its number.
+    pub fn join(&mut self, task: u32, ops: &[u32]) -> u32 {
+        let joined = self.compute(task, 0.0, 0);
+        ops.iter().for_each(|op| self.follows(joined, *op, false));
+        joined
     }
 
     /// Adds an operation; returns its number.
@@ -83,6 +101,7 @@ impl GraphBuilder {
             followers: edges.iter().map(|(_, to)| *to).collect(),
             receives,
             processors: self.processors,
+            connections: self.connections,
         };
         let workload = Workload {
             spec: spec.to_owned(),
@@ -96,6 +115,8 @@ impl GraphBuilder {
             grid: None,
             notes: Vec::new(),
             fills_room: false,
+            carried: self.carried,
+            yardstick: None,
         };
         let circle: Vec<String> = circle(&workload).into_iter().map(|at| name(order[at as usize])).collect();
         match circle.first() {
@@ -115,7 +136,10 @@ fn circle(workload: &Workload) -> Vec<u32> {
     progress.start(&mut ready);
     while let Some(next) = ready.pop() {
         match next {
-            Ready::Message(message) => progress.delivered(message, &mut ready),
+            Ready::Message(message) => {
+                progress.left(message, &mut ready);
+                progress.delivered(message, &mut ready);
+            }
             Ready::Compute { op, .. } => progress.computed(op, &mut ready),
         }
     }

@@ -11,6 +11,7 @@ mod alltoall;
 mod bisection;
 mod broadcast;
 mod builder;
+mod collective;
 mod endpoint;
 mod flood;
 mod goal;
@@ -22,6 +23,7 @@ mod ideal;
 mod mapping;
 mod mapreduce;
 mod messages;
+mod msccl;
 mod nbodies;
 mod nearneighbors;
 mod permutation;
@@ -35,11 +37,15 @@ mod tests;
 mod training;
 mod unstructured;
 
+pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
+pub use request::Room;
+
+use collective::Carried;
 
 use crate::network::Grid;
 
@@ -115,6 +121,9 @@ struct Graph {
     receives: Vec<u32>,
     /// The processor that each computation runs on: one at a time, first come, first served.
     processors: Vec<u32>,
+    /// The connection that each message is sent on, one at a time in the order in which they can be sent; empty if there are
+    /// none.
+    connections: Vec<u32>,
 }
 
 /// Marks a follower that waits for the start of an operation, not for its end.
@@ -144,6 +153,18 @@ pub struct Workload {
     notes: Vec<String>,
     /// Whether it has as many tasks as there was room for.
     fills_room: bool,
+    /// What is known of what messages carry.
+    carried: Carried,
+    yardstick: Option<Yardstick>,
+}
+
+/// What the bandwidth of a collective is measured by, as nccl-tests define it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Yardstick {
+    /// Bytes of data, of all iterations together: over the time, the algorithm bandwidth.
+    pub bytes: f64,
+    /// What that is multiplied by for the bus bandwidth, which hardware bounds whatever the number of ranks.
+    pub bus: f64,
 }
 
 impl AsRef<Workload> for Workload {
@@ -211,6 +232,27 @@ impl Workload {
     /// another.
     pub fn rounds(&self) -> u32 {
         self.rounds
+    }
+
+    /// False if the receiver of a message takes it as it is; true if it combines it with what it has, or if the application
+    /// does not say.
+    pub fn reduces(&self, message: u32) -> bool {
+        !self.carried.copies.get(message as usize).copied().unwrap_or(false)
+    }
+
+    /// What a message carries, if it was built to [record](Room::recording) that and is a collective.
+    pub fn spans(&self, message: u32) -> Option<&[Span]> {
+        self.carried.spans.as_ref().map(|spans| spans.get(message as usize).map_or(&[][..], Vec::as_slice))
+    }
+
+    /// True if messages wait for connections, so that engines must report when one has left its task.
+    pub fn has_connections(&self) -> bool {
+        matches!(&self.order, Order::Graph(graph) if !graph.connections.is_empty())
+    }
+
+    /// What its bandwidth is measured by, if it is a collective that nccl-tests know.
+    pub fn yardstick(&self) -> Option<Yardstick> {
+        self.yardstick
     }
 
     /// The sum of all sizes.

@@ -50,8 +50,18 @@ struct Dependencies {
     begun: Vec<bool>,
     /// Computations that wait for each processor; `None` if it is idle.
     processors: Vec<Option<VecDeque<u32>>>,
+    /// What each connection sends, and what waits for it.
+    connections: Vec<Connection>,
     /// Operations that can begin; empty between calls.
     next: VecDeque<u32>,
+}
+
+/// A connection between two tasks, which sends one message at a time.
+#[derive(Debug, Clone, Default)]
+struct Connection {
+    busy: bool,
+    /// Sends that wait for it, in the order in which they could have begun.
+    queue: VecDeque<u32>,
 }
 
 impl<W: AsRef<Workload>> Progress<W> {
@@ -75,6 +85,10 @@ impl<W: AsRef<Workload>> Progress<W> {
                     needs: graph.needs.clone(),
                     begun: vec![false; read.ops.len()],
                     processors: vec![None; processors],
+                    connections: vec![
+                        Connection::default();
+                        graph.connections.iter().max().map_or(0, |last| *last as usize + 1)
+                    ],
                     next: VecDeque::new(),
                 };
                 (tasks.iter().map(|task| read.range(*task).len()).sum(), State::Graph(waiting))
@@ -82,6 +96,11 @@ impl<W: AsRef<Workload>> Progress<W> {
         };
         let arrived = vec![0; read.messages.len()];
         Self { workload, tasks, arrived, left, state }
+    }
+
+    /// True if messages wait for others to leave their tasks.
+    pub fn has_connections(&self) -> bool {
+        self.workload.as_ref().has_connections()
     }
 
     /// The task of an operation.
@@ -124,6 +143,21 @@ impl<W: AsRef<Workload>> Progress<W> {
                 }
             }
             _ => unreachable!("the state is that of the order"),
+        }
+    }
+
+    /// All of a message has left its task: appends what that lets begin. To be reported if the workload
+    /// [has connections](Workload::has_connections).
+    pub fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
+        let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.as_ref().order) else {
+            return;
+        };
+        let Some(connection) = graph.connections.get(message as usize) else { return };
+        let connection = &mut waiting.connections[*connection as usize];
+        connection.busy = false;
+        if let Some(op) = connection.queue.pop_front() {
+            waiting.next.push_front(op);
+            self.flow(out);
         }
     }
 
@@ -203,6 +237,16 @@ impl<W: AsRef<Workload>> Progress<W> {
                 }
                 *processor = Some(VecDeque::new());
                 out.push(Ready::Compute { op, seconds: seconds(place) });
+            }
+            if let Op::Send(message) = kind
+                && let Some(connection) = graph.connections.get(message as usize)
+            {
+                let connection = &mut waiting.connections[*connection as usize];
+                if connection.busy {
+                    connection.queue.push_back(op);
+                    continue;
+                }
+                connection.busy = true;
             }
             waiting.begun[op as usize] = true;
             waiting.release(graph, op, ON_START);

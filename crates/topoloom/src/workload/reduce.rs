@@ -1,12 +1,8 @@
-//! `reduce`: all tasks send to task 0, all at once (the paper's, with a hot spot) or up a binomial tree.
+//! `reduce`: all tasks send to task 0, all at once (the paper's, with a hot spot) or up a tree.
 
-use super::Workload;
-use super::broadcast::{binomial, up};
-use super::builder::Builder;
+use super::collective::{CHANNELS, CHUNK, Collective, GROUP, ITERATIONS, RANKS, ROOT, build};
 use super::registry::{AppInfo, SIZE, TASKS};
-use super::request::Request;
 use crate::catalogue::{Key, Kind};
-use crate::error::Result;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "reduce",
@@ -16,20 +12,17 @@ pub(super) const INFO: AppInfo = AppInfo {
         SIZE,
         Key::new(
             "algorithm",
-            Kind::Choice(&["linear", "binomial"]),
-            "linear: all at once (default), or binomial: up a tree",
+            Kind::Choice(&["linear", "binomial", "chain", "ring", "double-binary-tree", "hierarchical", "auto"]),
+            "linear: all at once (default), binomial: up a tree, chain or ring: from task to task, double-binary-tree: half \
+             of the data up each, hierarchical: within hosts, then across, or auto",
         ),
+        ROOT,
+        GROUP,
+        RANKS,
+        CHANNELS,
+        CHUNK,
+        ITERATIONS,
     ],
     argument: None,
-    build,
+    build: |request| build(request, Collective::Reduce),
 };
-
-fn build(request: &Request) -> Result<Workload> {
-    let (tasks, size) = (request.tasks()?, request.size());
-    let mut builder = Builder::new(request, tasks, u128::from(tasks) - 1)?;
-    match request.choice("algorithm") {
-        "linear" => builder.exchange((1..tasks).map(|task| (task, 0, size))),
-        _ => up(&mut builder, &binomial(tasks), size),
-    }
-    Ok(builder.build())
-}

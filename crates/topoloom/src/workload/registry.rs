@@ -1,9 +1,9 @@
 //! The applications by name.
 
-use super::request::Request;
+use super::request::{Request, Room};
 use super::{
-    Workload, allreduce, alltoall, bisection, broadcast, flood, goal, gpcnet, halo, mapreduce, messages, nbodies,
-    nearneighbors, permutation, reduce, sweep3d, training, unstructured,
+    Workload, allreduce, alltoall, bisection, broadcast, collective, flood, goal, gpcnet, halo, mapreduce, messages,
+    msccl, nbodies, nearneighbors, permutation, reduce, sweep3d, training, unstructured,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Entry, Key, Kind, Lead};
@@ -26,7 +26,11 @@ pub struct AppInfo {
 impl AppInfo {
     /// How its names are read.
     pub fn entry(&self) -> Entry {
-        let lead = self.argument.map_or(Lead::Nothing, Lead::All);
+        let lead = match (self.argument, self.keys.first()) {
+            (Some(argument), _) => Lead::All(argument),
+            (None, Some(first)) if first.kind == Kind::File => Lead::Path,
+            _ => Lead::Nothing,
+        };
         Entry {
             noun: "the application",
             name: self.name,
@@ -53,14 +57,23 @@ pub static APPS: &[AppInfo] = &[
     unstructured::HR,
     bisection::INFO,
     alltoall::INFO,
+    collective::ALL_TO_ALL_V,
     broadcast::INFO,
+    collective::REDUCE_SCATTER,
+    collective::ALL_GATHER,
+    collective::SEND_RECV,
+    collective::BARRIER,
     halo::INFO,
     permutation::INFO,
     training::INFO,
     gpcnet::INFO,
+    msccl::INFO,
     goal::INFO,
     messages::INFO,
 ];
+
+/// Other names of applications.
+const ALIASES: &[(&str, &str)] = &[("all-to-all", "alltoall")];
 
 /// Keys that many applications take.
 pub(super) const TASKS: Key =
@@ -80,7 +93,8 @@ pub(super) const SEED: Key = Key::new("seed", Kind::SEED, "of all that is drawn 
 /// # Errors
 /// [`Error::Workload`] names those that there are.
 pub fn find(name: &str) -> Result<&'static AppInfo> {
-    let found = APPS.iter().find(|info| info.name == name);
+    let own = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, own)| own);
+    let found = APPS.iter().find(|info| info.name == own);
     found.ok_or_else(|| Error::Workload(unknown("application", name, APPS.iter().map(|info| info.name))))
 }
 
@@ -89,10 +103,10 @@ pub fn find(name: &str) -> Result<&'static AppInfo> {
 /// # Errors
 /// [`Error::Workload`] if there is no such application or key, or a value that is not allowed;
 /// [`Error::TooLarge`] if the messages do not fit into memory.
-pub fn build(spec: &str, room: u32) -> Result<Workload> {
+pub fn build(spec: &str, room: impl Into<Room>) -> Result<Workload> {
     let (name, rest) = split_head(spec);
     let info = find(name)?;
-    let request = Request::read(spec, info, rest, room)?;
+    let request = Request::read(spec, info, rest, room.into())?;
     let workload = (info.build)(&request)?;
     Ok(Workload { fills_room: request.fills_room(), ..workload })
 }

@@ -3,23 +3,65 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
+use super::Mapping;
 use super::registry::AppInfo;
 use crate::catalogue::Arguments;
 use crate::catalogue::grammar::range;
 use crate::catalogue::values::bytes;
 use crate::error::Result;
-use crate::network::Grid;
+use crate::network::{Grid, Hosts, Network};
 use crate::rng::Rng;
 
 /// The size of a message unless it is given.
 const SIZE: u64 = 64 * 1024;
 
+/// What an application is built for: how many tasks there is room for, and what is known of where they run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Room {
+    tasks: u32,
+    hosts: Option<Hosts>,
+    /// Bytes a second of a terminal.
+    rate: f64,
+    records: bool,
+}
+
+/// The rate of a terminal of which none is known: 400 Gb/s.
+const RATE: f64 = 50e9;
+
+impl Room {
+    /// The room of a network, whose terminals send at `rate` bytes a second unless its links have rates of their own.
+    pub fn of(network: &Network, rate: Option<f64>) -> Self {
+        let own = network.injection_gbps().map(|gbps| gbps * 1e9 / 8.0);
+        Self {
+            tasks: Mapping::room(network).len() as u32,
+            hosts: network.any_structure().hosts(),
+            rate: own.or(rate).unwrap_or(RATE),
+            records: false,
+        }
+    }
+
+    /// The same for so many tasks.
+    pub fn with_tasks(self, tasks: u32) -> Self {
+        Self { tasks, ..self }
+    }
+
+    /// The same, with what messages carry recorded.
+    pub fn recording(self) -> Self {
+        Self { records: true, ..self }
+    }
+}
+
+impl From<u32> for Room {
+    fn from(tasks: u32) -> Self {
+        Self { tasks, hosts: None, rate: RATE, records: false }
+    }
+}
+
 /// An application that is asked for.
 pub(super) struct Request<'a> {
     spec: &'a str,
     keys: Arguments<'a>,
-    /// Tasks that there is room for.
-    room: u32,
+    room: Room,
     /// Whether the number of tasks was taken from that.
     fills_room: Cell<bool>,
 }
@@ -34,7 +76,7 @@ impl<'a> Deref for Request<'a> {
 
 impl<'a> Request<'a> {
     /// Reads what stands behind the name of `info` in `spec`.
-    pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: u32) -> Result<Self> {
+    pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: Room) -> Result<Self> {
         let keys = Arguments::read(info.entry(), info.name, rest)?;
         Ok(Self { spec, keys, room, fills_room: Cell::new(false) })
     }
@@ -47,7 +89,22 @@ impl<'a> Request<'a> {
     /// Tasks that there is room for, of an application that has as many.
     pub fn room(&self) -> u32 {
         self.fills_room.set(true);
-        self.room
+        self.room.tasks
+    }
+
+    /// The hosts that tasks run on, if they are known.
+    pub fn hosts(&self) -> Option<Hosts> {
+        self.room.hosts
+    }
+
+    /// Bytes a second of a terminal.
+    pub fn rate(&self) -> f64 {
+        self.room.rate
+    }
+
+    /// True if what messages carry is to be recorded.
+    pub fn records(&self) -> bool {
+        self.room.records
     }
 
     /// True if the number of tasks was taken from the room that there is.
@@ -64,7 +121,7 @@ impl<'a> Request<'a> {
 
     /// Refuses fewer than two tasks, and more than there is room for.
     pub fn check_tasks(&self, tasks: u128, what: &str) -> Result<()> {
-        let room = self.room;
+        let room = self.room.tasks;
         if tasks > u128::from(room) {
             return Err(self.mistake(format_args!("{what} asks for {tasks} tasks; there is room for {room}")));
         }

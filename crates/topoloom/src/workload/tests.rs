@@ -41,6 +41,24 @@ const KNOWN: &[(&str, usize)] = &[
     ("halo:grid=4x4x4", 6 * 64),
     ("halo:grid=4x4,corners=true,compute=5us,iterations=2", 2 * 8 * 16),
     ("halo:grid=3x3x3,open=true,corners=true", 8 * 7 + 12 * 11 + 6 * 17 + 26),
+    ("allreduce:algorithm=double-binary-tree,tasks=48", 4 * 47),
+    ("allreduce:algorithm=hierarchical,tasks=24,ranks-per-host=4", 2 * 24 * (3 + 5)),
+    ("allreduce:algorithm=2d,tasks=24", 2 * 24 * (3 + 5)),
+    ("allreduce:algorithm=direct,tasks=9,channels=2,iterations=2", 2 * 2 * 2 * 9 * 8),
+    ("allreduce:algorithm=ring,tasks=9,chunk=8KiB,channels=2", 2 * 4 * 2 * 9 * 8),
+    ("reduce-scatter:algorithm=halving-doubling,tasks=48", 32 * 5 + 2 * 16),
+    ("reduce-scatter:algorithm=bruck,tasks=48", 48 * 6),
+    ("all-gather:algorithm=recursive-doubling,tasks=48", 32 * 5 + 2 * 16),
+    ("all-gather:algorithm=bruck,tasks=9", 9 * 4),
+    ("all-to-all:algorithm=hierarchical,ranks-per-host=8", 64 * (7 + 7)),
+    ("all-to-all-v:size=1KiB-4KiB,tasks=9", 9 * 8),
+    ("broadcast:algorithm=double-binary-tree,tasks=48,root=5", 2 * 47),
+    ("reduce:algorithm=hierarchical,tasks=24,ranks-per-host=4,root=5", 23),
+    ("broadcast:algorithm=chain,tasks=9,chunk=16KiB", 4 * 8),
+    ("send-recv:shift=3,channels=2", 2 * 64),
+    ("barrier:tasks=9", 9 * 4),
+    ("barrier:algorithm=tree,tasks=9,iterations=3", 3 * 2 * 8),
+    ("allreduce:algorithm=auto,group=0-31/2+40-47", 2 * (2 * 23)),
     ("training", 2 * 64 * 63),
     (
         "training:tensor=2,pipeline=4,expert=2,data=4",
@@ -89,6 +107,7 @@ fn drive(workload: &Workload, last_first: bool) -> Vec<u32> {
         match if last_first { ready.pop().unwrap() } else { ready.remove(0) } {
             Ready::Message(message) => {
                 sent[message as usize] += 1;
+                progress.left(message, &mut ready);
                 progress.delivered(message, &mut ready);
             }
             Ready::Compute { op, .. } => progress.computed(op, &mut ready),
@@ -125,7 +144,8 @@ fn parts_of_the_tasks_can_be_driven_apart() {
             match next {
                 Ready::Message(message) => {
                     sent += 1;
-                    let target = workload.messages()[message as usize].target;
+                    let Message { source, target, .. } = workload.messages()[message as usize];
+                    parts[source as usize % 2].left(message, &mut ready);
                     parts[target as usize % 2].delivered(message, &mut ready);
                 }
                 Ready::Compute { op, .. } => parts[workload.task_of(op) as usize % 2].computed(op, &mut ready),

@@ -10,9 +10,8 @@
 //! twice that.
 
 use super::Workload;
-use super::allreduce::ring;
-use super::alltoall::pairwise;
 use super::builder::Builder;
+use super::collective::{all_to_all, ring};
 use super::registry::AppInfo;
 use super::request::Request;
 use crate::catalogue::{Key, Kind};
@@ -240,7 +239,7 @@ impl Step {
         for first in (0..self.data).step_by(self.expert as usize) {
             for tensor in 0..self.tensor {
                 let group: Vec<u32> = (first..first + self.expert).map(|data| self.rank(tensor, data, stage)).collect();
-                pairwise(builder, &group, self.routed);
+                all_to_all(builder, &group, self.routed);
             }
         }
     }
