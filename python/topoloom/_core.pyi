@@ -293,11 +293,22 @@ class CancelToken:
 
 class Workload:
     """An application: tasks, their messages, and what each does in which order."""
-    def __init__(self, spec: str, room: int) -> None:
-        """The application that ``spec`` names, for at most ``room`` tasks."""
+    def __init__(self, spec: str, room: int, records: bool | None = None) -> None:
+        """
+        The application that ``spec`` names, for at most ``room`` tasks; what messages of a collective carry is recorded
+        if asked.
+        """
     @staticmethod
-    def on(spec: str, network: Network) -> Workload:
-        """The application that ``spec`` names, for as many tasks as a network has room for."""
+    def on(spec: str, network: Network, room: int | None = None, rate: str | None = None) -> Workload:
+        """
+        The application that ``spec`` names, for at most ``room`` tasks on a network, or as many as that has room for;
+        its links have this rate unless they have rates of their own.
+        """
+    def carried(self) -> list[tuple[bool, list[tuple[int, int]]]] | None:
+        """
+        What each message of a collective carries: whether its receiver combines it with what it has, and spans of the
+        buffer as (first byte, bytes). None if that was not recorded, or no message says.
+        """
     @property
     def spec(self) -> str:
         """What it was built from."""
@@ -311,6 +322,9 @@ class Workload:
     def total_bytes(self) -> int:
         """The sum of all sizes."""
     @property
+    def yardstick(self) -> tuple[float, float] | None:
+        """What the bandwidth of a collective is measured by: bytes, and the factor of the bus bandwidth."""
+    @property
     def notes(self) -> list[str]:
         """What a user should know, a sentence each."""
     @property
@@ -320,6 +334,19 @@ class Workload:
         """Source, target and bytes of all messages."""
     def program(self, task: int) -> list[tuple[str, float]]:
         """What a task does, in its order: ("send", message), ("receive", message) and ("compute", seconds)."""
+    def dependencies(self) -> list[tuple[int, int, bool]] | None:
+        """
+        What each operation waits for as (operation, the one that waits, whether for its start only), with operations
+        numbered task by task; None if tasks do one thing after the other.
+        """
+    def processors(self, task: int) -> list[int]:
+        """The processor of each operation of a task, 0 of those that do not compute."""
+    @property
+    def repeats(self) -> bool:
+        """Whether some tasks begin again at their end."""
+    @property
+    def has_connections(self) -> bool:
+        """Whether messages to one task on one channel are sent one at a time."""
     def mapping(self, network: Network, mapping: str) -> NDArray[np.uint32]:
         """The terminal of each task under a mapping."""
 

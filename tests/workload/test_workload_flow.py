@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topoloom
+from oracles import chakrafile as ck
 from oracles import workloads as oracle
 from topoloom import _core
 from topoloom.studies import Results, Study
@@ -160,7 +161,16 @@ APPS: dict[str, list[str]] = {
         "allreduce:algorithm=ring",
         "allreduce:algorithm=tree,iterations=2",
         "allreduce:algorithm=rabenseifner,tasks=13",
+        "allreduce:algorithm=ring,chunk=16KiB,channels=2,iterations=2",
+        "allreduce:algorithm=double-binary-tree,tasks=13,chunk=8KiB",
     ],
+    "reduce-scatter": ["reduce-scatter:algorithm=bruck"],
+    "all-gather": ["all-gather:algorithm=2d,chunk=10KiB"],
+    "all-to-all-v": ["all-to-all-v:size=1KiB-64KiB"],
+    "send-recv": ["send-recv:shift=5,channels=3"],
+    "barrier": ["barrier:iterations=3"],
+    "msccl": ["msccl:{msccl},size=100000"],
+    "chakra": ["chakra:{chakra},ranks=12", "chakra:{chakra},ranks=5,algorithm=double-binary-tree"],
     "mapreduce": ["mapreduce:partners=5"],
     "sweep3d": ["sweep3d:sweeps=3", "sweep3d:reading=inrflow,sweeps=2"],
     "flood": ["flood:waves=3"],
@@ -210,13 +220,31 @@ z requires y }
 """
 
 
+STEP = '<step s="{0}" type="{1}" srcbuf="i" srcoff="{2}" dstbuf="s" dstoff="{2}" cnt="1" depid="-1" deps="-1"/>'
+MSCCL = '<algo nchunksperloop="2" ngpus="2" coll="custom">' + "".join(
+    f'<gpu id="{gpu}" i_chunks="2" o_chunks="0" s_chunks="2"><tb id="0" send="{1 - gpu}" recv="{1 - gpu}" chan="0">'
+    + "".join(STEP.format(step, kind, step // 2) for step, kind in enumerate(["s", "r", "s", "r"]))
+    + "</tb></gpu>"
+    for gpu in range(2)
+) + "</algo>"  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("apps")
-    goal, messages = folder / "four.goal", folder / "list.csv"
+    goal, messages, msccl = folder / "four.goal", folder / "list.csv", folder / "swap.xml"
     goal.write_text(GOAL)
+    msccl.write_text(MSCCL)
+    chakra = folder / "one.et"
+    nodes = [
+        ck.node(1, ck.COMPUTE, micros=37),
+        ck.node(2, ck.COLLECTIVE, comm_type=ck.ALL_GATHER, comm_size=7000, pg_name="a"),
+        ck.node(3, ck.COMPUTE, [2], micros=11),
+        ck.node(4, ck.COLLECTIVE, [1, 3], comm_type=ck.ALL_REDUCE, comm_size=99_999, pg_name="b"),
+    ]
+    ck.write(chakra, nodes)
     messages.write_text("source,target,bytes,after\n0,1,1KiB\n1,2,50000,0\n2,0,1MB,1\n0,2,8,2\n5,2,77777\n2,7,9,1 4\n")
-    return {"goal": goal, "messages": messages}
+    return {"goal": goal, "messages": messages, "msccl": msccl, "chakra": chakra}
 
 
 @pytest.mark.parametrize(
@@ -283,9 +311,10 @@ def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
 
 
 @pytest.mark.parametrize("flow", ["", "injection=0.5", "consumption=2,injection=3"])
-@pytest.mark.parametrize("name", [name for name in APPS if name not in ("goal", "messages")])
+@pytest.mark.parametrize("name", [name for name in APPS if name not in ("goal", "messages", "msccl", "chakra")])
 def test_the_ideal_is_that_of_its_definition(name: str, flow: str) -> None:
-    for app in APPS[name]:
+    """Of tasks that do one thing after another, which those of collectives in pieces do not."""
+    for app in (app for app in APPS[name] if "chunk=" not in app and "channels=" not in app):
         (result,) = topoloom.workload("torus:4x4", app, flow_engine=flow).results
         keys = dict(key.split("=") for key in flow.split(",") if key)
         send, receive = float(keys.get("injection", "inf")) * RATE, float(keys.get("consumption", 1)) * RATE

@@ -26,10 +26,10 @@ type Times<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'
 impl Workload {
     /// The application that `spec` names, for at most `room` tasks; what messages of a collective carry is recorded if asked.
     #[new]
-    #[pyo3(signature = (spec, room, records=false))]
-    fn new(py: Python<'_>, spec: &str, room: u32, records: bool) -> PyResult<Self> {
+    #[pyo3(signature = (spec, room, records=None))]
+    fn new(py: Python<'_>, spec: &str, room: u32, records: Option<bool>) -> PyResult<Self> {
         let room = Room::from(room);
-        let room = if records { room.recording() } else { room };
+        let room = if records == Some(true) { room.recording() } else { room };
         try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
@@ -120,6 +120,33 @@ impl Workload {
             Op::Compute(place) => ("compute", self.0.durations()[place as usize]),
         };
         self.0.program(task).map(told).collect()
+    }
+
+    /// What each operation waits for as (operation, the one that waits, whether for its start only), with operations
+    /// numbered task by task; None if tasks do one thing after the other.
+    fn dependencies(&self) -> Option<Vec<(u32, u32, bool)>> {
+        self.0.dependencies()
+    }
+
+    /// The processor of each operation of a task, 0 of those that do not compute.
+    fn processors(&self, task: u32) -> Vec<u32> {
+        if task >= self.0.tasks() {
+            return Vec::new();
+        }
+        let processor = |op: Op| if let Op::Compute(place) = op { self.0.processor(place) } else { 0 };
+        self.0.program(task).map(processor).collect()
+    }
+
+    /// Whether some tasks begin again at their end.
+    #[getter]
+    fn repeats(&self) -> bool {
+        self.0.repeats()
+    }
+
+    /// Whether messages to one task on one channel are sent one at a time.
+    #[getter]
+    fn has_connections(&self) -> bool {
+        self.0.has_connections()
     }
 
     /// The terminal of each task under a mapping.

@@ -202,6 +202,7 @@ mod tests {
             "traffic pairs",
             "traffic trace",
             "app msccl",
+            "app chakra",
             "app goal",
             "app messages",
             "layout layout",

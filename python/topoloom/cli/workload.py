@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom._core import endpoint_keys, flow_keys
+from topoloom._core import TopoloomError, endpoint_keys, flow_keys
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
@@ -14,6 +14,7 @@ from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_nam
 from topoloom.files import REPORT, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
+from topoloom.workload.goal import write_goal
 from topoloom.workload.jobs import WorkloadJob
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult, time_text
@@ -79,6 +80,12 @@ def workload(
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
     ] = None,
     plot: Plot = None,
+    goal: Annotated[
+        Path | None,
+        typer.Option(
+            "--goal", metavar="FILE", help="Write what the application does as a schedule in GOAL.", show_default=False
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
     *,
@@ -91,6 +98,7 @@ def workload(
     _check_files(out, plot, force=force)
     apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
     job = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
+    _write_goal(job, goal, force=force)
     found = _run(job, context.obj)
     _write(found, out, plot, force=force)
     if json:
@@ -99,6 +107,18 @@ def workload(
         print_workloads(found)
         print_impacts(found)
     return _exit_status(found, len(job.runs))
+
+
+def _write_goal(job: WorkloadJob, path: Path | None, *, force: bool) -> None:
+    """Write the application as a schedule, if that was asked for."""
+    if path is None:
+        return
+    apps = list(dict.fromkeys(run.app for run in job.runs))
+    if len(apps) > 1:
+        raise TopoloomError(f"--goal writes one application; {len(apps)} are named")
+    for lost in write_goal(job.runs[0].workload(), path, force=force):
+        say(lost)
+    say(f"the schedule is in {path}")
 
 
 def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:

@@ -1,9 +1,11 @@
 """Applications: tasks, and the messages between them."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.workload.goal import write_goal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +75,20 @@ class Application:
         if told is None or len(told) != self.num_messages or not all(spans for _, spans in told):
             raise TopoloomError(f"{self.core.spec} is no collective; its messages do not say what they carry")
         return told
+
+    def write_goal(self, path: str | Path, *, force: bool = False) -> list[str]:
+        """Write what the tasks do as a schedule in GOAL, which other simulators run.
+
+        Computing is rounded to whole nanoseconds.
+
+        Returns:
+            What is lost in it, a sentence each.
+
+        Raises:
+            TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is
+                not given.
+        """
+        return write_goal(self.core, path, force=force)
 
     def program(self, task: int) -> list[tuple[str, float]]:
         """Return what a task does: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``."""

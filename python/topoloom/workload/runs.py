@@ -68,10 +68,13 @@ class WorkloadRun:
         """Run it here and now."""
         return self.prepare()(_core.CancelToken())
 
+    def workload(self) -> _core.Workload:
+        """Build the application."""
+        return _core.Workload.on(self.app, self.network, self.room, self.options.rate)
+
     def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
         """Check all that can be checked, and return what runs it."""
-        options = self.options
-        workload = _core.Workload.on(self.app, self.network, self.room, options.rate)
+        options, workload = self.options, self.workload()
         data_bytes, bus_factor = workload.yardstick or (None, None)
         about = {
             "spec": self.network.spec,

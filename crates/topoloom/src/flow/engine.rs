@@ -282,6 +282,9 @@ const SAME: f64 = 1e-12;
 const FLOW_BYTES: f64 = 200.0;
 const HOP_BYTES: f64 = 24.0;
 
+/// The terminals of each message, and whether its receiver combines it with what it has.
+type MessageFacts<'a> = (&'a dyn Fn(u32) -> [TerminalId; 2], &'a dyn Fn(u32) -> bool);
+
 struct Engine<'a> {
     network: &'a Network,
     messages: &'a [Message],
@@ -322,7 +325,7 @@ impl<'a> Engine<'a> {
         network: &'a Network,
         routing: &'a AnyRouting,
         messages: &'a [Message],
-        (ends, reduces): (&'a dyn Fn(u32) -> [TerminalId; 2], &'a dyn Fn(u32) -> bool),
+        (ends, reduces): MessageFacts<'a>,
         config: &'a FlowConfig,
         ideal_s: f64,
         detours: bool,

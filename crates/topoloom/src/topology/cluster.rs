@@ -30,7 +30,8 @@ use crate::catalogue::grammar::bracketed;
 use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{
-    HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire, WorstCase,
+    HostParts, Hosts, LinkClass, Network, NetworkBuilder, Peer, PortId, RouterId, Structure, TerminalId, Wire,
+    WorstCase,
 };
 
 pub(super) const FAMILY: Family = Family {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::collective::{Carried, Move};
+use super::collective::{Payloads, Transfer};
 use super::request::Request;
 use super::{MOST, Message, Op, OpWord, Order, Workload};
 use crate::error::{Error, Result};
@@ -45,7 +45,7 @@ pub(super) struct Builder {
     rounds: u32,
     grid: Option<Grid>,
     notes: Vec<String>,
-    carried: Carried,
+    carried: Payloads,
 }
 
 impl Builder {
@@ -66,7 +66,7 @@ impl Builder {
             rounds: 1,
             grid: None,
             notes: Vec::new(),
-            carried: Carried::new(request.records()),
+            carried: Payloads::new(request.records()),
         })
     }
 
@@ -126,7 +126,7 @@ impl Builder {
     }
 
     /// The same of messages of a collective; what is empty is not sent.
-    pub fn exchange_moves(&mut self, moves: &mut dyn Iterator<Item = Move>) {
+    pub fn exchange_moves(&mut self, moves: &mut dyn Iterator<Item = Transfer>) {
         let first = self.messages.len() as u32;
         for carries in moves {
             let bytes = carries.bytes();

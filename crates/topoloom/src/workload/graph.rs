@@ -1,7 +1,7 @@
 //! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
 
 use super::builder::guard;
-use super::collective::Carried;
+use super::collective::Payloads;
 use super::{Graph, MOST, Message, ON_START, Op, OpWord, Order, Progress, Ready, Workload};
 use crate::error::{Error, Result};
 
@@ -12,7 +12,7 @@ pub(super) struct GraphBuilder {
     /// The connection of each message; empty if none has one.
     connections: Vec<u32>,
     /// What messages carry.
-    pub carried: Carried,
+    pub carried: Payloads,
     /// Tasks and operations.
     ops: Vec<(u32, Op)>,
     /// Who is waited for, who waits, and whether for the start only.
@@ -28,10 +28,21 @@ impl GraphBuilder {
         self.messages.len() as u32 - 1
     }
 
-    /// The same on a connection, which sends one message at a time; all messages have one, or none has.
+    /// The same on a connection, which sends one message at a time, or on [none](NO_CONNECTION); of a workload that has
+    /// connections all messages are added so.
     pub fn message_on(&mut self, source: u32, target: u32, bytes: u64, connection: u32) -> u32 {
         self.connections.push(connection);
         self.message(source, target, bytes)
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Changes what an operation does: a message that was not known when the operation was added.
+    pub fn set_op(&mut self, op: u32, what: Op) {
+        self.ops[op as usize].1 = what;
     }
 
     /// Adds an operation of `task` that waits for all of these, and takes no time; returns its number.

@@ -11,6 +11,7 @@ mod alltoall;
 mod bisection;
 mod broadcast;
 mod builder;
+mod chakra;
 mod collective;
 mod endpoint;
 mod flood;
@@ -45,7 +46,7 @@ pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
 pub use request::Room;
 
-use collective::Carried;
+use collective::Payloads;
 
 use crate::network::Grid;
 
@@ -121,15 +122,29 @@ struct Graph {
     receives: Vec<u32>,
     /// The processor that each computation runs on: one at a time, first come, first served.
     processors: Vec<u32>,
-    /// The connection that each message is sent on, one at a time in the order in which they can be sent; empty if there are
-    /// none.
+    /// The connection that each message is sent on, one at a time in the order in which they can be sent, or
+    /// [`NO_CONNECTION`]; empty if there are none.
     connections: Vec<u32>,
 }
+
+/// Stands for the connection of a message that has none.
+const NO_CONNECTION: u32 = u32::MAX;
 
 /// Marks a follower that waits for the start of an operation, not for its end.
 const ON_START: u32 = 1 << 31;
 
 impl Graph {
+    /// The connection that a message is sent on, if it is on one.
+    fn connection(&self, message: u32) -> Option<usize> {
+        self.connections.get(message as usize).filter(|own| **own != NO_CONNECTION).map(|own| *own as usize)
+    }
+
+    /// Connections, counted up to the last.
+    fn num_connections(&self) -> usize {
+        let numbers = self.connections.iter().filter(|own| **own != NO_CONNECTION);
+        numbers.max().map_or(0, |last| *last as usize + 1)
+    }
+
     fn followers(&self, op: u32) -> &[u32] {
         &self.followers[self.starts[op as usize] as usize..self.starts[op as usize + 1] as usize]
     }
@@ -154,7 +169,7 @@ pub struct Workload {
     /// Whether it has as many tasks as there was room for.
     fills_room: bool,
     /// What is known of what messages carry.
-    carried: Carried,
+    carried: Payloads,
     yardstick: Option<Yardstick>,
 }
 
@@ -202,6 +217,20 @@ impl Workload {
     /// The operations of a task, in the order in which they are done or written.
     pub fn program(&self, task: u32) -> impl Iterator<Item = Op> + '_ {
         self.ops[self.range(task)].iter().map(|op| op.unpack())
+    }
+
+    /// What each operation waits for, where tasks do not do one thing after the other: an operation, one that waits for it, and
+    /// whether that waits for its start only. Operations are numbered task by task in the order of [`Workload::program`].
+    pub fn dependencies(&self) -> Option<Vec<(u32, u32, bool)>> {
+        let Order::Graph(graph) = &self.order else { return None };
+        let of = |op: u32| graph.followers(op).iter().map(move |later| (op, later & !ON_START, later & ON_START != 0));
+        Some((0..self.ops.len() as u32).flat_map(of).collect())
+    }
+
+    /// The processor that runs the computation at this place among [`Workload::durations`]; 0 if a task has one alone.
+    pub fn processor(&self, place: u32) -> u32 {
+        let Order::Graph(graph) = &self.order else { return 0 };
+        graph.processors[place as usize]
     }
 
     /// Seconds of computing, by the places that [`Op::Compute`] names.

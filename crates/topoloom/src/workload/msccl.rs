@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use roxmltree::{Document, Node};
 
-use super::collective::{Move, yardstick_of};
+use super::collective::{Transfer, yardstick_of};
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
@@ -232,7 +232,7 @@ impl Schedule {
             let connection = *connections.entry((source, target, self.gpus[send.0].1[send.1].channel)).or_insert(next);
             graph.message_on(source, target, bytes as u64, connection);
             let reduces = self.step(*receive).kinds.reduces;
-            graph.carried.note(id, Move { source, target, spans: Vec::new(), reduces });
+            graph.carried.note(id, Transfer { source, target, spans: Vec::new(), reduces });
         }
         let mut lines = Vec::new();
         // The first and the last operation of each step.

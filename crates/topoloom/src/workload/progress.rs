@@ -85,10 +85,7 @@ impl<W: AsRef<Workload>> Progress<W> {
                     needs: graph.needs.clone(),
                     begun: vec![false; read.ops.len()],
                     processors: vec![None; processors],
-                    connections: vec![
-                        Connection::default();
-                        graph.connections.iter().max().map_or(0, |last| *last as usize + 1)
-                    ],
+                    connections: vec![Connection::default(); graph.num_connections()],
                     next: VecDeque::new(),
                 };
                 (tasks.iter().map(|task| read.range(*task).len()).sum(), State::Graph(waiting))
@@ -152,8 +149,8 @@ impl<W: AsRef<Workload>> Progress<W> {
         let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.as_ref().order) else {
             return;
         };
-        let Some(connection) = graph.connections.get(message as usize) else { return };
-        let connection = &mut waiting.connections[*connection as usize];
+        let Some(connection) = graph.connection(message) else { return };
+        let connection = &mut waiting.connections[connection];
         connection.busy = false;
         if let Some(op) = connection.queue.pop_front() {
             waiting.next.push_front(op);
@@ -239,9 +236,9 @@ impl<W: AsRef<Workload>> Progress<W> {
                 out.push(Ready::Compute { op, seconds: seconds(place) });
             }
             if let Op::Send(message) = kind
-                && let Some(connection) = graph.connections.get(message as usize)
+                && let Some(connection) = graph.connection(message)
             {
-                let connection = &mut waiting.connections[*connection as usize];
+                let connection = &mut waiting.connections[connection];
                 if connection.busy {
                     connection.queue.push_back(op);
                     continue;

@@ -2,8 +2,8 @@
 
 use super::request::{Request, Room};
 use super::{
-    Workload, allreduce, alltoall, bisection, broadcast, collective, flood, goal, gpcnet, halo, mapreduce, messages,
-    msccl, nbodies, nearneighbors, permutation, reduce, sweep3d, training, unstructured,
+    Workload, allreduce, alltoall, bisection, broadcast, chakra, collective, flood, goal, gpcnet, halo, mapreduce,
+    messages, msccl, nbodies, nearneighbors, permutation, reduce, sweep3d, training, unstructured,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Entry, Key, Kind, Lead};
@@ -68,6 +68,7 @@ pub static APPS: &[AppInfo] = &[
     training::INFO,
     gpcnet::INFO,
     msccl::INFO,
+    chakra::INFO,
     goal::INFO,
     messages::INFO,
 ];

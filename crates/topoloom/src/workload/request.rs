@@ -102,6 +102,16 @@ impl<'a> Request<'a> {
         self.room.rate
     }
 
+    /// The value of a count that not every application has.
+    pub fn count_if_declared(&self, key: &str) -> Option<u32> {
+        self.declares(key).then(|| self.count(key)).flatten()
+    }
+
+    /// True if the application has such a key.
+    pub fn declares(&self, key: &str) -> bool {
+        self.entry().keys.iter().any(|own| own.name == key)
+    }
+
     /// True if what messages carry is to be recorded.
     pub fn records(&self) -> bool {
         self.room.records

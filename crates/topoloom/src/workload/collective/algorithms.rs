@@ -1,7 +1,7 @@
 //! The algorithms of each collective: what users type, what they need, and one pass of each.
 
 use super::auto::{Machine, choose};
-use super::blocks::{Blocks, Move, Span, Steps};
+use super::blocks::{Blocks, Span, Steps, Transfer};
 use super::group::Group;
 use super::halving::Folding;
 use super::levels::{Rows, Within};
@@ -53,6 +53,23 @@ impl Algorithm {
         NAMES.iter().find(|(known, _)| *known == name).expect("a choice of the key").1
     }
 
+    /// The algorithm called `asked` of a collective, else the one that comes nearest.
+    pub fn nearest(what: Collective, asked: &str) -> Self {
+        let own = NAMES.iter().find(|(known, _)| *known == asked).map_or(Self::Ring, |(_, own)| *own);
+        match (what, own) {
+            (Collective::Allreduce, _) => own,
+            (Collective::ReduceScatter, Self::Halving | Self::Direct) => own,
+            (Collective::AllGather, Self::RecursiveDoubling | Self::Direct) => own,
+            (Collective::AllGather, Self::Halving) => Self::RecursiveDoubling,
+            (Collective::Broadcast | Collective::Reduce, Self::DoubleBinaryTree) => own,
+            (Collective::Broadcast | Collective::Reduce, Self::RecursiveDoubling | Self::Halving) => Self::Binomial,
+            (Collective::Broadcast | Collective::Reduce, Self::Direct) => Self::Linear,
+            (Collective::AllToAll | Collective::SendRecv, _) => Self::Direct,
+            (Collective::Barrier, _) => Self::Dissemination,
+            _ => Self::Ring,
+        }
+    }
+
     /// Ranks of a row, where they are in rows.
     pub fn width(self, request: &Request, group: &Group) -> Result<usize> {
         let n = group.len();
@@ -66,7 +83,7 @@ impl Algorithm {
                 }
                 Err(request.mistake(format_args!("width is {width}; it must divide the {n} ranks of the group")))
             }
-            _ if request.has("width") => Err(request.mistake("width is for algorithm=2d")),
+            _ if request.count_if_declared("width").is_some() => Err(request.mistake("width is for algorithm=2d")),
             _ => Ok(1),
         }
     }
@@ -285,7 +302,7 @@ impl Plan {
     fn send_recv(&self, steps: &mut dyn Steps, piece: [u64; 2]) {
         let (members, n) = (&self.group.members, self.group.len());
         let blocks = Blocks::new(n as u128 * u128::from(self.size), n as u64, piece);
-        let to = |i: usize| Move::copy(members[i], members[(i + self.shift) % n], blocks.spans([i as u64]));
+        let to = |i: usize| Transfer::copy(members[i], members[(i + self.shift) % n], blocks.spans([i as u64]));
         steps.step(&mut (0..n).map(to));
     }
 
@@ -297,7 +314,7 @@ impl Plan {
             return tree::down(steps, members, &levels, spans);
         }
         for distance in (0..n.next_power_of_two().ilog2()).map(|k| 1usize << k) {
-            steps.step(&mut (0..n).map(|i| Move::reduce(members[i], members[(i + distance) % n], spans.to_vec())));
+            steps.step(&mut (0..n).map(|i| Transfer::reduce(members[i], members[(i + distance) % n], spans.to_vec())));
         }
     }
 }

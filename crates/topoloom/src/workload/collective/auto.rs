@@ -134,7 +134,7 @@ mod tests {
         let machine = |ranks, hosts| Machine { ranks, hosts, inside: 200e9, outside: 25e9 };
         let chosen = |hosts: f64, bytes: u64| choose(&machine(8.0 * hosts, hosts), bytes).0;
         assert_eq!(chosen(128.0, 4096), "double-binary-tree");
-        assert_eq!(chosen(128.0, 1 << 33), "ring");
+        assert_eq!(chosen(16.0, 1 << 33), "ring");
         assert_eq!(chosen(1.0, 1 << 28), "ring");
         let (_, note) = choose(&machine(16.0, 2.0), 1 << 20);
         assert!(note.contains("16 ranks on 2 hosts"), "{note}");

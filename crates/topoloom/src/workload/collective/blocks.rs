@@ -55,7 +55,7 @@ impl Blocks {
 
 /// What one rank sends to another in a step of a collective.
 #[derive(Debug, Clone)]
-pub struct Move {
+pub struct Transfer {
     /// The task that sends.
     pub source: u32,
     /// The task that receives.
@@ -66,7 +66,7 @@ pub struct Move {
     pub reduces: bool,
 }
 
-impl Move {
+impl Transfer {
     /// The receiver combines what it has with what it gets.
     pub fn reduce(source: u32, target: u32, spans: Vec<Span>) -> Self {
         Self { source, target, spans, reduces: true }
@@ -87,26 +87,26 @@ impl Move {
 /// sent.
 pub trait Steps {
     /// One step.
-    fn step(&mut self, moves: &mut dyn Iterator<Item = Move>);
+    fn step(&mut self, moves: &mut dyn Iterator<Item = Transfer>);
 }
 
 /// What is known of the messages of a collective beside their ends and sizes.
 #[derive(Debug, Default)]
-pub struct Carried {
+pub struct Payloads {
     /// Whether each message is taken as it is, not combined; empty if no message is known to be.
     pub copies: Vec<bool>,
     /// What each message carries, where that is recorded.
     pub spans: Option<Vec<Vec<Span>>>,
 }
 
-impl Carried {
+impl Payloads {
     /// Records what messages carry if asked to.
     pub fn new(records: bool) -> Self {
         Self { copies: Vec::new(), spans: records.then(Vec::new) }
     }
 
     /// Notes what message number `message` carries.
-    pub fn note(&mut self, message: u32, carries: Move) {
+    pub fn note(&mut self, message: u32, carries: Transfer) {
         if !carries.reduces {
             self.copies.resize(message as usize, false);
             self.copies.push(true);

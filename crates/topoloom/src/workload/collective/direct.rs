@@ -1,13 +1,13 @@
 //! Between each two members: at once, one partner a step, or together with what goes the same way (Bruck et al., 1997).
 
-use super::blocks::{Blocks, Move, Span, Steps};
+use super::blocks::{Blocks, Span, Steps, Transfer};
 
 /// Each member sends all others what is theirs, all at once.
 pub fn reduce_scatter(steps: &mut dyn Steps, members: &[u32], own: &[Vec<Span>]) {
     let n = members.len();
     let to = |step: usize, i: usize| {
         let other = (i + step) % n;
-        Move::reduce(members[i], members[other], own[other].clone())
+        Transfer::reduce(members[i], members[other], own[other].clone())
     };
     steps.step(&mut (1..n).flat_map(|step| (0..n).map(move |i| to(step, i))));
 }
@@ -15,7 +15,7 @@ pub fn reduce_scatter(steps: &mut dyn Steps, members: &[u32], own: &[Vec<Span>])
 /// Each member sends all others what is its own, all at once.
 pub fn all_gather(steps: &mut dyn Steps, members: &[u32], own: &[Vec<Span>]) {
     let n = members.len();
-    let to = |step: usize, i: usize| Move::copy(members[i], members[(i + step) % n], own[i].clone());
+    let to = |step: usize, i: usize| Transfer::copy(members[i], members[(i + step) % n], own[i].clone());
     steps.step(&mut (1..n).flat_map(|step| (0..n).map(move |i| to(step, i))));
 }
 
@@ -29,7 +29,7 @@ pub fn bruck_all_gather(steps: &mut dyn Steps, members: &[u32], own: &[Vec<Span>
     let n = members.len();
     for (distance, count) in doublings(n) {
         let spans = |i: usize| (i..i + count).flat_map(|place| own[place % n].iter().copied()).collect();
-        steps.step(&mut (0..n).map(|i| Move::copy(members[i], members[(i + n - distance) % n], spans(i))));
+        steps.step(&mut (0..n).map(|i| Transfer::copy(members[i], members[(i + n - distance) % n], spans(i))));
     }
 }
 
@@ -39,7 +39,7 @@ pub fn bruck_reduce_scatter(steps: &mut dyn Steps, members: &[u32], own: &[Vec<S
     for (distance, count) in doublings(n).rev() {
         let to = |i: usize| (i + distance) % n;
         let spans = |i: usize| (to(i)..to(i) + count).flat_map(|place| own[place % n].iter().copied()).collect();
-        steps.step(&mut (0..n).map(|i| Move::reduce(members[i], members[to(i)], spans(i))));
+        steps.step(&mut (0..n).map(|i| Transfer::reduce(members[i], members[to(i)], spans(i))));
     }
 }
 
@@ -50,7 +50,7 @@ pub type Between<'a> = dyn Fn(usize, usize) -> Vec<Span> + 'a;
 pub fn pairwise(steps: &mut dyn Steps, members: &[u32], between: &Between) {
     let n = members.len();
     for step in 1..n {
-        let to = |i: usize| Move::copy(members[i], members[(i + step) % n], between(i, (i + step) % n));
+        let to = |i: usize| Transfer::copy(members[i], members[(i + step) % n], between(i, (i + step) % n));
         steps.step(&mut (0..n).map(to));
     }
 }
@@ -58,7 +58,7 @@ pub fn pairwise(steps: &mut dyn Steps, members: &[u32], between: &Between) {
 /// All at once.
 pub fn at_once(steps: &mut dyn Steps, members: &[u32], between: &Between) {
     let n = members.len();
-    let to = |step: usize, i: usize| Move::copy(members[i], members[(i + step) % n], between(i, (i + step) % n));
+    let to = |step: usize, i: usize| Transfer::copy(members[i], members[(i + step) % n], between(i, (i + step) % n));
     steps.step(&mut (1..n).flat_map(|step| (0..n).map(move |i| to(step, i))));
 }
 
@@ -73,7 +73,7 @@ pub fn bruck(steps: &mut dyn Steps, members: &[u32], blocks: &Blocks) {
                 (source * n + (source + way) % n) as u64
             })
         };
-        let to = |i: usize| Move::copy(members[i], members[(i + distance) % n], blocks.spans(held(i)));
+        let to = |i: usize| Transfer::copy(members[i], members[(i + distance) % n], blocks.spans(held(i)));
         steps.step(&mut (0..n).map(to));
     }
 }
@@ -84,7 +84,7 @@ pub fn two_levels(steps: &mut dyn Steps, members: &[u32], width: usize, blocks: 
     let to_column = |row: usize, from: usize, to: usize| {
         let own = row * width + from;
         let blocks = blocks.spans((0..rows).map(|other| (own * n + other * width + to) as u64));
-        Move::copy(members[own], members[row * width + to], blocks)
+        Transfer::copy(members[own], members[row * width + to], blocks)
     };
     let within = move |row: usize| {
         (1..width).flat_map(move |step| (0..width).map(move |from| (row, from, (from + step) % width)))
@@ -93,7 +93,7 @@ pub fn two_levels(steps: &mut dyn Steps, members: &[u32], width: usize, blocks: 
     let to_row = |column: usize, from: usize, to: usize| {
         let target = to * width + column;
         let gathered = blocks.spans((0..width).map(|source| ((from * width + source) * n + target) as u64));
-        Move::copy(members[from * width + column], members[target], gathered)
+        Transfer::copy(members[from * width + column], members[target], gathered)
     };
     let along = move |column: usize| {
         (1..rows).flat_map(move |step| (0..rows).map(move |from| (column, from, (from + step) % rows)))

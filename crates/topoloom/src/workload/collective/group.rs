@@ -36,7 +36,8 @@ impl Group {
             Some(text) => ranks(request, text, tasks)?,
             None => (0..tasks).collect(),
         };
-        let Some(each) = request.count("ranks-per-host").or(request.hosts().map(|hosts| hosts.terminals)) else {
+        let Some(each) = request.count_if_declared("ranks-per-host").or(request.hosts().map(|hosts| hosts.terminals))
+        else {
             return Ok(Self { tasks, members, on_host: None, hosts: None });
         };
         let hosts: Vec<&[u32]> = members.chunk_by(|a, b| a / each == b / each).collect();
@@ -66,7 +67,7 @@ impl Group {
     }
 
     /// The members from `root` on, in a circle.
-    pub fn from_root(&self, request: &Request) -> Result<Vec<u32>> {
+    pub fn rooted(&self, request: &Request) -> Result<Vec<u32>> {
         let root = request.count("root").unwrap_or(self.members[0]);
         let Some(place) = self.members.iter().position(|member| *member == root) else {
             return Err(request.mistake(format_args!("root is {root}, which is no rank of the group")));

@@ -1,7 +1,7 @@
 //! By partners whose numbers differ in one bit (Thakur, Rabenseifner and Gropp, 2005). Numbers of ranks that are no power
 //! of two are folded as there: the first 2r ranks pair up, one of each pair takes part for both, and hands the result back.
 
-use super::blocks::{Move, Span, Steps};
+use super::blocks::{Span, Steps, Transfer};
 
 /// The ranks that take part in algorithms for powers of two.
 pub struct Folding<'a> {
@@ -43,26 +43,26 @@ impl<'a> Folding<'a> {
 
     /// Those that do not take part hand all that they have to those that do.
     pub fn reduce_in(&self, steps: &mut dyn Steps, spans: &[Span]) {
-        let to = |pair: usize| Move::reduce(self.ranks[2 * pair], self.ranks[2 * pair + 1], spans.to_vec());
+        let to = |pair: usize| Transfer::reduce(self.ranks[2 * pair], self.ranks[2 * pair + 1], spans.to_vec());
         steps.step(&mut (0..self.pairs).map(to));
     }
 
     /// Those that do not take part hand over what is theirs alone.
     pub fn copy_in(&self, steps: &mut dyn Steps, own: &[Vec<Span>]) {
-        let to = |pair: usize| Move::copy(self.ranks[2 * pair], self.ranks[2 * pair + 1], own[2 * pair].clone());
+        let to = |pair: usize| Transfer::copy(self.ranks[2 * pair], self.ranks[2 * pair + 1], own[2 * pair].clone());
         steps.step(&mut (0..self.pairs).map(to));
     }
 
     /// Those that do not take part get what is theirs, or all.
     pub fn hand_back(&self, steps: &mut dyn Steps, spans: impl Fn(usize) -> Vec<Span>) {
-        let to = |pair: usize| Move::copy(self.ranks[2 * pair + 1], self.ranks[2 * pair], spans(2 * pair));
+        let to = |pair: usize| Transfer::copy(self.ranks[2 * pair + 1], self.ranks[2 * pair], spans(2 * pair));
         steps.step(&mut (0..self.pairs).map(to));
     }
 
     /// In step k all exchange everything with the one whose number differs in bit k.
     fn doubling(&self, steps: &mut dyn Steps, spans: &[Span]) {
         for k in 0..self.members.ilog2() {
-            let pair = |m: usize| Move::reduce(self.rank(m), self.rank(m ^ 1 << k), spans.to_vec());
+            let pair = |m: usize| Transfer::reduce(self.rank(m), self.rank(m ^ 1 << k), spans.to_vec());
             steps.step(&mut (0..self.members).map(pair));
         }
     }
@@ -79,7 +79,7 @@ impl<'a> Folding<'a> {
         for half in (0..self.members.ilog2()).rev().map(|k| 1usize << k) {
             let first = |m: usize| (m ^ half) & !(half - 1);
             let spans = |m: usize| own[first(m)..first(m) + half].concat();
-            steps.step(&mut (0..self.members).map(|m| Move::reduce(self.rank(m), self.rank(m ^ half), spans(m))));
+            steps.step(&mut (0..self.members).map(|m| Transfer::reduce(self.rank(m), self.rank(m ^ half), spans(m))));
         }
     }
 
@@ -88,7 +88,7 @@ impl<'a> Folding<'a> {
         for half in (0..self.members.ilog2()).map(|k| 1usize << k) {
             let first = |m: usize| m & !(half - 1);
             let spans = |m: usize| own[first(m)..first(m) + half].concat();
-            steps.step(&mut (0..self.members).map(|m| Move::copy(self.rank(m), self.rank(m ^ half), spans(m))));
+            steps.step(&mut (0..self.members).map(|m| Transfer::copy(self.rank(m), self.rank(m ^ half), spans(m))));
         }
     }
 

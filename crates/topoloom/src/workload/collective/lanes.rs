@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::blocks::{Carried, Move, Steps};
+use super::Plan;
+use super::blocks::{Payloads, Steps, Transfer};
 use crate::error::Result;
 use crate::workload::builder::Builder;
 use crate::workload::graph::GraphBuilder;
@@ -16,7 +17,8 @@ use crate::workload::{Op, Workload};
 /// A workload of lanes in the making.
 pub struct Lanes {
     tasks: u32,
-    graph: GraphBuilder,
+    /// Its operations.
+    pub graph: GraphBuilder,
     /// The number of each connection: channel, source, target.
     connections: HashMap<(u32, u32, u32), u32>,
     /// What the lanes of a task begin after, and what they have ended with.
@@ -29,20 +31,28 @@ impl Lanes {
     pub fn new(request: &Request, tasks: u32) -> Self {
         let none = || vec![Vec::new(); tasks as usize];
         let mut graph = GraphBuilder::default();
-        graph.carried = Carried::new(request.records());
+        graph.carried = Payloads::new(request.records());
         Self { tasks, graph, connections: HashMap::new(), begins: none(), ends: none() }
     }
 
     /// Adds a lane on a channel, whose steps `take` takes.
     pub fn add(&mut self, channel: u32, take: impl FnOnce(&mut dyn Steps)) {
-        let mut lane = Lane { front: self.begins.clone(), lanes: self, channel };
+        let mut lane = Lane { front: BTreeMap::new(), lanes: self, channel };
         take(&mut lane);
         let Lane { front, .. } = lane;
-        for ((ends, front), begins) in self.ends.iter_mut().zip(front).zip(&self.begins) {
-            if front != *begins {
-                ends.extend(front);
-            }
-        }
+        front.into_iter().for_each(|(task, ops)| self.ends[task as usize].extend(ops));
+    }
+
+    /// What the next lanes of a task begin after.
+    pub fn begin_after(&mut self, task: u32, op: u32) {
+        self.begins[task as usize] = vec![op];
+    }
+
+    /// Adds the lane of a plan that is a part of something else; returns what each task that received something has ended with.
+    pub fn within(&mut self, plan: &Plan, channel: u32) -> BTreeMap<u32, Vec<u32>> {
+        plan.lanes_on(self, 2 * channel);
+        let taken = self.ends.iter_mut().zip(0u32..).filter(|(ends, _)| !ends.is_empty());
+        taken.map(|(ends, task)| (task, std::mem::take(ends))).collect()
     }
 
     /// What follows begins once all lanes of its task have ended.
@@ -63,7 +73,21 @@ impl Lanes {
     /// # Errors
     /// [`Error::TooLarge`](crate::error::Error::TooLarge).
     pub fn build(self, request: &Request, rounds: u32, notes: Vec<String>) -> Result<Workload> {
-        let built = self.graph.build(request.spec(), self.tasks, |op| format!("operation {op}"))?;
+        self.named(request, rounds, notes, |op| format!("operation {op}"))
+    }
+
+    /// The same, of operations that have names for users.
+    ///
+    /// # Errors
+    /// As before, and [`Error::Workload`](crate::error::Error::Workload) for operations that wait for each other.
+    pub fn named(
+        self,
+        request: &Request,
+        rounds: u32,
+        notes: Vec<String>,
+        name: impl Fn(u32) -> String,
+    ) -> Result<Workload> {
+        let built = self.graph.build(request.spec(), self.tasks, name)?;
         Ok(Workload { rounds, notes, ..built })
     }
 }
@@ -72,14 +96,21 @@ impl Lanes {
 struct Lane<'a> {
     lanes: &'a mut Lanes,
     channel: u32,
-    /// What the next step of each task waits for.
-    front: Vec<Vec<u32>>,
+    /// What the next step of a task waits for, once it has taken one.
+    front: BTreeMap<u32, Vec<u32>>,
 }
 
 impl Lane<'_> {
+    /// An operation of a task follows its last step.
+    fn follow(&mut self, task: u32, op: u32) {
+        let Lanes { graph, begins, .. } = self.lanes;
+        let front = self.front.get(&task).unwrap_or(&begins[task as usize]);
+        front.iter().for_each(|before| graph.follows(op, *before, false));
+    }
+
     /// Adds a message of this step; returns its receive.
-    fn send(&mut self, carries: Move) -> Option<u32> {
-        let Move { source, target, .. } = carries;
+    fn send(&mut self, carries: Transfer) -> Option<u32> {
+        let Transfer { source, target, .. } = carries;
         let bytes = carries.bytes();
         if bytes == 0 {
             return None;
@@ -90,32 +121,32 @@ impl Lane<'_> {
         let message = graph.message_on(source, target, bytes, connection);
         graph.carried.note(message, carries);
         let (send, receive) = (graph.op(source, Op::Send(message)), graph.op(target, Op::Receive(message)));
-        self.front[source as usize].iter().for_each(|before| graph.follows(send, *before, false));
+        self.follow(source, send);
         Some(receive)
     }
 }
 
 impl Steps for Lane<'_> {
-    fn step(&mut self, moves: &mut dyn Iterator<Item = Move>) {
+    fn step(&mut self, moves: &mut dyn Iterator<Item = Transfer>) {
         let receives: Vec<(u32, u32)> =
             moves.filter_map(|carries| Some((carries.target, self.send(carries)?))).collect();
         let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (task, receive) in receives {
-            let graph = &mut self.lanes.graph;
-            self.front[task as usize].iter().for_each(|before| graph.follows(receive, *before, false));
+            self.follow(task, receive);
             next.entry(task).or_default().push(receive);
         }
         for (task, receives) in next {
-            self.front[task as usize] = match receives.len() {
+            let joined = match receives.len() {
                 1 => receives,
                 _ => vec![self.lanes.graph.join(task, &receives)],
             };
+            self.front.insert(task, joined);
         }
     }
 }
 
 impl Steps for Builder {
-    fn step(&mut self, moves: &mut dyn Iterator<Item = Move>) {
+    fn step(&mut self, moves: &mut dyn Iterator<Item = Transfer>) {
         self.exchange_moves(moves);
     }
 }

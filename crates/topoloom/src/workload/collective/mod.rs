@@ -20,13 +20,13 @@ mod ring;
 mod tree;
 
 use blocks::Blocks;
-pub use blocks::{Carried, Move, Span, Steps};
+pub use blocks::{Payloads, Span, Steps, Transfer};
 pub use group::{GROUP, RANKS};
 pub use halving::Folding;
 
 use algorithms::Algorithm;
 use group::Group;
-use lanes::Lanes;
+pub use lanes::Lanes;
 
 use super::builder::{Builder, guard};
 use super::registry::{AppInfo, SEED, SIZE, SIZES, TASKS};
@@ -174,7 +174,7 @@ pub(super) const BARRIER: AppInfo = AppInfo {
 };
 
 /// How a collective is done.
-pub(super) struct Plan {
+pub struct Plan {
     what: Collective,
     algorithm: Algorithm,
     group: Group,
@@ -226,14 +226,15 @@ impl Plan {
         let mut notes = Vec::new();
         let algorithm = Algorithm::read(request, what, &group, size, &mut notes);
         let rooted = match what {
-            Collective::Broadcast | Collective::Reduce => group.from_root(request)?,
+            Collective::Broadcast | Collective::Reduce => group.rooted(request)?,
             _ => Vec::new(),
         };
         let width = algorithm.width(request, &group)?;
-        let channels = request.count("channels").unwrap_or(1);
+        let channels = request.count_if_declared("channels").unwrap_or(1);
         let each = size.div_ceil(channels.into());
-        let pieces = request.bytes("chunk").map_or(1, |chunk| each.div_ceil(chunk));
-        let shift = request.count("shift").unwrap_or(1) as usize;
+        let chunk = request.declares("chunk").then(|| request.bytes("chunk")).flatten();
+        let pieces = chunk.map_or(1, |chunk| each.div_ceil(chunk));
+        let shift = request.count_if_declared("shift").unwrap_or(1) as usize;
         if shift % group.len() == 0 {
             return Err(
                 request.mistake(format_args!("shift is {shift}; each of {} ranks would send to itself", group.len()))
@@ -274,8 +275,24 @@ impl Plan {
         self.channels > 1 || self.pieces > 1 || self.algorithm == Algorithm::DoubleBinaryTree
     }
 
+    /// A collective of these ranks among `tasks`, by the algorithm that is asked for or, if it has no such, by a ring or
+    /// directly; the first rank is the root.
+    pub fn of(what: Collective, asked: &str, members: Vec<u32>, tasks: u32, size: u64) -> Self {
+        let (n, algorithm) = (members.len() as u64, Algorithm::nearest(what, asked));
+        // Every block has a byte at least.
+        let size = if what == Collective::AllToAll { size } else { size.max(n) };
+        let rooted = members.clone();
+        let group = Group { tasks, members, on_host: None, hosts: None };
+        Self { what, algorithm, group, rooted, size, channels: 1, pieces: 1, width: 1, shift: 1, notes: Vec::new() }
+    }
+
     /// Adds the lanes of one iteration: the pieces of each channel.
     fn lanes(&self, lanes: &mut Lanes) {
+        self.lanes_on(lanes, 0);
+    }
+
+    /// The same on channels from `first` on.
+    fn lanes_on(&self, lanes: &mut Lanes, first: u32) {
         for piece in 0..self.pieces {
             for channel in 0..self.channels {
                 let order = self.group.on_channel(channel);
@@ -284,10 +301,12 @@ impl Plan {
                 if self.algorithm == Algorithm::DoubleBinaryTree {
                     for tree in 0..2 {
                         let half = [2 * place + tree, 2 * pieces];
-                        lanes.add(2 * channel + tree as u32, |steps| self.half_tree(steps, &order, half, tree == 1));
+                        lanes.add(first + 2 * channel + tree as u32, |steps| {
+                            self.half_tree(steps, &order, half, tree == 1)
+                        });
                     }
                 } else {
-                    lanes.add(channel, |steps| self.pass(steps, &order, [place, pieces]));
+                    lanes.add(first + channel, |steps| self.pass(steps, &order, [place, pieces]));
                 }
             }
         }

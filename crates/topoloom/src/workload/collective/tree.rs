@@ -1,7 +1,7 @@
 //! Up and down trees: the binomial tree, and two binary trees in which no rank is within both (Sanders, Speck and Träff,
 //! 2009).
 
-use super::blocks::{Move, Span, Steps};
+use super::blocks::{Span, Steps, Transfer};
 
 /// A tree: who is below whom, in steps from its root on. Members are places in a group.
 pub type Levels = Vec<Vec<(usize, usize)>>;
@@ -55,7 +55,7 @@ pub fn binary_below(members: usize, second: bool) -> Levels {
 /// Data goes down a tree.
 pub fn down(steps: &mut dyn Steps, members: &[u32], levels: &Levels, spans: &[Span]) {
     for level in levels {
-        let to = |&(above, below): &(usize, usize)| Move::copy(members[above], members[below], spans.to_vec());
+        let to = |&(above, below): &(usize, usize)| Transfer::copy(members[above], members[below], spans.to_vec());
         steps.step(&mut level.iter().map(to));
     }
 }
@@ -63,7 +63,7 @@ pub fn down(steps: &mut dyn Steps, members: &[u32], levels: &Levels, spans: &[Sp
 /// Data is combined up a tree.
 pub fn up(steps: &mut dyn Steps, members: &[u32], levels: &Levels, spans: &[Span]) {
     for level in levels.iter().rev() {
-        let to = |&(above, below): &(usize, usize)| Move::reduce(members[below], members[above], spans.to_vec());
+        let to = |&(above, below): &(usize, usize)| Transfer::reduce(members[below], members[above], spans.to_vec());
         steps.step(&mut level.iter().map(to));
     }
 }

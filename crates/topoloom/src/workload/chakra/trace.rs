@@ -1,0 +1,184 @@
+//! The trace of one rank: a stream of messages of protobuf, each with its length before it.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+
+use prost::Message;
+
+use super::schema::{Metadata, Node, Value, attribute};
+use crate::inputs;
+use crate::workload::collective::Collective;
+
+/// Bytes of a node at the most: what a broken file says is no reason to take all memory.
+const MOST: u64 = 1 << 28;
+
+/// What a node does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Work {
+    /// Takes so many seconds of its rank's accelerator, or of its processor.
+    Compute { seconds: f64, on_host: bool },
+    /// Has so many operations to compute, and no time.
+    Operations(f64),
+    /// Takes so many seconds of memory.
+    Memory(f64),
+    /// Sends to a rank, with a tag.
+    Send { peer: u64, tag: u64, bytes: u64 },
+    /// Receives from a rank.
+    Receive { peer: u64, tag: u64, bytes: u64 },
+    /// Does a collective in a group: none is that of all ranks.
+    Collective { what: Collective, bytes: u64, group: Option<String> },
+    /// Nothing that takes time.
+    Nothing,
+}
+
+/// A node of a trace.
+#[derive(Debug)]
+pub struct Step {
+    pub id: u64,
+    pub name: String,
+    pub work: Work,
+    /// Nodes that must be done before.
+    pub after: Vec<u64>,
+}
+
+/// The trace of a rank.
+#[derive(Debug)]
+pub struct Trace {
+    pub path: String,
+    pub steps: Vec<Step>,
+    /// The place of each node by its id.
+    pub places: HashMap<u64, u32>,
+}
+
+impl Trace {
+    /// Reads a file; the error is the rest of a sentence that begins with its path.
+    pub fn read(path: &str) -> Result<Self, String> {
+        let mut file = BufReader::with_capacity(1 << 20, inputs::open(path, 1)?);
+        let mut this = Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new() };
+        let mut bytes = Vec::new();
+        if !next(&mut file, &mut bytes).map_err(|what| format!("{what} within its metadata"))? {
+            return Err("it is empty; a Chakra trace begins with its metadata".to_owned());
+        }
+        let metadata = Metadata::decode(bytes.as_slice()).map_err(|_| "it is no Chakra trace".to_owned())?;
+        check_version(&metadata)?;
+        let at = |steps: usize| format!("behind {steps} nodes");
+        while next(&mut file, &mut bytes).map_err(|what| format!("{what} {}", at(this.steps.len())))? {
+            let node = Node::decode(bytes.as_slice())
+                .map_err(|error| format!("what stands {} is no node: {error}", at(this.steps.len())))?;
+            let step = read_node(node).map_err(|(id, name, what)| format!("node {id} ({name}) {what}"))?;
+            if this.places.insert(step.id, this.steps.len() as u32).is_some() {
+                return Err(format!("node {} ({}) stands there twice", step.id, step.name));
+            }
+            this.steps.push(step);
+        }
+        for step in &this.steps {
+            if let Some(missing) = step.after.iter().find(|id| !this.places.contains_key(id)) {
+                return Err(format!(
+                    "node {} ({}) depends on node {missing}, which does not exist",
+                    step.id, step.name
+                ));
+            }
+        }
+        Ok(this)
+    }
+}
+
+/// Reads the next message of the stream; false at its end.
+fn next(file: &mut impl BufRead, bytes: &mut Vec<u8>) -> Result<bool, String> {
+    if file.fill_buf().map_err(|error| error.to_string())?.is_empty() {
+        return Ok(false);
+    }
+    let mut length = 0u64;
+    for shift in (0..64).step_by(7) {
+        let mut byte = [0];
+        file.read_exact(&mut byte).map_err(ended)?;
+        length |= u64::from(byte[0] & 0x7f) << shift;
+        if byte[0] < 0x80 {
+            break;
+        }
+    }
+    if length > MOST {
+        return Err(format!("a message of {length} bytes begins"));
+    }
+    bytes.clear();
+    let read = file.take(length).read_to_end(bytes).map_err(|error| error.to_string())?;
+    if (read as u64) < length {
+        return Err("the file ends".to_owned());
+    }
+    Ok(true)
+}
+
+fn ended(error: std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => "the file ends".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Versions are those of the schema, or, in traces of PyTorch, of an attribute that ends with the schema's.
+fn check_version(metadata: &Metadata) -> Result<(), String> {
+    let schema = match attribute(&metadata.attributes, "schema") {
+        Some(Value::Text(text)) => text.as_str(),
+        _ => "",
+    };
+    let version = if metadata.version.is_empty() { schema } else { &metadata.version };
+    if version.is_empty() || version == "0.0.4" || version.starts_with("1.") {
+        return Ok(());
+    }
+    Err(format!("its schema has the version '{version}'; 1.x is read, and 0.0.4, which it grew from"))
+}
+
+/// A node, or its id, its name and what is wrong with it.
+fn read_node(node: Node) -> Result<Step, (u64, String, String)> {
+    let work = read_work(&node).map_err(|what| (node.id, node.name.clone(), what))?;
+    let mut after: Vec<u64> = node.control_deps.iter().chain(&node.data_deps).copied().collect();
+    after.sort_unstable();
+    after.dedup();
+    Ok(Step { id: node.id, name: node.name, work, after })
+}
+
+fn read_work(node: &Node) -> Result<Work, String> {
+    let value = |name: &str| attribute(&node.attributes, name).and_then(Value::whole);
+    let seconds = node.duration_micros as f64 * 1e-6;
+    let size = || value("comm_size").ok_or_else(|| "has no comm_size".to_owned());
+    let peer = |name: &str| value(name).ok_or_else(|| format!("has no {name}"));
+    let tag = value("comm_tag").unwrap_or(0);
+    Ok(match node.kind {
+        // Metadata; storage, batches and checkpoints carry nothing over the network.
+        1 => Work::Nothing,
+        2 | 3 | 8..=10 => Work::Memory(seconds),
+        4 => match (node.duration_micros, value("num_ops")) {
+            (0, Some(operations)) => Work::Operations(operations as f64),
+            _ => Work::Compute { seconds, on_host: value("is_cpu_op") == Some(1) },
+        },
+        5 => Work::Send { peer: peer("comm_dst")?, tag, bytes: size()? },
+        6 => Work::Receive { peer: peer("comm_src")?, tag, bytes: size()? },
+        7 => {
+            let group = match attribute(&node.attributes, "pg_name") {
+                Some(Value::Text(name)) => Some(name.clone()).filter(|name| !name.is_empty()),
+                Some(other) => other.whole().map(|number| number.to_string()),
+                None => None,
+            };
+            let what = collective(value("comm_type").ok_or("has no comm_type")?)?;
+            let bytes = if what == Collective::Barrier { value("comm_size").unwrap_or(8).max(1) } else { size()? };
+            Work::Collective { what, bytes, group }
+        }
+        kind => return Err(format!("has the type {kind}; there are 1 to 10")),
+    })
+}
+
+/// A collective by its number in the schema.
+fn collective(number: u64) -> Result<Collective, String> {
+    Ok(match number {
+        0 => Collective::Allreduce,
+        1 => Collective::Reduce,
+        2 => Collective::AllGather,
+        5 => Collective::Broadcast,
+        6 => Collective::AllToAll,
+        7 | 8 => Collective::ReduceScatter,
+        9 => Collective::Barrier,
+        3 => return Err("is a gather, which no library of collectives for accelerators has".to_owned()),
+        4 => return Err("is a scatter, which no library of collectives for accelerators has".to_owned()),
+        _ => return Err(format!("has the comm_type {number}; there are 0 to 9")),
+    })
+}

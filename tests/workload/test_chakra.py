@@ -1,0 +1,166 @@
+"""Chakra traces: read, run, and their mistakes."""
+
+from pathlib import Path
+
+import pytest
+
+import topoloom
+from oracles import chakrafile as ck
+from topoloom import Application, TopoloomError
+
+RATE = 1.25e9
+
+
+LAST = ck.node(12, ck.COLLECTIVE, comm_type=ck.ALL_REDUCE, comm_size=100_000, pg_name="stage0")
+
+
+def four(tmp_path: Path, **changes: list[bytes]) -> str:
+    """Write the traces of four ranks: a pipeline of two stages of two ranks each, which reduce gradients at last."""
+    ranks = {
+        rank: [
+            ck.node(10, ck.COMPUTE, micros=100 * (rank + 1)),
+            ck.node(11, ck.SEND, [10], comm_dst=rank + 2, comm_size=50_000, comm_tag=5),
+            ck.node(
+                12, ck.COLLECTIVE, [10, 11], comm_type=ck.ALL_REDUCE, comm_size=100_000, pg_name=f"stage{rank // 2}"
+            ),
+        ]
+        if rank < 2
+        else [
+            ck.node(7, ck.RECEIVE, comm_src=rank - 2, comm_size=50_000, comm_tag=5),
+            ck.node(8, ck.COMPUTE, [7], micros=300),
+            ck.node(3, ck.COLLECTIVE, [8], comm_type=ck.ALL_REDUCE, comm_size=100_000, pg_name="stage1"),
+        ]
+        for rank in range(4)
+    }
+    ranks |= {int(name[1:]): nodes for name, nodes in changes.items()}
+    for rank, nodes in ranks.items():
+        ck.write(tmp_path / f"step.{rank}.et", nodes)
+    return f"chakra:{tmp_path}/step.0.et"
+
+
+def makespan(app: str, spec: str = "hyperx:4", **options: str) -> float:
+    (result,) = topoloom.workload(spec, app, **options).results
+    assert result.makespan_s is not None
+    return result.makespan_s
+
+
+def test_a_trace_by_hand(tmp_path: Path) -> None:
+    # Rank 1 computes 200 us and sends 40 us, rank 3 computes 300 us; a ring of two takes two steps of 50,000 bytes.
+    assert makespan(four(tmp_path)) == pytest.approx(200e-6 + 40e-6 + 300e-6 + 2 * 50_000 / RATE, rel=1e-9)
+    application = Application(four(tmp_path), 8)
+    assert (application.tasks, application.num_messages) == (4, 2 + 2 * 4)
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 8])
+@pytest.mark.parametrize(
+    ("kind", "app"),
+    [
+        (ck.ALL_REDUCE, "allreduce:algorithm=ring,size={0}"),
+        (ck.ALL_GATHER, "all-gather:algorithm=ring,size={1}"),
+        (ck.REDUCE_SCATTER, "reduce-scatter:algorithm=ring,size={0}"),
+        (ck.ALL_TO_ALL, "alltoall:algorithm=direct,size={2}"),
+        (ck.BROADCAST, "broadcast:algorithm=chain,size={0}"),
+        (ck.BARRIER, "barrier:size={0}"),
+    ],
+)
+def test_one_trace_for_all_ranks_runs_our_collectives(tmp_path: Path, kind: int, app: str, ranks: int) -> None:
+    size = 48_000
+    ck.write(tmp_path / "one.et", [ck.node(1, ck.COLLECTIVE, comm_type=kind, comm_size=size)], version="")
+    told = app.format(size, size * ranks, size // ranks)
+    own = makespan(f"chakra:{tmp_path}/one.et,ranks={ranks}", f"hyperx:{ranks}")
+    assert own == pytest.approx(makespan(f"{told},tasks={ranks}", f"hyperx:{ranks}"), rel=1e-9)
+
+
+def test_nodes_compute_one_at_a_time_and_operations_need_a_speed(tmp_path: Path) -> None:
+    nodes = [
+        ck.node(1, ck.COMPUTE, micros=100),
+        ck.node(2, ck.COMPUTE, micros=50),
+        ck.node(3, ck.COMPUTE, micros=130, is_cpu_op=True),
+        ck.node(4, ck.COMPUTE, num_ops=3_000_000_000),
+        ck.node(5, ck.COLLECTIVE, [1, 2, 3, 4], comm_type=ck.BARRIER),
+    ]
+    ck.write(tmp_path / "one.et", nodes)
+    app = f"chakra:{tmp_path}/one.et,ranks=2"
+    barrier = 8 / RATE
+    assert makespan(app) == pytest.approx(150e-6 + barrier)
+    assert makespan(f"{app},tflops=30") == pytest.approx(250e-6 + barrier)
+    (note,) = Application(app, 2).notes
+    assert "2 nodes say operations and no time" in note
+
+
+def test_traces_run_flit_by_flit(tmp_path: Path) -> None:
+    app = four(tmp_path)
+    # A terminal sends a flit a cycle there, to whomever.
+    assert makespan(app, engine="cycle") == pytest.approx(makespan(app, flow_engine="injection=1"), rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (
+            {"r0": [ck.node(11, ck.SEND, [2], comm_dst=2, comm_size=9, comm_tag=5), ck.node(2, 4, [11]), LAST]},
+            "wait for each other for ever: node 11 (n11) of rank 0 -> node 2 (n2) of rank 0 -> node 11",
+        ),
+        ({"r0": [ck.node(1, ck.COMPUTE, [9])]}, "step.0.et: node 1 (n1) depends on node 9, which does not exist"),
+        (
+            {"r0": [ck.node(10, ck.COMPUTE)]},
+            "step.2.et: node 7 (n7) of rank 2 waits for what rank 0 never sends with tag 5",
+        ),
+        (
+            {"r2": [ck.node(1, ck.COMPUTE)]},
+            "step.0.et: node 11 (n11) of rank 0 sends what rank 2 never receives with tag 5",
+        ),
+        (
+            {"r1": [ck.node(1, ck.SEND, comm_dst=3, comm_size=9, comm_tag=5),
+                    ck.node(2, ck.COLLECTIVE, comm_type=ck.ALL_GATHER, comm_size=100_000, pg_name="stage0")]},
+            "step.1.et: node 2 (n2) of rank 1 meets node 12 (n12) of rank 0, which is another collective",
+        ),
+        (
+            {"r0": [ck.node(1, ck.SEND, comm_dst=9, comm_size=1)]},
+            "node 1 (n1) of rank 0 names rank 9; there are ranks 0 to 3",
+        ),
+        ({"r0": [ck.node(1, ck.SEND, comm_size=1)]}, "node 1 (n1) has no comm_dst"),
+        ({"r0": [ck.node(1, 77)]}, "node 1 (n1) has the type 77"),
+        ({"r0": [ck.node(1, ck.COMPUTE), ck.node(1, ck.COMPUTE)]}, "node 1 (n1) stands there twice"),
+        ({"r0": [ck.node(1, ck.COLLECTIVE, comm_type=33, comm_size=1)]}, "node 1 (n1) has the comm_type 33"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_ranks_and_nodes(tmp_path: Path, changes: dict[str, list[bytes]], told: str) -> None:
+    with pytest.raises(TopoloomError) as error:
+        Application(four(tmp_path, **changes), 8)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_rank_that_never_comes_is_named(tmp_path: Path) -> None:
+    gathers = [ck.node(4, ck.COLLECTIVE, comm_type=ck.ALL_GATHER, comm_size=8)]
+    for rank in range(3):
+        ck.write(tmp_path / f"step.{rank}.et", gathers if rank != 1 else [ck.node(1, ck.COMPUTE)])
+    with pytest.raises(
+        TopoloomError, match="rank 0 waits for ever: rank 1 never comes to this collective of all ranks"
+    ):
+        Application(f"chakra:{tmp_path}/step.0.et", 8)
+
+
+def test_files_that_are_no_traces(tmp_path: Path) -> None:
+    app = four(tmp_path)
+    file = tmp_path / "step.2.et"
+    whole = file.read_bytes()
+    for wrong, told in [
+        (whole[:-3], "step.2.et: the file ends behind 2 nodes"),
+        (whole[:4], "step.2.et: the file ends within its metadata"),
+        (b"", "step.2.et: it is empty"),
+        (b"not a trace at all, but a text of some length, " * 4, "step.2.et: "),
+    ]:  # fmt: skip
+        file.write_bytes(wrong)
+        with pytest.raises(TopoloomError) as error:
+            Application(app, 8)
+        assert told in str(error.value)
+    ck.write(file, [], version="2.3.0")
+    with pytest.raises(TopoloomError, match=r"its schema has the version '2\.3\.0'; 1\.x is read"):
+        Application(app, 8)
+    ck.write(tmp_path / "alone.0.et", [])
+    with pytest.raises(TopoloomError, match="it is the trace of one rank"):
+        Application(f"chakra:{tmp_path}/alone.0.et", 8)
+    with pytest.raises(TopoloomError, match="the trace asks for 4 tasks; there is room for 3"):
+        Application(four(tmp_path), 3)
