@@ -74,6 +74,10 @@ def test_machines_are_scaled_by_hosts(topoloom):
         ("machine:abci-v,hosts=100", "whole racks have 34 hosts each: 68 or 102 are possible"),
         ("machine:abci-v,groups=3", "abci-v has no groups; it is scaled by racks"),
         ("machine:abciv", "did you mean 'abci-v'"),
+        ("machine:frontier,groups=1", "at least 2 is possible"),
+        ("machine:frontier,groups=200", "h is 17; 4 links between each two groups need 25 global ports"),
+        ("machine:leonardo,groups=24", "groups is 24; at most 23 is possible, and 24 is more"),
+        ("machine:tpu-v4,sides=6x4x4", "only multiples of 4 are whole cubes of 4x4x4"),
         ("machine:slingshot-64x8,switches=6", "only multiples of 4 are whole chassis of 4 switches"),
     ]:
         failed = topoloom("show", spec)

@@ -103,6 +103,8 @@ pub struct Scale {
     pub(super) full: Size,
     /// The least that is possible, of each side.
     pub least: u32,
+    /// The most that is possible, of each side.
+    pub most: u32,
     /// What each must be a multiple of.
     pub multiple: u32,
     /// What it counts.
@@ -180,6 +182,7 @@ struct ScaleRow {
     key: String,
     full: Full,
     least: Option<u32>,
+    most: Option<u32>,
     multiple: Option<u32>,
     doc: String,
     hosts: Option<String>,
@@ -329,6 +332,9 @@ impl Scale {
         if let Some(below) = numbers.iter().find(|&&number| number < self.least) {
             return Err(format!("{key} is {text}; at least {} is possible, and {below} is less", self.least));
         }
+        if let Some(above) = numbers.iter().find(|&&number| number > self.most) {
+            return Err(format!("{key} is {text}; at most {} is possible, and {above} is more", self.most));
+        }
         match numbers.iter().find(|&number| number % self.multiple != 0) {
             Some(_) => Err(format!("{key} is {text}; only multiples of {} are whole {}", self.multiple, self.doc)),
             None => Ok(size),
@@ -404,7 +410,8 @@ impl ScaleRow {
         };
         let full = full.ok_or_else(|| format!("{key}: full must be a number above 0, or sides as in 4x4"))?;
         let (least, multiple) = (self.least.unwrap_or(1), self.multiple.unwrap_or(1).max(1));
-        Ok(Scale { key, full, least, multiple, doc: self.doc, hosts: self.hosts })
+        let most = self.most.unwrap_or(u32::MAX);
+        Ok(Scale { key, full, least, most, multiple, doc: self.doc, hosts: self.hosts })
     }
 }
 
