@@ -16,6 +16,7 @@
 
 use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
+use super::paths::{Hop, Paths};
 use super::twophase::TwoPhase;
 use super::{
     Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View, twophase,
@@ -70,20 +71,12 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
     };
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
-    let options = twophase::Options::default();
-    Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalancing {
-        two: TwoPhase::new(m, network, options),
-        minimal,
-        valiant,
-        period,
-        rule,
-        channels: ChannelEnds::new(network),
-    }))))
+    let given = Given { minimal, valiant, period, rule };
+    Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalancing::new(m, network, given)))))
 }
 
-/// See the module's documentation.
-struct LoadBalancing<M> {
-    two: TwoPhase<M, true>,
+/// What users choose.
+struct Given {
     /// N, or `None` for all.
     minimal: Option<u32>,
     /// M.
@@ -91,7 +84,15 @@ struct LoadBalancing<M> {
     /// T.
     period: u32,
     rule: Rule,
+}
+
+/// See the module's documentation.
+struct LoadBalancing<M> {
+    two: TwoPhase<M, true>,
+    given: Given,
     channels: ChannelEnds,
+    /// Path number 0 of each pair, unless the network is large.
+    paths: Option<Paths>,
 }
 
 /// How packets are split among candidates.
@@ -103,6 +104,15 @@ enum Rule {
     Even,
     /// Equations (9) and (10) as they are printed.
     Printed,
+}
+
+impl Rule {
+    /// The length from which on another queue gets nothing of `packets` packets if there is one of `queue` flits: filled
+    /// alone, this one stays below it.
+    #[inline(always)]
+    fn limit(self, queue: u32, packets: u32) -> u32 {
+        if self == Rule::Printed { u32::MAX } else { queue + packets.max(1) }
+    }
 }
 
 /// A path that a packet may take.
@@ -137,6 +147,20 @@ fn stream(path: u32, at: RouterId, target: RouterId) -> Rng {
 }
 
 impl<M: Minimal> LoadBalancing<M> {
+    fn new(minimal: M, network: &Network, given: Given) -> Self {
+        let two = TwoPhase::new(minimal, network, twophase::Options::default());
+        let mut made = Self { two, given, channels: ChannelEnds::new(network), paths: None };
+        made.paths = Paths::new(network.num_routers(), |[from, to], hops| {
+            if made.two.minimal().reaches(from, to) {
+                made.walk(from, to, made.begin(from, to, 0).bits, |hop| {
+                    hops.push(hop);
+                    true
+                });
+            }
+        });
+        made
+    }
+
     /// The state in which path number `path` begins to the destination itself.
     #[inline(always)]
     fn begin(&self, at: RouterId, dst: RouterId, path: u32) -> PacketState {
@@ -148,7 +172,7 @@ impl<M: Minimal> LoadBalancing<M> {
         let minimal = self.two.minimal();
         // Only the first hop tells minimal paths of one pair apart: bits count hops in the tables.
         let numbered =
-            if self.minimal.is_none() && bits == 0 { minimal.nth_step(at, bits, target, path) } else { None };
+            if self.given.minimal.is_none() && bits == 0 { minimal.nth_step(at, bits, target, path) } else { None };
         numbered.unwrap_or_else(|| minimal.step(at, bits, target, &mut stream(path, at, target)))
     }
 
@@ -161,52 +185,76 @@ impl<M: Minimal> LoadBalancing<M> {
         self.two.hop(Step { bits: pack(path, step.bits), ..step }, state.via)
     }
 
-    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router.
+    /// Shows `visit` the hops of a path that begins with `bits`, until it returns false; false if it did.
     #[inline(always)]
-    fn follow<V: View>(&self, src: RouterId, dst: RouterId, start: PacketState, view: &V) -> Option<Candidate> {
-        let mut found = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
-        let (mut at, mut state) = (src, start);
-        loop {
-            let target = state.target(dst);
-            let (path, mut bits) = unpack(state.bits);
-            while at != target {
-                let step = self.step(at, bits, target, path);
-                let port = self.channels.output(at, step.port);
-                found.queue += view.published(port);
-                found.hops += 1;
-                found.mark = mix(found.mark ^ (u64::from(port.0) + 1));
-                (at, bits) = (self.channels.behind(port), unpack(pack(path, step.bits)).1);
-                let lost = at == src || (at == dst && target != dst);
-                if lost {
-                    return None;
-                }
-            }
-            if target == dst {
-                return Some(found);
-            }
-            state = self.begin(at, dst, 0);
+    fn walk(&self, from: RouterId, target: RouterId, bits: u32, mut visit: impl FnMut(Hop) -> bool) -> bool {
+        let (path, mut bits) = unpack(bits);
+        if let (0, Some(paths)) = (path, &self.paths) {
+            return paths.between(from, target).iter().all(|&hop| visit(hop));
         }
+        let mut at = from;
+        while at != target {
+            let step = self.step(at, bits, target, path);
+            let port = self.channels.output(at, step.port);
+            at = self.channels.behind(port);
+            bits = unpack(pack(path, step.bits)).1;
+            if !visit(Hop { port, to: at }) {
+                return false;
+            }
+        }
+        true
     }
 
-    /// The candidates of a pair in this interval, each path once.
-    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, view: &V) -> Vec<Candidate> {
+    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or as
+    /// soon as its queues are as long as `limit`.
+    #[inline(always)]
+    fn follow<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        start: PacketState,
+        limit: u32,
+        view: &V,
+    ) -> Option<Candidate> {
+        let mut found = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
+        let mut add = |target: RouterId, hop: Hop| {
+            found.queue += view.published(hop.port);
+            found.hops += 1;
+            found.mark = mix(found.mark ^ (u64::from(hop.port.0) + 1));
+            let lost = hop.to == src || (hop.to == dst && target != dst);
+            !lost && found.queue < limit
+        };
+        let target = start.target(dst);
+        let whole = self.walk(src, target, start.bits, |hop| add(target, hop))
+            && (target == dst || self.walk(target, dst, self.begin(target, dst, 0).bits, |hop| add(dst, hop)));
+        whole.then_some(found)
+    }
+
+    /// The candidates of a pair in this interval that may take any of `packets` packets, each path once.
+    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, packets: u32, view: &V) -> Vec<Candidate> {
         let mut found = Vec::with_capacity(8);
+        let mut limit = u32::MAX;
+        let mut consider = |start: PacketState, limit: &mut u32| {
+            if let Some(path) = self.follow(src, dst, start, *limit, view) {
+                *limit = (*limit).min(self.given.rule.limit(path.queue, packets));
+                add(&mut found, path);
+            }
+        };
         for path in 0..self.minimal_paths(src, dst) {
-            add(&mut found, self.follow(src, dst, self.begin(src, dst, path), view));
+            consider(self.begin(src, dst, path), &mut limit);
         }
         let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
-        for _ in 0..self.valiant {
+        for _ in 0..self.given.valiant {
             if let Some(via) = self.two.candidate(src, dst, &mut rng) {
                 let bits = self.two.minimal().begin(&mut stream(0, src, via));
-                let start = PacketState { via: via.0, bits: pack(0, bits) };
-                add(&mut found, self.follow(src, dst, start, view));
+                consider(PacketState { via: via.0, bits: pack(0, bits) }, &mut limit);
             }
         }
         found
     }
 
     fn minimal_paths(&self, src: RouterId, dst: RouterId) -> u32 {
-        self.minimal.unwrap_or_else(|| {
+        self.given.minimal.unwrap_or_else(|| {
             let there = |path: &u32| self.two.minimal().nth_step(src, 0, dst, *path).is_some();
             (0..MOST).take_while(there).count() as u32
         })
@@ -214,8 +262,10 @@ impl<M: Minimal> LoadBalancing<M> {
 }
 
 /// Adds a path unless it is there.
-fn add(paths: &mut Vec<Candidate>, found: Option<Candidate>) {
-    paths.extend(found.filter(|new| paths.iter().all(|old| old.mark != new.mark)));
+fn add(paths: &mut Vec<Candidate>, new: Candidate) {
+    if paths.iter().all(|old| old.mark != new.mark) {
+        paths.push(new);
+    }
 }
 
 /// Draws a path, so that `packets` packets make the queues equally long.
@@ -316,11 +366,11 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let packets = view.sent_before(src, !view.decides_again());
-        let mut candidates = self.candidates(src, dst, view);
+        let mut candidates = self.candidates(src, dst, packets, view);
         if candidates.is_empty() {
             return self.begin(src, dst, 0);
         }
-        let chosen = draw(&mut candidates, packets, self.rule, rng);
+        let chosen = draw(&mut candidates, packets, self.given.rule, rng);
         PacketState { via: chosen.via, bits: chosen.bits }
     }
 
@@ -339,7 +389,7 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     }
 
     fn snapshot_period(&self) -> u32 {
-        self.period
+        self.given.period
     }
 }
 
@@ -365,6 +415,24 @@ mod tests {
                 let after = f64::from(queue) + share;
                 let even = if share > 0.0 { (after - level).abs() < 1e-6 } else { after >= level - 1e-6 };
                 prop_assert!(even, "a queue ends at {}, not {}", after, level);
+            }
+        }
+    }
+
+    #[test]
+    fn what_gets_nothing_changes_no_draw() {
+        let path = |hops, queue| Candidate { queue, hops, mark: u64::from(hops), ..Candidate::default() };
+        for rule in [Rule::Shorter, Rule::Even] {
+            for packets in 0..4 {
+                let all = [path(2, 3), path(4, 1), path(5, 4), path(6, 9), path(3, 2), path(7, 1)];
+                let limit = all.iter().map(|path| rule.limit(path.queue, packets)).min().expect("some");
+                let short: Vec<Candidate> = all.iter().filter(|path| path.queue < limit).copied().collect();
+                assert!(short.len() < all.len(), "the longest gets nothing");
+                let (mut one, mut other) = (Rng::stream(3, 3), Rng::stream(3, 3));
+                for _ in 0..200 {
+                    let of_all = draw(&mut all.to_vec(), packets, rule, &mut one);
+                    assert_eq!(of_all.mark, draw(&mut short.clone(), packets, rule, &mut other).mark);
+                }
             }
         }
     }

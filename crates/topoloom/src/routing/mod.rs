@@ -32,6 +32,7 @@ mod named;
 mod nest;
 mod omniwar;
 mod par;
+mod paths;
 mod polarized;
 mod registry;
 mod survivors;
