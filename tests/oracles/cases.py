@@ -15,6 +15,8 @@ HOPS = [
     ("clos:radix=8,levels=3", "nca", routes.nca),
     ("clos:radix=8,levels=3,taper=2", "nca", routes.nca),
     ("xgft:down=4x3x4,up=4x2", "anca", routes.nca),
+    ("xgft:down=3x2x4,up=2x2,trunk=2x3", "nca", routes.nca),
+    ("xgft:down=2x3,up=1,trunk=2", "anca", routes.nca),
     ("dragonfly-plus:leaf=4,spine=4,p=4,h=2", "min", routes.table),
     ("myriclos:64", "min", routes.table),
     ("hyperx:4x4,tile=2x2", "dor", lambda g: routes.hyperx(g, 1)),

@@ -180,12 +180,16 @@ def tile_homes(sides: tuple[int, ...], tile: tuple[int, ...]) -> list[int]:
     return [number(sides, tuple(c // t for c, t in zip(place, tile, strict=True))) for place in places]
 
 
-def tree(down: tuple[int, ...], up: tuple[int, ...], *, consecutive: bool = False) -> Graph:
+def tree(
+    down: tuple[int, ...], up: tuple[int, ...], trunk: tuple[int, ...] | None = None, *, consecutive: bool = False
+) -> Graph:
     """A router is (level, group, copies), a copy being the list of the up ports that lead to it from a leaf.
 
-    Two routers are linked if the one's group holds the other's and the other's copies begin with the one's.
+    Two routers are linked if the one's group holds the other's and the other's copies begin with the one's; by so many
+    links as `trunk` says of their levels.
     """
     top = len(down) - 1
+    trunk = trunk or (1,) * top
     routers = []
     for level in range(top + 1):
         copies = list(product(*(range(width) for width in up[:level])))
@@ -198,9 +202,10 @@ def tree(down: tuple[int, ...], up: tuple[int, ...], *, consecutive: bool = Fals
         found = []
         if level > 0:
             children = range(group * down[level], (group + 1) * down[level])
-            found += [(level - 1, child, copy[:-1]) for child in children]
+            found += [(level - 1, child, copy[:-1]) for child in children for _ in range(trunk[level - 1])]
         if level < top:
-            found += [(level + 1, group // down[level + 1], (*copy, port)) for port in range(up[level])]
+            above = [(level + 1, group // down[level + 1], (*copy, port)) for port in range(up[level])]
+            found += [router for router in above for _ in range(trunk[level])]
         return [(place[router], "up") for router in found]
 
     terminals = [down[0] if level == 0 else 0 for level, _, _ in routers]
@@ -477,7 +482,7 @@ def build(spec: str) -> Graph:
     p, double = int(keys.get("p", 1)), keys.get("double") == "true"
     tile = tuple(int(t) for t in keys.get("tile", str(p)).split("x"))
     number_of = {key: int(value) for key, value in keys.items() if value.isdigit()}
-    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "upper")}
+    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "trunk", "upper")}
 
     def nested(*, ghc: bool) -> Graph:
         numbers = (number_of[key] for key in ("t", "u", "endpoints"))
@@ -492,7 +497,7 @@ def build(spec: str) -> Graph:
         "hyperx": lambda: hyperx(sizes, prod(tile), number_of.get("trunk", 1)),
         "fattree": lambda: kary_tree(number_of["k"], number_of["levels"], keys.get("taper")),
         "clos": lambda: clos(number_of["radix"], number_of["levels"], keys.get("taper", "1")),
-        "xgft": lambda: tree(lists["down"], lists["up"]),
+        "xgft": lambda: tree(lists["down"], lists["up"], lists.get("trunk")),
         "dragonfly": lambda: dragonfly(number_of["a"], number_of["h"], p, number_of.get("g")),
         "dragonfly-plus": lambda: dragonfly_plus(
             number_of["leaf"], number_of["spine"], number_of["h"], p, number_of.get("g")

@@ -91,6 +91,8 @@ def check(spec: str) -> None:
         "xgft:down=4x2x3,up=3x5",
         "xgft:down=2x3x2x4,up=2x1x3",
         "xgft:down=1x1x1,up=2x3",
+        "xgft:down=3x2x3,up=2x2,trunk=2x3",
+        "xgft:down=32x32x10,up=32x5,trunk=1x6",
         "xgft:down=32x32x16,up=32x32",
         "dragonfly:a=8,h=4,p=4",
         "dragonfly:a=4,h=2,p=2",
@@ -144,10 +146,10 @@ def test_links_and_ports(spec):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=4))
+@given(st.lists(st.tuples(*[st.integers(1, 4)] * 2, st.integers(1, 3)), min_size=2, max_size=4))
 def test_trees_of_any_widths(widths):
-    down, up = ("x".join(map(str, side)) for side in zip(*widths, strict=True))
-    check(f"xgft:down={down},up={up.rpartition('x')[0]}")
+    down, up, trunk = ("x".join(map(str, side)) for side in zip(*widths, strict=True))
+    check(f"xgft:down={down},up={up.rpartition('x')[0]},trunk={trunk.rpartition('x')[0]}")
 
 
 @settings(max_examples=30, deadline=None)

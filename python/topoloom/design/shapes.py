@@ -4,9 +4,10 @@ Sizes, links and degree are exact, from the families' definitions; bisection (of
 diameter are closed forms, which `cut_is` and `diameter_is` qualify.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from math import isqrt, log, prod
+from itertools import product
+from math import ceil, isqrt, log, prod
 
 from topoloom.design import bisections
 from topoloom.design.bisections import generator_degree
@@ -203,6 +204,76 @@ def _clos(wanted: Requirements) -> Iterator[Shape]:
             )  # fmt: skip
 
 
+TAPERS = (1.0, 1.5, 2.0, 3.0, 4.0)
+"""How many times fewer links a router of a tree as it is bought has up than down, about."""
+
+
+def _xgfts(wanted: Requirements) -> Iterator[Shape]:
+    """Trees as they are bought, whose ports are filled: any number of pods, tapered or not, with trunks to the top."""
+    found = {shape.spec: shape for shape in (*_two_levels(wanted), *_three_levels(wanted))}
+    yield from found.values()
+
+
+def _two_levels(wanted: Requirements) -> Iterator[Shape]:
+    """Up to as many leaves as a router above them has ports."""
+    radix = wanted.radix
+    for p in range(1, radix):
+        for leaves in range(max(2, -(-wanted.low // p)), min(wanted.high // p, radix) + 1):
+            for up in sorted({ceil(p / taper) for taper in TAPERS}):
+                trunk = min(radix // leaves, up)
+                tops = min(-(-up // trunk), (radix - p) // trunk)
+                same = trunk == 1 and tops == p and leaves in (p, 2 * p)
+                if tops == 0 or same:
+                    continue
+                links = leaves * tops * trunk
+                yield Shape(
+                    _xgft((p, leaves), (tops,), (trunk,)), leaves + tops, leaves,
+                    max(p + tops * trunk, leaves * trunk) - p, links, float(leaves // 2 * tops * trunk), "exact", 2,
+                    _tree(links, 2, leaves, tops, 0), p=p,
+                )  # fmt: skip
+
+
+def _three_levels(wanted: Requirements) -> Iterator[Shape]:
+    """Pods of leaves that fill their ports, a router above them for each of a leaf's links, and routers above the pods."""
+    radix = wanted.radix
+    for taper in TAPERS:
+        # The most terminals that leave a leaf its links up; down to half of it.
+        most = max((p for p in range(1, radix) if p + ceil(p / taper) <= radix), default=0)
+        for p, leaves in product(range(max(1, most // 2), most + 1), range(2, radix)):
+            pods = range(max(2, -(-wanted.low // (p * leaves))), min(wanted.high // (p * leaves), radix) + 1)
+            ups = {ceil(leaves / upper) for upper in TAPERS} if pods else ()
+            for above, up in product(pods, sorted(ups)):
+                yield from _pods(radix, (p, leaves, above), ceil(p / taper), up)
+
+
+def _pods(radix: int, down: tuple[int, int, int], middle: int, up: int) -> Iterator[Shape]:
+    """The tree of pods with `middle` routers above the leaves, each with about `up` links to the top."""
+    p, leaves, pods = down
+    trunk = min(radix // pods, up)
+    each = min(-(-up // trunk), (radix - leaves) // trunk)
+    same = trunk == 1 and p == middle == leaves == each and pods in (p, 2 * p)
+    if each == 0 or same:
+        return
+    lower, upper = pods * leaves * middle, pods * middle * each * trunk
+    # Pods apart, one of them divided if their number is odd; or every pod divided.
+    odd = middle * (leaves // 2) if pods % 2 else 0
+    cut = min(middle * each * trunk * (pods // 2) + odd, pods * middle * (leaves // 2))
+    tops = middle * each
+    spreads = (Spread(lower, leaves + middle), Spread(upper, 0))
+    packing = Packing(spreads, leaves + middle, leaves, tops)
+    ports = max(p + middle, leaves + each * trunk, pods * trunk)
+    yield Shape(
+        _xgft(down, (middle, each), (1, trunk)), pods * (leaves + middle) + tops, pods * leaves, ports - p,
+        lower + upper, float(cut), "upper-bound", 4, packing, p=p,
+    )  # fmt: skip
+
+
+def _xgft(down: Sequence[int], up: Sequence[int], trunk: Sequence[int]) -> str:
+    """Return the spec of a tree."""
+    given = {"down": down, "up": up} | ({"trunk": trunk} if max(trunk) > 1 else {})
+    return "xgft:" + ",".join(f"{key}={'x'.join(map(str, sides))}" for key, sides in given.items())
+
+
 def _tree(links: int, levels: int, leaves: int, above: int, hubs: int) -> Packing:
     """Return how a tree is packed: pods of leaves and the routers above these, then hubs; so many links a level."""
     # Every level but the lowest joins routers that stand amid the pods, to pods or to each other.
@@ -258,6 +329,7 @@ SHAPES: dict[str, Callable[[Requirements], Iterator[Shape]]] = {
     "hyperx": _hyperxes,
     "fattree": _fattrees,
     "clos": _clos,
+    "xgft": _xgfts,
     "flex": _flexes,
     "random-regular": _random_regulars,
 }

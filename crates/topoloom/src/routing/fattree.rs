@@ -4,6 +4,8 @@
 //! `updown` the one that the source terminal is given. Subtori under a tree or a generalised hypercube offer `nca` and
 //! `anca` in their upper network: see `nest.rs`. Where links or routers of a tree have failed, see `survivors.rs`.
 
+use std::collections::HashSet;
+
 use super::nest::{NestRouting, Ways};
 use super::survivors::Survivors;
 use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
@@ -54,6 +56,8 @@ pub struct NearestAncestor<const ADAPTIVE: bool> {
     down: Vec<u16>,
     /// First output up and number of them, router by router: they are consecutive.
     up: Vec<(u16, u16)>,
+    /// Links that join a router with each of those below it, on consecutive outputs; 1 where that differs.
+    trunk: Vec<u16>,
 }
 
 impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
@@ -88,7 +92,20 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
                 }
             }
         }
-        Some(Self { leaves: leaves.len(), leaf, down, up })
+        let trunk = network.routers().map(|router| trunk_below(network, &level, router)).collect();
+        Some(Self { leaves: leaves.len(), leaf, down, up, trunk })
+    }
+
+    /// One of consecutive outputs.
+    #[inline(always)]
+    fn one_of<V: View>((first, count): (u16, u16), view: &V, rng: &mut Rng) -> Move {
+        let one = first + rng.below(u32::from(count)) as u16;
+        if !ADAPTIVE {
+            return hop(one);
+        }
+        let other = first + rng.below(u32::from(count)) as u16;
+        let better = view.occupancy(u32::from(other)) < view.occupancy(u32::from(one));
+        hop(if better { other } else { one })
     }
 
     #[inline(always)]
@@ -96,6 +113,16 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
         let port = self.down[at.index() * self.leaves + self.leaf[dst.index()] as usize];
         (port != NOT_BELOW).then_some(port)
     }
+}
+
+/// Links that join a router with each of those below it, if they are as many everywhere and on consecutive outputs, else 1.
+fn trunk_below(network: &Network, level: &[u32], router: RouterId) -> u16 {
+    let below = |peer: RouterId| level[peer.index()] < level[router.index()];
+    let links: Vec<(u32, RouterId)> = network.neighbors(router).filter(|&(_, peer)| below(peer)).collect();
+    let runs: Vec<_> = links.chunk_by(|a, b| a.1 == b.1 && a.0 + 1 == b.0).collect();
+    let peers: HashSet<RouterId> = runs.iter().map(|run| run[0].1).collect();
+    let most = runs.first().map_or(1, |run| run.len());
+    if peers.len() == runs.len() && runs.iter().all(|run| run.len() == most) { most as u16 } else { 1 }
 }
 
 /// The level of each router: hops from the nearest terminal. `None` if two neighbours stand on one level.
@@ -144,13 +171,18 @@ impl FixedUp {
         let tree = self.tree();
         let (level, group, _) = tree.place(at);
         let (down, level) = (&tree.down, level as usize);
-        // Leaves below each of its outputs down, and so below the router.
+        // Leaves below each of the routers below, and so below this router.
         let each: u32 = down[1..level.max(1)].iter().product();
         if level > 0 && dst.0 / (each * down[level]) == group {
-            return hop((dst.0 / each % down[level]) as u16);
+            // Of links side by side, too, the source's number says which.
+            let trunk = tree.trunk_below(level);
+            let port = dst.0 / each % down[level] * trunk + state.bits % trunk;
+            let rest = if trunk == 1 { 0 } else { state.bits / trunk };
+            return Move { port: port as u16, class: 0, next: PacketState::direct(rest) };
         }
-        let (digit, rest) = (state.bits % tree.up[level], state.bits / tree.up[level]);
-        Move { port: (down[level] + digit) as u16, class: 0, next: PacketState::direct(rest) }
+        let outputs = tree.up[level] * tree.trunk[level];
+        let (digit, rest) = (state.bits % outputs, state.bits / outputs);
+        Move { port: (tree.down_ports(level) + digit) as u16, class: 0, next: PacketState::direct(rest) }
     }
 }
 
@@ -194,7 +226,7 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
 
     fn moves(&self, at: RouterId, _state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         match self.down(at, dst) {
-            Some(port) => out.push(hop(port)),
+            Some(port) => out.extend((port..port + self.trunk[at.index()]).map(hop)),
             None => {
                 let (first, count) = self.up[at.index()];
                 out.extend((first..first + count).map(hop));
@@ -204,17 +236,11 @@ impl<const ADAPTIVE: bool> Routing for NearestAncestor<ADAPTIVE> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, _state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        if let Some(port) = self.down(at, dst) {
-            return hop(port);
+        match self.down(at, dst) {
+            Some(port) if self.trunk[at.index()] == 1 => hop(port),
+            Some(port) => Self::one_of((port, self.trunk[at.index()]), view, rng),
+            None => Self::one_of(self.up[at.index()], view, rng),
         }
-        let (first, count) = self.up[at.index()];
-        let one = first + rng.below(u32::from(count)) as u16;
-        if !ADAPTIVE {
-            return hop(one);
-        }
-        let other = first + rng.below(u32::from(count)) as u16;
-        let better = view.occupancy(u32::from(other)) < view.occupancy(u32::from(one));
-        hop(if better { other } else { one })
     }
 
     fn oblivious(&self) -> bool {

@@ -42,5 +42,6 @@ fn build(params: &Params) -> Result<Network> {
     let up = tree::tapered(params, radix / 2, levels)?;
     let mut down = vec![radix / 2; levels as usize];
     down[levels as usize - 1] = radix;
-    tree::build(params, FAMILY.name, [down, up], Copies::Consecutive, radix)
+    let single = vec![1; up.len()];
+    tree::build(params, FAMILY.name, [down, up, single], Copies::Consecutive, radix)
 }

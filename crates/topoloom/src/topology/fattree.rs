@@ -37,5 +37,6 @@ pub(super) const FAMILY: Family = Family {
 fn build(params: &Params) -> Result<Network> {
     let (k, levels) = (params.required("k")?, tree::levels(params)?);
     let up = tree::tapered(params, k, levels)?;
-    tree::build(params, FAMILY.name, [vec![k; levels as usize], up], Copies::Spread, k)
+    let single = vec![1; up.len()];
+    tree::build(params, FAMILY.name, [vec![k; levels as usize], up, single], Copies::Spread, k)
 }

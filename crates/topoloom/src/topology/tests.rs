@@ -455,6 +455,8 @@ fn mistakes_are_one_clear_sentence() {
         ("xgft:up=4x4", "down is missing"),
         ("xgft:down=4,up=4", "down has 1 number"),
         ("xgft:down=4x4x4,up=4", "up has 1 numbers; it must have 2"),
+        ("xgft:down=4x4x4,up=4x4,trunk=2", "trunk has 1 numbers; it must have 2, as many as up"),
+        ("xgft:down=4x4,up=4,trunk=0", "trunk is '0'; it must be whole numbers from 1 up"),
         ("xgft:down=4x4,up=0", "up is '0'; it must be whole numbers from 1 up"),
         ("hypercube:4x4", "one size, its number of dimensions"),
         ("folded-hypercube:1", "there is 1 dimension"),

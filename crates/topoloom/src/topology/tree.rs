@@ -8,7 +8,8 @@
 //!
 //! Up port p of (g, r) leads to the router (g / down(i+1), r') of level i+1, where r' is r + p copies(i), or r up(i) + p
 //! if [`Copies`] says so; the port there is down port g % down(i+1). Ports of a router: terminals or ports down, then
-//! ports up. Terminal t hangs on leaf t / down(0). Link class: `up`.
+//! ports up. Terminal t hangs on leaf t / down(0). Link class: `up`. With a trunk(i) of two or more, that many links join
+//! the two routers, on ports that follow each other.
 
 use super::params::{Params, product};
 use crate::catalogue::grammar::sides;
@@ -38,10 +39,12 @@ pub enum Copies {
 /// The parameters of a tree, and what is special about it.
 #[derive(Debug)]
 pub struct Tree {
-    /// Terminals of a leaf, then links down from a router of each further level.
+    /// Terminals of a leaf, then routers below a router of each further level.
     pub down: Vec<u32>,
-    /// Links up from a router of each level but the last.
+    /// Routers that a router of each level but the last is linked to above.
     pub up: Vec<u32>,
+    /// Links between two routers that are linked, of each level but the last.
+    pub trunk: Vec<u32>,
     /// The numbering of routers above the same leaves.
     pub copies: Copies,
     /// Routers that a cabinet above the pods holds.
@@ -66,6 +69,16 @@ impl Tree {
         self.first(level + 1) - self.first(level)
     }
 
+    /// Links from a router of a level to one below it that it is linked to, or to a terminal.
+    pub fn trunk_below(&self, level: usize) -> u32 {
+        if level == 0 { 1 } else { self.trunk[level - 1] }
+    }
+
+    /// Ports down of a router of a level.
+    pub fn down_ports(&self, level: usize) -> u32 {
+        self.down[level] * self.trunk_below(level)
+    }
+
     /// Routers of a level that stand above the same leaves.
     pub fn copies(&self, level: u32) -> u32 {
         self.up[..level as usize].iter().product()
@@ -85,7 +98,8 @@ impl Tree {
 
     /// The tree without its routers' cabinets, its routers numbered from `base` on.
     pub(super) fn above(base: u32, down: Vec<u32>, up: Vec<u32>, copies: Copies) -> Self {
-        let mut tree = Self { down, up, copies, cabinet_size: 1, first: Vec::new() };
+        let trunk = vec![1; up.len()];
+        let mut tree = Self { down, up, trunk, copies, cabinet_size: 1, first: Vec::new() };
         let widths = (0..tree.down.len()).map(|level| {
             let groups: u32 = tree.down[level + 1..].iter().product();
             groups * tree.copies(level as u32)
@@ -109,16 +123,20 @@ impl Tree {
     }
 
     fn link(&self, builder: &mut NetworkBuilder, level: u32, group: u32, copy: u32) {
-        let (down, up) = (&self.down[level as usize..], self.up[level as usize]);
+        let (down, up, trunk) = (self.down[level as usize + 1], self.up[level as usize], self.trunk[level as usize]);
         let (copies, parents) = (self.copies(level), self.copies(level + 1));
         let lower = self.first(level) + group * copies + copy;
-        let first = self.first(level + 1) + group / down[1] * parents;
+        let first = self.first(level + 1) + group / down * parents;
+        let below = self.down_ports(level as usize);
         for port in 0..up {
             let copy = match self.copies {
                 Copies::Spread => copy + port * copies,
                 Copies::Consecutive => copy * up + port,
             };
-            builder.ranked_link((lower, down[0] + port), (first + copy, group % down[1]), LinkClass::Up);
+            for link in 0..trunk {
+                let ranks = [below + port * trunk + link, group % down * trunk + link];
+                builder.ranked_link((lower, ranks[0]), (first + copy, ranks[1]), LinkClass::Up);
+            }
         }
     }
 }
@@ -159,19 +177,20 @@ impl Structure for Tree {
     }
 }
 
-/// Builds the tree with `down` and `up` links a router, level by level, that `family` asks for.
+/// Builds the tree that `family` asks for: `down` and `up` neighbours of a router, level by level, and links to each above.
 pub(super) fn build(
     params: &Params,
     family: &'static str,
-    [down, up]: [Vec<u32>; 2],
+    [down, up, trunk]: [Vec<u32>; 3],
     copies: Copies,
     cabinet_size: u32,
 ) -> Result<Network> {
     let routers = |level: usize| product(down[level + 1..].iter().chain(&up[..level]).copied());
-    let links = (0..up.len()).fold(0u128, |sum, i| sum.saturating_add(routers(i).saturating_mul(up[i].into())));
+    let above = |level: usize| product([up[level], trunk[level]].into_iter());
+    let links = (0..up.len()).fold(0u128, |sum, i| sum.saturating_add(routers(i).saturating_mul(above(i))));
     let all = (0..down.len()).fold(0u128, |sum, level| sum.saturating_add(routers(level)));
     params.guard_size(all, product(down.iter().copied()), links)?;
-    let tree = Tree { cabinet_size, ..Tree::above(0, down, up, copies) };
+    let tree = Tree { cabinet_size, trunk, ..Tree::above(0, down, up, copies) };
     let mut builder = NetworkBuilder::new(all as u32);
     (0..tree.width(0)).for_each(|leaf| builder.terminals(leaf, tree.down[0]));
     tree.link_levels(&mut builder);
