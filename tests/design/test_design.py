@@ -170,6 +170,17 @@ def test_dragonflies_by_hand():
     assert {c.spec for c in candidates(terminals=(low, high), radix=radix, families=["dragonfly"])} == wanted
 
 
+def test_a_fat_tree_as_it_is_bought():
+    """320 leaves, 320 routers above them and 160 at the top, of 64 ports, for 10,240 terminals; and what has fewer of them."""
+    found = {c.spec: c for c in candidates(terminals=10_000, radix=64, families="xgft")}
+    bought = found["xgft:down=32x32x10,up=32x5,trunk=1x6"]
+    assert (bought.terminals, bought.routers, bought.radix) == (10_240, 800, 64)
+    assert bought.beta == pytest.approx(30 / 32)
+    assert max(c.radix for c in found.values()) == 64
+    full = [c for c in candidates(terminals=10_000, radix=64) if c.family in ("fattree", "clos") and c.beta >= 0.9]
+    assert bought.routers < min(c.routers for c in full)
+
+
 def test_random_graphs_of_few_routers():
     """As many routers as the least number of terminals takes, whatever the largest."""
     found = candidates(terminals=(3000, 6000), radix=30, families="random-regular")

@@ -74,7 +74,7 @@ def test_the_root_has_the_shortest_ways(spec):
     assert point["hops"] == pytest.approx(best, rel=0.01)
 
 
-@pytest.mark.parametrize("spec", ["fattree:k=3,levels=3", "clos:radix=4,levels=3", "xgft:down=3x2x2,up=3x2"])
+@pytest.mark.parametrize("spec", ["fattree:k=3,levels=3", "clos:radix=4,levels=3", "xgft:down=3x2x2,up=3x2", "xgft:down=4x3x2,up=2x2,trunk=2x3"])
 def test_on_a_tree_the_source_fixes_the_way_up(spec):
     proof = Network(spec).verify("updown")
     assert proof["deadlock_free"]
@@ -88,6 +88,19 @@ def test_fixed_ways_up_are_shared_out_evenly():
     drawn = {(router, port): load for router, port, load in channel_loads(network, "nca", "uniform")}
     up = [(router, port) for router in range(32) for port in range(4, 8)]
     assert [loads[place] for place in up] == pytest.approx([drawn[place] for place in up])
+
+
+@pytest.mark.parametrize("routing", ["updown", "nca"])
+def test_links_side_by_side_share_the_load(routing):
+    """As many links up as terminals at every level: uniform traffic loads all links of a trunk alike, up and down."""
+    network = _core.Network("xgft:down=4x4x2,up=2x2,trunk=2x2")
+    loads = {(router, port): load for router, port, load in channel_loads(network, routing, "uniform")}
+    trunks = {}
+    for a, port_a, b, port_b, _ in network.edges():
+        trunks.setdefault((a, b), []).append(loads[a, port_a])
+        trunks.setdefault((b, a), []).append(loads[b, port_b])
+    assert {len(own) for own in trunks.values()} == {2}
+    assert all(max(own) == pytest.approx(min(own)) for own in trunks.values())
 
 
 UNSAFE = [

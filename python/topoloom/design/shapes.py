@@ -257,7 +257,7 @@ def _pods(radix: int, down: tuple[int, int, int], middle: int, up: int) -> Itera
     lower, upper = pods * leaves * middle, pods * middle * each * trunk
     # Pods apart, one of them divided if their number is odd; or every pod divided.
     odd = middle * (leaves // 2) if pods % 2 else 0
-    cut = min(middle * each * trunk * (pods // 2) + odd, pods * middle * (leaves // 2))
+    cut = min(middle * each * trunk * (pods // 2) + odd, middle * (pods * leaves // 2))
     tops = middle * each
     spreads = (Spread(lower, leaves + middle), Spread(upper, 0))
     packing = Packing(spreads, leaves + middle, leaves, tops)

@@ -147,17 +147,23 @@ pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
 }
 
 /// `updown` on a tree: the output up is fixed by the source terminal, digit by digit of its number (source modulo k),
-/// so that the terminals of a leaf leave it evenly. All in closed form.
+/// so that the terminals of a leaf leave it evenly. All in closed form. Of links side by side a packet takes the same one
+/// up and down, so that they are shared out evenly both ways.
 pub struct FixedUp {
     /// Keeps the tree.
     network: Network,
+    /// More than the number of any terminal: a packet's bits are what is left of its source's number, and times this the
+    /// links of trunks that it took up, last one first.
+    numbers: u32,
 }
 
 impl FixedUp {
-    /// `None` unless the network is a tree.
+    /// `None` unless the network is a tree, or if the bits of a packet cannot hold its way.
     pub fn new(network: &Network) -> Option<Self> {
-        network.structure::<Tree>()?;
-        Some(Self { network: network.clone() })
+        let tree = network.structure::<Tree>()?;
+        let numbers = network.num_terminals() as u32;
+        tree.trunk.iter().try_fold(numbers, |all, trunk| all.checked_mul(*trunk))?;
+        Some(Self { network: network.clone(), numbers })
     }
 
     #[inline(always)]
@@ -165,24 +171,26 @@ impl FixedUp {
         self.network.structure().expect("a tree")
     }
 
-    /// The hop of a packet whose source has what is left of its number in the bits.
+    /// The hop of a packet, as its bits say.
     #[inline(always)]
     fn hop(&self, at: RouterId, state: PacketState, dst: RouterId) -> Move {
         let tree = self.tree();
         let (level, group, _) = tree.place(at);
         let (down, level) = (&tree.down, level as usize);
+        let (links, number) = (state.bits / self.numbers, state.bits % self.numbers);
         // Leaves below each of the routers below, and so below this router.
         let each: u32 = down[1..level.max(1)].iter().product();
         if level > 0 && dst.0 / (each * down[level]) == group {
-            // Of links side by side, too, the source's number says which.
             let trunk = tree.trunk_below(level);
-            let port = dst.0 / each % down[level] * trunk + state.bits % trunk;
-            let rest = if trunk == 1 { 0 } else { state.bits / trunk };
-            return Move { port: port as u16, class: 0, next: PacketState::direct(rest) };
+            let (link, links) = (links % trunk, links / trunk);
+            let port = dst.0 / each % down[level] * trunk + link;
+            return Move { port: port as u16, class: 0, next: PacketState::direct(links * self.numbers) };
         }
-        let outputs = tree.up[level] * tree.trunk[level];
-        let (digit, rest) = (state.bits % outputs, state.bits / outputs);
-        Move { port: (tree.down_ports(level) + digit) as u16, class: 0, next: PacketState::direct(rest) }
+        let trunk = tree.trunk[level];
+        let outputs = tree.up[level] * trunk;
+        let (digit, rest) = (number % outputs, number / outputs);
+        let bits = (links * trunk + digit % trunk) * self.numbers + rest;
+        Move { port: (tree.down_ports(level) + digit) as u16, class: 0, next: PacketState::direct(bits) }
     }
 }
 
