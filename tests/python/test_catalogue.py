@@ -29,6 +29,8 @@ EXPRESSIONS = {
     "files.py": "how files begin",
     "cli/export.py": "Slurm's lists of nodes",
     "papers/paper.py": "published numbers",
+    "hardware/calibration.py": "names of parameters",
+    "hardware/comparison.py": "ids of items",
     "studies/clusters.py": "amounts of memory, words of a shell",
     "studies/job_array.py": "names of files",
     "studies/repair.py": "names of files",

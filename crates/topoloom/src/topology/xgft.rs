@@ -21,8 +21,16 @@ pub(super) const FAMILY: Family = Family {
     summary: "extended generalised fat tree: any links down and up, level by level",
     sizes: None,
     keys: &[
-        Key::new("down", Kind::Sides, "terminals of a leaf, then routers below each router of each further level, as 32x32x128"),
-        Key::new("up", Kind::Sides, "routers above that each router is linked to, of each level but the last, as 32x32"),
+        Key::new(
+            "down",
+            Kind::Sides,
+            "terminals of a leaf, then routers below each router of each further level, as 32x32x128",
+        ),
+        Key::new(
+            "up",
+            Kind::Sides,
+            "routers above that each router is linked to, of each level but the last, as 32x32",
+        ),
         Key::new("trunk", Kind::Sides, "links to each of these, as 1x6 (default 1)"),
     ],
     example: "xgft:down=4x4x8,up=4x4",
