@@ -171,7 +171,7 @@ def test_dragonflies_by_hand():
 
 
 def test_a_fat_tree_as_it_is_bought():
-    """320 leaves, 320 routers above them and 160 at the top, of 64 ports, for 10,240 terminals; and what has fewer of them."""
+    """320 leaves, 320 routers above them and 160 at the top, all of 64 ports, have 10,240 terminals."""
     found = {c.spec: c for c in candidates(terminals=10_000, radix=64, families="xgft")}
     bought = found["xgft:down=32x32x10,up=32x5,trunk=1x6"]
     assert (bought.terminals, bought.routers, bought.radix) == (10_240, 800, 64)

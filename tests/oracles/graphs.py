@@ -482,7 +482,9 @@ def build(spec: str) -> Graph:
     p, double = int(keys.get("p", 1)), keys.get("double") == "true"
     tile = tuple(int(t) for t in keys.get("tile", str(p)).split("x"))
     number_of = {key: int(value) for key, value in keys.items() if value.isdigit()}
-    lists = {key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "trunk", "upper")}
+    lists = {
+        key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "trunk", "upper")
+    }
 
     def nested(*, ghc: bool) -> Graph:
         numbers = (number_of[key] for key in ("t", "u", "endpoints"))

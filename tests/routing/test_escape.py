@@ -74,7 +74,10 @@ def test_the_root_has_the_shortest_ways(spec):
     assert point["hops"] == pytest.approx(best, rel=0.01)
 
 
-@pytest.mark.parametrize("spec", ["fattree:k=3,levels=3", "clos:radix=4,levels=3", "xgft:down=3x2x2,up=3x2", "xgft:down=4x3x2,up=2x2,trunk=2x3"])
+@pytest.mark.parametrize(
+    "spec",
+    ["fattree:k=3,levels=3", "clos:radix=4,levels=3", "xgft:down=3x2x2,up=3x2", "xgft:down=4x3x2,up=2x2,trunk=2x3"],
+)
 def test_on_a_tree_the_source_fixes_the_way_up(spec):
     proof = Network(spec).verify("updown")
     assert proof["deadlock_free"]

@@ -234,7 +234,7 @@ def _two_levels(wanted: Requirements) -> Iterator[Shape]:
 
 
 def _three_levels(wanted: Requirements) -> Iterator[Shape]:
-    """Pods of leaves that fill their ports, a router above them for each of a leaf's links, and routers above the pods."""
+    """Pods of leaves that fill their ports, a router above them for each link of a leaf, and routers above the pods."""
     radix = wanted.radix
     for taper in TAPERS:
         # The most terminals that leave a leaf its links up; down to half of it.

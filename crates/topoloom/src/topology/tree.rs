@@ -186,7 +186,7 @@ pub(super) fn build(
     cabinet_size: u32,
 ) -> Result<Network> {
     let routers = |level: usize| product(down[level + 1..].iter().chain(&up[..level]).copied());
-    let above = |level: usize| product([up[level], trunk[level]].into_iter());
+    let above = |level: usize| product([up[level], trunk[level]]);
     let links = (0..up.len()).fold(0u128, |sum, i| sum.saturating_add(routers(i).saturating_mul(above(i))));
     let all = (0..down.len()).fold(0u128, |sum, level| sum.saturating_add(routers(level)));
     params.guard_size(all, product(down.iter().copied()), links)?;
