@@ -374,7 +374,7 @@ class Funnel:
                 continue
             least = min(0.0 if one is None or one["deadlocked"] else one["accepted"] for one in left)
             part = least / whole["accepted"] if whole["accepted"] else 0.0
-            own.values[SURVIVABLE] = Value(part, max(0.0, part - off), min(1.0, part + off), "measured")
+            own.values[SURVIVABLE] = Value(part, max(0.0, part - off), part + off, "measured")
             kept.append(own)
         return kept
 

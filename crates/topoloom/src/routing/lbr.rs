@@ -71,12 +71,12 @@ fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {
     };
     // All minimal paths are those of the tables; the few are those of the family's own minimal routing.
     let ways = if all { minimal::table(network)? } else { minimal::phase(network)? };
-    let given = Given { minimal, valiant, period, rule };
+    let given = LbrKeys { minimal, valiant, period, rule };
     Ok(Some(with_minimal!(ways, m => AnyRouting::new(LoadBalancing::new(m, network, given)))))
 }
 
 /// What users choose.
-struct Given {
+struct LbrKeys {
     /// N, or `None` for all.
     minimal: Option<u32>,
     /// M.
@@ -89,7 +89,7 @@ struct Given {
 /// See the module's documentation.
 struct LoadBalancing<M> {
     two: TwoPhase<M, true>,
-    given: Given,
+    given: LbrKeys,
     channels: ChannelEnds,
     /// Path number 0 of each pair, unless the network is large.
     paths: Option<Paths>,
@@ -147,7 +147,7 @@ fn stream(path: u32, at: RouterId, target: RouterId) -> Rng {
 }
 
 impl<M: Minimal> LoadBalancing<M> {
-    fn new(minimal: M, network: &Network, given: Given) -> Self {
+    fn new(minimal: M, network: &Network, given: LbrKeys) -> Self {
         let two = TwoPhase::new(minimal, network, twophase::Options::default());
         let mut made = Self { two, given, channels: ChannelEnds::new(network), paths: None };
         made.paths = Paths::new(network.num_routers(), |[from, to], hops| {
