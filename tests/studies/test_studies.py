@@ -264,8 +264,8 @@ def test_a_lost_worker_costs_a_second_attempt_and_a_lost_cause_ends(tmp_path: Pa
 class Elsewhere:
     """An executor as a cluster is one: points travel as text, come back late and in any order, and some are lost."""
 
-    def __init__(self, lost: float) -> None:
-        self.lost = lost
+    def __init__(self, every: int) -> None:
+        self.every = every
         self.rng = random.Random(5)
         self.losses: dict[str, int] = {}
         self.most_held = 0
@@ -291,9 +291,12 @@ class Elsewhere:
         self.most_held = max(self.most_held, len(self.jobs))
 
     def loses(self, point: StudyPoint) -> bool:
-        """Return whether an outcome gets lost, which happens to one point less often than a run takes."""
-        lost = self.rng.random() < self.lost and self.losses.get(point.key, 0) < ATTEMPTS - 1
-        self.losses[point.key] = self.losses.get(point.key, 0) + lost
+        """Return whether an outcome gets lost: those of one point in `every`, until its last attempt."""
+        before = self.losses.get(point.key)
+        if before is None:
+            before = 0 if len(self.losses) % self.every == 0 else ATTEMPTS
+        lost = before < ATTEMPTS - 1
+        self.losses[point.key] = before + lost
         return lost
 
     def collect(self, timeout_s: float) -> list[Outcome]:
@@ -312,11 +315,11 @@ class Elsewhere:
 
 def test_a_back_end_with_late_outcomes_in_any_order_and_losses_gives_the_same_results(tmp_path: Path) -> None:
     points = tiny("1:60")
-    executor = Elsewhere(lost=0.1)
+    executor = Elsewhere(every=10)
     with Ledger(tmp_path / "far") as ledger:
         progress = run_points(points, ledger, executor, name="x")
     assert (progress.done, progress.failed) == (60, {})
-    assert executor.lost_count > 1
+    assert executor.lost_count == 6 * (ATTEMPTS - 1)
     assert 1 < executor.most_held <= 12
     with Ledger(tmp_path / "near") as ledger:
         run_points(points, ledger, LocalExecutor(1), name="x")

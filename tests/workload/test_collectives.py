@@ -52,14 +52,14 @@ def spec(what: str, algorithm: str, n: int, more: str = "", size: int = SIZE) ->
     return f"{what}:algorithm={algorithm},size={size}{hosts}{more}"
 
 
-def simulated(text: str, n: int, network: str) -> tuple[Application, np.ndarray]:
-    """Run an application by the flow engine; return it, and when each message began and arrived."""
+def simulated(text: str, n: int, network: str) -> tuple[Application, _core.Workload, np.ndarray]:
+    """Run an application by the flow engine; return it, its core, and when each message began and arrived."""
     net = topoloom.network(network).core
     workload = _core.Workload(text, n)
     _, _, times = _core.flow_workload(
         _core.Routing(net, "dor"), workload, "linear", "", "10Gb/s", 1, _core.CancelToken(), "latency=1us"
     )
-    return Application(text, n), times
+    return Application(text, n), workload, times
 
 
 @pytest.mark.parametrize(("what", "algorithm"), CASES)
@@ -78,12 +78,29 @@ def test_every_rank_ends_with_what_it_should(what: str, algorithm: str, n: int) 
     chunk=st.sampled_from(["", ",chunk=1601", ",chunk=400"]),
 )
 @settings(max_examples=60, deadline=None)
-def test_lanes_end_with_it_in_the_order_of_time(case: tuple[str, str], n: int, channels: int, chunk: str) -> None:
-    """Messages as the flow engine sends them: what one of them carries has arrived when it begins."""
+def test_lanes_end_with_it_as_their_messages_wait_for_each_other(
+    case: tuple[str, str], n: int, channels: int, chunk: str
+) -> None:
+    """What waits for what is enough for the result, and the flow engine sends nothing before what it waits for."""
     what, algorithm = case
-    text = spec(what, algorithm, n, f",channels={channels}{chunk}")
-    application, times = simulated(text, n, f"torus:{n}" if n > 2 else "mesh:2")
-    oracle.check(what, messages_of(application), oracle.in_time_order(times), list(range(n)), buffer(what, n, SIZE), 0)
+    application, workload, times = simulated(
+        spec(what, algorithm, n, f",channels={channels}{chunk}"), n, f"torus:{n}" if n > 2 else "mesh:2"
+    )
+    programs = [application.program(task) for task in range(n)]
+    waits = oracle.waits_of(programs, workload.dependencies())
+    oracle.check_flow(what, messages_of(application), programs, waits, buffer(what, n, SIZE))
+    oracle.keep_time(programs, waits, times)
+
+
+@pytest.mark.parametrize("more", ["", ",channels=2,chunk=400"])
+def test_messages_that_do_not_wait_are_seen(more: str) -> None:
+    application, workload, times = simulated(spec("allreduce", "ring", 4, more), 4, "torus:4")
+    programs = [application.program(task) for task in range(4)]
+    waits = oracle.waits_of(programs, workload.dependencies())
+    with pytest.raises(AssertionError, match="before it may"):
+        oracle.keep_time(programs, waits, times[::-1])
+    with pytest.raises(AssertionError, match="ends with"):
+        oracle.check_flow("allreduce", messages_of(application), programs, [], SIZE)
 
 
 @pytest.mark.parametrize(("what", "algorithm"), [case for case in CASES if case[1] not in ("hierarchical", "2d")])
