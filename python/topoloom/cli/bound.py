@@ -6,7 +6,7 @@ import typer
 
 from topoloom.cli.console import print_json
 from topoloom.cli.networks import load_network
-from topoloom.cli.parameters import Json, Routing, Spec, Traffic
+from topoloom.cli.parameters import Fail, Json, Routing, Spec, Traffic
 from topoloom.cli.watching import watched
 
 RESTS_ON = {
@@ -22,10 +22,11 @@ def bound(
     optimal: Annotated[
         bool, typer.Option("--optimal", help="Also what the best possible routing carries; small networks only.")
     ] = False,
+    fail: Fail = None,
     json: Json = False,
 ) -> None:
     """Compute the expected load of every channel, and the saturation load that no simulation can exceed."""
-    network = load_network(spec)
+    network = load_network(spec, fail)
     told = watched(lambda: network.bound(routing, traffic, optimal=optimal), f"{network.spec}: bound")
     if json:
         print_json(told)

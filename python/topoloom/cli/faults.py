@@ -12,7 +12,7 @@ from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Specs
 from topoloom.cli.watching import watched_each
 from topoloom.files import check_writable, picture
-from topoloom.network.faults import FRACTIONS, make_fault_options, try_faults
+from topoloom.network.faults import BOUNDED_FRACTIONS, BOUNDED_TRIALS, FRACTIONS, make_fault_options, try_faults
 from topoloom.plotting import check_plot, write_faults
 
 Result = dict[str, Any]
@@ -32,16 +32,36 @@ def faults(
     specs: Specs,
     kind: Annotated[str, typer.Option("--kind", metavar="links|routers", help="What fails.")] = "links",
     fractions: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--fractions", help="Failed fractions: 0.3 or first:last:step, commas mix; none: only the summary."
+            "--fractions",
+            help="Failed fractions: 0.3 or first:last:step, commas mix; none: only the summary. "
+            f"Unless given {FRACTIONS}, or {BOUNDED_FRACTIONS} with --throughput.",
+            show_default=False,
         ),
-    ] = FRACTIONS,
-    trials: Annotated[str, typer.Option("--trials", metavar="N", help="Random orders of failure.")] = "100",
+    ] = None,
+    trials: Annotated[
+        str | None,
+        typer.Option(
+            "--trials",
+            metavar="N",
+            help=f"Random orders of failure; 100 unless given, {BOUNDED_TRIALS} with --throughput.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Annotated[str, typer.Option("--seed", metavar="N", help="Their seed.")] = "1",
     distances: Annotated[
         bool, typer.Option("--distances", help="Measure diameter and average distance, too: takes longer.")
     ] = False,
+    throughput: Annotated[
+        str | None,
+        typer.Option(
+            "--throughput",
+            metavar="TRAFFIC,…",
+            help="Bound the throughput that is left under these patterns, such as uniform,worst-case.",
+            show_default=False,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.svg|png", help="Draw curves with their 95 % intervals.")
     ] = None,
@@ -51,6 +71,7 @@ def faults(
     """Let random links or routers fail, and tell what is left of networks, side by side."""
     options = make_fault_options(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
+        | {"throughput": throughput}
     )
     if plot is not None:
         check_plot(plot)
@@ -81,6 +102,25 @@ def _print(results: Sequence[Result], distances: bool) -> None:
     for key, heading, decimals, is_distance in ESTIMATES:
         if distances or not is_distance:
             _print_points(f"{heading}; mean ± 95 %", results, _estimate(key, decimals))
+    for traffic in dict.fromkeys(row["traffic"] for row in first["throughput"]):
+        _print_throughput(traffic, results)
+
+
+def _print_throughput(traffic: str, results: Sequence[Result]) -> None:
+    """Print what is left of the throughput under a traffic: failed fractions are rows, networks are columns."""
+    columns = [[row for row in result["throughput"] if row["traffic"] == traffic] for result in results]
+    print(
+        f"\nthroughput under {traffic}, by channel load: minimal and Valiant's paths in the best shares; "
+        "flits/cycle/terminal\nmedian and least of the trials, 0 where it falls apart; the median in parts of the "
+        "intact network's"
+    )
+    rows = [[f"{row[0]['fraction']:g}", *(_left(own) for own in row)] for row in zip(*columns, strict=True)]
+    print_table(["failed", *(result["spec"] for result in results)], rows)
+
+
+def _left(row: Result) -> str:
+    kept = "–" if row["kept"] is None else _percent(row["kept"]["median"])
+    return f"{row['throughput']['median']:.3f}  {row['throughput']['least']:.3f}  {kept:>5}"
 
 
 def _print_points(heading: str, results: Sequence[Result], text: Callable[[Result], str]) -> None:

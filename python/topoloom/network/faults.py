@@ -7,12 +7,19 @@ from pydantic import Field
 
 from topoloom import _core
 from topoloom.network.results import Resilience
+from topoloom.network.survival import Survival
 from topoloom.simulation.loads import Loads, parse_fractions
 from topoloom.simulation.option_types import U64, Options
 from topoloom.simulation.options import checked
 
 FRACTIONS = "0:0.9:0.05"
 """The failed fractions that are looked at unless others are asked for."""
+
+BOUNDED_FRACTIONS = "0,0.01,0.02,0.05,0.1,0.2"
+"""The same where throughput is bounded: what a machine may live with."""
+
+BOUNDED_TRIALS = 20
+"""Random orders of failure where throughput is bounded, unless others are asked for."""
 
 
 class FaultOptions(Options):
@@ -24,6 +31,7 @@ class FaultOptions(Options):
         trials: Random orders of failure.
         seed: Their seed.
         distances: Measure diameter and average distance, too, which takes longer.
+        throughput: Traffic patterns under which the throughput that is left is bounded, which takes longer still.
     """
 
     kind: Literal["links", "routers"] = "links"
@@ -31,6 +39,7 @@ class FaultOptions(Options):
     trials: Annotated[int, Field(ge=1, le=1_000_000)] = 100
     seed: U64 = 1
     distances: bool = False
+    throughput: tuple[str, ...] = ()
 
 
 def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
@@ -43,12 +52,20 @@ def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
     (0.0, 0.1, 0.2)
     """
     fractions: Loads | None = values.get("fractions")
-    return checked(
-        FaultOptions, {**values, "fractions": parse_fractions(FRACTIONS if fractions is None else fractions)}
-    )
+    traffics = values.get("throughput")
+    if isinstance(traffics, str):
+        traffics = _core.split_names(traffics) or ()
+    for name in traffics or ():
+        _core.Name("traffic", name)
+    usual, trials = (BOUNDED_FRACTIONS, {"trials": BOUNDED_TRIALS}) if traffics else (FRACTIONS, {})
+    given = {key: value for key, value in values.items() if value is not None}
+    parsed = parse_fractions(usual if fractions is None else fractions)
+    return checked(FaultOptions, trials | given | {"fractions": parsed, "throughput": tuple(traffics or ())})
 
 
 def try_faults(network: _core.Network, options: FaultOptions) -> Resilience:
     """Return what is left of `network`, by the keys of ``topoloom faults --json``."""
     left = network.resilience(options.kind, options.fractions, options.trials, options.seed, options.distances)
-    return Resilience({"version": _core.__version__} | left)
+    draws = Survival(network, options.kind, options.trials, options.seed, options.throughput)
+    rows = [row for fraction in options.fractions for row in draws.at(fraction)] if options.throughput else []
+    return Resilience({"version": _core.__version__} | left | {"throughput": rows})

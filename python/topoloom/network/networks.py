@@ -18,7 +18,7 @@ from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
 from topoloom.network.results import Bound, Facts, Proof, Resilience
-from topoloom.network.throughput import optimal_throughput, split_throughput
+from topoloom.network.throughput import DETOURS, optimal_throughput, split_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, offered_loads, parse_loads
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 PERMUTED = "permuted"
 """The family of networks whose cables have exchanged ends."""
-
-DETOURS = "val"
-"""The routing whose paths adaptive routings take beside minimal ones."""
 
 
 class Network:

@@ -1,5 +1,7 @@
 """What is found of a network: records of the engine, with what Python adds to them."""
 
+from typing import Any
+
 from topoloom.engine import results
 
 
@@ -45,6 +47,9 @@ class Resilience(results.Resilience):
 
     Attributes:
         version: The version of topoloom.
+        throughput: What is left of the throughput, a row a fraction and traffic; see
+            :meth:`topoloom.network.survival.Survival.at`. Empty unless it was asked for.
     """
 
     version: str
+    throughput: list[dict[str, Any]]

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+DETOURS = "val"
+"""The routing whose detours carry what minimal paths cannot."""
+
 SEARCH_STEPS = 60
 """Steps of the search for the best split: each leaves two thirds of the interval."""
 

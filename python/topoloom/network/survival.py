@@ -1,0 +1,100 @@
+"""What failures leave of the throughput: bounds by channel load on the networks of several draws of failures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from topoloom import _core
+from topoloom.network.throughput import DETOURS, split_throughput
+from topoloom.simulation.roles import routing_on
+
+QUANTILES = (("least", 0.0), ("p10", 0.1), ("median", 0.5), ("p90", 0.9), ("most", 1.0))
+"""What is told of the trials, and the part of them that is not better."""
+
+
+@dataclass(frozen=True)
+class Survival:
+    """Draws of failures, and the traffic under which throughput is bounded.
+
+    Draw t of a fraction is the network that ``--fail KIND=PERCENT%,seed=SEED+t`` leaves, so that more failures of
+    a draw include fewer.
+
+    Attributes:
+        network: The network without failures.
+        kind: ``links`` or ``routers``.
+        trials: How many draws.
+        seed: The seed of the first one.
+        traffics: The traffic patterns.
+    """
+
+    network: _core.Network
+    kind: str
+    trials: int
+    seed: int
+    traffics: tuple[str, ...]
+
+    @cached_property
+    def intact(self) -> dict[str, float]:
+        """What the network carries without failures, by traffic: flits per active terminal per cycle."""
+        return {traffic: carried(self.network, traffic) for traffic in self.traffics}
+
+    def at(self, fraction: float) -> list[dict[str, Any]]:
+        """Return what is left when `fraction` of the links or routers fail, a row a traffic.
+
+        Throughput is in flits per active terminal per cycle, 0 where a draw falls apart. ``kept`` is the same
+        in parts of what the intact network carries.
+
+        Raises:
+            TopoloomError: A traffic pattern that does not exist, or a network that is too large.
+        """
+        draws = [self._draw(fraction, trial) for trial in range(self.trials)] if fraction else [self.network]
+        joined = [draw for draw in draws if draw is not None and draw.facts((1, 1))["connected"]]
+        rows = []
+        for traffic in self.traffics:
+            found = [carried(draw, traffic) for draw in joined] + [0.0] * (len(draws) - len(joined))
+            whole = self.intact[traffic]
+            rows.append({
+                "fraction": fraction,
+                "traffic": traffic,
+                "apart": len(draws) - len(joined),
+                "throughput": quantiles(found),
+                "kept": quantiles([value / whole for value in found]) if whole else None,
+            })  # fmt: skip
+        return rows
+
+    def _draw(self, fraction: float, trial: int) -> _core.Network | None:
+        """Return what one draw leaves; None if that is nothing."""
+        try:
+            return self.network.with_failures(f"{self.kind}={100 * fraction:.12g}%,seed={self.seed + trial}")
+        except _core.TopoloomError:
+            if fraction < 1:
+                raise
+            return None
+
+
+def carried(core: _core.Network, traffic: str) -> float:
+    """Return what minimal paths and Valiant's carry together, in the best shares; what minimal ones do without those.
+
+    Raises:
+        TopoloomError: A traffic pattern that does not exist, or a network that is too large or in parts.
+    """
+    minimal = _core.Routing(core, routing_on(core, "minimal"))
+    other = _core.Routing(core, DETOURS) if DETOURS in core.routings() else None
+    return min(1.0, split_throughput(minimal, other, _core.Traffic(core, traffic))["split_bound"])
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Return the quantiles of values, linear between neighbours, and their mean.
+
+    >>> quantiles([0.0, 0.5, 1.0])["p90"]
+    0.9
+    """
+    ordered = sorted(values)
+    told = {"mean": sum(ordered) / len(ordered)}
+    for name, part in QUANTILES:
+        place = part * (len(ordered) - 1)
+        low = int(place)
+        high = min(low + 1, len(ordered) - 1)
+        told[name] = ordered[low] + (place - low) * (ordered[high] - ordered[low])
+    return told
