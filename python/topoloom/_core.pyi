@@ -486,6 +486,15 @@ def price_lists() -> list[PriceList]:
 def price_list(prices: str) -> PriceList:
     """One price list, by its name or from one's own JSON; nothing: the default one."""
 
+def router_costs(prices: str, most: int) -> list[float | None]:
+    """
+    What a router costs whose ports in use are 0, 1, 2, … ``most``, in dollars; nothing where the list has no such
+    router.
+    """
+
+def bytes_per_second(rate: str) -> float:
+    """Bytes a second that are written as in ``400Gb/s``."""
+
 def formats() -> list[FormatDescription]:
     """The file formats."""
 

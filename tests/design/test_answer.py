@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,9 @@ from topoloom.design.criteria import Criterion, Value, beats, dominates
 from topoloom.design.funnel import ALIKE, RUNGS
 from topoloom.design.question import amount, make_question
 from topoloom.design.screen import in_doubt
+from topoloom.design.selection import recommend
+from topoloom.design.sensitivity import turns
+from topoloom.layout.prices import price_list
 from topoloom.studies import Ledger
 
 ASKED = {"terminals": (12, 13), "radix": 5, "families": ("hyperx", "galaxyfly", "slimfly", "random-regular")}
@@ -41,7 +45,7 @@ def everything():
     rows = {}
     for own in candidates(**ASKED):
         built = network(own.spec)
-        facts = built.facts()
+        facts = built.facts(prices="400g")
         accepted = [
             built.simulate("adaptive", traffic, 1.0, warmup=warmup, measure=measure, seed=5).points[1.0].accepted
             for traffic in ("uniform", "worst-case")
@@ -117,7 +121,8 @@ def test_finalists_have_all_that_is_measured_in_full(found):
     assert len({own.candidate.family for own in found.finalists}) >= min(2, len(families))
     for own in found.finalists:
         assert own.details["verify", ""]["deadlock_free"]
-        assert {name for name, _ in own.details} == {"verify", "layout", "saturation"}
+        assert {name for name, _ in own.details} == {"verify", "layout", "saturation", "optics", "faults", "split"}
+        assert own.neighbours
     told = json.loads(json.dumps(found.to_dict()))
     assert {own["spec"] for own in told["finalists"]} <= {own["spec"] for own in told["front"]}
     assert told["finalists"][0]["criteria"]["cost"]["is"] == "exact"
@@ -135,6 +140,82 @@ def test_what_survives_counts_before_networks_drop_out(survivors):
         assert 0 <= value.value <= 1 + ALIKE
         assert own.values["survivable"].known == "measured"
         assert network(own.spec).with_failures("links=10%,seed=1").facts()["diameter"] is not None
+
+
+def test_failures_leave_less_and_neighbours_are_priced(found):
+    for own in found.finalists:
+        told = next(row for row in found.to_dict()["finalists"] if row["spec"] == own.spec)["details"]
+        assert set(told["failures"]) == {"links", "routers"}
+        for rows in told["failures"].values():
+            assert {row["fraction"] for row in rows} == {0.01, 0.05}
+            assert {row["traffic"] for row in rows} == {"uniform", "worst-case"}
+        for near in told["neighbours"]:
+            built = network(near["spec"])
+            assert near["cost_per_terminal_usd"] == built.layout(prices="400g").cost()["cost_per_terminal_usd"]
+            bound = min(1.0, built.split_bound("uniform")["split_bound"])
+            assert near["split_bound"]["uniform"] == pytest.approx(bound)
+
+
+def test_other_prices_of_optics_are_tried(found):
+    """Against the price of each finalist at a list whose optics were changed by hand."""
+    half, twice = found.sensitivity
+    assert (half.factor, twice.factor) == (0.5, 2.0)
+    for turn in (half, twice):
+        told = json.loads(json.dumps(price_list("400g")))
+        for kind in told["cables"]:
+            if kind["kind"] in ("AOC", "optics DR4"):
+                kind["usd"] *= turn.factor
+                kind["usd_per_m"] *= turn.factor
+        for own in found.finalists:
+            cost = network(own.spec).layout(prices=json.dumps(told)).cost()["cost_per_terminal_usd"]
+            assert turn.costs[own.spec] == pytest.approx(cost)
+        assert turn.recommended[0].spec == min(turn.costs, key=turn.costs.__getitem__)
+    assert [own["optics"] for own in found.to_dict()["sensitivity"]] == [0.5, 2.0]
+
+
+def test_a_dear_cable_turns_the_answer(found):
+    """Two finalists by hand: the one with more optics is cheaper until these cost twice as much."""
+    one, other = found.finalists[:2]
+
+    def at(own, usual, by_factor):
+        details = {("optics", factor): {"cost_per_terminal_usd": cost} for factor, cost in by_factor.items()}
+        return replace(own, values=own.values | {"cost": Value.exact(usual)}, details=details)
+
+    priced = [
+        at(one, 10.0, by_factor={"0.5": 8.0, "2": 14.0}),
+        at(other, 11.0, by_factor={"0.5": 10.9, "2": 11.2}),
+    ]
+    usual = recommend(priced, found.criteria)
+    half, twice = turns(priced, found.criteria, usual)
+    assert usual[0].spec == half.recommended[0].spec == one.spec
+    assert twice.recommended[0].spec == other.spec
+    assert "Cheapest that meets all" in twice.changed
+    assert "Cheapest that meets all" not in half.changed
+
+
+@pytest.mark.parametrize(
+    ("asked", "rate", "prices"),
+    [
+        ({}, "400Gb/s", "400g"),
+        ({"rate": "100G"}, "100G", "100g"),
+        ({"rate": "25GB/s"}, "25GB/s", "200g"),
+        ({"prices": "edr-flex"}, "100Gb/s", "edr-flex"),
+        ({"prices": "galaxyfly"}, "400Gb/s", "galaxyfly"),
+        ({"prices": "800g", "rate": "800Gb/s"}, "800Gb/s", "800g"),
+    ],
+)
+def test_the_rate_chooses_the_prices(asked, rate, prices):
+    question = make_question({"terminals": 64, "radix": 8} | asked)
+    assert (question.rate, question.prices) == (rate, prices)
+
+
+def test_electricity_counts_where_it_is_asked_for():
+    asked = {"terminals": (12, 13), "radix": 5, "families": "hyperx", "criteria": "lifetime-cost,saturation.uniform"}
+    answer = topoloom.design(**asked, finalists=1)
+    (own,) = answer.finalists
+    facts = own.facts
+    assert own.values["lifetime-cost"].value == pytest.approx(facts["lifetime_cost_usd"] / facts["terminals"])
+    assert facts["lifetime_cost_usd"] > facts["cost_usd"]
 
 
 def test_the_cheapest_is_the_cheapest(found):
@@ -208,6 +289,11 @@ def test_more_than_can_be_built_is_thinned_out():
         ({"apps": "alltoal"}, "unknown application 'alltoal' (did you mean 'alltoall'?)"),
         ({"layout": "rck"}, "unknown preset 'rck' (did you mean 'rack'?)"),
         ({"prices": "nix"}, "unknown price list 'nix'"),
+        ({"rate": "50G"}, "no price list has links of 50 Gb/s; there are lists of 25, 100, 200, 400, 800 Gb/s"),
+        ({"rate": "fast"}, "rate is 'fast'; it must be bits or bytes a second"),
+        ({"rate": "400G", "prices": "edr-flex"}, "edr-flex has links of 100 Gb/s, but rate is 400G"),
+        ({"radix": 200}, "the largest switch of the price list 400g has 128 ports"),
+        ({"criteria": "lifetime-cost", "prices": "edr-flex"}, "the price list edr-flex has none"),
         ({"routing": "mn"}, "unknown routing 'mn' (did you mean 'min'?)"),
         ({"routing": "ts-dor"}, "no network can be measured; of the first: "),
         ({"survive": "links=2%,seed=3"}, "survive takes no seed"),
@@ -226,7 +312,7 @@ def test_mistakes_are_one_sentence(asked, sentence, store):
 def test_the_nearest_is_what_comes_closest(store):
     with pytest.raises(TopoloomError) as told:
         topoloom.design(**ASKED, budget=1000, store=store)
-    least = min((own.facts()["cost_usd"], own.spec) for own in candidates(**ASKED))
+    least = min((own.facts(prices="400g")["cost_usd"], own.spec) for own in candidates(**ASKED))
     assert least[1] in str(told.value)
 
 

@@ -13,6 +13,10 @@ SHARES = 400
 """Shares of minimal paths that are tried: the best of them is off by less than a part of that."""
 
 
+def whole_graph(spec: str) -> _core.Network:
+    return _core.Network(spec)
+
+
 def draw(spec: str, fail: str) -> tuple[graphs.Graph, set[int]]:
     """Return the oracle's graph of what is left, and the routers that are down; links are read from the engine."""
     core = _core.Network(spec).with_failures(fail)
@@ -48,6 +52,8 @@ def test_what_is_carried_is_what_the_paths_of_each_draw_carry(spec, kind):
         graph, _ = draw(spec, fail)
         found.append(carried(graph, topoloom.network(spec).with_failures(fail).facts()["diameter"]))
     assert row["apart"] == 0
+    things = len(whole_graph(spec).edges()) if kind == "links" else whole_graph(spec).num_routers
+    assert row["failed"] == round(fraction * things)
     assert row["throughput"] == pytest.approx(quantiles(found), rel=2 / SHARES)
     whole = topoloom.network(spec).split_bound("uniform")["split_bound"]
     assert row["kept"]["median"] == pytest.approx(row["throughput"]["median"] / min(1.0, whole))

@@ -56,6 +56,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lists::routing_in_role, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_lists, module)?)?;
     module.add_function(wrap_pyfunction!(lists::price_list, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::router_costs, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::bytes_per_second, module)?)?;
     module.add_function(wrap_pyfunction!(lists::formats, module)?)?;
     module.add_function(wrap_pyfunction!(lists::format_of, module)?)?;
     module.add_function(wrap_pyfunction!(lists::files_of, module)?)?;

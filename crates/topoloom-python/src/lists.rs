@@ -213,6 +213,24 @@ pub fn price_list(prices: &str) -> PyResult<Record<PriceList>> {
     raise(PriceList::read(prices)).map(|list| Record::sorted(&list))
 }
 
+/// What a router costs whose ports in use are 0, 1, 2, … `most`, in dollars; nothing where the list has no such router.
+#[pyfunction]
+pub fn router_costs(prices: &str, most: usize) -> PyResult<Vec<Option<f64>>> {
+    let list = raise(PriceList::read(prices))?;
+    // A router with one terminal may be a board; two terminals stand for all others.
+    Ok((0..=most).map(|ports| list.router(ports, 2).ok().map(|bought| bought.usd)).collect())
+}
+
+/// Bytes a second that are written as in `400Gb/s`.
+#[pyfunction]
+pub fn bytes_per_second(rate: &str) -> PyResult<f64> {
+    let found = topoloom::catalogue::values::rate(rate);
+    raise(found.ok_or_else(|| {
+        let wanted = "it must be bits or bytes a second, as in 400Gb/s or 50GB/s";
+        topoloom::Error::Config(format!("rate is '{rate}'; {wanted}"))
+    }))
+}
+
 /// The layouts that have a name, the default one first.
 #[pyfunction]
 pub fn layouts() -> Vec<Record<LayoutDescription>> {

@@ -6,14 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from topoloom._core import layout_assumptions
-from topoloom.cli.console import print_json, print_sentence, print_table, say
-from topoloom.cli.parameters import Json, LayoutRules, count_or_range
+from topoloom.cli.console import print_assumptions, print_json, print_sentence, print_table, say
+from topoloom.cli.parameters import Json, LayoutRules, Prices, count_or_range
 from topoloom.cli.watching import watched
 from topoloom.design.candidates import Candidate
 from topoloom.design.candidates import candidates as search
 from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES
 from topoloom.layout.layouts import DEFAULT_LAYOUT
+from topoloom.layout.prices import price_list
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
 
@@ -39,6 +40,7 @@ def candidates(
         ),
     ] = False,
     layout: LayoutRules = "",
+    prices: Prices = "",
     json: Json = False,
 ) -> None:
     """Search the families for configurations of so many terminals on routers of so many ports, fewest ports first."""
@@ -51,7 +53,10 @@ def candidates(
         max_diameter=max_diameter,
     )
     rule, assumed = RackRule.read(layout), layout_assumptions(layout)
-    rows = [_told(candidate, layout, exact=exact) for candidate in found.best(each)]
+    price_list(prices)
+    if prices and not exact:
+        say(f"cost by {prices} is known of networks that are built; --exact builds what is shown")
+    rows = [_told(candidate, layout, prices, exact=exact) for candidate in found.best(each)]
     built = len(rows)
     if exact:
         rows = [row for row in rows if _holds(row, min_beta, max_diameter)]
@@ -60,24 +65,26 @@ def candidates(
     if json:
         print_json({"candidates": len(found), "layout_assumptions": assumed, "shown": rows})
         return
-    print_table(
-        ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta", "cable m/terminal"],
-        [[row["spec"], *_cells(row)] for row in rows],
-    )
-    print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {assumed}.")
+    titles = ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta", "cable m/terminal"]
+    print_table(titles + ["$/terminal"] * exact, [[row["spec"], *_cells(row)] for row in rows])
+    if exact:
+        print_assumptions(rows)
+    else:
+        print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {assumed}.")
     if rule is None and not exact:
         say(f"cable is estimated in the layout rack only; --exact measures it in {layout}")
     say(f"{len(found):,} candidates" + (f"; the {each} of fewest ports of each family" if len(found) > built else ""))
 
 
-def _told(candidate: Candidate, layout: str, *, exact: bool) -> dict[str, Any]:
+def _told(candidate: Candidate, layout: str, prices: str, *, exact: bool) -> dict[str, Any]:
     told = candidate.to_dict(layout)
     if exact:
-        facts = watched(partial(candidate.facts, layout), f"{candidate.spec}: facts")
+        facts = watched(partial(candidate.facts, layout, prices), f"{candidate.spec}: facts")
         told |= {"diameter": facts["diameter"], "diameter_is": "exact", "beta": facts["beta"]}
         told |= {"beta_is": facts["bisection_is"], "cost_usd": facts["cost_usd"], "power_w": facts["power_w"]}
         told |= {"cable_per_terminal_m": facts["cable_per_terminal_m"], "cable_is": "exact"}
-        told |= {key: facts[key] for key in ("prices", "layout", "layout_assumptions")}
+        kept = ("prices", "prices_assumed", "layout", "layout_assumptions", "energy_cost_usd", "lifetime_cost_usd")
+        told |= {key: facts[key] for key in kept}
     return told
 
 
@@ -94,4 +101,5 @@ def _cells(row: dict[str, Any]) -> list[str]:
     diameter, beta = (
         f"{SIGNS[row[f'{key}_is']]}{row[key]:{form}}" for key, form in (("diameter", "d"), ("beta", ".2f"))
     )
-    return [*counts, diameter, beta, cable]
+    cost = [f"{row['cost_usd'] / row['terminals']:,.0f}"] if "cost_usd" in row else []
+    return [*counts, diameter, beta, cable, *cost]

@@ -18,7 +18,7 @@ from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.shapes import SHAPES
 from topoloom.files import REPORT, check_writable
 from topoloom.layout.layouts import DEFAULT_LAYOUT
-from topoloom.layout.prices import price_list
+from topoloom.layout.prices import assumed_prices, price_list
 from topoloom.studies import LocalExecutor, Progress
 
 STORE = "design.store"
@@ -77,7 +77,8 @@ def design(
     routing: Annotated[str | None, _text("--routing", "NAME", "A routing or a role; adaptive unless given.")] = None,
     finalists: Annotated[int | None, _text("--finalists", "N", "Networks measured in full; 12 unless given.")] = None,
     rate: Annotated[
-        str | None, _text("--rate", "RATE", "Rate of a link for applications; 400Gb/s unless given.")
+        str | None,
+        _text("--rate", "RATE", "Rate of a link, which chooses the prices; that of --prices or 400Gb/s unless given."),
     ] = None,
     seed: Annotated[int | None, _text("--seed", "N", "The seed of all random choices; 1 unless given.")] = None,
     layout: LayoutRules = "",
@@ -154,7 +155,13 @@ def print_answer(found: Answer) -> None:
     print_table(["network", "routing", "terminals", "routers", *titles], rows, left=2)
     for own in found.recommendations:
         print(f"{own.title}: {own.spec} ({own.why})")
-    prices = price_list(found.question.prices).name
+    for turn in found.sensitivity:
+        which = ", ".join(own.title for own in turn.recommended if own.title in turn.changed)
+        cheapest = f"cheapest is {turn.recommended[0].spec} (${turn.costs[turn.recommended[0].spec]:,.0f} a terminal)"
+        print(
+            f"Optics at {turn.factor:g} times the price: {cheapest}; {f'another: {which}' if which else 'all the same'}"
+        )
+    prices = f"{price_list(found.question.prices).name}{assumed_prices(found.prices_assumed)}"
     print_sentence(
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
         f"accepted at load 1, routers and links as simulate has them by default, seed {found.question.seed}."

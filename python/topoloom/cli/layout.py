@@ -12,7 +12,7 @@ from topoloom.cli.parameters import Force, Json, LayoutRules, Plot, Prices, Spec
 from topoloom.cli.watching import watched
 from topoloom.files import BILL, CABLES, check_writable
 from topoloom.layout.layouts import Layout
-from topoloom.network.facts import PARTS
+from topoloom.network.facts import PARTS, facts_of
 from topoloom.plotting import draw_layouts
 from topoloom.plotting.histogram import histogram
 
@@ -64,7 +64,7 @@ def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
 
 def print_parts(told: list[dict[str, Any]]) -> None:
     """Print a table: parts are rows, networks are columns."""
-    rows = [[fact.label, fact.unit, *(fact.text(floor) for floor in told)] for fact in PARTS]
+    rows = [[fact.label, fact.unit, *(fact.text(floor) for floor in told)] for fact in facts_of(told, PARTS)]
     kinds = dict.fromkeys(kind["kind"] for floor in told for kind in floor["cable_kinds"])
     for kind in kinds:
         found = [next((k for k in floor["cable_kinds"] if k["kind"] == kind), None) for floor in told]

@@ -13,6 +13,7 @@ from topoloom.design.entrant import Entrant
 from topoloom.design.funnel import Funnel, Outcome, Watcher
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.selection import Recommendation, recommend
+from topoloom.design.sensitivity import Turn, turns
 from topoloom.files import Page
 from topoloom.studies import Executor, Ledger, LocalExecutor
 
@@ -46,6 +47,16 @@ class Answer(Page):
         """The cheapest finalist, the best performance for its cost, the most robust one."""
         return recommend(self.finalists, self.criteria)
 
+    @cached_property
+    def sensitivity(self) -> list[Turn]:
+        """What is recommended if optics cost less or more than the price list says."""
+        return turns(self.finalists, self.criteria, self.recommendations)
+
+    @cached_property
+    def prices_assumed(self) -> list[str]:
+        """What no public source gives of the things that the finalists need, by the price list."""
+        return list(dict.fromkeys(told for own in self.finalists for told in own.facts.get("prices_assumed", ())))
+
     def to_dict(self) -> dict[str, Any]:
         """Return what ``design --json`` prints."""
         asked = self.question.model_dump(mode="json", exclude_none=True)
@@ -63,6 +74,8 @@ class Answer(Page):
             "recommended": [
                 {"title": own.title, "spec": own.spec, "why": own.why} for own in self.recommendations
             ],
+            "sensitivity": [own.to_dict() for own in self.sensitivity],
+            "prices_assumed": self.prices_assumed,
             "dropped": {
                 stage: {"count": sum(reasons.values()), "reasons": {why: n for why, n in reasons.items() if n}}
                 for stage, reasons in self.outcome.dropped.items()
@@ -127,6 +140,8 @@ def _row(own: Entrant) -> dict[str, Any]:
         "beta": own.facts["beta"],
         "cost_usd": own.facts["cost_usd"],
         "power_w": own.facts["power_w"],
+        "energy_cost_usd": own.facts.get("energy_cost_usd"),
+        "lifetime_cost_usd": own.facts.get("lifetime_cost_usd"),
         "criteria": {name: value.to_dict() for name, value in own.values.items()},
     }
 
@@ -140,4 +155,8 @@ def _details(own: Entrant) -> dict[str, Any]:
             told.setdefault("saturation", {})[of] = {key: found[key] for key in keys}
         elif kind == "verify":
             told["deadlock_free"] = found["deadlock_free"]
-    return told
+        elif kind == "split":
+            told["split_bound"] = dict(found)
+        elif kind == "faults":
+            told.setdefault("failures", {})[of] = found["throughput"]
+    return told | {"neighbours": [each.to_dict() for each in own.neighbours]}

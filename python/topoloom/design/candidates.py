@@ -96,15 +96,16 @@ class Candidate:
         """Build it."""
         return Network(self.spec)
 
-    def facts(self, layout: str = "") -> dict[str, Any]:
+    def facts(self, layout: str = "", prices: str = "") -> dict[str, Any]:
         """Build it and return its facts, by the keys of ``topoloom show --json``.
 
         The diameter is then exact, the cut the best that is found.
 
         Args:
             layout: What cost and cable follow, as in :meth:`Network.layout`.
+            prices: The price list, as there.
         """
-        return self.network().facts(layout)
+        return self.network().facts(layout, prices)
 
 
 class Candidates(Sequence[Candidate]):

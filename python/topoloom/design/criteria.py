@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.design.question import Question
+from topoloom.layout.prices import price_list
 from topoloom.workload.results import time_text
 
 Knowledge = Literal["exact", "bound", "estimate", "measured"]
@@ -85,6 +86,7 @@ class Criterion:
 
 FIXED = (
     Criterion("cost", "Cost", "$/terminal", "low", 0),
+    Criterion("lifetime-cost", "Cost with electricity", "$/terminal", "low", 0),
     Criterion("power", "Power", "W/terminal", "low", 2),
     Criterion("cable", "Cable", "m/terminal", "low", 2),
     Criterion("diameter", "Diameter", "links", "low", 0),
@@ -121,6 +123,10 @@ def criteria_of(question: Question) -> list[Criterion]:
     known = {each.name: each for each in [*FIXED, *measured]}
     default = ["cost", *(each.name for each in measured), *([SURVIVABLE] if question.survive else [])]
     chosen = [_criterion(name, known) for name in question.criteria or default]
+    if any(each.name == "lifetime-cost" for each in chosen) and price_list(question.prices).get("energy") is None:
+        raise TopoloomError(
+            f"criterion lifetime-cost needs a price of energy; the price list {question.prices} has none"
+        )
     if question.survive is None and any(each.kind == SURVIVABLE for each in chosen):
         raise TopoloomError("criterion survivable needs the failures: --survive links=2%")
     return list(dict.fromkeys(chosen))

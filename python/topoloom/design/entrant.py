@@ -1,11 +1,31 @@
 """A configuration on its way through the funnel of a design."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from topoloom.design.candidates import Candidate
 from topoloom.design.criteria import Value
+from topoloom.design.neighbours import Neighbour
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """A neighbour of a finalist with what is known of it.
+
+    Attributes:
+        neighbour: The neighbour.
+        cost: Dollars per terminal.
+        bounds: What minimal and Valiant's paths carry together, by traffic: flits per active terminal per cycle.
+    """
+
+    neighbour: Neighbour
+    cost: float | None
+    bounds: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON holds of it."""
+        return asdict(self.neighbour) | {"cost_per_terminal_usd": self.cost, "split_bound": self.bounds}
 
 
 @dataclass
@@ -18,6 +38,7 @@ class Entrant:
         routing: The routing that it is measured with.
         values: What is known of the criteria.
         details: Results of the full measurements, by kind and what they are of.
+        neighbours: Its neighbourhood, of a finalist.
     """
 
     candidate: Candidate
@@ -25,6 +46,7 @@ class Entrant:
     routing: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     details: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    neighbours: list[Surroundings] = field(default_factory=list)
 
     @property
     def spec(self) -> str:

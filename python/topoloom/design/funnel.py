@@ -24,10 +24,18 @@ from topoloom.design.criteria import (
     criteria_of,
     dominates,
 )
-from topoloom.design.entrant import Entrant
+from topoloom.design.entrant import Entrant, Surroundings
+from topoloom.design.neighbours import neighbours
 from topoloom.design.question import Question
 from topoloom.design.selection import choose
-from topoloom.network.facts import CABLE_PER_TERMINAL, COST_PER_TERMINAL, POWER_PER_TERMINAL
+from topoloom.design.sensitivity import OPTICS
+from topoloom.layout.prices import price_list, with_optics
+from topoloom.network.facts import (
+    CABLE_PER_TERMINAL,
+    COST_PER_TERMINAL,
+    LIFETIME_COST_PER_TERMINAL,
+    POWER_PER_TERMINAL,
+)
 from topoloom.network.networks import Network, with_keys
 from topoloom.simulation.roles import routing_on_spec
 from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
@@ -44,6 +52,12 @@ ALIKE = 0.02
 
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
+
+BROKEN = ("links", "routers")
+"""What fails when the throughput of finalists under failures is bounded …"""
+
+BROKEN_PARTS = (0.01, 0.05)
+"""… and which parts of it."""
 
 WAVE = 24
 """Networks that are simulated together; what they show may spare others."""
@@ -343,19 +357,60 @@ class Funnel:
         self._simulated(finalists, len(RUNGS) - 1)
         question = self._question
         asked: dict[tuple[str, str, str], StudyPoint] = {}
+        lists = {("layout", ""): question.prices} | {("optics", f"{x:g}"): text for x, text in self._optics().items()}
         for own in finalists:
-            floor = {"layout": question.layout, "prices": question.prices}
-            asked[own.spec, "layout", ""] = StudyPoint("layout", own.spec, settings={"options": floor})
+            for (kind, of), prices in lists.items():
+                floor = {"layout": question.layout, "prices": prices}
+                asked[own.spec, kind, of] = StudyPoint("layout", own.spec, settings={"options": floor})
             asked[own.spec, "verify", ""] = StudyPoint("verify", own.spec, own.routing, settings={"options": {}})
             for name in question.traffic:
                 asked[own.spec, "saturation", name] = StudyPoint(
                     "saturation", own.spec, own.routing, name, settings={"options": {"seed": question.seed}}
+                )
+            for kind in BROKEN:
+                asked[own.spec, "faults", kind] = StudyPoint(
+                    "faults", own.spec, settings={"options": self._faults(kind)}
                 )
         known = self._results(asked.values())
         places = {own.spec: own for own in finalists}
         for (spec, kind, of), point in asked.items():
             if (found := known.get(point.key)) is not None:
                 places[spec].details[kind, of] = found
+        self._look_around(finalists)
+
+    def _faults(self, kind: str) -> dict[str, Any]:
+        """Return which failures of a kind finalists are broken by, and the traffic that must go on."""
+        traffic = self._question.traffic or ("uniform",)
+        return {
+            "kind": kind, "fractions": list(BROKEN_PARTS), "trials": FAILURES, "seed": self._question.seed,
+            "throughput": list(traffic),
+        }  # fmt: skip
+
+    def _look_around(self, finalists: list[Entrant]) -> None:
+        """Find the neighbours of finalists, price them and bound their throughput."""
+        question = self._question
+        floor = {"layout": question.layout, "prices": question.prices}
+        near = {own.spec: neighbours(own.spec, question.radix) for own in finalists}
+        specs = dict.fromkeys([*near, *(each.spec for found in near.values() for each in found)])
+        priced = {spec: StudyPoint("layout", spec, settings={"options": floor}) for spec in specs}
+        bounded = {(spec, name): StudyPoint("split", spec, traffic=name) for spec in specs for name in question.traffic}
+        known = self._results([*priced.values(), *bounded.values()])
+
+        def bounds(spec: str) -> dict[str, float]:
+            found = {name: known.get(bounded[spec, name].key) for name in question.traffic}
+            return {name: min(1.0, own["split_bound"]) for name, own in found.items() if own is not None}
+
+        for own in finalists:
+            own.details["split", ""] = bounds(own.spec)
+            own.neighbours = [
+                Surroundings(each, known.get(priced[each.spec].key, {}).get("cost_per_terminal_usd"), bounds(each.spec))
+                for each in near[own.spec]
+            ]
+
+    def _optics(self) -> dict[float, str]:
+        """Return the price list with other prices of optics, by factor; none if it prices no cables."""
+        prices = self._question.prices
+        return {factor: with_optics(prices, factor) for factor in OPTICS} if price_list(prices).cables else {}
 
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
         """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
@@ -417,6 +472,7 @@ def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:
     """Return the criteria that facts tell."""
     told = {
         "cost": COST_PER_TERMINAL.value(facts),
+        "lifetime-cost": LIFETIME_COST_PER_TERMINAL.value(facts),
         "power": POWER_PER_TERMINAL.value(facts),
         "cable": CABLE_PER_TERMINAL.value(facts),
         "diameter": facts["diameter"],

@@ -11,14 +11,11 @@ from topoloom.design.criteria import FIXED, SATURATION, Criterion
 from topoloom.design.entrant import Entrant
 from topoloom.design.funnel import ALIKE, RUNGS
 from topoloom.engine.results import PriceList
-from topoloom.layout.prices import price_list
+from topoloom.layout.prices import assumed_prices, price_list
 from topoloom.report.page import environment, text
 
 if TYPE_CHECKING:
     from topoloom.design.answer import Answer
-
-OPTICS = (0.5, 2.0)
-"""What cables may cost beside the price list, to see whether the answer turns on it."""
 
 
 def render_answer(found: "Answer") -> str:
@@ -35,6 +32,8 @@ def render_answer(found: "Answer") -> str:
             cells=_cells(found),
             bills=[_bill(own) for own in found.finalists],
             turns=_turns(found),
+            failures=_failures(found),
+            relations=RELATIONS,
             settings=_settings(found),
             data={"figures": [figure["data"] for figure in figures], "front": _front(found)},
             command=shlex.join(found.command),
@@ -135,17 +134,38 @@ def _bill(own: Entrant) -> dict[str, Any]:
     return {"own": own, "facts": own.facts, "floor": floor}
 
 
-def _turns(found: "Answer") -> list[tuple[str, str]]:
-    """Return which finalist is the cheapest if cables cost less or more, beside the price list: (what, network)."""
-    rows = [("as in the price list", found.recommendations[0].spec)]
-    for factor in OPTICS:
+RELATIONS = {"smaller": "a size down", "larger": "a size up", "variant": "as large"}
+"""What neighbours are to a network, for people."""
 
-        def cost(own: Entrant, factor: float = factor) -> float:
-            routers = own.facts["router_cost_usd"] + own.facts["nic_cost_usd"]
-            return float(routers + factor * own.facts["cable_cost_usd"]) / own.candidate.terminals
 
-        cheapest = min(found.finalists, key=cost)
-        rows.append((f"cables at {factor:g} times the price", f"{cheapest.spec}, ${cost(cheapest):,.0f} a terminal"))
+def _failures(found: "Answer") -> list[dict[str, Any]]:
+    """Return what failures leave of the throughput of finalists: the columns, then a row a finalist."""
+    columns = dict.fromkeys(
+        (kind, row["fraction"], row["traffic"])
+        for own in found.finalists
+        for (name, kind), told in own.details.items()
+        if name == "faults"
+        for row in told["throughput"]
+    )
+    rows = []
+    for own in found.finalists:
+        left = {
+            (kind, row["fraction"], row["traffic"]): row
+            for (name, kind), told in own.details.items()
+            if name == "faults"
+            for row in told["throughput"]
+        }
+        rows.append({"own": own, "cells": [left.get(column) for column in columns]})
+    heads = [f"{100 * fraction:g} % of {kind}, {traffic}" for kind, fraction, traffic in columns]
+    return [{"heads": heads, "rows": rows}] if columns else []
+
+
+def _turns(found: "Answer") -> list[dict[str, Any]]:
+    """Return what is recommended at other prices of optics: a row a price, a cell a recommendation."""
+    rows = [{"what": "as in the price list", "cells": [(own.spec, False) for own in found.recommendations]}]
+    for turn in found.sensitivity:
+        cells = [(own.spec, own.title in turn.changed) for own in turn.recommended]
+        rows.append({"what": f"{turn.factor:g} times the price", "cells": cells})
     return rows
 
 
@@ -156,12 +176,12 @@ def _settings(found: "Answer") -> list[tuple[str, str]]:
     windows = ", ".join(f"{warmup:,} + {measure:,} ± {off:.0%}" for warmup, measure, off in RUNGS).replace("%", " %")
     return [
         ("Question", question.sentence()),
-        ("Prices", f"{prices.name}: {prices.summary}"),
+        ("Prices", f"{prices.name}: {prices.summary}{assumed_prices(found.prices_assumed)}"),
         ("Layout", f"{question.layout or 'rack'}: {assumed}"),
         ("Routing", question.routing),
         ("Saturation throughput", "accepted at load 1, routers and links as simulate has them by default"),
         ("Windows, cycles of warm-up + measured, and how far they may be off", windows),
         ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
-        *([("Rate of a link, applications", question.rate)] if question.apps else []),
+        ("Rate of a link", question.rate),
         ("Seed", str(question.seed)),
     ]

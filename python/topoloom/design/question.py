@@ -12,7 +12,7 @@ from topoloom._core import TopoloomError, unknown
 from topoloom.design.candidates import MOST_PORTS, terminal_range
 from topoloom.design.shapes import SHAPES
 from topoloom.files import read_text
-from topoloom.layout.prices import price_list
+from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
 from topoloom.simulation.options import check_whole, checked
 from topoloom.simulation.roles import ROLES
@@ -26,6 +26,9 @@ MOST_FINALISTS = 64
 
 PROBE = "hyperx:4x4,p=4"
 """A small network, which shows whether failures are written as they must be."""
+
+RATE = "400Gb/s"
+"""The rate of a link unless one is given, or a price list."""
 
 DOLLARS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 WATTS = {"": 1.0, "W": 1.0, "kW": 1e3, "MW": 1e6}
@@ -49,8 +52,8 @@ class Question(Options):
         routing: The routing, or the role.
         finalists: Networks of the front that are measured in full.
         layout: The layout that cable, cost and power follow.
-        prices: The price list.
-        rate: Bits or bytes a second of a link, for applications.
+        prices: The price list; unless given the one of `rate`.
+        rate: Bits or bytes a second of a link; unless given that of `prices`, or 400 Gb/s.
         seed: The seed of all random choices.
     """
 
@@ -68,8 +71,8 @@ class Question(Options):
     routing: str = "adaptive"
     finalists: int = 12
     layout: str = ""
-    prices: str = ""
-    rate: str = "400Gb/s"
+    prices: str
+    rate: str
     seed: U64 = 1
 
     @field_validator("terminals", mode="before")
@@ -129,6 +132,12 @@ class Question(Options):
         )
         for check in checks:
             _as_value_error(check_whole, *check)
+        most = largest_switch(self.prices)
+        if most is not None and self.radix > most:
+            raise ValueError(
+                f"radix is {self.radix}, but the largest switch of the price list {self.prices} has {most} ports; "
+                f"ask for {most} or give prices of larger ones"
+            )
         if not self.traffic and not self.apps:
             raise ValueError("the question names no traffic and no application: nothing would be measured")
         return self
@@ -172,7 +181,41 @@ def make_question(values: Mapping[str, Any]) -> Question:
     for name in ("families", "traffic", "apps", "criteria"):
         if isinstance(values.get(name), str):
             values[name] = _core.split_names(values[name]) or ()
-    return checked(Question, values)
+    return checked(Question, values | _rate_and_prices(values))
+
+
+def _rate_and_prices(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return the rate of links and the price list, each by the other where only one of them is given.
+
+    Raises:
+        TopoloomError: No list has the rate, or the list that is given has another one.
+    """
+    rate, prices = values.get("rate"), values.get("prices")
+    if rate is not None and not isinstance(rate, str):
+        raise TopoloomError(f"rate is {rate!r}; it must be bits or bytes a second, as in 400Gb/s")
+    if not prices:
+        rate = RATE if rate is None else rate
+        return {"rate": rate, "prices": prices_of_rate(gbps_of(rate))}
+    told = price_list(str(prices))
+    if rate is None:
+        return {"rate": f"{told.port_gbps:g}Gb/s" if told.port_gbps else RATE, "prices": str(prices)}
+    if told.port_gbps and told.port_gbps != gbps_of(rate):
+        raise TopoloomError(
+            f"the price list {told.name} has links of {told.port_gbps:g} Gb/s, but rate is {rate}; leave one out"
+        )
+    return {"rate": rate, "prices": str(prices)}
+
+
+def gbps_of(rate: str) -> float:
+    """Return a rate in Gb/s.
+
+    Raises:
+        TopoloomError: It does not read.
+
+    >>> gbps_of("50GB/s"), gbps_of("400G")
+    (400.0, 400.0)
+    """
+    return round(_core.bytes_per_second(rate) * 8e-9, 9)
 
 
 def read_question(path: str | Path) -> dict[str, Any]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from topoloom import _core
 from topoloom.design.candidates import Candidate
 from topoloom.design.question import Question
-from topoloom.layout.prices import price_list
+from topoloom.layout.prices import price_list, read_prices
 
 Array = npt.NDArray[np.float64]
 
@@ -62,11 +63,17 @@ def _may_hold(own: Candidate, question: Question) -> bool:
 
 
 def _cost(found: Sequence[Candidate], prices: str) -> Array:
-    """Return the dollars of a terminal's share of the routers."""
-    router = price_list(prices).router
-    return np.array(
-        [(router.usd * own.routers + router.usd_per_port * own.ports) / own.terminals for own in found], dtype=float
-    )
+    """Return the dollars of a terminal's share of the routers.
+
+    Where switches are bought whole, all routers of a network count as its largest one.
+    """
+    router = price_list(prices).get("router")
+    if router is not None:
+        routers = [router.usd * own.routers + router.usd_per_port * own.ports for own in found]
+    else:
+        each = _core.router_costs(read_prices(prices), max((own.radix for own in found), default=0))
+        routers = [(each[own.radix] or 0.0) * own.routers for own in found]
+    return np.array([usd / own.terminals for usd, own in zip(routers, found, strict=True)], dtype=float)
 
 
 def _clear(found: Sequence[Candidate], cost: Array, places: "npt.NDArray[np.int64]") -> list[int]:

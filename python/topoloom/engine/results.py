@@ -150,6 +150,8 @@ class Cost(Record):
 
     Attributes:
         prices: The name of the price list.
+        prices_assumed: What no public source gives of the things that are bought: each with the keys of the list that
+            are assumed.
         layout: The layout, as it was asked for; ``rack`` unless that was something else.
         layout_assumptions: What the layout assumes, in a sentence.
         layout_order: In which order routers filled racks; none without the rule ``rack``.
@@ -168,6 +170,10 @@ class Cost(Record):
         cable_power_w: What active cables draw.
         nic_power_w: What network interfaces draw.
         power_per_terminal_w: ``power_w`` over the terminals.
+        energy_years: Years of electricity that are counted; none if the list does not price energy.
+        energy_cost_usd: What ``power_w`` costs over these years, with what the site draws beside the equipment.
+        lifetime_cost_usd: ``cost_usd`` + ``energy_cost_usd``.
+        lifetime_cost_per_terminal_usd: ``lifetime_cost_usd`` over the terminals.
         cables: Cables, those of terminals included.
         cable_m: Metres of cable, those of terminals included.
         terminal_cable_m: Metres of terminals' cables.
@@ -178,6 +184,7 @@ class Cost(Record):
     """
 
     prices: str
+    prices_assumed: list[str]
     layout: str
     layout_assumptions: str
     layout_order: str | None
@@ -196,6 +203,10 @@ class Cost(Record):
     cable_power_w: float
     nic_power_w: float
     power_per_terminal_w: float | None
+    energy_years: float | None
+    energy_cost_usd: float | None
+    lifetime_cost_usd: float | None
+    lifetime_cost_per_terminal_usd: float | None
     cables: int
     cable_m: float
     terminal_cable_m: float
@@ -1130,6 +1141,23 @@ class RouterPrice(Record):
     w_per_port: float
 
 
+class SwitchPrice(Record):
+    """
+    A switch that is sold: it costs and draws the same whatever part of its ports is used.
+
+    Attributes:
+        model: What it is, such as a model.
+        ports: Its ports, those of terminals included.
+        usd: Each switch.
+        w: Each switch draws this, without active cables.
+    """
+
+    model: str
+    ports: int
+    usd: float
+    w: float
+
+
 class NicPrice(Record):
     """
     What the network interface of a terminal costs and draws.
@@ -1174,6 +1202,40 @@ class CableKind(Record):
     w: float
 
 
+class EnergyPrice(Record):
+    """
+    What electricity costs over the years that a network runs.
+
+    Attributes:
+        usd_per_kwh: Each kWh.
+        pue: Power of the site over that of the equipment (power usage effectiveness), 1 at least.
+        years: Years of operation.
+    """
+
+    usd_per_kwh: float
+    pue: float
+    years: float
+
+
+class PriceFigure(Record):
+    """
+    Where a figure of a price list is from.
+
+    Attributes:
+        of: What it is of: ``switch of 64 ports``, ``nic``, ``energy``, or a kind of cable.
+        key: Its key there, such as ``usd`` or ``w``.
+        date: When it held: a year, or a year and a month.
+        source: The public source; of an assumption, what it rests on.
+        assumed: True if no public source gives it.
+    """
+
+    of: str
+    key: str
+    date: str
+    source: str
+    assumed: bool
+
+
 class PriceList(Record):
     """
     What routers, network interfaces and cables cost and draw. k is the number of ports of a router that are in use,
@@ -1184,21 +1246,27 @@ class PriceList(Record):
         summary: What it is about, in a line.
         source: Where the prices are from.
         port_gbps: The bandwidth of a port, which prices per Gb/s are multiplied by.
-        router: Routers.
+        router: Routers, priced by a line in k; nothing where ``switches`` are listed.
+        switches: The switches that are sold. A router is the cheapest one with at least k ports, bought whole.
         board: Routers that share a board with the one terminal that they have; nothing: as any other router.
         nic: Network interfaces, one a terminal.
         cables: The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not
             priced.
+        energy: What electricity costs; nothing: energy is not priced.
+        figures: Where each figure is from.
     """
 
     name: str
     summary: str
     source: str
     port_gbps: float
-    router: RouterPrice
+    router: RouterPrice | None
+    switches: list[SwitchPrice] | None
     board: RouterPrice | None
     nic: NicPrice
     cables: list[CableKind]
+    energy: EnergyPrice | None
+    figures: list[PriceFigure] | None
 
 
 class CycleHop(Record):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from topoloom import _core
 from topoloom.engine.results import Cost, Floor, Item, LayoutDescription
 from topoloom.files import BILL, CABLES, write_file
-from topoloom.layout.prices import read_prices
+from topoloom.layout.prices import assumed_prices, read_prices
 from topoloom.plotting import draw_layouts
 
 DEFAULT_LAYOUT = "rack"
@@ -96,6 +96,9 @@ CABLE_COLUMNS = (
 BILL_COLUMNS = (
     "part", "item", "ports", "kind", "class", "length_m", "count", "total_m", "unit_usd", "cost_usd", "power_w",
 )  # fmt: skip
+
+PRICES_COLUMN = "prices"
+"""The last column of a bill: in its first line the price list, and what no public source gives of it."""
 
 
 class Layout:
@@ -200,14 +203,18 @@ class Layout:
     def write_bill(self, path: str | Path, *, force: bool = False) -> None:
         """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty.
 
+        The first line names the price list, with what no public source gives of the things that are bought.
+
         Raises:
             TopoloomError: As for :meth:`write_cables`.
         """
         text = StringIO(newline="")
-        writer = csv.DictWriter(text, BILL_COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(text, (*BILL_COLUMNS, PRICES_COLUMN), lineterminator="\n")
         writer.writeheader()
+        prices: str | None = self._cost["prices"] + assumed_prices(self._cost["prices_assumed"])
         for item in self._bill:
-            writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS})
+            writer.writerow({key: _cell(item[key]) for key in BILL_COLUMNS} | {PRICES_COLUMN: prices})
+            prices = None
         write_file(path, text.getvalue(), BILL, force=force)
 
     def draw(self, path: str | Path, *, force: bool = False) -> None:

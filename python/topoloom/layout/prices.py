@@ -1,5 +1,8 @@
 """Price lists: those that come with the program, and those of users."""
 
+import json
+from collections.abc import Iterable
+
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.engine.results import PriceList
@@ -48,3 +51,56 @@ def price_list(prices: str) -> PriceList:
     128.0
     """
     return _core.price_list(read_prices(prices))
+
+
+def prices_of_rate(gbps: float) -> str:
+    """Return the name of the list of switches, cards and cables whose links have so many Gb/s.
+
+    Raises:
+        TopoloomError: There is none of that rate.
+
+    >>> prices_of_rate(400.0)
+    '400g'
+    """
+    rates = {own.port_gbps: own.name for own in price_lists() if own.get("switches")}
+    if gbps not in rates:
+        known = ", ".join(f"{rate:g}" for rate in rates)
+        raise TopoloomError(
+            f"no price list has links of {gbps:g} Gb/s; there are lists of {known} Gb/s, or give one with prices"
+        )
+    return rates[gbps]
+
+
+def largest_switch(prices: str) -> int | None:
+    """Return the ports of the largest switch of a list; None if it prices routers of any size.
+
+    >>> largest_switch("400g"), largest_switch("edr-flex")
+    (128, None)
+    """
+    return max((own.ports for own in price_list(prices).get("switches", ())), default=None)
+
+
+PARTS_OF_A_PRICE = ("usd", "usd_per_m", "usd_per_gbps", "usd_per_gbps_m")
+
+
+def with_optics(prices: str, factor: float) -> str:
+    """Return a price list as text, its cables other than copper at `factor` times their price.
+
+    >>> price_list(with_optics("400g", 2)).cables[-1].usd / price_list("400g").cables[-1].usd
+    2.0
+    """
+    told = json.loads(json.dumps(price_list(prices)))
+    for kind in told["cables"]:
+        if not kind.get("copper"):
+            kind.update({key: factor * kind[key] for key in PARTS_OF_A_PRICE if key in kind})
+    return json.dumps(told)
+
+
+def assumed_prices(things: Iterable[str]) -> str:
+    """Return what stands behind the name of a price list: which of its figures no public source gives.
+
+    >>> assumed_prices(["AEC: usd, w", "nic: usd"])
+    ' (assumed, without a public source: AEC: usd, w; nic: usd)'
+    """
+    told = "; ".join(things)
+    return f" (assumed, without a public source: {told})" if told else ""

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from topoloom.layout.prices import assumed_prices
+
 Values = Mapping[str, Any]
 """Values of a network, or of its layout, by key."""
 
@@ -73,13 +75,15 @@ def per_terminal(key: str) -> Callable[[Values], float | None]:
 
 def assumptions(told: Iterable[Values]) -> list[str]:
     """Return what cost, power and cable of networks rest on, a sentence for each layout and price list among them."""
-    return list(
-        dict.fromkeys(
-            f"Cost, power and cable: prices {facts['prices']}; layout {facts['layout']}: {facts['layout_assumptions']}."
-            for facts in told
-            if "layout_assumptions" in facts
-        )
-    )
+    found: dict[tuple[str, str, str], dict[str, None]] = {}
+    for facts in told:
+        if "layout_assumptions" in facts:
+            key = (facts["prices"], facts["layout"], facts["layout_assumptions"])
+            found.setdefault(key, {}).update(dict.fromkeys(facts.get("prices_assumed", ())))
+    return [
+        f"Cost, power and cable: prices {prices}{assumed_prices(assumed)}; layout {layout}: {rules}."
+        for (prices, layout, rules), assumed in found.items()
+    ]
 
 
 COST_PER_TERMINAL = Fact(
@@ -90,6 +94,14 @@ COST_PER_TERMINAL = Fact(
     note="routers and cables, terminal cables included",
 )
 POWER_PER_TERMINAL = Fact("Power per terminal", "W", per_terminal("power_w"), decimals=1, better="low")
+LIFETIME_COST_PER_TERMINAL = Fact(
+    "Cost per terminal with electricity",
+    "$",
+    _of("lifetime_cost_per_terminal_usd"),
+    better="low",
+    note="of the years that the price list counts",
+    optional=True,
+)
 CABLE_PER_TERMINAL = Fact(
     "Cable per terminal", "m", per_terminal("cable_m"), 2, "low", "of all cables, terminal cables included"
 )
@@ -180,6 +192,7 @@ FACTS: tuple[Fact, ...] = (
     ),
     Fact("Cost", "$", _of("cost_usd"), better="low", note="routers and cables, terminal cables included"),
     COST_PER_TERMINAL,
+    LIFETIME_COST_PER_TERMINAL,
     Fact("Power", "W", _of("power_w"), better="low", note="of routers, and of what else the price list knows"),
     POWER_PER_TERMINAL,
     Fact("Cabinets", "", _of("cabinet_count"), note="or racks, by the layout"),
@@ -207,6 +220,9 @@ PARTS: tuple[Fact, ...] = (
     Fact("  of terminals' cables", "$", _of("terminal_cable_cost_usd")),
     Fact("  of network interfaces", "$", _of("nic_cost_usd")),
     Fact("  without terminals' cables", "$", _of("cost_without_terminal_cables_usd")),
+    Fact("Electricity", "$", _of("energy_cost_usd"), note="of the years that the price list counts", optional=True),
+    Fact("  years", "", _of("energy_years"), optional=True),
+    Fact("Cost with electricity", "$", _of("lifetime_cost_usd"), optional=True),
     Fact("Power", "W", _of("power_w"), 1),
     Fact("  of routers", "W", _of("router_power_w"), 1),
     Fact("  of active cables", "W", _of("cable_power_w"), 1),
@@ -215,14 +231,15 @@ PARTS: tuple[Fact, ...] = (
     Fact("  of routers", "$", _of("router_cost_per_terminal_usd"), 2),
     Fact("  of cables", "$", _of("cable_cost_per_terminal_usd"), 2),
     CABLE_PER_TERMINAL,
+    LIFETIME_COST_PER_TERMINAL,
     Fact("Power per terminal", "W", _of("power_per_terminal_w"), 2),
 )
 """What ``topoloom layout`` tells of a network; parts follow their whole."""
 
 
-def facts_of(networks: Sequence[Values]) -> list[Fact]:
+def facts_of(networks: Sequence[Values], rows: Sequence[Fact] = FACTS) -> list[Fact]:
     """Return the facts to tell of networks: optional ones only if one of them has a value."""
-    return [fact for fact in FACTS if not fact.optional or any(fact.value(facts) is not None for facts in networks)]
+    return [fact for fact in rows if not fact.optional or any(fact.value(facts) is not None for facts in networks)]
 
 
 def bound(fact: Fact, facts: Values) -> str:

@@ -39,6 +39,11 @@ class Survival:
         """What the network carries without failures, by traffic: flits per active terminal per cycle."""
         return {traffic: carried(self.network, traffic) for traffic in self.traffics}
 
+    @cached_property
+    def _count(self) -> int:
+        """How many links or routers there are."""
+        return len(self.network.edges()) if self.kind == "links" else self.network.num_routers
+
     def at(self, fraction: float) -> list[dict[str, Any]]:
         """Return what is left when `fraction` of the links or routers fail, a row a traffic.
 
@@ -56,6 +61,7 @@ class Survival:
             whole = self.intact[traffic]
             rows.append({
                 "fraction": fraction,
+                "failed": int(fraction * self._count + 0.5 + 1e-9),
                 "traffic": traffic,
                 "apart": len(draws) - len(joined),
                 "throughput": quantiles(found),

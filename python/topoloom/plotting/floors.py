@@ -129,7 +129,7 @@ def _title(axes: Axes, layout: FloorPlan) -> None:
         f"{cost['cable_m']:,.0f} m",
         f"{cost['cost_usd']:,.0f} $",
         f"{cost['power_w']:,.0f} W",
-        f"prices {cost['prices']}",
+        f"prices {cost['prices']}{' (partly assumed)' if cost['prices_assumed'] else ''}",
         f"layout {cost['layout']}",
     ]
     axes.text(0.5, 0.5, layout.spec, ha="center", va="center", fontsize=14, weight="bold", color=INK)

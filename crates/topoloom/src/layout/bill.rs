@@ -1,12 +1,13 @@
 //! What a network costs and draws in a layout at the prices of a list.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{CablePurchase, Layout, PriceList, RouterPrice};
+use super::{CablePurchase, Layout, PriceList};
 use crate::error::Result;
-use crate::network::{LinkClass, Network, PortId, RouterId, TerminalId};
+use crate::network::{LinkClass, Network, PortId, TerminalId};
+use crate::statistics::rounded;
 
 /// What stands at the far end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,8 @@ pub struct Bundle {
 pub struct Cost {
     /// The name of the price list.
     pub prices: String,
+    /// What no public source gives of the things that are bought: each with the keys of the list that are assumed.
+    pub prices_assumed: Vec<String>,
     /// The layout, as it was asked for; `rack` unless that was something else.
     pub layout: String,
     /// What the layout assumes, in a sentence.
@@ -114,6 +117,14 @@ pub struct Cost {
     pub nic_power_w: f64,
     /// `power_w` over the terminals.
     pub power_per_terminal_w: Option<f64>,
+    /// Years of electricity that are counted; none if the list does not price energy.
+    pub energy_years: Option<f64>,
+    /// What `power_w` costs over these years, with what the site draws beside the equipment.
+    pub energy_cost_usd: Option<f64>,
+    /// `cost_usd` + `energy_cost_usd`.
+    pub lifetime_cost_usd: Option<f64>,
+    /// `lifetime_cost_usd` over the terminals.
+    pub lifetime_cost_per_terminal_usd: Option<f64>,
     /// Cables, those of terminals included.
     pub cables: usize,
     /// Metres of cable, those of terminals included.
@@ -229,16 +240,8 @@ impl Bill<'_> {
         let Bill { network, layout, prices } = *self;
         let terminals = network.num_terminals();
         let per_terminal = |whole: f64| (terminals > 0).then(|| whole / terminals as f64);
-        let of_router = |router: RouterId| (network.radix_of(router), network.terminals_of(router).count());
-        let router_usd = |router| prices.router_usd(of_router(router).0, of_router(router).1);
-        let router_cost_usd = network.routers().map(router_usd).sum::<Result<f64>>()?;
-        let (boards, others): (Vec<_>, Vec<_>) =
-            network.routers().map(of_router).partition(|own| prices.is_board(own.1));
-        let power = |price: RouterPrice, routers: &[(usize, usize)]| {
-            let ports: usize = routers.iter().map(|(ports, _)| ports).sum();
-            routers.len() as f64 * price.w + ports as f64 * price.w_per_port
-        };
-        let router_power_w = power(prices.router, &others) + power(prices.board.unwrap_or_default(), &boards);
+        let routers = self.sum_routers()?;
+        let (router_cost_usd, router_power_w) = (rounded(routers.usd), rounded(routers.w));
         let sums = self.sum_cables()?;
         let priced = !prices.cables.is_empty();
         let nic_cost_usd = terminals as f64 * prices.nic.usd;
@@ -247,8 +250,14 @@ impl Bill<'_> {
         let cable_power_w: f64 = sums.kinds.iter().map(|kind| kind.power_w).sum();
         let (cost_usd, power_w) =
             (router_cost_usd + cable_usd + nic_cost_usd, router_power_w + cable_power_w + nic_power_w);
+        let energy_usd = prices.energy.map(|energy| energy.usd(power_w));
+        let lifetime_usd = energy_usd.map(|usd| cost_usd + usd);
+        let kinds: Vec<KindTotal> = sums.kinds.into_iter().filter(|kind| kind.cables > 0).collect();
+        let used = routers.used.into_iter().chain(kinds.iter().map(|kind| kind.kind.clone()));
+        let used = used.chain(["nic", "energy"].map(str::to_owned)).collect();
         Ok(Cost {
             prices: prices.name.clone(),
+            prices_assumed: prices.assumed(&used),
             layout: layout.rules().text.clone(),
             layout_assumptions: layout.rules().assumptions(),
             layout_order: layout.order(),
@@ -267,14 +276,32 @@ impl Bill<'_> {
             cable_power_w,
             nic_power_w,
             power_per_terminal_w: per_terminal(power_w),
+            energy_years: prices.energy.map(|energy| energy.years),
+            energy_cost_usd: energy_usd,
+            lifetime_cost_usd: lifetime_usd,
+            lifetime_cost_per_terminal_usd: lifetime_usd.and_then(per_terminal),
             cables: sums.cables,
             cable_m: sums.cable_m,
             terminal_cable_m: sums.terminal_m,
             cable_per_terminal_m: per_terminal(sums.cable_m),
             longest_cable_m: sums.longest_m,
-            cable_kinds: sums.kinds.into_iter().filter(|kind| kind.cables > 0).collect(),
+            cable_kinds: kinds,
             layout_notes: layout.notes(network),
         })
+    }
+
+    fn sum_routers(&self) -> Result<RouterSums> {
+        let mut sums = RouterSums::default();
+        for router in self.network.routers() {
+            let (ports, terminals) = (self.network.radix_of(router), self.network.terminals_of(router).count());
+            let bought = self.prices.router(ports, terminals)?;
+            sums.usd += bought.usd;
+            sums.w += bought.w;
+            if let Some(switch) = bought.switch {
+                sums.used.insert(format!("switch of {} ports", switch.ports));
+            }
+        }
+        Ok(sums)
     }
 
     fn sum_cables(&self) -> Result<Sums> {
@@ -297,6 +324,15 @@ impl Bill<'_> {
 /// agree to a micrometre are one.
 pub(super) fn micrometres(length_m: f64) -> u64 {
     (length_m * 1e6).round() as u64
+}
+
+/// Sums over routers.
+#[derive(Default)]
+struct RouterSums {
+    usd: f64,
+    w: f64,
+    /// The switches that are bought, as figures name them.
+    used: BTreeSet<String>,
 }
 
 /// Sums over cables.

@@ -84,11 +84,12 @@ impl Bill<'_> {
             *alike.entry((board, Reverse(self.network.radix_of(router)))).or_default() += 1;
         }
         let item = |((board, Reverse(ports)), count): ((bool, Reverse<usize>), usize)| {
-            let price = self.prices.board.filter(|_| board).unwrap_or(self.prices.router);
-            let usd = self.prices.router_usd(ports, usize::from(board))?;
+            let bought = self.prices.router(ports, usize::from(board))?;
             let place = if board { " on the board of its terminal" } else { "" };
-            let words = format!("router with {ports} ports in use{place}");
-            let item = Item::new(Part::Router, words, count, Some(usd), price.w + ports as f64 * price.w_per_port);
+            let switch =
+                bought.switch.map_or_else(String::new, |own| format!(": {} of {} ports", own.model, own.ports));
+            let words = format!("router with {ports} ports in use{place}{switch}");
+            let item = Item::new(Part::Router, words, count, Some(bought.usd), bought.w);
             Ok(Item { ports: Some(ports), ..item })
         };
         alike.into_iter().map(item).collect()

@@ -15,7 +15,10 @@ pub use floor::Floor;
 pub use items::{Item, Part};
 pub use packing::{Packing, note_on_nodes};
 pub use placement::{Aisle, Cabinet, Layout};
-pub use prices::{CableKind, CablePlace, CablePurchase, NicPrice, PriceList, RouterPrice};
+pub use prices::{
+    CableKind, CablePlace, CablePurchase, EnergyPrice, NicPrice, PriceFigure, PriceList, RouterPrice, RouterPurchase,
+    SwitchPrice,
+};
 pub use qap::Qap;
 pub use racks::{Order, RackNumbers, Racking};
 pub use rules::{

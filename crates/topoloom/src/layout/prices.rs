@@ -1,5 +1,6 @@
 //! Price lists: data, one file a list in `prices/`, and lists of the user's own in the same form.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,12 @@ pub struct PriceList {
     /// The bandwidth of a port, which prices per Gb/s are multiplied by.
     #[serde(default)]
     pub port_gbps: f64,
-    /// Routers.
-    pub router: RouterPrice,
+    /// Routers, priced by a line in k; nothing where `switches` are listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub router: Option<RouterPrice>,
+    /// The switches that are sold. A router is the cheapest one with at least k ports, bought whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<SwitchPrice>,
     /// Routers that share a board with the one terminal that they have; nothing: as any other router.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub board: Option<RouterPrice>,
@@ -31,6 +36,65 @@ pub struct PriceList {
     pub nic: NicPrice,
     /// The kinds of cable that there are. The cheapest that reaches is taken. None: cables are measured, not priced.
     pub cables: Vec<CableKind>,
+    /// What electricity costs; nothing: energy is not priced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<EnergyPrice>,
+    /// Where each figure is from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<PriceFigure>,
+}
+
+/// A switch that is sold: it costs and draws the same whatever part of its ports is used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchPrice {
+    /// What it is, such as a model.
+    #[serde(default)]
+    pub model: String,
+    /// Its ports, those of terminals included.
+    pub ports: usize,
+    /// Each switch.
+    pub usd: f64,
+    /// Each switch draws this, without active cables.
+    #[serde(default)]
+    pub w: f64,
+}
+
+/// What electricity costs over the years that a network runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnergyPrice {
+    /// Each kWh.
+    pub usd_per_kwh: f64,
+    /// Power of the site over that of the equipment (power usage effectiveness), 1 at least.
+    pub pue: f64,
+    /// Years of operation.
+    pub years: f64,
+}
+
+impl EnergyPrice {
+    /// What equipment that draws `w` watts all the time costs in electricity.
+    pub fn usd(&self, w: f64) -> f64 {
+        const HOURS_A_YEAR: f64 = 8766.0;
+        w / 1000.0 * HOURS_A_YEAR * self.years * self.pue * self.usd_per_kwh
+    }
+}
+
+/// Where a figure of a price list is from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceFigure {
+    /// What it is of: `switch of 64 ports`, `nic`, `energy`, or a kind of cable.
+    pub of: String,
+    /// Its key there, such as `usd` or `w`.
+    pub key: String,
+    /// When it held: a year, or a year and a month.
+    pub date: String,
+    /// The public source; of an assumption, what it rests on.
+    pub source: String,
+    /// True if no public source gives it.
+    #[serde(default)]
+    pub assumed: bool,
 }
 
 /// What a router costs and draws: a line in k.
@@ -105,6 +169,17 @@ pub struct CableKind {
     pub w: f64,
 }
 
+/// What is bought for a router.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RouterPurchase<'a> {
+    /// The switch, where the list has switches.
+    pub switch: Option<&'a SwitchPrice>,
+    /// What it costs.
+    pub usd: f64,
+    /// What it draws.
+    pub w: f64,
+}
+
 /// The cable that is bought to lay one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CablePurchase {
@@ -139,6 +214,11 @@ static LISTS: LazyLock<Vec<PriceList>> = LazyLock::new(|| {
         include_str!("prices/fdr10-slimfly.json"),
         include_str!("prices/galaxyfly.json"),
         include_str!("prices/multitier.json"),
+        include_str!("prices/25g.json"),
+        include_str!("prices/100g.json"),
+        include_str!("prices/200g.json"),
+        include_str!("prices/400g.json"),
+        include_str!("prices/800g.json"),
     ]
     .map(|text| PriceList::from_json(text).expect("a test reads the lists"))
     .into()
@@ -159,7 +239,7 @@ impl PriceList {
             return Ok(Default::default());
         }
         let names = || Self::all().iter().map(|list| &list.name);
-        let found = Self::all().iter().find(|list| list.name == name);
+        let found = Self::all().iter().find(|list| list.name.eq_ignore_ascii_case(name));
         found.ok_or_else(|| Error::Config(unknown("price list", name, names())))
     }
 
@@ -187,8 +267,15 @@ impl PriceList {
     }
 
     fn check(&self) -> Result<()> {
-        self.check_router("router", self.router)?;
+        match (self.router, self.switches.is_empty()) {
+            (None, true) => return Err(self.mistake("router is missing; a list needs router or switches")),
+            (Some(_), false) => return Err(self.mistake("router and switches are both given; one prices routers")),
+            _ => (),
+        }
+        self.check_router("router", self.router.unwrap_or_default())?;
         self.check_router("board", self.board.unwrap_or_default())?;
+        self.switches.iter().try_for_each(|switch| self.check_switch(switch))?;
+        self.check_energy()?;
         let NicPrice { usd: nic_usd, w: nic_w } = self.nic;
         let own = [("nic.usd", nic_usd), ("nic.w", nic_w), ("port_gbps", self.port_gbps)];
         own.iter().try_for_each(|&(name, price)| self.bounded(name, price, 0.0))?;
@@ -206,6 +293,28 @@ impl PriceList {
         self.bounded(&format!("{name}.usd"), usd, least)?;
         let others = [("usd_per_port", usd_per_port), ("w", w), ("w_per_port", w_per_port)];
         others.iter().try_for_each(|(key, price)| self.bounded(&format!("{name}.{key}"), *price, 0.0))
+    }
+
+    fn check_switch(&self, &SwitchPrice { ports, usd, w, .. }: &SwitchPrice) -> Result<()> {
+        if ports == 0 {
+            return Err(self.mistake("a switch has 0 ports; ports must be at least 1"));
+        }
+        if self.switches.iter().filter(|other| other.ports == ports).count() > 1 {
+            return Err(self.mistake(format!("two switches have {ports} ports; the list needs one of each size")));
+        }
+        [("usd", usd), ("w", w)]
+            .iter()
+            .try_for_each(|(key, price)| self.bounded(&format!("{key} of the switch of {ports} ports"), *price, 0.0))
+    }
+
+    fn check_energy(&self) -> Result<()> {
+        let Some(EnergyPrice { usd_per_kwh, pue, years }) = self.energy else { return Ok(()) };
+        self.bounded("energy.usd_per_kwh", usd_per_kwh, 0.0)?;
+        self.bounded("energy.years", years, 0.0)?;
+        if pue >= 1.0 && pue.is_finite() {
+            return Ok(());
+        }
+        Err(self.mistake(format!("energy.pue is {pue}; a site draws at least what its equipment draws, so from 1")))
     }
 
     fn check_cable(&self, cable: &CableKind) -> Result<()> {
@@ -241,20 +350,44 @@ impl PriceList {
         self.board.is_some() && terminals == 1
     }
 
-    /// What a router with `ports` ports in use, `terminals` of them terminals', costs.
+    /// What is bought for a router with `ports` ports in use, `terminals` of them terminals'.
     ///
     /// # Errors
-    /// [`Error::Config`] if the line of the prices is below zero there.
-    pub fn router_usd(&self, ports: usize, terminals: usize) -> Result<f64> {
-        let price = self.board.filter(|_| self.is_board(terminals)).unwrap_or(self.router);
+    /// [`Error::Config`] if the line of the prices is below zero there, or no switch has so many ports.
+    pub fn router(&self, ports: usize, terminals: usize) -> Result<RouterPurchase<'_>> {
+        let board = self.board.filter(|_| self.is_board(terminals));
+        let Some(price) = board.or(self.router) else { return self.switch(ports) };
         let usd = price.usd + price.usd_per_port * ports as f64;
         if usd >= 0.0 {
-            return Ok(usd);
+            return Ok(RouterPurchase { switch: None, usd, w: price.w + price.w_per_port * ports as f64 });
         }
         Err(self.mistake(format!(
             "a router with {ports} ports would cost {usd:.2} $; the line {} k {:+} $ is for routers of more ports",
             price.usd_per_port, price.usd
         )))
+    }
+
+    /// The cheapest switch with at least so many ports.
+    fn switch(&self, ports: usize) -> Result<RouterPurchase<'_>> {
+        let fitting = self.switches.iter().filter(|switch| switch.ports >= ports);
+        let cheapest = fitting.min_by(|a, b| a.usd.total_cmp(&b.usd).then(a.ports.cmp(&b.ports)));
+        let bought = cheapest.map(|switch| RouterPurchase { switch: Some(switch), usd: switch.usd, w: switch.w });
+        bought.ok_or_else(|| {
+            let most = self.switches.iter().map(|switch| switch.ports).max().unwrap_or(0);
+            self.mistake(format!("no switch has {ports} ports; the largest has {most}"))
+        })
+    }
+
+    /// What no public source gives of the things named in `used`: each thing with the keys that are assumed.
+    pub fn assumed(&self, used: &BTreeSet<String>) -> Vec<String> {
+        let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+        for figure in self.figures.iter().filter(|figure| figure.assumed && used.contains(&figure.of)) {
+            match found.iter_mut().find(|(of, _)| *of == figure.of) {
+                Some((_, keys)) => keys.push(&figure.key),
+                None => found.push((&figure.of, vec![&figure.key])),
+            }
+        }
+        found.into_iter().map(|(of, keys)| format!("{of}: {}", keys.join(", "))).collect()
     }
 
     /// What a cable of a kind and a length costs.
@@ -332,7 +465,10 @@ mod tests {
     #[test]
     fn the_lists_have_sources_and_names_of_their_own() {
         let names: Vec<&str> = PriceList::all().iter().map(|list| list.name.as_str()).collect();
-        assert_eq!(names, ["edr-flex", "fdr10-slimfly", "galaxyfly", "multitier"]);
+        assert_eq!(
+            names,
+            ["edr-flex", "fdr10-slimfly", "galaxyfly", "multitier", "25g", "100g", "200g", "400g", "800g"]
+        );
         for list in PriceList::all() {
             assert!(list.source.len() > 20 && !list.summary.is_empty(), "{}", list.name);
         }
@@ -385,7 +521,7 @@ mod tests {
         assert_eq!([true, false].map(|within| kind(5.0, within, Some(4.9))), ["optical"; 2]);
         let sentence = <&PriceList>::default().cheapest_cable(1.0, true, Some(3.0)).expect_err("optical alone");
         assert!(sentence.to_string().contains("copper=3 needs a kind of cable"), "{sentence}");
-        assert!(sentence.to_string().ends_with("there are both in fdr10-slimfly"), "{sentence}");
+        assert!(sentence.to_string().contains("there are both in fdr10-slimfly, 25g"), "{sentence}");
         let own = OWN.replace(r#""reach_m": 3"#, r#""reach_m": 3, "copper": true"#);
         let list = PriceList::from_json(&own).expect("reads");
         let sentence = list.cheapest_cable(4.0, false, Some(5.0)).expect_err("copper reaches 3 m").to_string();
@@ -395,13 +531,70 @@ mod tests {
     #[test]
     fn a_fitted_line_may_start_below_zero_but_no_router_may_cost_less_than_nothing() {
         let list = PriceList::named("fdr10-slimfly").expect("is there");
-        assert!((list.router_usd(43, 18).expect("a router") - 14_174.9).abs() < 1e-6);
+        assert!((list.router(43, 18).expect("a router").usd - 14_174.9).abs() < 1e-6);
         let boards = OWN.replace(r#""source""#, r#""board": {"usd": 7, "w": 3}, "source""#);
         let boards = PriceList::from_json(&boards).expect("reads");
-        let router_usd = |terminals| boards.router_usd(9, terminals).expect("priced");
+        let router_usd = |terminals| boards.router(9, terminals).expect("priced").usd;
         assert_eq!([0, 1, 2].map(router_usd), [109.0, 7.0, 109.0]);
-        let sentence = list.router_usd(2, 1).expect_err("below zero").to_string();
+        let sentence = list.router(2, 1).expect_err("below zero").to_string();
         assert!(sentence.contains("2 ports would cost -191.50 $") && sentence.contains("350.4 k -892.3"), "{sentence}");
+    }
+
+    #[test]
+    fn the_cheapest_switch_with_enough_ports_is_bought_whole() {
+        let switches = r#""switches": [{"ports": 64, "usd": 50, "w": 7}, {"ports": 16, "usd": 60, "w": 3},
+            {"ports": 128, "usd": 90, "w": 9}]"#;
+        let own = OWN.replace(r#""router": {"usd": 100, "usd_per_port": 1}"#, switches);
+        let list = PriceList::from_json(&own).expect("reads");
+        let bought =
+            |ports| list.router(ports, 4).map(|router| (router.switch.expect("a switch").ports, router.usd, router.w));
+        assert_eq!(bought(10), Ok((64, 50.0, 7.0)), "the smaller one costs more");
+        assert_eq!((bought(64), bought(65)), (Ok((64, 50.0, 7.0)), Ok((128, 90.0, 9.0))));
+        assert_eq!(
+            bought(129).expect_err("too many").to_string(),
+            "price list own: no switch has 129 ports; the largest has 128"
+        );
+    }
+
+    #[test]
+    fn energy_is_power_over_years() {
+        let energy = EnergyPrice { usd_per_kwh: 0.1, pue: 1.5, years: 5.0 };
+        assert!((energy.usd(1000.0) - 43_830.0 * 0.15).abs() < 1e-9);
+    }
+
+    /// Of every list of switches, each price above zero has exactly one origin, and no origin is of a thing that is not there.
+    #[test]
+    fn every_figure_has_a_date_and_a_source() {
+        for list in PriceList::all().iter().filter(|list| !list.switches.is_empty()) {
+            let wanted = figures(list);
+            let mut told: Vec<_> = list.figures.iter().map(|own| (own.of.clone(), own.key.clone())).collect();
+            told.sort();
+            assert_eq!(told, wanted, "{}", list.name);
+            for own in &list.figures {
+                assert!(own.date.starts_with("20") && own.source.len() > 15, "{}: {own:?}", list.name);
+                assert!(own.assumed || own.source.contains("://"), "{}: {own:?}", list.name);
+            }
+        }
+    }
+
+    /// What and which key, of every price of a list that is not zero.
+    fn figures(list: &PriceList) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        let mut add = |of: &str, prices: &[(&str, f64)]| {
+            found.extend(prices.iter().filter(|own| own.1 > 0.0).map(|own| (of.to_owned(), own.0.to_owned())));
+        };
+        for switch in &list.switches {
+            add(&format!("switch of {} ports", switch.ports), &[("usd", switch.usd), ("w", switch.w)]);
+        }
+        add("nic", &[("usd", list.nic.usd), ("w", list.nic.w)]);
+        for kind in &list.cables {
+            let reach = kind.lengths_m.iter().copied().fold(kind.reach_m.unwrap_or(0.0), f64::max);
+            add(&kind.kind, &[("usd", kind.usd), ("usd_per_m", kind.usd_per_m), ("w", kind.w), ("reach_m", reach)]);
+        }
+        let energy = list.energy.expect("priced");
+        add("energy", &[("usd_per_kwh", energy.usd_per_kwh), ("pue", energy.pue)]);
+        found.sort();
+        found
     }
 
     #[test]
@@ -417,6 +610,28 @@ mod tests {
             (r#""reach_m": 3"#, r#""place": "desk""#, "unknown variant `desk`"),
             (r#""reach_m": 3"#, r#""lengths_m": [-1]"#, "a length in lengths_m of the cable 'copper' is -1"),
             (r#""kind": "copper","#, "", "missing field `kind`"),
+            (r#""router": {"usd": 100, "usd_per_port": 1},"#, "", "router is missing; a list needs router or switches"),
+            (r#""router""#, r#""switches": [{"ports": 8, "usd": 1}], "router""#, "router and switches are both given"),
+            (
+                r#""router": {"usd": 100, "usd_per_port": 1}"#,
+                r#""switches": [{"ports": 8, "usd": -1}]"#,
+                "usd of the switch of 8 ports is -1",
+            ),
+            (
+                r#""router": {"usd": 100, "usd_per_port": 1}"#,
+                r#""switches": [{"ports": 0, "usd": 1}]"#,
+                "a switch has 0 ports",
+            ),
+            (
+                r#""router": {"usd": 100, "usd_per_port": 1}"#,
+                r#""switches": [{"ports": 8, "usd": 1}, {"ports": 8, "usd": 2}]"#,
+                "two switches have 8 ports",
+            ),
+            (
+                r#""source": "quote","#,
+                r#""source": "quote", "energy": {"usd_per_kwh": 0.1, "pue": 0.9, "years": 5},"#,
+                "energy.pue is 0.9",
+            ),
         ] {
             assert!(OWN.contains(from), "{from}");
             let sentence = PriceList::from_json(&OWN.replace(from, to)).expect_err(to).to_string();
