@@ -84,6 +84,15 @@ def test_a_network_in_parts_carries_nothing():
     assert every[0]["apart"] == 2
 
 
+def test_a_part_that_rounds_to_no_failure_leaves_the_network_as_it_is():
+    """Also where the routing of what is left is another one: this dragonfly carries more by tables."""
+    (row,) = topoloom.network("dragonfly:a=2,h=1,p=10").faults(fractions=[0.01], trials=2, throughput="uniform")[
+        "throughput"
+    ]
+    assert row["failed"] == 0
+    assert set(row["kept"].values()) == {1.0}
+
+
 def test_more_failures_of_a_draw_include_fewer():
     """The networks of one seed are nested, so that the links that are left are, too."""
     whole = _core.Network("torus:6x6")

@@ -53,7 +53,8 @@ class Survival:
         Raises:
             TopoloomError: A traffic pattern that does not exist, or a network that is too large.
         """
-        draws = [self._draw(fraction, trial) for trial in range(self.trials)] if fraction else [self.network]
+        failed = int(fraction * self._count + 0.5 + 1e-9)
+        draws = [self._draw(fraction, trial) for trial in range(self.trials)] if failed else [self.network]
         joined = [draw for draw in draws if draw is not None and draw.facts((1, 1))["connected"]]
         rows = []
         for traffic in self.traffics:
@@ -61,7 +62,7 @@ class Survival:
             whole = self.intact[traffic]
             rows.append({
                 "fraction": fraction,
-                "failed": int(fraction * self._count + 0.5 + 1e-9),
+                "failed": failed,
                 "traffic": traffic,
                 "apart": len(draws) - len(joined),
                 "throughput": quantiles(found),
