@@ -34,7 +34,7 @@ def read_bytes(path: str | Path, kind: str = "") -> bytes:
 
     Args:
         path: The file.
-        kind: What it is, to stand before its name in a message, such as ``the price list``.
+        kind: What it is, as a message puts it before the name, such as ``the price list``.
 
     Raises:
         TopoloomError: There is no such file, it is no regular file, it cannot be read, or it is too large.
@@ -85,13 +85,13 @@ LEDGER = "ledger.sqlite"
 """The file by which a folder is known as a store."""
 
 HEAD = 1 << 16
-"""Bytes of a file that tell its kind."""
+"""Bytes of a file that identify its kind."""
 
 STUDY = re.compile(rb"^[ \t]*\[\[[ \t]*sweep[ \t]*\]\]", re.MULTILINE)
 """What every study has in it, whatever its name."""
 
 STREAMS = ("/dev/", "/proc/")
-"""What lies below is written to as it stands, and never replaced: terminals, pipes, ``/dev/null``."""
+"""Paths below this are written to directly, and never replaced: terminals, pipes, ``/dev/null``."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ FORMATS = {
 
 
 def _is_graph6(head: bytes) -> bool:
-    """Whether a file may be one graph: the number of its nodes stands first, and tells how long it is."""
+    """Whether a file may be one graph: the number of its nodes comes first, and gives its length."""
     text = head.removeprefix(b">>graph6<<").rstrip(b"\r\n")
     sizes, bits = (text[1:4], text[4:]) if text[:1] == b"~" else (text[:1], text[1:])
     if not sizes or not all(63 <= byte <= 126 for byte in text):  # noqa: PLR2004 - the alphabet of graph6
@@ -189,7 +189,7 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
     """Check, before anything runs, that a file may be written and can be; leave things as they were. None passes.
 
     Raises:
-        TopoloomError: What is there may not be replaced by a file of this kind.
+        TopoloomError: The existing file may not be replaced by one of this kind.
         OSError: A place that cannot be written to.
     """
     if path is None or _is_stream(path):
@@ -207,7 +207,7 @@ def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool =
     """Write a file, whole or not at all; text as UTF-8.
 
     Raises:
-        TopoloomError: What is there may not be replaced by a file of this kind.
+        TopoloomError: The existing file may not be replaced by one of this kind.
         OSError: A place that cannot be written to.
     """
     with replacing(path, kind, force=force) as file:
@@ -239,7 +239,7 @@ def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[
     """Open a file to be written, which takes its place when all is written, and not if an exception comes before.
 
     Raises:
-        TopoloomError: What is there may not be replaced by a file of this kind.
+        TopoloomError: The existing file may not be replaced by one of this kind.
         OSError: A place that cannot be written to.
     """
     path = Path(path)
@@ -290,7 +290,7 @@ def _require_replaceable(path: Path, kind: Kind, *, force: bool) -> None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is written to as it stands: a fifo, a terminal or another device of characters."""
+    """Whether a path is written to directly: a fifo, a terminal or another character device."""
     if str(path.absolute()).startswith(STREAMS) and path.exists() and not path.is_dir() and not path.is_block_device():
         return True
     return path.is_fifo() or path.is_char_device()
@@ -313,7 +313,7 @@ def _beside(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def _pour(path: Path, data: bytes, *, stream: bool) -> None:
-    """Write into what is there; a fifo that no program reads from is a mistake, not a reason to wait."""
+    """Write into the existing file; a fifo that no program reads from is an error, not a reason to wait."""
     flags = os.O_APPEND | os.O_NONBLOCK if stream else os.O_TRUNC
     own = _own_descriptor(path)
     try:

@@ -29,7 +29,7 @@ class Workers(Generic[Result]):
     """A pool of daemon threads; outcomes are fetched in the order in which they come.
 
     Daemon threads, unlike those of :mod:`concurrent.futures`, never keep an interrupted program from ending. Where the
-    system starts fewer threads than `count`, these do the work; where it starts none, whoever fetches a result does.
+    system starts fewer threads than `count`, these do the work; where it starts none, the caller does.
     """
 
     def __init__(self, count: int) -> None:
@@ -78,7 +78,7 @@ class Workers(Generic[Result]):
             thread = threading.Thread(target=self._work, daemon=True)
             try:
                 thread.start()
-            except RuntimeError:  # the system refuses it
+            except RuntimeError:  # the system cannot start it
                 break
             started.append(thread)
         return started
@@ -106,7 +106,7 @@ def interruptible(task: Callable[[], Result], watching: Callable[[_core.CancelTo
         watching: Called some times a second with what says how far the engine is.
     """
     if threading.current_thread() is not threading.main_thread():
-        return task()  # Ctrl-C is not heard here, and whoever started the thread watches it
+        return task()  # Ctrl-C is not handled here, and the thread's starter watches it
     cancel = _core.CancelToken()
 
     def work() -> Result:
@@ -151,6 +151,6 @@ def noted_interrupt() -> Iterator[threading.Event]:
 
 
 def terminate_as_interrupt() -> None:
-    """Let SIGTERM do from now on what Ctrl-C does, unless whoever started this program has it ignored."""
+    """Let SIGTERM do from now on what Ctrl-C does, unless the parent process has it ignored."""
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -110,7 +110,7 @@ MISTAKES = [
     ("simulate mesh:4x4 --router buffers=shard:5", "did you mean 'shared'"),
     ("simulate mesh:4x4 --router buffers=shared", "buffers=shared:5"),
     ("simulate mesh:4x4 --router buffers=private:5", "takes no number"),
-    ("simulate mesh:4x4 --router buffers=shared:0", "for ever"),
+    ("simulate mesh:4x4 --router buffers=shared:0", "without end"),
     ("simulate mesh:4x4 --router buffer=8,buffers=shared:9", "at most 8"),
     ("simulate mesh:4x4 --router vcs=8,buffer=60000,buffers=shared:9", "at most 65535 can be shared"),
     ("simulate mesh:4x4 --router flow=cut-through", "'wormhole' or 'vct'"),

@@ -90,7 +90,7 @@ def test_a_comparison_goes_on_where_sigterm_ended_it(tmp_path, more):
     store = more[1] if more else "r.html.store"
     assert status == 130
     assert json.loads(out)["interrupted"]
-    assert f"and kept in {store}; the same command goes on from there" in err
+    assert f"and kept in {store}; the same command resumes" in err
     assert "1 of 2 curves are complete" in (tmp_path / "r.html").read_text()
     with Ledger(tmp_path / store, create=False) as ledger:
         before = len(ledger.rows())
@@ -143,7 +143,7 @@ def test_a_search_goes_on_where_sigterm_ended_it(tmp_path):
     assert process.returncode == 130
     before = len(_rows(tmp_path / "kept"))
     assert len(json.loads(out)["points"]) == before
-    assert "kept in kept; the same command goes on" in err
+    assert "kept in kept; the same command resumes" in err
     done = subprocess.run(
         [*COMMAND, *command, "--store", "kept"], capture_output=True, text=True, cwd=tmp_path, check=True
     )
@@ -202,7 +202,7 @@ def test_sigterm_leaves_the_points_of_a_study(tmp_path):
     process.terminate()
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "1 of 5 points are done, and the same command goes on" in err
+    assert "1 of 5 points are done, and the same command resumes" in err
     assert [point["spec"] for point in json.loads(out)["points"]] == ["mesh:4x4"]
 
 

@@ -244,7 +244,7 @@ def test_a_queue_that_refuses(slurm: Slurm) -> None:
     done = subprocess.run(command, env=slurm.environment, check=False, capture_output=True, text=True, cwd=slurm.folder)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "topoloom: error: slurm refuses the job: sbatch: error: invalid partition specified: nightly"
+        "topoloom: error: slurm rejects the job: sbatch: error: invalid partition specified: nightly"
     )
     assert "Traceback" not in done.stderr
 

@@ -156,7 +156,7 @@ def test_a_configuration_has_its_graph_beside_it(tmp_path: Path) -> None:
 def test_booksim_reads_every_word_of_its_configuration(topoloom: Callable[..., Any], tmp_path: Path) -> None:
     network = Network("torus:2x3,double=true")
     (lost,) = network.write(tmp_path / "net.booksim")
-    assert lost.endswith("the format booksim has no place for parallel links (3 links are left out)")
+    assert lost.endswith("the format booksim cannot hold parallel links (3 links are left out)")
     text = re.sub(r"//.*", "", (tmp_path / "net.booksim").read_text())
     # Its grammar: name = value; where a value is a name or a number.
     name, number = r"[A-Za-z_][\w.-]*", r"-?\d+(\.\d+)?"

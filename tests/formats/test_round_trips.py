@@ -84,7 +84,7 @@ def test_a_network_comes_back_from_every_format(tmp_path, spec):
 def test_what_a_format_cannot_say_is_said_when_a_file_is_written(topoloom, tmp_path):
     for ending, holds in ENDINGS.items():
         outcome = topoloom("export", "fattree:k=2,levels=2", "--out", str(tmp_path / f"a.{ending}"))
-        said = "has no place for the family, its routings and its packaging; read it with as=(fattree:k=2,levels=2)"
+        said = "cannot hold the family, its routings and its packaging; read it with as=(fattree:k=2,levels=2)"
         assert (said in outcome.err) != holds
     plain = written(Network("fattree:k=2,levels=2"), tmp_path, "csv", stated=False)
     assert "nca" not in plain.core.routings()

@@ -140,7 +140,7 @@ def test_mistakes_of_users(topoloom, tmp_path, monkeypatch, arguments, sentence)
         ),
         ("value('links', spec=mesh)", "__import__('os')", "unknown function '__import__'"),
         ("value('links', spec=mesh)", "mesh.upper()", "cannot be called"),
-        ("value('links', spec=mesh)", "lambda: 1", "cannot stand in a formula"),
+        ("value('links', spec=mesh)", "lambda: 1", "is not allowed in a formula"),
         ('needs = ["graphs"]', 'needs = ["grahps"]', "unknown study 'grahps'"),
         ('id = "fig1"', 'id = "table1"', "table1 is given twice"),
         ('id = "links-wrong"', 'id = "links-mesh"', "links-mesh is given twice"),

@@ -256,7 +256,7 @@ def test_switches_that_stand_alone_are_said(topoloom, tmp_path):
             "switch 'c' (line 3) cannot be reached from switch 'a' (line 2)",
         ),
         ("switch_a,port_a,switch_b,port_b,cabinet_b\n", "line 1: the column cabinet_a is missing; a list has switch_a"),
-        (f"{HEADER},Router A\n", "line 1: the column switch_a stands there twice"),
+        (f"{HEADER},Router A\n", "line 1: the column switch_a is listed twice"),
         (
             "from_switch,from_port,from_rack,to_switch,to_port,to_rack\na,1,x,b,1,x\n",
             "line 1: unknown column 'from_switch'; there are: switch_a, port_a, cabinet_a",

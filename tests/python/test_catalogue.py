@@ -142,7 +142,7 @@ def test_failures_are_a_network_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        ("faulty:links=5%", "the network must stand at the end, in brackets"),
+        ("faulty:links=5%", "the network must be at the end, in brackets"),
         ("faulty:(torus:4x4)", "'' is not key=value; write it like 'faulty:links=5%"),
         ("faulty:seed=2(torus:4x4)", "nothing fails; give links=, routers= or both"),
         ("faulty:links=5%,lnks=1(torus:4x4)", "did you mean 'links'"),

@@ -151,7 +151,7 @@ def test_no_worker_of_this_version_is_a_mistake(cluster: LocalCluster, tmp_path:
     monkeypatch.setattr(clusters, "VERSION", ("7.0", 99))
     with (
         Ledger(tmp_path / "store") as ledger,
-        pytest.raises(TopoloomError, match=r"worker \d on .* is refused: it has"),
+        pytest.raises(TopoloomError, match=r"worker \d on .* is rejected: it has"),
     ):
         run_points(tiny(), ledger, DaskExecutor(cluster.scheduler_address), name="tiny")
 
@@ -180,7 +180,7 @@ def test_a_scheduler_that_goes_ends_the_run_in_one_sentence(tmp_path: Path) -> N
     made = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50, processes=False)
     points = tiny("1:200")
     with Ledger(tmp_path / "store") as ledger:
-        with pytest.raises(TopoloomError, match="has gone; what was done is stored"):
+        with pytest.raises(TopoloomError, match="is gone; finished points are stored"):
             run_points(
                 points, ledger, DaskExecutor(made.scheduler_address), name="tiny",
                 on_progress=lambda progress: made.close() if progress.done else None,
@@ -453,14 +453,14 @@ def test_batch_systems_that_are_not_there_or_refuse(
         assert (told.status, told.err) == (2, missing)
         put_on_path(tmp_path / "bin", monkeypatch, **{command: f"echo '{command}: no queue nightly' >&2; exit 1"})
         told = topoloom(*call, system, "--queue", "nightly", "--interface", "lo")
-        refused = f"topoloom: error: {system} refuses the job: {command}: no queue nightly\n"
+        refused = f"topoloom: error: {system} rejects the job: {command}: no queue nightly\n"
         assert (told.status, told.err) == (2, refused)
     # SGE has no words of its own for cores, and a command may say nothing.
     put_on_path(tmp_path / "bin", monkeypatch, qsub="exit 1")
     told = topoloom(*call, "sge", "--cores", "4", "--interface", "lo")
     one_core, refused = told.err.splitlines()
     assert "the jobs ask SGE for one core, and run 4 points at a time" in one_core
-    assert refused == "topoloom: error: sge refuses the job: its command failed, and said nothing"
+    assert refused == "topoloom: error: sge rejects the job: its command failed, and said nothing"
 
 
 @pytest.mark.parametrize(

@@ -401,9 +401,9 @@ def test_an_empty_ledger_is_made_anew_from_the_parts(store: Path, topoloom: Comm
         spoil(Path("s.store/ledger.sqlite"))
         shown = topoloom("results", "s.store", "--json")
         assert len(shown.json()) == 12
-        assert "12 results were found in the store, and the next run makes the ledger anew" in shown.err
+        assert "12 results were found in the store, and the next run rebuilds the ledger" in shown.err
         again = topoloom("run", "s.toml", "--out", "report.html")
-        assert "made anew from 12 results" in again.err
+        assert "rebuilt from 12 results" in again.err
         assert "12 of them before this run" in again.err
 
 

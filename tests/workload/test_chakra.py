@@ -99,7 +99,7 @@ def test_traces_run_flit_by_flit(tmp_path: Path) -> None:
     [
         (
             {"r0": [ck.node(11, ck.SEND, [2], comm_dst=2, comm_size=9, comm_tag=5), ck.node(2, 4, [11]), LAST]},
-            "wait for each other for ever: node 11 (n11) of rank 0 -> node 2 (n2) of rank 0 -> node 11",
+            "wait for each other without end: node 11 (n11) of rank 0 -> node 2 (n2) of rank 0 -> node 11",
         ),
         ({"r0": [ck.node(1, ck.COMPUTE, [9])]}, "step.0.et: node 1 (n1) depends on node 9, which does not exist"),
         (
@@ -121,7 +121,7 @@ def test_traces_run_flit_by_flit(tmp_path: Path) -> None:
         ),
         ({"r0": [ck.node(1, ck.SEND, comm_size=1)]}, "node 1 (n1) has no comm_dst"),
         ({"r0": [ck.node(1, 77)]}, "node 1 (n1) has the type 77"),
-        ({"r0": [ck.node(1, ck.COMPUTE), ck.node(1, ck.COMPUTE)]}, "node 1 (n1) stands there twice"),
+        ({"r0": [ck.node(1, ck.COMPUTE), ck.node(1, ck.COMPUTE)]}, "node 1 (n1) is listed twice"),
         ({"r0": [ck.node(1, ck.COLLECTIVE, comm_type=33, comm_size=1)]}, "node 1 (n1) has the comm_type 33"),
     ],
 )  # fmt: skip
@@ -137,7 +137,7 @@ def test_a_rank_that_never_comes_is_named(tmp_path: Path) -> None:
     for rank in range(3):
         ck.write(tmp_path / f"step.{rank}.et", gathers if rank != 1 else [ck.node(1, ck.COMPUTE)])
     with pytest.raises(
-        TopoloomError, match="rank 0 waits for ever: rank 1 never comes to this collective of all ranks"
+        TopoloomError, match="rank 0 waits without end: rank 1 never comes to this collective of all ranks"
     ):
         Application(f"chakra:{tmp_path}/step.0.et", 8)
 

@@ -329,7 +329,7 @@ def test_schedules_come_as_xml(tmp_path) -> None:
         ('send="1"', 'send="-1"', "line 4: the thread block on line 3 has no send peer"),
         ('cnt="1" depid="1"', 'cnt="2" depid="1"', "line 5: 2 chunks are received; line 13 sends 1"),
         ('nchunksperloop="2"', "", "line 1: <algo> has no nchunksperloop"),
-        ('depid="-1" deps="-1" hasdep="1"', 'depid="0" deps="1" hasdep="1"', "wait for each other for ever: line 5"),
+        ('depid="-1" deps="-1" hasdep="1"', 'depid="0" deps="1" hasdep="1"', "wait for each other without end: line 5"),
     ],
 )
 def test_mistakes_in_schedules_are_told_with_their_line(tmp_path, old: str, new: str, told: str) -> None:

@@ -162,7 +162,7 @@ def test_the_report_and_the_chart_are_written(topoloom: Callable[..., Any], tmp_
         (["torus:4x4", "--app", "reduse"], "did you mean 'reduce'"),
         (["torus:4x4", "--app", "reduce:tasks=17"], "there is room for 16"),
         (["torus:4x4", "--app", "reduce", "--mapping", "randon"], "did you mean 'random'"),
-        (["torus:4x4", "--app", "reduce", "--mapping", "tiles:size=2x2"], "stand on no grid"),
+        (["torus:4x4", "--app", "reduce", "--mapping", "tiles:size=2x2"], "are on no grid"),
         (["torus:4x4", "--app", "nearneighbors:grid=4x4x1", "--mapping", "tiles:size=3x2x1"], "do not divide the grid"),
         (["torus:4x4", "--app", "reduce", "--mapping", "blocks:size=17"], "size is 17"),
         (["torus:4x4", "--app", "reduce", "--flit", "0B"], "flit is '0B'"),

@@ -186,9 +186,9 @@ def test_goal_is_free_in_its_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("tag 7\n  y", "tag 8\n  y", "line 10: rank 1 receives from rank 0 with tag 8 what nobody sends"),
-        ("recv 10b from 1", "", "line 11: rank 1 sends to rank 2 with tag 0 what nobody receives"),
-        ("b requires a", "a requires b\n  b requires a", "wait for each other for ever: line 3 (a of rank 0)"),
+        ("tag 7\n  y", "tag 8\n  y", "line 10: rank 1 receives from rank 0 with tag 8 what no rank sends"),
+        ("recv 10b from 1", "", "line 11: rank 1 sends to rank 2 with tag 0 what no rank receives"),
+        ("b requires a", "a requires b\n  b requires a", "wait for each other without end: line 3 (a of rank 0)"),
         ("64b to 1", "0b to 1", "line 4: the size is '0b'"),
         ("calc 500", "calc", "line 5: '1' is not understood here; there may be: nic, cpu"),
         ("calc 500", "wait", "line 5: 'wait cpu 1' is no operation"),
@@ -221,7 +221,7 @@ def test_message_lists_are_read_and_their_circles_named(tmp_path: Path) -> None:
     application = Application(f"messages:{file}", 8)
     assert [tuple(m) for m in application.messages()] == [(0, 1, 1024), (1, 2, 500), (2, 0, 10**6), (0, 2, 8)]
     for text, told in [
-        ("0,1,8,1\n1,0,8,0\n", "wait for each other for ever: line 1 (sends 0 to 1)"),
+        ("0,1,8,1\n1,0,8,0\n", "wait for each other without end: line 1 (sends 0 to 1)"),
         ("0,1,0\n", "line 1: bytes is '0'"),
         ("0,0,8\n", "line 1: task 0 sends to itself"),
         ("0,1,8\n0,1,8,7\n", "line 2: after message 7: there are messages 0 to 1"),
@@ -250,7 +250,7 @@ def test_message_lists_are_read_and_their_circles_named(tmp_path: Path) -> None:
         ("sweep3d:grid=4x4", "grid has 2 dimensions; there must be 3"),
         ("sweep3d:grid=4x4x0", "grid is '4x4x0'"),
         ("sweep3d:grid=8x8x8", "grid asks for 512 tasks"),
-        ("sweep3d:grid=2x2x2,tasks=8", "the grid tells the number of tasks"),
+        ("sweep3d:grid=2x2x2,tasks=8", "the grid sets the number of tasks"),
         ("mapreduce:partners=63", "partners is 63; each task has 62 others"),
         ("mapreduce:share=2", "share is '2'"),
         ("halo", "grid is missing"),

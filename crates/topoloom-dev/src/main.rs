@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn generate(directory: &Path) -> io::Result<()> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it stands beside the others");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("it is next to the others");
     let engine = Sources::read(&crates.join("topoloom/src"))?;
     let bindings = Sources::read(&crates.join("topoloom-python/src"))?;
     let stub = stub::generate(&bindings).map_err(io::Error::other)?;

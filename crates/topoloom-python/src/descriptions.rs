@@ -29,7 +29,7 @@ pub struct KeyDescription {
     /// Of a whole number, the most, where that is less than what the engine has room for.
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u64>,
-    /// The word that may stand in the place of a value.
+    /// The word that may replace a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     or: Option<&'static str>,
     /// True of a key that all of its kind take.
@@ -85,7 +85,7 @@ impl From<&Family> for FamilyDescription {
     }
 }
 
-/// What can stand behind the ports of a fabric.
+/// What the ports of a fabric can be attached to.
 #[derive(Serialize)]
 pub struct HostDescription {
     /// The name in specs.
@@ -94,7 +94,7 @@ pub struct HostDescription {
     summary: String,
     /// Where its numbers are from.
     source: String,
-    /// What no source tells.
+    /// Assumptions without a source.
     assumptions: Vec<String>,
     /// Accelerators or sockets: its terminals.
     accelerators: u32,
@@ -131,7 +131,7 @@ pub struct MachineDescription {
     routing: String,
     /// What sending and receiving costs, where that was published.
     endpoint: Option<String>,
-    /// What no source tells.
+    /// Assumptions without a source.
     assumptions: Vec<String>,
     /// The keys that it is scaled by.
     scale: Vec<ScaleDescription>,
@@ -217,9 +217,9 @@ impl From<&RoutingInfo> for RoutingDescription {
 pub struct TrafficDescription {
     /// The name that users type.
     name: &'static str,
-    /// What stands behind the name instead of keys, such as FILE.
+    /// The positional argument behind the name, such as FILE.
     argument: Option<&'static str>,
-    /// Who sends to whom, in a line.
+    /// The destinations, in one line.
     summary: &'static str,
     /// The keys that it takes.
     keys: Vec<KeyDescription>,
@@ -237,9 +237,9 @@ impl From<&PatternInfo> for TrafficDescription {
 pub struct AppDescription {
     /// The name that users type.
     name: &'static str,
-    /// What stands behind the name instead of keys, such as FILE.
+    /// The positional argument behind the name, such as FILE.
     argument: Option<&'static str>,
-    /// Who sends what to whom, in a line.
+    /// The messages, in one line.
     summary: &'static str,
     /// The keys that it takes.
     keys: Vec<KeyDescription>,
@@ -309,7 +309,7 @@ pub struct FormatDescription {
     name: &'static str,
     /// What it is, in a line.
     summary: &'static str,
-    /// The endings of file names that tell it, without the dot.
+    /// The endings of file names that select it, without the dot.
     endings: &'static [&'static str],
     /// Whether it is read.
     read: bool,

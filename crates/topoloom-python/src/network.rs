@@ -258,7 +258,7 @@ impl Network {
     }
 
     /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
-    /// and a sentence on what the format has no place for.
+    /// and a sentence on what the format cannot hold.
     /// `names` are those of terminals, `beside` the name of the file with the graph, for formats that have a place for them.
     #[pyo3(signature = (form, latencies_json, names=None, beside=None))]
     fn text(

@@ -62,7 +62,7 @@ impl Latencies {
         }
         match &self.cabinet {
             Some(cabinet) if !self.by_cabinet() => Err(Error::Config(format!(
-                "links: cabinet={cabinet} changes nothing without inside or between, the latencies that go by cabinets"
+                "links: cabinet={cabinet} changes nothing without inside or between, the latencies that depend on cabinets"
             ))),
             _ => Ok(()),
         }

@@ -48,7 +48,7 @@ pub struct SearchRecord {
     pub kept: u64,
     /// Exchanges that were discarded because they would have disconnected the network.
     pub disconnecting: u64,
-    /// So often each exchange was made at first: in all cabinets that look alike; 1 if none do.
+    /// Symmetric copies applied per exchange, at first: one per cabinet that looks alike; 1 if none do.
     pub alike: u64,
 }
 

@@ -23,7 +23,7 @@ def candidates(
     terminals: Annotated[
         str, typer.Option("--terminals", metavar="N|LOW:HIGH", help="At least N and up to a tenth more, or a range.")
     ],
-    radix: Annotated[int, typer.Option("--radix", metavar="K", help="Ports of a router at the most.")],
+    radix: Annotated[int, typer.Option("--radix", metavar="K", help="At most so many ports on a router.")],
     families: Annotated[
         str | None,
         typer.Option("--families", metavar="F,…", help=f"Families: {', '.join(SHAPES)}; all unless given."),
@@ -36,7 +36,8 @@ def candidates(
     exact: Annotated[
         bool,
         typer.Option(
-            "--exact", help="Build what is shown, tell diameter and bisection as found, drop what falls short."
+            "--exact",
+            help="Build the networks shown, report measured diameter and bisection, drop those that fall short.",
         ),
     ] = False,
     layout: LayoutRules = "",
@@ -89,7 +90,7 @@ def _told(candidate: Candidate, layout: str, prices: str, *, exact: bool) -> dic
 
 
 def _holds(row: dict[str, Any], min_beta: float, max_diameter: int | None) -> bool:
-    """Tell whether a network that was built has what was asked for; one that falls apart has no diameter."""
+    """Return whether a built network meets the request; a disconnected one has no diameter."""
     if row["diameter"] is None or row["beta"] < min_beta:
         return False
     return max_diameter is None or row["diameter"] <= max_diameter

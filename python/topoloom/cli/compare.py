@@ -70,7 +70,7 @@ def compare(
 
 
 def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Comparison:
-    """Run the comparison; stderr tells how far it is, in a bar or, if it is no terminal, in a line a curve."""
+    """Run the comparison; stderr shows the progress: a bar on a terminal, elsewhere one line per curve."""
     told: set[int] = set()
     throttle = Throttle()
     with progress() as bar:

@@ -53,13 +53,17 @@ def design(
         typer.Argument(metavar="QUESTION.toml", help="The question; options come before it.", show_default=False),
     ] = None,
     terminals: Annotated[str | None, _text("--terminals", "N|LOW:HIGH", "At least N and up to a tenth more.")] = None,
-    radix: Annotated[int | None, _text("--radix", "K", "Ports of a router at the most.")] = None,
+    radix: Annotated[int | None, _text("--radix", "K", "At most so many ports on a router.")] = None,
     families: Annotated[
         str | None, _text("--families", "F,…", f"Families: {', '.join(SHAPES)}; all unless given.")
     ] = None,
-    budget: Annotated[str | None, _text("--budget", "DOLLARS", "Routers and cables at the most, as in 30M.")] = None,
-    power: Annotated[str | None, _text("--power", "WATTS", "At the most, as in 500kW.")] = None,
-    max_diameter: Annotated[int | None, _text("--max-diameter", "D", "Links between two routers at the most.")] = None,
+    budget: Annotated[
+        str | None, _text("--budget", "DOLLARS", "At most so much for routers and cables, as in 30M.")
+    ] = None,
+    power: Annotated[str | None, _text("--power", "WATTS", "At most, as in 500kW.")] = None,
+    max_diameter: Annotated[
+        int | None, _text("--max-diameter", "D", "At most so many links between two routers.")
+    ] = None,
     min_bisection: Annotated[
         float | None, _text("--min-bisection", "B", "Links between two halves over half the terminals.")
     ] = None,
@@ -115,7 +119,7 @@ def design(
     say(asked.sentence())
     found = _answered(asked, folder, context.obj, workers, passing=store is None and out is None)
     if found is None:
-        say(f"interrupted; what was done is kept in {folder}, and the same command goes on from there")
+        say(f"interrupted; finished points are kept in {folder}, and the same command resumes")
         return status.INTERRUPTED
     if out is not None:
         found.write_report(out, force=force)
@@ -130,7 +134,7 @@ def design(
 def _answered(
     asked: Question, folder: Path, command: Sequence[str], workers: int | None, *, passing: bool
 ) -> Answer | None:
-    """Answer a question; None if Ctrl-C came first. A store that nobody asked for goes when nothing is left to do."""
+    """Answer a question; None if Ctrl-C came first. A store that was not requested is deleted once all is done."""
     passing = passing and not folder.exists()
     with ProgressDisplay("design", folder, TOLD_EVERY_S) as display:
         try:

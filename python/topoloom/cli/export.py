@@ -55,7 +55,7 @@ def export(
 ) -> None:
     """Write the graph of a network, or a routing's tables, in a format that other programs read."""
     if format_ is None and out is None:
-        raise TopoloomError("--format or --out is missing; an ending such as --out cluster.graphml tells the format")
+        raise TopoloomError("--format or --out is missing; an ending such as --out cluster.graphml selects the format")
     if routing is None and format_ in TABLES_ALONE:
         raise TopoloomError(f"{format_} is a format of routing tables; give a routing as well, as in --routing dor")
     if routing is not None:

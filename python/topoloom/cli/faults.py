@@ -68,7 +68,7 @@ def faults(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Let random links or routers fail, and tell what is left of networks, side by side."""
+    """Let random links or routers fail, and report what is left of each network, side by side."""
     options = make_fault_options(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
         | {"throughput": throughput}
@@ -154,7 +154,7 @@ def _percent(value: float | None, decimals: int = 0) -> str:
 
 
 def _survives(prefix: str) -> Callable[[Result], str]:
-    """Return what tells the share of trials that survive a step of 5 %."""
+    """Return the formatter of the share of trials that survive a step of 5 %."""
 
     def text(result: Result) -> str:
         survivable = result["survivable"]

@@ -44,7 +44,7 @@ JOBS: dict[str, Any] = {
     "walltime": _text(
         "--walltime", "HH:MM:SS", "How long a job may last, as the batch system writes it; --cluster: 30 minutes."
     ),
-    "account": _text("--account", "NAME", "Whom jobs are charged to."),
+    "account": _text("--account", "NAME", "The account that jobs are charged to."),
     "interface": _text("--interface", "NAME", "The network by which workers reach this program, such as ib0."),
     "script": _text("--script", "FILE", "Write an array of jobs for sbatch, and run nothing."),
     "share": _count("--share", "Run one share: what a job of such an array does.", least=0),

@@ -1,4 +1,4 @@
-"""Where ``compare`` and ``saturation`` keep their points, so that they go on where they were interrupted."""
+"""Where ``compare`` and ``saturation`` keep their points, so that they resume after an interruption."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,7 +18,7 @@ Store = Annotated[
         "--store",
         metavar="FOLDER",
         help="Keep every point there as soon as it is done, and simulate none that is there. Otherwise points are kept "
-        "when the run is interrupted, and the same command goes on from them.",
+        "when the run is interrupted, and the same command resumes from them.",
         show_default=False,
     ),
 ]
@@ -46,4 +46,4 @@ def _where(kept: KeptPoints) -> str:
         kept.save()
     except TopoloomError as error:
         return f", and could not be kept: {error}"
-    return f" and kept in {kept.folder}; the same command goes on from there"
+    return f" and kept in {kept.folder}; the same command resumes"

@@ -32,7 +32,7 @@ HEADS = {
     "layouts": ("stands_for", "source"),
     "prices": ("source",),
 }
-"""The keys whose values are told of an item besides its summary."""
+"""The keys whose values are printed besides an item's summary."""
 
 EVERY = "keys of links, which every family takes but faulty, whose links are those of the network within"
 
@@ -82,7 +82,7 @@ def _folded(text: str, width: int) -> str:
 
 
 def details(what: str, item: Record) -> list[tuple[str, str]]:
-    """Return what is told of an item besides its summary."""
+    """Return what is printed of an item besides its summary."""
     if what == "formats":
         uses = " and ".join(use for use in ("read", "write") if item[use])
         return [("endings", " ".join(f".{ending}" for ending in item["endings"])), ("use", uses)]

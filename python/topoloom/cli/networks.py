@@ -1,4 +1,4 @@
-"""Networks of the command line: built where Ctrl-C is heard, and what was noticed on the way said on stderr."""
+"""Networks of the command line: built where Ctrl-C is handled, with notes on stderr."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial

@@ -16,7 +16,7 @@ from topoloom.network.permutation import permute_list
 
 def permute(
     cabling: Annotated[
-        Path, typer.Argument(metavar="CABLING.csv", help="Switch, port, cabinet at either end, a cable a line.")
+        Path, typer.Argument(metavar="CABLING.csv", help="Switch, port, cabinet at either end, one cable per line.")
     ],
     method: Annotated[
         str, typer.Option("--method", metavar="NAME", help="two-cab, three-cab, one-step or optimised.")
@@ -84,7 +84,7 @@ def _lowered(losses: list[str], keep: str | None, *, refused: bool) -> str:
 
 
 def _keep_apart(files: dict[str, Path | None]) -> None:
-    """Refuse to write over the list, or to write two tables into one file."""
+    """Reject an output that overwrites the list, and two tables in one file."""
     given = [(name, path) for name, path in files.items() if path is not None]
     for (one, path), (other, again) in combinations(given, 2):
         if path.resolve() == again.resolve() or (path.exists() and again.exists() and path.samefile(again)):

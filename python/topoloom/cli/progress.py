@@ -19,7 +19,7 @@ TOLD_EVERY_S = 10.0
 
 
 class ProgressDisplay:
-    """Tells how far a run is: a live table on a terminal, a line now and then elsewhere."""
+    """Shows the progress of a run: a live table on a terminal, a line now and then elsewhere."""
 
     def __init__(self, name: str, folder: Path, every_s: float = TOLD_EVERY_S) -> None:
         self._name = name
@@ -93,7 +93,7 @@ def tell_points(what: str, points: Mapping[StudyPoint, str]) -> None:
 def exit_status(progress: Progress) -> int:
     """Say how a run ended, and return the exit status that goes with it."""
     if not progress.finished:
-        say(f"interrupted; {progress.done} of {progress.total} points are done, and the same command goes on")
+        say(f"interrupted; {progress.done} of {progress.total} points are done, and the same command resumes")
         return status.INTERRUPTED
     say(f"{progress.done} of {progress.total} points are done, {progress.before} of them before this run")
     return status.CHECK_FAILED if progress.failed else status.DONE

@@ -80,7 +80,7 @@ def reproduce(
         _print(found)
         _print_tables(found, DISTRIBUTION if not chosen else None)
     code = exit_status(found.progress)
-    # Nobody asked for points to be skipped: the paper asks for what cannot be run.
+    # Skipping points was not requested: the paper asks for what cannot be run.
     return status.CHECK_FAILED if code == status.DONE and found.progress.skipped else code
 
 

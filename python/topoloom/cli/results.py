@@ -62,7 +62,7 @@ def results(
 
 
 def _load(store: Path, where: list[str] | None, *, superseded: bool) -> Results:
-    """Return the rows that are asked for; what of the store is left out is said."""
+    """Return the selected rows, and report which others of the store are left out."""
     found = Results.load(store, superseded=superseded)
     for note in found.notes:
         say(note)
@@ -70,7 +70,7 @@ def _load(store: Path, where: list[str] | None, *, superseded: bool) -> Results:
 
 
 def _tell_versions(found: Results) -> None:
-    """Say so where results of several versions of the models stand side by side."""
+    """Warn where results of several versions of the models are mixed."""
     versions = Counter(row["model_version"] for row in found.rows)
     if len(versions) > 1:
         told = ", ".join(f"{count} of version {version}" for version, count in sorted(versions.items()))
@@ -89,7 +89,7 @@ def summary_tables(found: Results, names: list[str] | None = None, *, everything
 
 
 def _columns(found: Results) -> list[str]:
-    """Return what tells the rows of one kind apart, and what was measured."""
+    """Return the columns that distinguish the rows of one kind, and those that were measured."""
     rows = found.with_options()
     differing = [
         name
@@ -141,7 +141,7 @@ def _cell(value: Any) -> str:
 
 
 def _compare(here: Results, there: Results, *, json: bool) -> int:
-    """Tell how two stores differ; results that differ for one key are a failed check."""
+    """Report how two stores differ; different results for one key are a failed check."""
     found = here.differences(there)
     if json:
         changed = [{"key": a["key"], "columns": names, "here": a, "there": b} for a, b, names in found.changed]

@@ -39,7 +39,7 @@ def run(
     ] = None,
     force: Force = False,
     keep_going: Annotated[
-        bool, typer.Option("--keep-going", help="Skip points that cannot be run instead of refusing the study.")
+        bool, typer.Option("--keep-going", help="Skip points that cannot be run instead of rejecting the study.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and count its points.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of study files.")] = False,
@@ -73,7 +73,7 @@ def run(
 
 
 def _refuse_results(option: str, out: Path | None, *, json: bool) -> None:
-    """Refuse to show the results of a study where only a part of them, or none, is there."""
+    """Reject a request for results of a study of which only a part, or none, is stored."""
     if out is not None or json:
         name = "--json" if json else "--out"
         raise TopoloomError(f"{option} shows no results; give {name} to the run that takes in what the jobs did")

@@ -18,7 +18,7 @@ from topoloom.network.networks import Network
 from topoloom.plotting import draw_networks
 
 LONG_SEARCH = 10**11
-"""Links to look at beyond which people are told that they will wait: minutes on a laptop."""
+"""Links to visit beyond which a note announces the wait: minutes on a laptop."""
 
 
 def show(

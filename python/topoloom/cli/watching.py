@@ -16,7 +16,7 @@ QUIET_S = 1.0
 """Work that is done sooner shows nothing."""
 
 SAID_EVERY_S = 30.0
-"""How often progress is said where stderr is no terminal."""
+"""How often progress is reported where stderr is no terminal."""
 
 Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ def watched_each(
 
 
 def stage_text(cancel: _core.CancelToken) -> str:
-    """Return what the engine is at, for people; nothing if it does not tell."""
+    """Return the engine's current step, for people; nothing if it does not report it."""
     if cancel.stage is None:
         return ""
     name, done, total = cancel.stage

@@ -24,7 +24,7 @@ BAR = 12
 """Columns of the longest bar."""
 
 LONG_S = 10.0
-"""Runs that take longer say where they are even if nobody watches."""
+"""Runs that take longer report their progress even without a terminal."""
 
 
 @takes_engine_options
@@ -130,7 +130,7 @@ def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:
 
 
 def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool) -> None:
-    """Say what is to be said, and write what was asked for."""
+    """Report the notes, and write the requested files."""
     for note in found.notes:
         say(note)
     if out is not None:

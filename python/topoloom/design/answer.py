@@ -101,7 +101,7 @@ def answer(
     """Answer a question; every result is kept in `store`, and none that is there is measured again.
 
     Raises:
-        topoloom.design.funnel.InterruptionError: Ctrl-C; the same question goes on from there.
+        topoloom.design.funnel.InterruptionError: Ctrl-C; the same question resumes there.
         TopoloomError: No network meets the requirements, or a mistake in what the question names.
     """
     with Ledger(store) as ledger:

@@ -1,4 +1,4 @@
-"""Bisections by formulas: how many links there are, about, between two halves of a network that nobody builds.
+"""Bisections by formulas: how many links there are, about, between two halves of a network without building it.
 
 Halves are those of ``topoloom show``: their terminals differ by those of one router at most. :func:`hyperx` is exact;
 the others are the fewest links of a few cuts that suit the family, and estimates where such a cut is not followed to
@@ -121,7 +121,7 @@ def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
     best = min(_clusters(n, q, a, h), _labels(n, q, a))
     if a == 1:
         return best
-    # Whoever splits supernodes cuts so many local links at least.
+    # A cut that splits supernodes crosses at least so many local links.
     if n > 1:
         best = min(best, _corner(n, q, a, inside, h, best))
         best = min(best, _exchanged(n, q, a, inside, h, best))

@@ -45,7 +45,7 @@ class Candidate:
         routers: Routers in all.
         radix: Ports of a router, those of terminals included.
         links: Links between routers.
-        diameter: Links between two routers at the most.
+        diameter: At most so many links between two routers.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         beta: Links between two halves over half the terminals.
         beta_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
@@ -146,7 +146,7 @@ def candidates(
     min_beta: float = 0.0,
     max_diameter: int | None = None,
 ) -> Candidates:
-    """Return every configuration of the families that has so many terminals on routers of so many ports at the most.
+    """Return every configuration of the families that has so many terminals on routers of at most so many ports.
 
     Args:
         terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.

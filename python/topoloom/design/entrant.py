@@ -1,4 +1,4 @@
-"""A configuration on its way through the funnel of a design."""
+"""A configuration in the funnel of a design."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -30,7 +30,7 @@ class Surroundings:
 
 @dataclass
 class Entrant:
-    """A configuration on its way through the funnel.
+    """A configuration in the funnel.
 
     Attributes:
         candidate: The configuration.

@@ -2,7 +2,7 @@
 
 A network is dropped by a proof or by an interval, never by an estimate alone, but for the first stage: there are more
 configurations than can be built, so of each family those are built that closed forms leave in doubt. Stage after stage
-asks the ledger for points, so that a run which is interrupted goes on where it was.
+asks the ledger for points, so that an interrupted run resumes.
 """
 
 import json
@@ -157,7 +157,7 @@ class Funnel:
         """Return what comes out.
 
         Raises:
-            InterruptionError: Ctrl-C; the same question goes on from there.
+            InterruptionError: Ctrl-C; the same question resumes there.
             TopoloomError: No network meets the requirements.
         """
         with self._executor:
@@ -469,7 +469,7 @@ def _nothing(each: Criterion) -> Value:
 
 
 def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the criteria that facts tell."""
+    """Return the criteria that facts decide."""
     told = {
         "cost": COST_PER_TERMINAL.value(facts),
         "lifetime-cost": LIFETIME_COST_PER_TERMINAL.value(facts),

@@ -39,12 +39,12 @@ class Question(Options):
 
     Attributes:
         terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
-        radix: Ports of a router at the most, those of terminals included.
+        radix: At most so many ports on a router, those of terminals included.
         families: The families to search; all that can be searched unless given.
-        budget: Dollars for routers and cables at the most.
-        power: Watts of routers and cables at the most.
-        max_diameter: Links between two routers at the most.
-        min_bisection: Links between two halves over half the terminals at the least.
+        budget: At most so many dollars for routers and cables.
+        power: At most so many watts for routers and cables.
+        max_diameter: At most so many links between two routers.
+        min_bisection: At least so many links between two halves, over half the terminals.
         survive: Random failures to live with, such as ``links=2%``: every pair of terminals must keep a path.
         traffic: Traffic patterns; the saturation throughput under each is a criterion.
         apps: Applications; the makespan of each is a criterion.
@@ -219,7 +219,7 @@ def gbps_of(rate: str) -> float:
 
 
 def read_question(path: str | Path) -> dict[str, Any]:
-    """Return the values of a question that stands in a TOML file, unchecked.
+    """Return the values of a question in a TOML file, unchecked.
 
     Raises:
         TopoloomError: A file that cannot be read.

@@ -59,7 +59,7 @@ class Recommendation:
 
     Attributes:
         title: What it is best in.
-        why: The sentence that says so, with its numbers.
+        why: The reason as a sentence, with its numbers.
         spec: The network.
     """
 

@@ -29,7 +29,7 @@ class Shape:
         links: Links between routers.
         cut: Links between two halves, about.
         cut_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
-        diameter: Links between two routers at the most.
+        diameter: At most so many links between two routers.
         packing: What stands together in racks, and how links spread over them.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         p: Terminals a router, where the family fixes them; 0 where they are free.
@@ -53,9 +53,9 @@ class Requirements:
     """What is searched for.
 
     Attributes:
-        low: Terminals at the least.
-        high: Terminals at the most.
-        radix: Ports of a router at the most.
+        low: The smallest number of terminals.
+        high: The largest number of terminals.
+        radix: The largest number of ports on a router.
     """
 
     low: int

@@ -30,7 +30,7 @@ class Record(dict[str, Any]):
     """The types of all attributes by name, those of base classes first."""
 
     _held: ClassVar[Mapping[str, type["Record"]]] = {}
-    """The classes of the records that stand at keys, alone or in a list."""
+    """The classes of the records under keys, alone or in a list."""
 
     def __init_subclass__(cls) -> None:
         own = inspect.get_annotations(cls)

@@ -16,7 +16,7 @@ class KeyDescription(Record):
         words: Of a choice, its words; the first is what holds unless another is given.
         least: Of a whole number, the least.
         most: Of a whole number, the most, where that is less than what the engine has room for.
-        or_: The word that may stand in the place of a value.
+        or_: The word that may replace a value.
         shared: True of a key that all of its kind take.
     """
 
@@ -36,8 +36,8 @@ class AppDescription(Record):
 
     Attributes:
         name: The name that users type.
-        argument: What stands behind the name instead of keys, such as FILE.
-        summary: Who sends what to whom, in a line.
+        argument: The positional argument behind the name, such as FILE.
+        summary: The messages, in one line.
         keys_: The keys that it takes.
     """
 
@@ -258,7 +258,7 @@ class SearchRecord(Record):
         tried: Exchanges that were looked at.
         kept: Exchanges that were kept.
         disconnecting: Exchanges that were discarded because they would have disconnected the network.
-        alike: So often each exchange was made at first: in all cabinets that look alike; 1 if none do.
+        alike: Symmetric copies applied per exchange, at first: one per cabinet that looks alike; 1 if none do.
     """
 
     tried: int
@@ -377,7 +377,7 @@ class MachineFacts(Record):
         routing: The routing that it runs.
         endpoint: What sending and receiving costs, where that was published.
         is_scaled: True unless it is the whole machine.
-        assumptions: What no source tells.
+        assumptions: Assumptions without a source.
         figures: Its figures.
     """
 
@@ -398,8 +398,7 @@ class Facts(Cost):
     Attributes:
         spec: The spec that built the network.
         family: Its family.
-        source_sha256: The SHA-256 of the file or graph that the network comes from, if a spec alone does not tell what
-            it is.
+        source_sha256: The SHA-256 of the file or graph that the network comes from, if its spec does not identify it.
         notes: What was noticed when the network was read: parallel links, renumbered ids.
         permutation: How a permuted network came about.
         terminals: Terminals.
@@ -500,7 +499,7 @@ class Aisle(Record):
 
 class Cabinet(Record):
     """
-    A cabinet on the floor, for whoever reads the JSON.
+    A cabinet on the floor, as JSON has it.
 
     Attributes:
         cabinet: Its number.
@@ -589,7 +588,7 @@ class Endpoint(Record):
         per_byte_s: G: seconds that each byte takes at its terminal, at least.
         rendezvous: S: bytes above which messages wait for a request and its answer.
         header: Bytes of a packet beside its data.
-        packet: Bytes of data of a packet, at the most.
+        packet: At most so many bytes of data in a packet.
         reduce_s: Seconds that a task that receives takes for each byte.
     """
 
@@ -750,7 +749,7 @@ class CriticalPath(Record):
 
 class FlowResult(Record):
     """
-    What a run tells. The names are the keys of the JSON.
+    The results of a run. The names are the keys of the JSON.
 
     Attributes:
         makespan_s: The time at which the last task was done.
@@ -758,7 +757,7 @@ class FlowResult(Record):
         flows: Messages that went through the network.
         local_messages: Messages between tasks of one terminal, which take no time.
         events: Instants at which something was complete.
-        rate_changes: How often the rate of a class of flows was found anew.
+        rate_changes: How often the rate of a class of flows was recomputed.
         most_classes: The most classes of flows under way at a time.
         bytes: Their bytes, as far as they arrived.
         completed: False if the run was stopped before its end.
@@ -810,7 +809,7 @@ class FormatDescription(Record):
     Attributes:
         name: Its name, as ``format=`` and ``--format`` take it.
         summary: What it is, in a line.
-        endings: The endings of file names that tell it, without the dot.
+        endings: The endings of file names that select it, without the dot.
         read: Whether it is read.
         write: Whether it is written.
         beside: The format of a second file that it refers to, which has the graph.
@@ -826,13 +825,13 @@ class FormatDescription(Record):
 
 class HostDescription(Record):
     """
-    What can stand behind the ports of a fabric.
+    What the ports of a fabric can be attached to.
 
     Attributes:
         name: The name in specs.
         summary: What it is, in a line.
         source: Where its numbers are from.
-        assumptions: What no source tells.
+        assumptions: Assumptions without a source.
         accelerators: Accelerators or sockets: its terminals.
         switches: Switches within it.
         interface_gbps: The rate of each network interface in one direction, in Gb/s; ``None`` of one that has the rate
@@ -943,7 +942,7 @@ class MachineDescription(Record):
         scaled: The spec of a form of 256 to 1,024 terminals.
         routing: The routing that it runs.
         endpoint: What sending and receiving costs, where that was published.
-        assumptions: What no source tells.
+        assumptions: Assumptions without a source.
         scale: The keys that it is scaled by.
         figures: Its figures.
     """
@@ -1092,7 +1091,7 @@ class Point(Record):
         link_utilisation_mean: The same, averaged over both directions of all links between routers.
         wall_s: Seconds on the clock.
         cpu_s: Seconds of processor time.
-        peak_rss_bytes: The largest memory of the process so far, in bytes; 0 where the system does not tell.
+        peak_rss_bytes: The largest memory of the process so far, in bytes; 0 where the system does not report it.
     """
 
     offered: float
@@ -1604,8 +1603,8 @@ class TrafficDescription(Record):
 
     Attributes:
         name: The name that users type.
-        argument: What stands behind the name instead of keys, such as FILE.
-        summary: Who sends to whom, in a line.
+        argument: The positional argument behind the name, such as FILE.
+        summary: The destinations, in one line.
         keys_: The keys that it takes.
     """
 
@@ -1638,7 +1637,7 @@ class WorkloadResult(Record):
         flit_hops: Flits through routers.
         wall_s: Seconds on the clock.
         cpu_s: Seconds of processor time.
-        peak_rss_bytes: The largest memory of the process so far, in bytes; 0 where the system does not tell.
+        peak_rss_bytes: The largest memory of the process so far, in bytes; 0 where the system does not report it.
     """
 
     makespan_s: float | None

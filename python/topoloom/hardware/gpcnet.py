@@ -3,7 +3,7 @@
 Patterns, sizes and what is reported are those of its source: communicators have one rank of each node, random rings
 are drawn in each of them, every rank sends to both of its neighbours. Endpoints cost what pairs of ranks do. Bandwidths
 come from the flow engine, in which a flow never gets more than its fair share of the busiest channel on its path: that
-is ideal control of injection by flow and destination, so that an incast holds up nobody who goes elsewhere. Without
+is ideal control of injection by flow and destination: an incast blocks no packet to another destination. Without
 control, flows hold equal shares of every channel on their paths, also of those that they cannot use.
 """
 
@@ -25,7 +25,7 @@ MEASURING_NODES = 13
 """Nodes that measure while the others congest: a fifth of 64."""
 _PACKET = 4096
 _LINKS = 3
-"""Links between two nodes of a group on which a packet of others may be in the way."""
+"""Links between two nodes of a group on which other packets may block one."""
 _ROUTING = "hosts:fabric=adaptive"
 CONTROLS = {"flow": "paths=4", "none": "paths=4,model=share"}
 """Options of the flow engine by how endpoints control injection: by flow, or not at all."""
@@ -95,7 +95,7 @@ def _alltoall(ends: Endpoints, ranks: int) -> float:
 
 
 def _in_the_way(job: Job) -> float:
-    """Return the microseconds that packets of others are in the way: with controlled injection, half of one a link."""
+    """Return the microseconds that other packets block one: with controlled injection, half a packet per link."""
     idle = job.idle()
     return _LINKS * _PACKET / 2 * idle
 

@@ -122,7 +122,7 @@ class Machine(_Part):
         return moved
 
     def job(self, library: str, nodes: int, ranks: int = 0) -> "Job":
-        """Return nodes that stand beside each other, and their network; `ranks`, unless 0, are those on all of them."""
+        """Return neighbouring nodes and their network; `ranks`, unless 0, are those on all of them."""
         return _job(self, library, nodes, ranks // nodes or self.ranks)
 
     def __hash__(self) -> int:

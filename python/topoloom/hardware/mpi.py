@@ -146,7 +146,7 @@ def broadcast(size: int, costs: Costs) -> float:
 
 @cache
 def _binomial_arrivals(ranks: int, per_node: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each rank sends that go before, messages within nodes, and messages between them, on its way.
+    """Return for each rank sends that go before, messages within nodes, and messages between them, on its path.
 
     The rank that first has the message sends it to the ranks 1, 2, 4, … further on, in this order.
     """

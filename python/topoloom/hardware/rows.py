@@ -44,12 +44,12 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, str, int, int, int]:
-        """What tells the row from others."""
+        """What distinguishes the row from others."""
         return self.machine, self.benchmark, self.library, self.nodes, self.ranks, self.bytes
 
 
 def read_rows(path: Path, value: str = "value") -> list[Row]:
-    """Return the rows of a CSV file whose values stand in the column `value`.
+    """Return the rows of a CSV file whose values are in the column `value`.
 
     Raises:
         TopoloomError: The file does not read, lacks a column, or holds something that is no number.
@@ -67,7 +67,7 @@ def read_rows(path: Path, value: str = "value") -> list[Row]:
             raise TopoloomError(f"{path}, line {lines.line_num}: a number is missing, or is none") from None
         if not (0 < row.value < inf and row.nodes > 0 and row.ranks >= row.nodes and row.bytes >= 0):
             raise TopoloomError(
-                f"{path}, line {lines.line_num}: {value}, nodes and ranks must be above 0, with a rank a node or more"
+                f"{path}, line {lines.line_num}: {value}, nodes and ranks must be above 0, and ranks at least nodes"
             )
         rows.append(row)
     return rows

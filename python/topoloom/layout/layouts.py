@@ -18,7 +18,7 @@ DEFAULT_LAYOUT = "rack"
 
 
 class BuiltNetwork(Protocol):
-    """A network that stands on a floor: :class:`topoloom.Network` is one."""
+    """A network with a floor: :class:`topoloom.Network` is one."""
 
     @property
     def core(self) -> _core.Network:
@@ -31,7 +31,7 @@ class End(NamedTuple):
     Attributes:
         router: The router.
         port: The port, counted within the router.
-        cabinet: The cabinet that the router stands in.
+        cabinet: The cabinet that holds the router.
         unit: The lowest rack unit of the router in its cabinet, from 1.
     """
 
@@ -42,7 +42,7 @@ class End(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What stands on this end of the cable: cabinet, rack unit, port."""
+        """The label of this end of the cable: cabinet, rack unit, port."""
         return f"C{self.cabinet}-U{self.unit}-P{self.port}"
 
 
@@ -78,7 +78,7 @@ class Cable(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What stands on the cable: its near end, then its far end or the terminal and its cabinet.
+        """The label of the cable: its near end, then its far end or the terminal and its cabinet.
 
         >>> near, far = End(0, 2, 0, 1), End(17, 3, 1, 2)
         >>> Cable(near, far, None, None, "local", 4.6, "optical", None, 5.0).label
@@ -108,7 +108,7 @@ class Layout:
         network: The network.
         layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
             ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
-        prices: The name of a price list, or the path of one's own (``*.json``); nothing for the default list.
+        prices: The name of a price list, or the path of your own (``*.json``); nothing for the default list.
 
     Raises:
         TopoloomError: Rules or prices that do not read; cabinets that do not fit on the floor; a cable that is longer
@@ -201,7 +201,7 @@ class Layout:
         write_file(path, text.getvalue(), CABLES, force=force)
 
     def write_bill(self, path: str | Path, *, force: bool = False) -> None:
-        """Write the bill of materials as CSV, an item a line: metres, dollars and watts; what is not known is empty.
+        """Write the bill of materials as CSV, one item per line: metres, dollars and watts; unknown values are empty.
 
         The first line names the price list, with what no public source gives of the things that are bought.
 

@@ -19,7 +19,7 @@ def price_files(prices: str) -> list[str]:
 
 
 def read_prices(prices: str) -> str:
-    """Return what the engine takes as prices: a list's name, or the text of one's own list.
+    """Return what the engine takes as prices: a list's name, or the text of your own list.
 
     Raises:
         TopoloomError: A file that cannot be read.
@@ -42,7 +42,7 @@ def price_lists() -> list[PriceList]:
 
 
 def price_list(prices: str) -> PriceList:
-    """Return the price list that `prices` names, or that stands in the file of this path.
+    """Return the price list that `prices` names, or that the file of this path holds.
 
     Raises:
         TopoloomError: There is none, or it does not read.

@@ -1,4 +1,4 @@
-"""What is told of a network, in which order and unit: one list for the terminal, the report and the comparison."""
+"""The facts of a network, their order and units: one list for the terminal, the report and the comparison."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Fact:
     """One row of the table of facts.
 
     Attributes:
-        label: What stands at the head of the row.
+        label: The head of the row.
         unit: The unit of the value, or nothing.
         value: Takes the value from a network's facts; None where it has none.
         decimals: Decimals to show.
@@ -234,16 +234,16 @@ PARTS: tuple[Fact, ...] = (
     LIFETIME_COST_PER_TERMINAL,
     Fact("Power per terminal", "W", _of("power_per_terminal_w"), 2),
 )
-"""What ``topoloom layout`` tells of a network; parts follow their whole."""
+"""What ``topoloom layout`` reports of a network; parts follow their whole."""
 
 
 def facts_of(networks: Sequence[Values], rows: Sequence[Fact] = FACTS) -> list[Fact]:
-    """Return the facts to tell of networks: optional ones only if one of them has a value."""
+    """Return the facts to show of networks: optional ones only if one of them has a value."""
     return [fact for fact in rows if not fact.optional or any(fact.value(facts) is not None for facts in networks)]
 
 
 def bound(fact: Fact, facts: Values) -> str:
-    """Return the sign that stands before a value that is only a bound, or an estimate."""
+    """Return the sign that precedes a value that is only a bound, or an estimate."""
     if (
         fact.label in ("Bisection", "Bisection bandwidth")
         and fact.value(facts) is not None

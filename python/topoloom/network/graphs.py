@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Wire = tuple[float | None, float | None, float | None]
-"""What is said of a link: Gb/s in each direction, nanoseconds, metres."""
+"""Attributes of a link: Gb/s in each direction, nanoseconds, metres."""
 
 WIRE = ("rate_gbps", "latency_ns", "length_m")
 """The attributes of an edge that say it; of a node, with `terminal_` before them, those of its terminals' links."""
@@ -24,7 +24,7 @@ Node = tuple[str, int | None, str | None, Wire]
 """Name, terminals, kind, the links of its terminals."""
 
 Link = tuple[int, int, str | None, int | None, tuple[int, int] | None, Wire]
-"""The places of two nodes, class, latency in cycles, local ports, what is said of the link."""
+"""The indices of two nodes, class, latency in cycles, local ports, attributes of the link."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class GivenGraph:
     Attributes:
         kind: Where it is from: ``networkx`` or ``links``.
         label: What it is called in the network's spec.
-        nodes: Name, terminals and kind of each node, and what is said of the links of its terminals.
-        links: The places of two nodes, class, latency in cycles, local ports of each link, and what is said of it.
+        nodes: Name, terminals and kind of each node, and the attributes of its terminals' links.
+        links: The indices of two nodes, class, latency in cycles, local ports of each link, and its attributes.
         directed: Whether an edge and its reverse are one link.
         p: Terminals on every router; None for what the nodes say, else 1.
         written_as: The spec of the network that the graph says it is, which is verified.
@@ -138,11 +138,11 @@ def _number(where: str, key: str, data: Mapping[str, Any], least: int) -> int | 
 
 
 UNSAID: Wire = (None, None, None)
-"""A link of which nothing is said."""
+"""A link without attributes."""
 
 
 def _said(prefix: str, wire: Wire) -> dict[str, float]:
-    """Return what is said of a link, as attributes."""
+    """Return the attributes of a link."""
     return {prefix + name: value for name, value in zip(WIRE, wire, strict=True) if value is not None}
 
 

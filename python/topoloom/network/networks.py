@@ -121,7 +121,7 @@ class Network:
 
     @property
     def spec(self) -> str:
-        """The spec that built it; what failed stands in it behind ``--fail``."""
+        """The spec that built it; failures follow it as ``--fail``."""
         return self.core.spec
 
     @property
@@ -183,7 +183,7 @@ class Network:
         Args:
             layout: As for :meth:`layout`.
             prices: As for :meth:`layout`.
-            sample: Measure distances from so many random routers only; ``distance_sample`` then says so,
+            sample: Measure distances from so many random routers only; ``distance_sample`` then states it,
                 ``diameter`` is None, and ``distance_histogram`` counts the pairs that were measured.
             seed: The seed of the sample.
             paths: Count shortest paths even if that takes long; otherwise their keys are None where it would.
@@ -227,7 +227,7 @@ class Network:
         """Return what minimal paths and Valiant's carry together under `traffic`, in the best shares.
 
         See :func:`topoloom.network.throughput.split_throughput`. Where Valiant's routing is not offered, such as on
-        trees that keep to their ways up and down, it is what minimal paths carry.
+        trees that keep to up-down paths, it is what minimal paths carry.
 
         Raises:
             TopoloomError: A mistake in an argument, or a network that is too large.
@@ -491,16 +491,16 @@ class Network:
 
         Args:
             path: The file.
-            format: A format that ``topoloom list formats`` names; unless given, the one that the path's ending tells.
+            format: A format that ``topoloom list formats`` names; unless given, the one of the path's ending.
             links: Latencies by class, written for links that have none of their own.
             nodes: The names of terminals by id, for the formats of Slurm.
             force: Overwrite a file of another kind.
 
         Returns:
-            A sentence on what the format has no place for, or nothing.
+            A sentence on what the format cannot hold, or nothing.
 
         Raises:
-            TopoloomError: A format that there is not, or an ending that tells none; a file of another kind is there,
+            TopoloomError: An unknown format, or an ending of none; a file of another kind is there,
                 and `force` is not given; a study, or a store's file.
             OSError: A file that cannot be written.
         """

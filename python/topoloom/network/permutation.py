@@ -34,7 +34,7 @@ class Permutation(NamedTuple):
     """A cabling list, permuted.
 
     Attributes:
-        told: What came of it, by the keys of ``topoloom permute --json``.
+        told: The results, by the keys of ``topoloom permute --json``.
         moves: The moves, one a line, as CSV.
         cabling: The list afterwards, as CSV.
     """

@@ -23,7 +23,7 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     """Return what a routing that splits and spreads every flow at will could carry under `traffic`.
 
     The largest concurrent flow (Shahrokhi and Matula, J. ACM 1990): the largest factor t such that t times the demands
-    of all pairs of routers flow at once, with no more than a flit a cycle on any channel. All that one source sends is
+    of all pairs of routers flow at once, with at most one flit per cycle on any channel. All that one source sends is
     one commodity.
 
     Returns:
@@ -108,7 +108,7 @@ def _largest_factor(
     source, channel = np.divmod(columns, width)
     tail, head = channels[channel].T
     row_of = width + source * routers
-    # Each flow stands in three rows: its channel's, and those of the routers at the two ends of it.
+    # Each flow is in three rows: its channel's, and those of the routers at the two ends of it.
     rows = np.stack([channel, row_of + head, row_of + tail])
     values = np.broadcast_to(np.array([[1.0], [1.0], [-1.0]]), rows.shape)
     served, target = np.nonzero(demand)

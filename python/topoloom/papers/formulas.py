@@ -102,7 +102,7 @@ class Formula:
         """Read a formula.
 
         Raises:
-            TopoloomError: What cannot stand in a formula.
+            TopoloomError: An expression that formulas do not allow.
 
         >>> Formula.parse("2 * max(3, 4)").evaluate({})
         8
@@ -133,7 +133,7 @@ class Formula:
 
 
 def _check(tree: ast.expr) -> None:
-    """Refuse what a formula cannot hold.
+    """Reject what formulas do not allow.
 
     Raises:
         TopoloomError: The first such thing.
@@ -149,7 +149,7 @@ def _check(tree: ast.expr) -> None:
             ):
                 raise TopoloomError("a formula has no * before an argument")
         elif not isinstance(node, _ALLOWED):
-            raise TopoloomError(f"'{_told(node)}' cannot stand in a formula")
+            raise TopoloomError(f"'{_told(node)}' is not allowed in a formula")
 
 
 _ALLOWED = (

@@ -39,7 +39,7 @@ _DEFAULTS = WorkloadOptions().model_dump(mode="json", by_alias=True)
 
 
 def check_conditions(conditions: Mapping[str, Value]) -> None:
-    """Refuse a condition on what is no column.
+    """Reject a condition on what is no column.
 
     Raises:
         TopoloomError: The first such condition, with the nearest name.
@@ -161,14 +161,14 @@ class PointLookup:
 
 
 def _settings_but_for_seed(point: StudyPoint, *, with_load: bool) -> str:
-    """Return all that tells a point from others of its kind, its seed aside."""
+    """Return all that distinguishes a point from others of its kind, its seed aside."""
     options = {name: own for name, own in point.options.items() if name != "seed"}
     load = point.load if with_load else None
     return json.dumps([*point.names, load, dict(point.settings) | {"options": options}], sort_keys=True)
 
 
 def _but_for_seed(row: Row) -> str:
-    """Return all that tells a point from others, its seed aside."""
+    """Return all that distinguishes a point from others, its seed aside."""
     settings = json.loads(row["settings"])
     settings["options"] = {name: own for name, own in settings.get("options", {}).items() if name != "seed"}
     same = [row[column] for column in ("kind", "spec", "routing", "traffic", "load")]

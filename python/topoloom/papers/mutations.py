@@ -2,7 +2,7 @@
 
 A verdict that stays whatever was measured says nothing. Every claim is judged again with each of its measured values
 halved and doubled, and with any two of them exchanged; a list is halved and doubled as a whole, and turned round. What
-must change the verdict stands at :func:`unmoved`.
+must change the verdict is in :func:`unmoved`.
 """
 
 from collections.abc import Iterator, Mapping

@@ -135,15 +135,15 @@ class Claim(_Part):
     says: str = Field(default="", description="What is claimed; that of the row unless given.")
     published: str = Field(default="", description="What the paper has; that of the row unless given.")
     measured: Formulas | None = Field(default=None, description="The value, or several by name.")
-    target: OneFormula | None = Field(default=None, description="The value that the measured one is held against.")
+    target: OneFormula | None = Field(default=None, description="The value that the measured one is compared with.")
     within: Tolerance | None = Field(default=None, description="Reproduced if no further off than this.")
     close: Tolerance | None = Field(default=None, description="Close if no further off than this.")
     holds: OneFormula | None = Field(default=None, description="Reproduced if this is true.")
     nearly: OneFormula | None = Field(default=None, description="Close if this is true and `holds` is not.")
     verdict: Literal["erratum", "not-testable"] | None = Field(
-        default=None, description="An erratum if `holds` is true, which tells what is right; or not testable at all."
+        default=None, description="An erratum if `holds` is true, which states what is right; or not testable at all."
     )
-    note: str = Field(default="", description="What else is to be said; how the row was recomputed unless given.")
+    note: str = Field(default="", description="Further remarks; how the row was recomputed unless given.")
     unit: str = Field(default="", description="The unit of the measured values.")
     whose: Whose = Field(default="paper", description="Whose statement it is; the paper's alone are counted as such.")
     reading: str = Field(default="", description="The reading of the paper under which the verdict stands.")
@@ -218,7 +218,7 @@ class Figure(_Part):
     title: str = ""
     kind: Literal["latency", "throughput", "lines", "bars"]
     where: dict[str, Any] = Field(default={}, description="Latency, throughput: which curves, by columns of results.")
-    colour: Literal["spec", "routing"] = Field(default="spec", description="What curves are told apart by.")
+    colour: Literal["spec", "routing"] = Field(default="spec", description="What distinguishes curves by colour.")
     over: list[Any] = Field(default=[], description="Lines, bars: the `it` of each point.")
     labels: list[str] = Field(default=[], description="Bars: the names on the axis, one for each of `over`.")
     series: list[Series] = []
@@ -339,7 +339,7 @@ class Paper(_Part):
 def _mistake(error: ValidationError, text: str, name: str) -> str:
     """Return the first mistake of a paper as one sentence with its line."""
     found = error.errors(include_url=False)
-    # A name that is misspelt is told rather than that the one it stands for is missing.
+    # A misspelt name is reported rather than that the intended one is missing.
     first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
     path = first["loc"]
     line = line_of(places(text), path)

@@ -35,7 +35,7 @@ from topoloom.studies.running import OnProgress, Progress, run_points
 from topoloom.studies.study import Study
 
 NOT_MEASURED = "not measured"
-"""What stands in the place of a verdict where results are missing."""
+"""The verdict where results are missing."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Judgement:
         published: What the paper has.
         measured: What came out: a value, or values by name; None where nothing was measured.
         verdict: The verdict; None where results are missing.
-        note: What else is to be said; why nothing was measured.
+        note: Further remarks; why nothing was measured.
         how: How published.csv says that the row was recomputed.
         recomputed: The value from the paper's own definitions, where published.csv has one.
         unit: The unit of what was measured.
@@ -299,7 +299,7 @@ def _needed(item: Item, every: Mapping[str, Sequence[StudyPoint]]) -> list[tuple
 
 
 def _check_formulas(paper: Paper, item: Item, points: Sequence[tuple[str, StudyPoint]]) -> None:
-    """Refuse formulas that ask for names or for points that there are not.
+    """Reject formulas that ask for unknown names or points.
 
     Raises:
         TopoloomError: The first of them, with its item.
@@ -311,7 +311,7 @@ def _check_formulas(paper: Paper, item: Item, points: Sequence[tuple[str, StudyP
         try:
             formula.evaluate(names, asked)
         except NoValueError:
-            pass  # what stands in the place of values makes no sense: only lookups are of interest
+            pass  # the placeholder values make no sense: only lookups are of interest
         except TopoloomError as error:
             raise TopoloomError(f"{paper.name}: {where}: {error}") from None
 
@@ -413,7 +413,7 @@ def _truth(claim: Claim, names: dict[str, Value], found: Lookups | None) -> Verd
 
 
 def _nearness(claim: Claim, measured: Value, target: list[float]) -> Verdict:
-    """Return the verdict on numbers: each is held against the target in its place."""
+    """Return the verdict on numbers: each is compared with the target at its index."""
     values = list(measured.values()) if isinstance(measured, dict) else measured
     values = values if isinstance(values, list) else [values]
     if len(target) != len(values):

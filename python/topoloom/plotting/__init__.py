@@ -1,4 +1,4 @@
-"""Charts and pictures. What is drawn is known by what is read of it: plotting stands below all that can be drawn.
+"""Charts and pictures. Protocols describe what is drawn: plotting is a floor below all that can be drawn.
 
 What draws by matplotlib is loaded when it is called: loading takes as long as a small simulation.
 """

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#7f5fc0", "#6b6b6b")
-"""Colours that colour-blind readers can tell apart (Okabe and Ito)."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito)."""
 
 BAND = 0.18
 """Opacity of a confidence band."""

@@ -74,7 +74,7 @@ def _coordinates(sides: list[int]) -> NDArray[np.int64]:
 
 
 def _of_flat_grid(sides: list[int], coordinates: NDArray[np.int64], ends: Ends, name: str) -> Sketch:
-    """Draw a grid of any dimensions in the plane: from the third dimension on, what there is is repeated."""
+    """Draw a grid of any dimensions in the plane: each dimension from the third on repeats the grid of those before."""
     axes = np.zeros((len(sides), 2))
     reach = [1.0, 1.0]
     for dimension, side in enumerate(sides):

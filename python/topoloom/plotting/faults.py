@@ -19,7 +19,7 @@ CURVES = (
 """Key and label of what is drawn, each in a panel of its own."""
 
 STYLES = ("-", "--", "-.", ":")
-"""Lines are told apart by colour, and by style as soon as the colours repeat."""
+"""Lines differ by colour, and by style as soon as the colours repeat."""
 
 COLUMNS, WIDTH_IN, HEIGHT_IN = 2, 5.2, 3.8
 

@@ -145,7 +145,7 @@ def _extent(floor: dict[str, Any]) -> tuple[tuple[float, float], tuple[float, fl
 
 
 def _sides(floor: dict[str, Any]) -> tuple[float, float]:
-    """Return the sides of a cabinet's place in metres; cabinets that stand in one point are a decimetre."""
+    """Return the sides of a cabinet's footprint in metres; cabinets at one point are a decimetre."""
     return max(floor["width_m"], 0.1), max(floor["depth_m"], 0.1)
 
 

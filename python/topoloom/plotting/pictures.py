@@ -27,7 +27,7 @@ PLOTS = (".png", ".svg")
 def plain() -> Iterator[None]:
     """Within this, figures are made and written: the same figure gives the same file, and ``$`` begins no formula.
 
-    Names of files and networks stand in pictures, and may have dollar signs.
+    Names of files and networks appear in pictures, and may have dollar signs.
     """
     import matplotlib as mpl  # noqa: PLC0415 - loads slowly
 

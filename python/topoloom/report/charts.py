@@ -53,7 +53,7 @@ def curve_series(curve: Curve, network: int, role: int) -> dict[str, Any]:
 def value_for_money(comparison: Comparison, traffic: str) -> dict[str, list[dict[str, Any]]]:
     """Return the marks of cost against saturation, and the Pareto front: those that no other beats in both.
 
-    Each network stands at its best routing's saturation load. One that costs no less and saturates no later than
+    Each network is drawn at its best routing's saturation load. One that costs no less and saturates no later than
     another, and differs from it, is not on the front.
     """
     best = {entry.spec: entry for entry in saturation_entries(comparison, traffic)}

@@ -24,7 +24,7 @@ class Comparison(Page):
     Attributes:
         facts: The facts of each network, in the order in which they were named.
         curves: One curve for each network, routing and traffic.
-        options: The engine's options; where curves have options of their own, one entry each, as often as they differ.
+        options: The engine's options; where curves have options of their own, one entry for each different set.
         traffics: The traffic patterns, in the order in which they were named.
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.

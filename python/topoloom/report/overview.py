@@ -19,7 +19,7 @@ class Entry:
         spec: The network.
         value: The achievement.
         by: The routing that achieved it, if routing matters.
-        note: What stands beside the value.
+        note: A remark beside the value.
     """
 
     spec: str
@@ -59,7 +59,7 @@ class Contest:
 
     @property
     def winners(self) -> list[Entry]:
-        """The best entry and those that tie with it; nobody wins where all are equal."""
+        """The best entry and those that tie with it; none wins where all are equal."""
         ranking = self.ranking
         best = [entry for entry in ranking if self.text(entry.value) == self.text(ranking[0].value)]
         return best if len(best) < len(ranking) else []
@@ -159,7 +159,7 @@ def headline(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return who wins on what: (network, the contests it wins), most wins first; a shared win says so."""
+    """Return the winners: (network, the measures it wins), most wins first; a shared win is marked."""
     wins: dict[str, list[str]] = {}
     for contest in contests(comparison):
         shared = " (tied)" if len(contest.winners) > 1 else ""

@@ -47,7 +47,7 @@ class Curve:
         roles: The roles that the routing plays on this network, where that is known.
         traffic: The traffic pattern.
         config: The engine's configuration, as it runs.
-        deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if nobody tried.
+        deadlock_free: Whether the routing was proved free of deadlock with these VCs; None if it was not checked.
         points: The points simulated so far, by offered load.
         finished: Whether every point that was asked for is there.
         source: The hash of the file or graph that the network comes from, if it comes from one.
@@ -106,7 +106,7 @@ class Curve:
         )
 
     def is_past_bound(self, load: float) -> bool:
-        """Whether no steady state carries `load`: queues grow for ever, however little of that a simulation sees.
+        """Whether no steady state carries `load`: queues grow without end, however little of that a simulation sees.
 
         A simulation is finite: up to 1 / :data:`LEAST_ACCEPTED` of the bound, and further where few channels are
         overloaded, it may measure all that a stable point asks for.

@@ -163,7 +163,7 @@ def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]
 
 
 def link_keys() -> tuple[str, ...]:
-    """Return what ``--links`` takes: classes of links, and the keys that go by cabinets."""
+    """Return what ``--links`` takes: classes of links, and the keys that use cabinets."""
     return tuple(field.alias or name for name, field in LinkLatencies.model_fields.items())
 
 

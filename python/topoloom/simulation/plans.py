@@ -1,6 +1,6 @@
 """Plans: which loads of a curve are simulated, and in which order.
 
-A *plan* yields batches of loads; when the points of a batch stand in the curve, it is asked for the next one. Plans
+A *plan* yields batches of loads; when the points of a batch are in the curve, it is asked for the next one. Plans
 see nothing but their own curve, so that the points do not depend on how many workers there are.
 """
 

@@ -12,7 +12,7 @@ ZERO_LOAD = 0.001
 """The load whose latency stands for that of an empty network, in flits per terminal per cycle."""
 
 BOUNDED_ROUTERS = 1024
-"""Saturation loads of networks of up to so many routers are told with their bound; ``topoloom bound`` has no limit."""
+"""Saturation loads of networks of at most so many routers come with their bound; ``topoloom bound`` has no limit."""
 
 
 @dataclass(frozen=True)

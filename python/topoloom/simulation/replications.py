@@ -25,7 +25,7 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
     replicas has not converged.
 
     Args:
-        simulator: Where the curve comes from; the point at `load` stands in it.
+        simulator: Where the curve comes from; it contains the point at `load`.
         load: Which point.
         precision: Half the width of the 95 % interval, relative to the mean, that is narrow enough.
         most: Replicas at most, :data:`LEAST_REPLICAS` at least.
@@ -39,7 +39,7 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
             curve.points[load] = point.model_copy(update={"converged": point.converged and narrow})
             return
         another = simulator.point(load, never, replica=len(same))
-        assert another is not None  # nobody cancels
+        assert another is not None  # no caller cancels
         same.append(another)
         curve.points[load] = merged(same).with_units(curve.units)
 

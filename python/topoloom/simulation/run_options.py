@@ -71,7 +71,7 @@ class RouterOptions(Options):
             VC), adaptive; unless given, adaptive with an adaptive routing, else all.
         allocator: The allocator of VCs and of the switch.
         iterations: Iterations of the allocator.
-        priority: Who is allocated VCs and the switch before others: none, transit (packets from other routers before
+        priority: Which packets get VCs and the switch first: none, transit (packets from other routers before
             those of the router's own terminals), or age (packets created earlier); unless given, none.
     """
 
@@ -100,7 +100,7 @@ class RunOptions(RouterOptions):
     """
     Everything that a run depends on but network, routing, traffic and load.
 
-    In JSON the model and its options stand beside the rest. Where a model is asked for, options that are not given are
+    In JSON the model and its options are among the rest. Where a model is asked for, options that are not given are
     what goes with it, as in ``Config::of``.
 
     Attributes:

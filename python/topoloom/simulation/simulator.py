@@ -27,7 +27,7 @@ SEARCH_PRECISION = 0.05
 """Relative half-width of the latency interval that is enough for a search: latency grows steeply at the knee."""
 
 EMPTY_FLITS = 2000
-"""Flits that tell the latency of an empty network."""
+"""Flits that measure the latency of an empty network."""
 
 LEAST_EMPTY_CYCLES, MOST_EMPTY_CYCLES = 3_000, 30_000
 """Bounds of the cycles that its simulation takes."""
@@ -45,11 +45,11 @@ class Simulator:
         traffic: A traffic pattern.
         options: The engine's options.
         most_load: The largest load that will be asked for; None for all that the terminals can offer, to 0.01.
-        searching: Simulate no longer than it takes to tell whether a load lies past saturation.
+        searching: Simulate no longer than needed to decide whether a load lies past saturation.
         precise: The loads that are measured as precisely as the options say; None for all. The others only have to
-            tell which side of saturation they lie on.
+            decide which side of saturation they lie on.
         settled: Simulate the largest load on past saturation, until what is accepted there has settled.
-        channels: Let the curve tell how busy the channels are at its largest stable load.
+        channels: Record in the curve how busy the channels are at its largest stable load.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -130,7 +130,7 @@ class Simulator:
 
     @property
     def keeps_flits(self) -> bool:
-        """Whether it is to tell how busy the channels are."""
+        """Whether it records how busy the channels are."""
         return self._flits is not None
 
     def flits(self, load: float) -> "NDArray[np.float32] | None":
@@ -166,7 +166,7 @@ class Simulator:
         return options.model_copy(update=changed)
 
     def _settles(self, load: float) -> bool:
-        """Whether a simulation goes on although its latency shows that the load lies beyond saturation.
+        """Whether a simulation continues although its latency shows that the load lies beyond saturation.
 
         Curves are compared by what they accept at full load, which has to settle: that takes longer.
         """

@@ -61,7 +61,7 @@ WAIT_S = 0.005
 """How often is looked for outcomes while there are none."""
 
 TOLD_S = 30.0
-"""How often is told that there is no worker."""
+"""How often a missing worker is reported."""
 
 CLOSE_S = 10.0
 """So long jobs may take to be cancelled."""
@@ -82,7 +82,7 @@ class DaskExecutor:
 
     Args:
         address: Where its scheduler listens, such as ``tls://10.0.0.1:8786``.
-        tell: Called with a sentence that the user should read.
+        tell: Called with a sentence for the user.
     """
 
     AHEAD = 3
@@ -112,7 +112,7 @@ class DaskExecutor:
 
     def __enter__(self) -> "DaskExecutor":
         distributed = _import("distributed")
-        # What matters of what Dask logs is told here in one sentence.
+        # The part of Dask's log that matters is reported here in one sentence.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         try:
             warning = exposure(self.address)
@@ -184,7 +184,7 @@ class DaskExecutor:
         return bool(self._client.status == "running")
 
     def _take(self, future: "Future[Any]", result: Any) -> list[Outcome]:
-        """Return what a future that is done tells of its point; one that a wrong worker had goes to another."""
+        """Return the outcome of a finished future; a point that a wrong worker had goes to another."""
         point = self._held.pop(future, None)
         self._restricted.pop(future, None)
         if point is None:
@@ -246,7 +246,7 @@ class DaskExecutor:
             if found == VERSION:
                 continue
             names[address] = (
-                f"worker {self._name(address)} on {host} is refused: {_has(found)}; this program is {_is(VERSION)}"
+                f"worker {self._name(address)} on {host} is rejected: {_has(found)}; this program is {_is(VERSION)}"
             )
             self._tell(names[address])
         return names
@@ -277,7 +277,7 @@ class DaskExecutor:
     def _require_scheduler(self) -> None:
         if not self._connected:
             raise TopoloomError(
-                f"the Dask scheduler at {self.address} has gone; what was done is stored, and the same command goes on"
+                f"the scheduler at {self.address} is gone; finished points are stored, and the same command resumes"
             )
 
 
@@ -293,7 +293,7 @@ class Jobs:
         queue: The queue or partition; the system's own default unless given.
         walltime: How long a job may last, as the batch system writes it; what dask-jobqueue is set to unless given,
             which is 30 minutes unless a site changed it.
-        account: Whom to charge.
+        account: The account to charge.
         interface: The network interface by which workers reach this program, such as ``ib0``.
     """
 
@@ -368,7 +368,7 @@ class JobExecutor(DaskExecutor):
 
     Args:
         jobs: What to ask for.
-        tell: Called with a sentence that the user should read.
+        tell: Called with a sentence for the user.
     """
 
     def __init__(self, jobs: Jobs, tell: Callable[[str], None] = lambda _: None) -> None:
@@ -390,7 +390,7 @@ class JobExecutor(DaskExecutor):
         if self._jobs.system == "sge" and self._jobs.cores > 1 and "-pe " not in self._cluster.job_script():
             self._tell(
                 f"the jobs ask SGE for one core, and run {self._jobs.cores} points at a time: how a site calls cores "
-                "and memory stands in job-extra-directives and resource-spec of jobqueue.yaml"
+                "and memory belongs in job-extra-directives and resource-spec of jobqueue.yaml"
             )
         self.address, self._security = self._cluster.scheduler_address, self._cluster.security
         for _ in range(self._jobs.jobs):
@@ -412,7 +412,7 @@ class JobExecutor(DaskExecutor):
         """Ask for the jobs that are missing.
 
         Raises:
-            TopoloomError: The queue refuses them.
+            TopoloomError: The queue rejects them.
         """
         self._asked = time.monotonic()
 
@@ -426,7 +426,7 @@ class JobExecutor(DaskExecutor):
         try:
             self._cluster.sync(settle)
         except (RuntimeError, ValueError) as error:
-            raise TopoloomError(f"{self._jobs.system} refuses the job: {_said(error)}") from None
+            raise TopoloomError(f"{self._jobs.system} rejects the job: {_said(error)}") from None
 
     async def _is_gone(self, job: str) -> bool:
         """Whether a job, of which no worker is there yet, is neither waiting nor at work."""
@@ -443,9 +443,9 @@ class JobExecutor(DaskExecutor):
 
 
 def _job(kind: Any, own: Secret) -> Any:
-    """Return a class of jobs that are closed once the queue refuses them, or their cluster could not be closed.
+    """Return a class of jobs that are closed once the queue rejects them, or their cluster could not be closed.
 
-    Their scripts stand in the secret folder, where nobody can put another one in their place. LSF's command reads the
+    Their scripts are in the secret folder, where no other user can replace them. LSF's command reads the
     script from its input, and dask-jobqueue throws away what it says: here it is kept.
     """
     from distributed import Status  # noqa: PLC0415 - Dask is optional, and loads slowly

@@ -38,7 +38,7 @@ def compare(
         load: The loads that every curve shows below its saturation.
         layout: How routers are packed and placed, as in :meth:`Network.layout`.
         prices: The price list, as there.
-        store: Where every point is kept as soon as it is done; what is there is not simulated again. None for nowhere.
+        store: Where every point is kept as soon as it is done; stored points are not simulated again. None for nowhere.
         **options: What :class:`topoloom.simulation.options.EngineOptions` names.
 
     Raises:

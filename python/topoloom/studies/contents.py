@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def digest(name: str) -> str | None:
-    """Return the SHA-256 of a file. What is missing or no regular file has none: whoever reads it reports it."""
+    """Return the SHA-256 of a file. What is missing or no regular file has none: its reader reports it."""
     path = Path(name)
     try:
         about = path.stat()

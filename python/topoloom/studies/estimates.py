@@ -1,4 +1,4 @@
-"""How long points take, roughly: what is longest goes first, and people are told how much time is left."""
+"""How long points take, roughly: the longest go first, and the time left is shown."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod

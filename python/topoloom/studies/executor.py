@@ -1,7 +1,7 @@
 """Where points are run: the protocol that a back-end follows, and the one for this machine.
 
 A back-end takes points and gives outcomes back, in any order. It keeps no record: the ledger decides what is left to
-do, so a back-end may lose a point as long as it says so with an outcome that is :data:`LOST`.
+do, so a back-end may lose a point as long as it reports it by an outcome that is :data:`LOST`.
 """
 
 import os

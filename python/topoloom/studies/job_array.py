@@ -1,7 +1,7 @@
 """Shares of a study, for jobs that know nothing of each other: a list of points each, and a journal of what came out.
 
 Jobs of a batch system meet in a file system on which SQLite is not safe. So each writes to a file of its own alone, a
-line a point; whoever runs the study next takes these lines into the ledger. What a job did not do is left to do.
+line a point; the next run of the study takes these lines into the ledger. What a job did not do is left to do.
 """
 
 import json
@@ -95,7 +95,7 @@ def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[Stu
     if any(key not in known for key in keys):
         raise TopoloomError(
             f"share {share} of {folder} holds points that the study does not: it, a file that it names, or topoloom "
-            "changed since the shares were dealt; write the script anew"
+            "changed since the shares were dealt; write the script again"
         )
     return [known[key] for key in keys]
 
@@ -111,12 +111,14 @@ def _keys(path: Path) -> list[str]:
     except ValueError:
         keys = None
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-        raise TopoloomError(f"{path} is damaged: it holds no list of points; write the script anew, which deals shares")
+        raise TopoloomError(
+            f"{path} is damaged: it holds no list of points; write the script again, which deals shares"
+        )
     return keys
 
 
 def refuse_busy(folder: Path) -> None:
-    """Refuse to go on while jobs are at work on shares: their points would be run twice.
+    """Raise an error while jobs are at work on shares: their points would be run twice.
 
     Raises:
         TopoloomError: Some are.
@@ -197,7 +199,7 @@ class Journal:
         self._beat()
         Thread(target=self._keep_beating, daemon=True).start()
         self._file = self._path.open("a", encoding="utf-8")
-        # What stands behind a torn line must not be torn with it.
+        # Lines behind a torn line must not be torn with it.
         self._file.write("\n")
         return self
 
@@ -222,14 +224,14 @@ class Journal:
         return []
 
     def failures(self) -> dict[str, str]:
-        """Return nothing: nobody else is at these points."""
+        """Return nothing: no other run has these points."""
         return {}
 
     def begin(self, study: str) -> None:
         """Nothing is claimed."""
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep nothing: whoever takes the lines in does."""
+        """Keep nothing: the run that takes the lines in does."""
 
     def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
         """Write down what was done, on the disk when this returns; everything wanted may be done."""

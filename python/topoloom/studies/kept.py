@@ -1,4 +1,4 @@
-"""Points of comparisons and searches, kept in a store of results, so that a run that was interrupted can go on.
+"""Points of comparisons and searches, kept in a store of results, so that an interrupted run can resume.
 
 They are stored as a study's points of kind ``simulate`` are, by the same keys: nothing is measured twice, and what was
 measured under other options or on another network is never taken for it.

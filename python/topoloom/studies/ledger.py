@@ -1,4 +1,4 @@
-"""The ledger: which points are done, by whom, with which results. One SQLite file and Parquet parts in one folder.
+"""The ledger: which points are done, where, and with which results. One SQLite file and Parquet parts in one folder.
 
 A result is stored in the transaction that marks its point as done, so a run that is killed loses no more than the
 points that it was working on. Results are kept as JSON in SQLite first and move into Parquet parts from time to time;
@@ -27,7 +27,7 @@ from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
 
 SCHEMA_VERSION = 2
-"""The layout of the store; a store of a later one is refused."""
+"""The layout of the store; a store of a later one is rejected."""
 
 PARTS = "results"
 SHARES = "shares"
@@ -40,7 +40,7 @@ PART_ROWS = 5000
 """So many results are gathered before they move into a part."""
 
 ATTEMPTS = 5
-"""So often the parts are read while other runs merge them."""
+"""How many times the parts are read while other runs merge them."""
 
 BUSY_S = 60.0
 """So long a transaction waits for those of other runs."""
@@ -109,7 +109,7 @@ class Outcome:
 class Ledger:
     """A store of results, open.
 
-    What of a store is damaged or lost is left out and reported. A run mends the store, and does anew what is lost.
+    What of a store is damaged or lost is left out and reported. A run repairs the store, and runs again what is lost.
 
     Args:
         folder: The store; made if it is not there.
@@ -145,7 +145,7 @@ class Ledger:
         with repair.locked(self.folder):
             saved = self._set_aside()
             (self.folder / PARTS).mkdir(exist_ok=True)
-            # Only once the file is there another run sees that what stands beside it belongs to it.
+            # Only once the file exists does another run see that the files beside it belong to it.
             self._db = _connect(self.folder / FILE)
             self._refuse_later_versions()
             self._keep_log()
@@ -162,7 +162,7 @@ class Ledger:
         if mending.notes:
             self.notes += [*mending.notes, f"what {self.folder} lost is done again where a study asks for it"]
         if found:
-            why = "was missing, empty or damaged; it is made anew from" if new else "did not know of"
+            why = "was missing, empty or damaged; it is rebuilt from" if new else "did not know of"
             self.notes.append(f"{self.folder / FILE} {why} {found} results that were found in the store")
 
     def _set_aside(self) -> list[tuple[Any, ...]]:
@@ -202,7 +202,7 @@ class Ledger:
         found = (mending.save(repair.saved(path)) if path.is_file() else 0) + mending.take_in_parts()
         self.notes += [
             *mending.notes,
-            f"{path}: {why}; {found} results were found in the store, and the next run makes the ledger anew",
+            f"{path}: {why}; {found} results were found in the store, and the next run rebuilds the ledger",
         ]
 
     def _refuse_later_versions(self) -> None:
@@ -230,7 +230,7 @@ class Ledger:
         return [name for (name,) in self._db.execute("SELECT name FROM parts ORDER BY name")]
 
     def _keep_log(self) -> None:
-        """Let SQLite keep a log of changes; of several that begin at once it refuses all but one without waiting."""
+        """Let SQLite keep a log of changes; of several that begin at once it rejects all but one without waiting."""
         until = time.monotonic() + BUSY_S
         while True:
             try:
@@ -378,7 +378,7 @@ class Ledger:
             return True
         return time.monotonic() - since < STALE_S
 
-    # ---- what is there ------------------------------------------------------------------------------------------
+    # ---- contents -----------------------------------------------------------------------------------------------
 
     def states(self) -> dict[str, str]:
         """Return the state of every point: ``done``, ``failed`` or ``claimed``; none where the result is lost."""
@@ -406,7 +406,7 @@ class Ledger:
         return dict(self._db.execute("SELECT key, error FROM points WHERE state = 'failed'").fetchall())
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep what stands in the files of points now: results of former contents are told from it."""
+        """Keep the present contents of the files of points, which distinguish results of former contents."""
         files = {path: found for point in points for path, found in point.contents.items() if found is not None}
         if files:
             seen = now()
@@ -422,7 +422,7 @@ class Ledger:
         return dict(self._db.execute("SELECT path, sha256 FROM contents").fetchall()) if known else {}
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return everything that is done, one row a point, as :func:`topoloom.studies.parquet.row` makes them.
+        """Return everything that is done, one row per point, as :func:`topoloom.studies.parquet.row` makes them.
 
         What does not read is left out, and noted.
         """
@@ -472,7 +472,7 @@ class Ledger:
         return f"{part} does not read ({why}): {lost}, and the next run does them again"
 
     def _loose_rows(self) -> tuple[list[dict[str, Any]], int]:
-        """Return the results that stand in SQLite still, and how many of them do not read."""
+        """Return the results that are still in SQLite, and how many of them are unreadable."""
         rows = self._db.execute(f"SELECT {repair.LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
         whole = [made for row in rows if (made := repair.loose_row(row)) is not None]
         return whole, len(rows) - len(whole)
@@ -522,7 +522,7 @@ class Ledger:
 
 
 def _refuse_other_folders(folder: Path, *, create: bool) -> None:
-    """Refuse a folder that holds something, but no store."""
+    """Reject a folder that holds something, but no store."""
     if not create and not any(repair.PART.fullmatch(path.name) for path in _children(folder / PARTS)):
         raise TopoloomError(f"{folder} is no store of results: it has no {FILE}")
     # A run that begins at the same time may have got as far as the folder of parts.
@@ -545,7 +545,7 @@ def _is_empty(path: Path) -> bool:
 
 def _unwritable(folder: Path, error: sqlite3.Error) -> TopoloomError:
     if repair.is_damage(error):
-        return TopoloomError(f"{folder / FILE} is damaged ({error}); the same command mends it and goes on")
+        return TopoloomError(f"{folder / FILE} is damaged ({error}); the same command repairs it and resumes")
     if "full" in str(error) or shutil.disk_usage(folder).free < LEAST_FREE:
         return _full(folder)
     return TopoloomError(f"the store {folder} cannot be written: {error}; what was done before is stored")
@@ -553,7 +553,7 @@ def _unwritable(folder: Path, error: sqlite3.Error) -> TopoloomError:
 
 def _full(folder: Path) -> TopoloomError:
     return TopoloomError(
-        f"the disk of {folder} is full; what was done is stored, and the same command goes on once there is room"
+        f"the disk of {folder} is full; finished points are stored, and the same command resumes once there is room"
     )
 
 
@@ -563,7 +563,7 @@ def now() -> str:
 
 
 def _born(pid: int) -> str:
-    """Return what tells a process from a later one with its number; empty if there is none of that number."""
+    """Return what distinguishes a process from a later one with its number; empty if there is none of that number."""
     try:
         # The time of its start, in ticks since the machine's own: field 22, behind a name that may hold blanks.
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

@@ -156,7 +156,7 @@ class Measurement:
         return self.reads(values) if self.reads else checked(self.options, values)
 
     def files(self, point: Question) -> list[str]:
-        """Return the paths of the files that a point of this kind reads, as they stand in its names."""
+        """Return the paths of the files that a point of this kind reads, as its names have them."""
         names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
         named = [path for what, name in names.items() for path in _files_of(what, name)]
         return named + self.options.files(point.options)
@@ -399,7 +399,7 @@ MEASUREMENTS: dict[str, Measurement] = {
         columns=("makespan_s", "ideal_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
     ),
     "routes": Measurement(
-        "how long the ways of a routing are",
+        "how long the paths of a routing are",
         _routes,
         routes=True,
         effort=0.1,

@@ -1,4 +1,4 @@
-"""Rows of results, and the Parquet files that hold them. One row a point, with its origin.
+"""Rows of results, and the Parquet files that hold them. One row per point, with its origin.
 
 Columns: what the point is (``key kind spec routing role traffic load seed options``), the SHA-256 of each file that it
 read (``files``), its origin (``version model_version host finished wall_s``), every plain value of the result under its

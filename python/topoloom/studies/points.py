@@ -28,7 +28,7 @@ def canonical(what: str, text: str) -> str:
     """Return what means the same as a name, `what` it is the name of, in one way of writing; a mistake as it is."""
     try:
         return _core.Name(what, text).canonical if text else text
-    except _core.TopoloomError:  # whoever builds it reports it
+    except _core.TopoloomError:  # the builder reports it
         return text
 
 
@@ -107,7 +107,7 @@ class StudyPoint:
         """Return the key that the point has where its files hold something else, or of another version of the models.
 
         Args:
-            content: Returns the SHA-256 of what stands in a file; None where it is not there.
+            content: Returns the SHA-256 of a file's contents; None where there is no file.
             model_version: The version of the models; that of this program unless given.
             as_written: Whether names count as they are written, as earlier versions had it.
         """
@@ -141,7 +141,7 @@ class StudyPoint:
 
     @property
     def named(self) -> dict[str, Any]:
-        """What tells the point, by the names that tables and lookups have for it; options and settings aside."""
+        """What identifies the point, by the names that tables and lookups have for it; options and settings aside."""
         names = ("kind", "spec", "routing", "role", "traffic", "load", "seed")
         return {name: getattr(self, name) for name in names}
 

@@ -17,7 +17,7 @@ from typing import Any
 from topoloom.studies import parquet
 
 ASIDE = "damaged"
-"""What stands behind the name of a file that was set aside."""
+"""The ending of a file that was set aside."""
 
 BESIDE = ("-wal", "-shm")
 """The files that SQLite keeps beside a database, by their endings."""
@@ -35,7 +35,7 @@ UNFINISHED = ".unfinished"
 """The ending of a part that is being written."""
 
 LOOSE = "key, point, result, wall_s, finished, version, model_version, host"
-"""The columns of a result that stands in a ledger."""
+"""The columns of a result in a ledger."""
 
 ADOPT = """
 INSERT INTO points (key, state, run, point, result, wall_s, finished, version, model_version, host)
@@ -172,7 +172,7 @@ class Repair:
     Attributes:
         db: The ledger.
         place: The folder of the parts.
-        keep: Whether files stay as they are: the ledger stands in memory only.
+        keep: Whether files stay as they are: the ledger is in memory only.
         notes: What was found, as sentences.
     """
 
@@ -197,7 +197,7 @@ class Repair:
                 self.notes.append(f"{self.place / name}: {len(lost)} results are missing or do not read")
 
     def free_unreadable_points(self) -> None:
-        """Take points off the ledger whose results stand in it, and do not read."""
+        """Remove points from the ledger whose results in it are unreadable."""
         rows = self.db.execute(f"SELECT {LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
         lost = [row[0] for row in rows if loose_row(row) is None]
         self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
@@ -292,7 +292,7 @@ def lost_points(db: sqlite3.Connection, verdicts: Mapping[str, set[str] | str]) 
 
 
 def loose_row(row: tuple[Any, ...]) -> dict[str, Any] | None:
-    """Return the row of a result that stands in a ledger, its columns :data:`LOOSE`; None if it does not read."""
+    """Return the row of a result in a ledger, its columns :data:`LOOSE`; None if it is unreadable."""
     key, point, result, wall_s, finished, version, model_version, host = row
     origin = dict(zip(parquet.ORIGIN, (version, model_version, host, finished, wall_s), strict=True))
     try:

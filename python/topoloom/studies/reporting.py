@@ -17,7 +17,7 @@ from topoloom.studies.study import Study
 from topoloom.workers import interruptible
 
 MOST_FLIT_HOPS = 100_000_000
-"""Flits through routers that a report simulates anew, seconds of work: a store does not keep the loads of channels."""
+"""Flits through routers that a report re-simulates, seconds of work: channel loads are not stored."""
 
 
 def study_report(
@@ -25,8 +25,8 @@ def study_report(
 ) -> str:
     """Return the report on a study's results as HTML.
 
-    Networks stand in the order in which the study names them; the facts of one that the study does not ask for are
-    found here. So are the loads of channels, by simulating the highest load below saturation once more, for as many
+    Networks are in the order in which the study names them; the facts of one that the study does not ask for are
+    found here. So are the loads of channels, by simulating the highest load below saturation again, for as many
     curves as :data:`MOST_FLIT_HOPS` allow.
     """
     return as_comparison(study, results, command, finished=finished, store=store).to_html()
@@ -67,7 +67,7 @@ def as_comparison(
 
 
 def _load_channels(curves: Sequence[tuple[Curve, dict[str, Any]]], networks: dict[str, Network]) -> None:
-    """Let curves tell how busy channels are at their largest stable load, by simulating it with their first seed."""
+    """Record in curves how busy channels are at their largest stable load, by simulating it with their first seed."""
     plans: list[tuple[Simulator, Plan]] = []
     mapped: list[Curve] = []
     work = 0

@@ -47,7 +47,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @dataclass(frozen=True)
 class Results:
-    """Results, one row a point.
+    """Results, one row per point.
 
     Attributes:
         rows: The rows, as :func:`topoloom.studies.parquet.row` makes them, in the order in which they were done.
@@ -171,7 +171,7 @@ class Results:
         ]
 
     def frame(self) -> "pd.DataFrame":
-        """Return a data frame, one row a point; options are columns named ``options.NAME``."""
+        """Return a data frame, one row per point; options are columns named ``options.NAME``."""
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
         return pd.DataFrame(self.with_options()).drop(columns=["options", "settings", "result"], errors="ignore")

@@ -16,7 +16,7 @@ from topoloom.studies.points import StudyPoint
 from topoloom.workers import noted_interrupt
 
 ATTEMPTS = 3
-"""So often a point is begun whose worker is lost."""
+"""How many times a point is begun whose worker is lost."""
 
 WAIT_S = 0.2
 """How long one look for outcomes waits: the longest that a result stays out of the ledger."""
@@ -34,7 +34,7 @@ class Progress:
         done: Points with a result, earlier runs' included.
         before: Points that earlier runs had done.
         failed: Points that failed, with why.
-        skipped: Points that cannot be run, with why; told before anything runs.
+        skipped: Points that cannot be run, with why; reported before anything runs.
         under_way: Points that the executor holds.
         elsewhere: Points that another run is at.
         left_s: Estimated seconds until the end; None while nothing is known.
@@ -70,7 +70,7 @@ class Records(Protocol):
         """Return why points failed, by their keys."""
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep what stands in the files that points read."""
+        """Keep the contents of the files that points read."""
 
     def begin(self, study: str) -> None:
         """Begin a run, in whose name points are claimed."""
@@ -147,7 +147,7 @@ def run_points(
         ledger: Where results are kept.
         executor: Where points are run; it is entered and left here.
         name: The name of the study, for the ledger's record.
-        keep_going: Skip points that cannot be run instead of refusing the study.
+        keep_going: Skip points that cannot be run instead of rejecting the study.
         on_progress: Called in this thread whenever something has changed, and at least every few tenths of a second.
         noted: About how many seconds points take, by their keys, where that is known.
 

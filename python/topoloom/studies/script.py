@@ -18,7 +18,7 @@ def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = Fal
         study: The study file.
         store: The store in which the shares are.
         jobs: What to ask Slurm for.
-        keep_going: Jobs skip points that cannot be run where they are, instead of refusing the share.
+        keep_going: Jobs skip points that cannot be run where they are, instead of rejecting the share.
 
     Raises:
         TopoloomError: A path that would end its line of the script.

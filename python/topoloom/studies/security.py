@@ -1,7 +1,7 @@
-"""Who may talk to a Dask cluster: temporary certificates for those that this program starts, a warning for the others.
+"""Access to a Dask cluster: temporary certificates for those that this program starts, a warning for the others.
 
-Whoever reaches a Dask scheduler can run code on its workers, and in the program that uses it, as the user. A scheduler
-that this program starts therefore speaks TLS only, and takes nobody who has not the key of this one run.
+Anyone who reaches a Dask scheduler can run code on its workers, and in its clients, as the user. A scheduler
+that this program starts therefore speaks TLS only, and accepts only holders of the key of this one run.
 """
 
 import os
@@ -38,18 +38,18 @@ def exposure(address: str) -> str | None:
     if scheme in ENCRYPTED:
         return None
     return (
-        f"the scheduler at {address} is not encrypted: whoever reaches it can run code as you, here and on its "
+        f"the scheduler at {address} is not encrypted: anyone who reaches it can run code as you, here and on its "
         "workers; one at a tls:// address admits only those with its certificates"
     )
 
 
 @dataclass(frozen=True)
 class Secret:
-    """What a cluster and its jobs share, and nobody else has.
+    """The secrets that only a cluster and its jobs share.
 
     Attributes:
         folder: A folder that only the user can enter, for the job scripts too.
-        security: The key and the certificate as Dask takes them; they stand in files of the folder.
+        security: The key and the certificate as Dask takes them; they are in files of the folder.
     """
 
     folder: Path

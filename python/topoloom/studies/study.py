@@ -56,7 +56,7 @@ def _listed(value: object) -> object:
 
 
 def _number(value: object) -> object:
-    """Refuse true and false where a number is wanted; Python takes them for 1 and 0."""
+    """Reject true and false where a number is wanted; Python takes them for 1 and 0."""
     if isinstance(value, bool) or (isinstance(value, list) and any(isinstance(one, bool) for one in value)):
         raise ValueError("is true or false; it must be a number")
     return value
@@ -65,7 +65,7 @@ def _number(value: object) -> object:
 def _loads(value: object) -> object:
     """Check loads at once, so that a mistake has its line."""
     if isinstance(value, (str, int, float)) or (isinstance(value, list) and not any(map(_is_text, value))):
-        parse_loads(_number(value))  # type: ignore[arg-type] # what is no number is told
+        parse_loads(_number(value))  # type: ignore[arg-type] # what is no number is reported
     return value
 
 
@@ -123,7 +123,7 @@ class NetworkTable(BaseModel):
 
 
 def _networks(value: object) -> object:
-    """Return networks as a list, those in tables read, so that a mistake in one is told as that."""
+    """Return networks as a list, those in tables read, so that a mistake in one is reported as such."""
     return [NetworkTable(**one) if isinstance(one, dict) else one for one in _listed(value)]  # type: ignore[attr-defined]
 
 
@@ -212,7 +212,7 @@ class Sweep(BaseModel):
     @classmethod
     def _can_be(cls, options: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         kind = MEASUREMENTS.get(str(info.data.get("kind")))
-        if kind is None or "options" in kind.refused:  # told as a mistake in the kind, or as a key too many
+        if kind is None or "options" in kind.refused:  # reported as a mistake in the kind, or as a key too many
             return options
         engine = options.get("engine") if "engine" in kind.options.model_fields else None
         for name, values in options.items():
@@ -286,7 +286,7 @@ class Sweep(BaseModel):
         return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
-        """Return the points, each as often as the lists say.
+        """Return the points, each as many times as the lists give.
 
         Raises:
             TopoloomError: A network, an option or a load that cannot be read.
@@ -374,8 +374,8 @@ class Study(BaseModel):
 
         Args:
             text: The file's text.
-            name: What is said where there is a mistake.
-            instead: Keys of sweeps that stand in the place of those in the text, in every sweep whose kind has them;
+            name: The name in messages.
+            instead: Keys of sweeps that replace those in the text, in every sweep whose kind has them;
                 options one by one.
 
         Raises:
@@ -416,7 +416,7 @@ class Study(BaseModel):
         Args:
             store: The folder of the results; made if it is not there.
             executor: Where points are run; the processors of this machine unless given.
-            keep_going: Skip points that cannot be run instead of refusing the study.
+            keep_going: Skip points that cannot be run instead of rejecting the study.
 
         Raises:
             TopoloomError: A point that cannot be run, before anything is; a point that failed; or a full disk.
@@ -437,9 +437,9 @@ class Study(BaseModel):
 
 
 def _check_option(kind: Measurement, name: str, values: Any, engine: Any) -> None:
-    """Refuse what the kind cannot take, so that the mistake has its line; what depends on the network is told later.
+    """Reject what the kind cannot take, so that the mistake has its line; what depends on the network comes later.
 
-    Of applications an option may belong to one `engine` alone, which stands beside it.
+    Of applications an option may belong to one `engine` alone, which is given beside it.
     """
     if name == "seed":
         raise TopoloomError("the seed is no option of a study; give seeds")
@@ -474,7 +474,7 @@ def router_options(text: str) -> dict[str, str]:
 
 
 def checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return checked options as JSON holds them, without those that stand at their defaults.
+    """Return checked options as JSON holds them, without those at their defaults.
 
     A default is left out so that an option that a later version adds does not change the keys of today's points.
     """
@@ -501,7 +501,7 @@ def replace_load(point: StudyPoint, load: float) -> StudyPoint:
 
 
 def _meant(options: dict[str, Any], kind: Measurement | None) -> dict[str, Any]:
-    """Return those options of the defaults that the kind knows; what no kind knows stays, as a mistake to be told."""
+    """Return those options of the defaults that the kind knows; what no kind knows stays, as a mistake to report."""
     if kind is None:
         return options
     known = {"router"} | {name for other in MEASUREMENTS.values() for name in other.options.model_fields}

@@ -14,7 +14,7 @@ def split(rows: Sequence[Row], contents: Mapping[str, str]) -> tuple[list[Row], 
     Args:
         rows: Rows of results, the latest last.
         contents: The SHA-256 that each file had when a run looked last, as far as that is known; of other files the
-            latest result tells it.
+            latest result gives it.
     """
     read = [_Row(row) for row in rows]
     newest = {path: found for one in read for path, found in (one.files or {}).items() if found} | dict(contents)
@@ -38,7 +38,7 @@ class _Row:
 
     @property
     def question(self) -> tuple[Any, ...]:
-        """What the point asks, whatever stands in its files."""
+        """What the point asks, whatever its files contain."""
         names = ("kind", "spec", "routing", "traffic", "load", "settings", "model_version")
         return tuple(self.row[name] for name in names)
 
@@ -46,7 +46,7 @@ class _Row:
         """Return whether the files were what they are now."""
         if self.files is not None:
             return all(newest.get(path) == found for path, found in self.files.items() if found)
-        # An earlier version did not note the files. The key tells, where their content is known.
+        # An earlier version did not note the files. The key shows it where their content is known.
         assert self._point is not None
         if all(path in newest for path in self._point.files):
             key = self._point.key_of(newest.get, self.row["model_version"], as_written=True)

@@ -1,4 +1,4 @@
-"""What TOML files look like, which tomllib does not tell: where things stand, and how a value is written.
+"""The text of TOML files, which tomllib does not report: lines of items, and how a value is written.
 
 A mistake is reported with its line, and with the value as its author wrote it.
 """

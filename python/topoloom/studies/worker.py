@@ -1,6 +1,6 @@
 """A worker of this machine: ``python -m topoloom.studies.worker FD PARENT`` does the points that a socket brings.
 
-A program of its own, not a child of :mod:`multiprocessing`, which would import the user's script once more.
+A program of its own, not a child of :mod:`multiprocessing`, which would import the user's script again.
 """
 
 import os
@@ -37,7 +37,7 @@ def outcome_of(point: StudyPoint) -> Outcome:
 
 
 def _require_same_files(point: StudyPoint) -> None:
-    """Refuse a point whose files are no longer those that its key stands for: its result would be another one's."""
+    """Reject a point whose files are no longer those of its key: its result would be another one's."""
     if changed := point.changed_files():
         raise TopoloomError(f"{changed[0]} changed while the study ran; the same command runs the point again")
 

@@ -15,7 +15,7 @@ class Application:
     """An application: tasks, their messages, and what each does in which order.
 
     Args:
-        spec: ``name:key=value,…`` such as ``allreduce:size=64KiB``; ``topoloom list apps`` shows what there is.
+        spec: ``name:key=value,…`` such as ``allreduce:size=64KiB``; ``topoloom list apps`` shows all of them.
         tasks: The tasks that there is room for: as many as it has unless its spec says otherwise.
 
     Raises:

@@ -16,8 +16,8 @@ def error_bars() -> str:
     claims = {claim["id"]: claim["measured"] for claim in json.loads(read_text(RESULTS))["claims"]}
     off = {name: f"{value:.0%}" for name, value in claims.items() if name.endswith("-32-kib")}
     return (
-        "held against ABCI 2.0 on 4 to 16 nodes, with endpoints fitted on one and two: times with rates of the flow "
+        "compared with ABCI 2.0 on 4 to 16 nodes, with endpoints fitted on one and two: times with rates of the flow "
         f"engine were off by {off['median-from-32-kib']} in the median and {off['ninetieth-from-32-kib']} at the 90th "
         f"percentile from 32 KiB on, by {off['median-below-32-kib']} and {off['ninetieth-below-32-kib']} below; the "
-        "cycle engine was not held against machines"
+        "cycle engine was not compared with machines"
     )

@@ -33,7 +33,7 @@ class FlowResult(results.FlowResult):
 
 
 class FlowRun:
-    """What a run of the flow engine tells.
+    """The results of a run of the flow engine.
 
     Attributes:
         facts: The result.

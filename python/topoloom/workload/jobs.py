@@ -86,7 +86,7 @@ class WorkloadJob:
         for run in self.runs:
             run.room = min(other.own_room for other in self.runs[: len(own)])
         self._baseline = self.runs[place].network.spec if self.runs else ""
-        # Mistakes are told before anything runs; large ones are built again when their turn comes.
+        # Mistakes are reported before anything runs; large ones are built again when their turn comes.
         self._prepared = [self._checked(run) for run in self.runs]
 
     def _checked(self, run: WorkloadRun) -> Callable[[], Callable[[_core.CancelToken], WorkloadResult]]:

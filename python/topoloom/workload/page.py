@@ -25,7 +25,7 @@ SETTINGS = (
     ("latency_s", "Seconds of a link"),
     ("paths", "Paths of a message"), ("coalesce", "Coalesce"), ("seed", "Seed"),
 )  # fmt: skip
-"""What the page tells of the engine's configuration, where it has it."""
+"""What the page shows of the engine's configuration, where it has it."""
 
 
 def render_workloads(found: Workloads) -> str:
@@ -62,7 +62,7 @@ def render_workloads(found: Workloads) -> str:
 
 
 def extra(result: WorkloadResult, name: str) -> Any:
-    """Return what an engine tells besides the rest; ``critical_path.messages`` is a field within a field."""
+    """Return what an engine reports besides the rest; ``critical_path.messages`` is a field within a field."""
     value: Any = result.model_extra or {}
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
@@ -70,7 +70,7 @@ def extra(result: WorkloadResult, name: str) -> Any:
 
 
 def _busiest(result: WorkloadResult) -> str:
-    """Return the channel that was used most, with its use; nothing if the engine does not tell."""
+    """Return the channel that was used most, with its use; nothing if the engine does not report it."""
     listed = extra(result, "busiest")
     if not listed:
         return ""
@@ -116,7 +116,7 @@ def _bars(label: str, colour: int, x: list[str], y: list[float | None]) -> dict[
 
 
 def _over_time(found: Workloads) -> list[dict[str, Any]]:
-    """Return the charts of how busy links between routers were over time, where the engine tells."""
+    """Return the charts of how busy links between routers were over time, where the engine reports it."""
     charts = []
     for app in found.apps:
         series = []

@@ -155,5 +155,5 @@ def _flowed(
 
 
 def _peak_rss_bytes() -> int:
-    """Return the largest memory of the process so far; kilobytes are told everywhere but on macOS."""
+    """Return the largest memory of the process so far; the system reports kilobytes everywhere but on macOS."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -82,7 +82,7 @@ impl From<Injection> for String {
 
 /// Everything that a run depends on but network, routing, traffic and load.
 ///
-/// In JSON the model and its options stand beside the rest. Where a model is asked for, options that are not given are
+/// In JSON the model and its options are among the rest. Where a model is asked for, options that are not given are
 /// what goes with it, as in [`Config::of`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields, default)]

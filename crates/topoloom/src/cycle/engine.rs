@@ -379,7 +379,7 @@ impl SpinBarrier {
     }
 }
 
-/// Processor time of this thread, in seconds; 0 where the system does not tell.
+/// Processor time of this thread, in seconds; 0 where the system does not report it.
 fn thread_cpu_s() -> f64 {
     // Miri has no such clock.
     #[cfg(all(unix, not(miri)))]

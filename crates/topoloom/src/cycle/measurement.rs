@@ -83,7 +83,7 @@ pub struct Point {
     pub wall_s: f64,
     /// Seconds of processor time.
     pub cpu_s: f64,
-    /// The largest memory of the process so far, in bytes; 0 where the system does not tell.
+    /// The largest memory of the process so far, in bytes; 0 where the system does not report it.
     pub peak_rss_bytes: u64,
 }
 

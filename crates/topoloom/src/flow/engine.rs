@@ -376,7 +376,7 @@ impl<'a> Engine<'a> {
             self.place(control)?;
             self.settle();
             let Some(next) = self.next() else {
-                return Err(Error::Workload("some tasks wait for messages that nobody sends".to_owned()));
+                return Err(Error::Workload("some tasks wait for messages that no task sends".to_owned()));
             };
             self.instant(next, script)?;
         }

@@ -21,7 +21,7 @@ const COMPUTED: u32 = 1 << 31;
 /// Marks a cause that is a message when it has left its task, not when it has arrived.
 const LEFT: u32 = 1 << 30;
 
-/// What a run tells. The names are the keys of the JSON.
+/// The results of a run. The names are the keys of the JSON.
 #[derive(Debug, Clone, Serialize)]
 pub struct FlowResult {
     /// The time at which the last task was done.
@@ -34,7 +34,7 @@ pub struct FlowResult {
     pub local_messages: u64,
     /// Instants at which something was complete.
     pub events: u64,
-    /// How often the rate of a class of flows was found anew.
+    /// How often the rate of a class of flows was recomputed.
     pub rate_changes: u64,
     /// The most classes of flows under way at a time.
     pub most_classes: usize,

@@ -87,13 +87,13 @@ fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
                 (Thing::Node, Thing::Node) => {
                     return Err(Mistake::at(
                         line,
-                        format!("node {id} is connected to node {other}; a node hangs on a router"),
+                        format!("node {id} is connected to node {other}; a node is attached to a router"),
                     ));
                 }
             }
         }
         if head == Thing::Node && body.is_empty() {
-            return Err(Mistake::at(line, format!("node {id} hangs on no router")));
+            return Err(Mistake::at(line, format!("node {id} is attached to no router")));
         }
     }
     reader.finish()
@@ -106,7 +106,7 @@ impl Reader {
         match self.homes.insert(node, place) {
             Some(other) if other != place => {
                 let other = &self.raw.node_mut(other).name;
-                Err(Mistake::at(line, format!("node {node} hangs on router {router} and on router {other}")))
+                Err(Mistake::at(line, format!("node {node} is attached to router {router} and to router {other}")))
             }
             _ => Ok(()),
         }

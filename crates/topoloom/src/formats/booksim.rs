@@ -24,7 +24,7 @@ fn write(network: &Network, timing: &Timing) -> Result<String> {
     }
     Ok(format!(
         "// {spec}
-// BookSim's anynet routes by one shortest path a pair: it can deadlock where these make circles.
+// BookSim's anynet routes by one shortest path per pair: it can deadlock where these paths form cycles.
 topology = anynet;
 routing_function = min;
 network_file = {graph};

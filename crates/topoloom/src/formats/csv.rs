@@ -59,7 +59,7 @@ impl Columns {
             .find_map(both)
             .ok_or_else(|| Mistake::at(header.line, "router_a and router_b are missing"))?;
         if let Some(twice) = (1..keys.len()).find(|&at| !keys[at].is_empty() && keys[..at].contains(&keys[at])) {
-            return Err(Mistake::at(header.line, format!("the column '{}' stands there twice", header.field(twice))));
+            return Err(Mistake::at(header.line, format!("the column '{}' is listed twice", header.field(twice))));
         }
         Ok(Self {
             ends,
@@ -226,7 +226,7 @@ impl Reading {
     fn finish(mut self, notes: Vec<String>) -> Result<RawGraph, Mistake> {
         self.raw.notes.extend(notes);
         if !self.ports.are_numbers() {
-            self.raw.notes.push("ports have names: the links of a router stand in the order of the table".to_owned());
+            self.raw.notes.push("ports have names: the links of a router are in the order of the table".to_owned());
         }
         if !self.terminals.are_numbers() {
             self.raw.notes.push("terminals have names: they are numbered in the order of the table".to_owned());

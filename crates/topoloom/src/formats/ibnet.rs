@@ -177,7 +177,7 @@ fn read(bytes: &[u8]) -> std::result::Result<RawGraph, Mistake> {
         }
     }
     if subnet.records.is_empty() {
-        let what = "no Switch stands in it; it is not what ibnetdiscover prints";
+        let what = "it lists no Switch; it is not what ibnetdiscover prints";
         return Err(Mistake::whole(what));
     }
     let mut raw = subnet.raw()?;
@@ -246,7 +246,7 @@ impl<'t> Subnet<'t> {
     /// Takes a line of the last record.
     fn port(&mut self, content: &'t str, comment: &'t str, line: usize) -> std::result::Result<(), Mistake> {
         let last = self.records.last().map(|record| record.name);
-        let node = last.ok_or_else(|| Mistake::at(line, "a port stands before the first Switch or Ca"))?;
+        let node = last.ok_or_else(|| Mistake::at(line, "a port comes before the first Switch or Ca"))?;
         let cable = cable(node, content, comment, line)?;
         for end in &cable.ends {
             end.guid.map(|guid| self.guids.insert((end.node, end.port), guid));

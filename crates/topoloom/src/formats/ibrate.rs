@@ -74,7 +74,7 @@ impl Rates {
         let name = |ends: &Ends| format!("{} to {}", end(&ends[0]), end(&ends[1]));
         let torn = self.told.iter().filter(|(_, rates)| rates.iter().any(|rate| *rate != rates[0]));
         let torn: Vec<String> = torn.map(|((_, ends), rates)| format!("{} ({})", name(ends), joined(rates))).collect();
-        let differ = (!torn.is_empty()).then(|| format!("ends of a link tell different rates: {}", listed(&torn)));
+        let differ = (!torn.is_empty()).then(|| format!("ends of a link have different rates: {}", listed(&torn)));
         let of = |of_terminal: bool| {
             let told = self.told.iter().filter(move |((kind, _), _)| *kind == of_terminal);
             let slowest = |rates: &[Rate]| rates.iter().copied().min_by(|a, b| a.gbps().total_cmp(&b.gbps()));

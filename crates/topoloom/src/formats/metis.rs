@@ -82,7 +82,7 @@ fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
         }
     }
     if let Some((&(a, b), &(_, line))) = open.iter().min_by_key(|(_, (_, line))| *line) {
-        return Err(Mistake::at(line, format!("vertex {} lists {}, but not the other way", a + 1, b + 1)));
+        return Err(Mistake::at(line, format!("vertex {} lists {}, but not vice versa", a + 1, b + 1)));
     }
     if edges != header.edges {
         return Err(Mistake::at(line, format!("{} edges are promised, and {edges} are listed", header.edges)));

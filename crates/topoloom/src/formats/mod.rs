@@ -81,7 +81,7 @@ pub type Reader = fn(&[u8]) -> std::result::Result<RawGraph, Mistake>;
 pub struct Format {
     /// Its name, as `format=` and `--format` take it.
     pub name: &'static str,
-    /// The endings of file names that tell it, without the dot.
+    /// The endings of file names that select it, without the dot.
     pub endings: &'static [&'static str],
     /// One line for people.
     pub summary: &'static str,
@@ -181,14 +181,14 @@ pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
             FORMATS.iter().flat_map(|format| format.endings).map(|ending| format!(".{ending}")).collect();
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         Error::Spec(format!(
-            "the ending of '{path}' tells no format; end it in one of {}, or name the format: {}",
+            "the ending of '{path}' selects no format; end it in one of {}, or name the format: {}",
             endings.join(" "),
             names.join(", ")
         ))
     })
 }
 
-/// Writes `network` in `format`; returns the text, and a sentence for what of the network the format has no place for.
+/// Writes `network` in `format`; returns the text, and a sentence for what of the network the format cannot hold.
 ///
 /// # Errors
 /// [`Error::Spec`] if the format is only read, or cannot hold such a network.
@@ -196,7 +196,7 @@ pub fn write(network: &Network, format: &Format, timing: &Timing) -> Result<(Str
     let write = format.write.ok_or_else(|| Error::Spec(format!("the format {} is only read", format.name)))?;
     let lost = lost(network, format, timing);
     let note = (!lost.is_empty())
-        .then(|| format!("{}: the format {} has no place for {}", network.spec(), format.name, lost.join(", ")));
+        .then(|| format!("{}: the format {} cannot hold {}", network.spec(), format.name, lost.join(", ")));
     Ok((write(network, timing)?, note.into_iter().collect()))
 }
 
@@ -207,7 +207,7 @@ pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
     }
     let spec = network.written_as()?;
     Some(format!(
-        "{}: the format {} has no place for the family, its routings and its packaging; read it with as=({spec})",
+        "{}: the format {} cannot hold the family, its routings and its packaging; read it with as=({spec})",
         network.spec(),
         format.name
     ))

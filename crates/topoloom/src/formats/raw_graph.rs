@@ -352,7 +352,7 @@ impl RawGraph {
                 [false, true] => (b, a),
                 [true, true] => {
                     let [a, b] = [a, b].map(|end| &self.nodes[end as usize].name);
-                    let what = format!("terminals '{a}' and '{b}' are linked; a terminal hangs on a router");
+                    let what = format!("terminals '{a}' and '{b}' are linked; a terminal is attached to a router");
                     return Err(Mistake { line: link.line, what });
                 }
             };
@@ -361,7 +361,7 @@ impl RawGraph {
             let known = home[terminal as usize].replace(router);
             if known.is_some_and(|known| known != router || !self.directed) {
                 let name = &self.nodes[terminal as usize].name;
-                let what = format!("terminal '{name}' has a second link; a terminal hangs on one router");
+                let what = format!("terminal '{name}' has a second link; a terminal is attached to one router");
                 return Err(Mistake { line: link.line, what });
             }
         }
@@ -384,7 +384,7 @@ impl RawGraph {
                 (true, None) => {
                     return Err(Mistake {
                         line: node.line,
-                        what: format!("terminal '{}' hangs on no router", node.name),
+                        what: format!("terminal '{}' is attached to no router", node.name),
                     });
                 }
             }

@@ -17,7 +17,7 @@ fn what_a_format_holds_comes_back() {
         for format in FORMATS.iter().filter(|format| format.read.is_some()) {
             let (text, lost) = write(&network, format, &Timing::default()).expect("every format is written");
             if text.lines().count() < 2 && format.name == "csv" {
-                continue; // A table has no place for a router without links.
+                continue; // A table cannot hold a router without links.
             }
             let again = reread(format, &text);
             assert_eq!(again.num_routers(), network.num_routers(), "{spec} in {}", format.name);
@@ -44,7 +44,7 @@ fn what_is_lost_is_said() {
         write(&network, named(format).expect(format), &Timing::default()).expect("written").1.join("")
     };
     assert_eq!(lost("mesh:3x3", "graph6"), "");
-    assert!(lost("mesh:3x3,p=2", "edges").ends_with("the format edges has no place for terminals (read it with p=2)"));
+    assert!(lost("mesh:3x3,p=2", "edges").ends_with("the format edges cannot hold terminals (read it with p=2)"));
     assert!(lost("fattree:k=2,levels=2", "graph6").contains("terminals (4 on 2 of the routers), classes of links"));
     assert!(lost("torus:2x2,double=true", "graph6").contains("parallel links (4 links are left out)"));
     assert!(lost("hyperx:2x2,tile=2x2", "csv").contains("the ids of terminals"));
@@ -58,7 +58,7 @@ fn an_ending_tells_the_format() {
     assert_eq!(of_path("a/b.GraphML", None).expect("known").name, "graphml");
     assert_eq!(of_path("a/b.txt", Some("metis")).expect("known").name, "metis");
     let sentence = of_path("cluster", None).expect_err("no ending").to_string();
-    assert!(sentence.contains("'cluster' tells no format") && sentence.contains(".graphml"), "{sentence}");
+    assert!(sentence.contains("'cluster' selects no format") && sentence.contains(".graphml"), "{sentence}");
 }
 
 /// The digest that FIPS 180-2 gives for "abc".
@@ -172,6 +172,6 @@ fn a_slow_link_of_a_discovered_subnet_is_named() {
     );
     assert!(!found.contains("cables of terminals") && !found.contains("ends of a link"), "{found}");
     let host = text.replacen("lid 5 4xEDR", "lid 5 1xEDR", 1);
-    assert!(notes(&host).contains("ends of a link tell different rates: port 1 of 'leaf # 1'"), "{}", notes(&host));
+    assert!(notes(&host).contains("ends of a link have different rates: port 1 of 'leaf # 1'"), "{}", notes(&host));
     assert!(notes(&host).contains("1 of the cables of terminals are slower than most"), "{}", notes(&host));
 }

@@ -33,7 +33,7 @@ pub struct Layout {
     inside_m: Option<f64>,
 }
 
-/// A cabinet on the floor, for whoever reads the JSON.
+/// A cabinet on the floor, as JSON has it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cabinet {
     /// Its number.

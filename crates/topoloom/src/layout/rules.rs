@@ -26,7 +26,11 @@ pub const KEYS: &[Key] = &[
     Key::new("max-nodes", Kind::Or("none", &Kind::count(1)), "nodes of a rack at most, or none"),
     Key::new("order", Kind::Choice(Order::NAMES), Order::DOC),
     Key::new("cabinet", Kind::Cabinet, Packing::DOC),
-    Key::new("nodes", Kind::count(1), "terminals a node-only cabinet (default: terminals stand with their routers)"),
+    Key::new(
+        "nodes",
+        Kind::count(1),
+        "terminals per node-only cabinet (default: terminals share the cabinets of their routers)",
+    ),
     Key::new("width", Kind::Metres(MOST_M), "metres from a rack to the next one in its row"),
     Key::new(
         "depth",

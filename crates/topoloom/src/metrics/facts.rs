@@ -17,7 +17,7 @@ pub struct Facts {
     pub spec: String,
     /// Its family.
     pub family: String,
-    /// The SHA-256 of the file or graph that the network comes from, if a spec alone does not tell what it is.
+    /// The SHA-256 of the file or graph that the network comes from, if its spec does not identify it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_sha256: Option<String>,
     /// What was noticed when the network was read: parallel links, renumbered ids.

@@ -367,7 +367,7 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             if hops as usize > 4 * self.network.num_routers() + 64 {
-                return Err(self.lost(active[0], target, "leads packets round in circles at"));
+                return Err(self.lost(active[0], target, "leads packets in a cycle at"));
             }
             for &at in &active {
                 let mut states = std::mem::take(&mut self.here[at.index()]);
@@ -410,9 +410,6 @@ impl<'a> Walk<'a> {
     }
 
     fn lost(&self, at: RouterId, target: RouterId, what: &str) -> Error {
-        Error::Routing(format!(
-            "{}: the routing {what} router {at}, on the way to router {target}",
-            self.network.spec()
-        ))
+        Error::Routing(format!("{}: the routing {what} router {at}, towards router {target}", self.network.spec()))
     }
 }

@@ -49,7 +49,7 @@ pub fn route_lengths(network: &Network, routing: &AnyRouting, seed: u64) -> Resu
     let pairs = sources.len() as u64 * all;
     if pairs > MOST_PAIRS {
         return Err(Error::TooLarge(format!(
-            "{}: {pairs} ways between terminals would have to be walked; at most {MOST_PAIRS} are",
+            "{}: {pairs} paths between terminals would have to be walked; at most {MOST_PAIRS} are",
             network.spec()
         )));
     }
@@ -62,7 +62,7 @@ pub fn route_lengths(network: &Network, routing: &AnyRouting, seed: u64) -> Resu
         for &(target, end) in terminals.iter().filter(|(target, _)| *target != source) {
             let hops = match told {
                 _ if router == end => 0,
-                true => routing.hops(router, end).expect("it told others"),
+                true => routing.hops(router, end).expect("it counted others"),
                 false => {
                     path.clear();
                     let mut rng: Rng = paths.stream(source, target);

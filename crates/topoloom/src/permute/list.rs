@@ -167,7 +167,7 @@ impl Columns {
             let names = [heading(name), heading(&other_name(name))];
             let mut places = (0..keys.len()).filter(|&at| names.contains(&keys[at]));
             match (places.next(), places.next()) {
-                (Some(_), Some(_)) => Err(format!("the column {name} stands there twice")),
+                (Some(_), Some(_)) => Err(format!("the column {name} is listed twice")),
                 (place, _) => Ok(place),
             }
         };
@@ -370,7 +370,7 @@ impl<'a> Reading<'a> {
             cabling.ends(cable).into_iter().enumerate().for_each(|(side, plug)| listed[plug as usize] = (row, side));
         }
         match self.terminals.len() {
-            0 => notes.push("no cable leads to a terminal: bandwidth is that of one terminal a switch".to_owned()),
+            0 => notes.push("no cable leads to a terminal: bandwidth is that of one terminal per switch".to_owned()),
             1 => notes.push("the cable of a terminal stays where it is".to_owned()),
             terminals => notes.push(format!("{terminals} cables of terminals stay where they are")),
         }

@@ -18,7 +18,7 @@ use crate::rng::Rng;
 
 pub(super) const DOR: RoutingInfo = RoutingInfo {
     name: "dor",
-    summary: "dimensions in order; on a torus the shorter way round, ties by coin; in subtori to the uplink, over the \
+    summary: "dimensions in order; on a torus the shorter direction, ties by coin; in subtori to the uplink, over the \
               upper network, and on in the other subtorus",
     offered: Availability::ByFamily,
     classes: "1; torus 2 (dateline), or 1 with bubbles; subtori 4, or 2 up to a side of 3",
@@ -72,7 +72,7 @@ pub(super) const DOR: RoutingInfo = RoutingInfo {
         };
         match (bubble, dateline, minimal) {
             ("on", _, AnyMinimal::Torus(_)) if options.text("dateline") == Some("on") => {
-                Err(options.mistake("bubbles stand in for the dateline; leave out one of the two"))
+                Err(options.mistake("bubbles replace the dateline; leave out one of the two"))
             }
             ("on", _, AnyMinimal::Torus(order)) => Ok(Some(AnyRouting::new(Bubble(Min(order.without_dateline()))))),
             ("on", ..) => Err(options.mistake("only a torus has rings to keep bubbles in")),

@@ -1,6 +1,6 @@
 //! Clusters: out of a host by one of its interfaces, over the fabric by any routing that it offers, and into the other host.
 //!
-//! Within a host packets take shortest ways, and of these the widest. Which interface a packet leaves by is drawn at its start; by which it gets into
+//! Within a host packets take shortest paths, and of these the widest. Which interface a packet leaves by is drawn at its start; by which it gets into
 //! the other host, when it leaves its own: the nearest to its destination among those that the fabric joins with it. The
 //! fabric's routing begins at the first router of the fabric, and knows nothing of hosts.
 //!
@@ -488,9 +488,7 @@ fn widths(host: &Host, target: u32, distances: &[Vec<u32>]) -> Vec<f64> {
 fn check_fabric(cluster: &Cluster, routing: &AnyRouting, name: &str) -> std::result::Result<(), String> {
     let fabric = &cluster.fabric;
     if routing.by_terminal() || routing.keeps_bubbles() || routing.traffic_groups() > 1 {
-        return Err(format!(
-            "{name} goes by terminals, bubbles or groups of packets of its own, which a cluster has not"
-        ));
+        return Err(format!("{name} uses terminals, bubbles or groups of packets of its own, which a cluster has not"));
     }
     let most = NOT_BEGUN;
     if fabric.num_routers() as u32 > most {
@@ -647,7 +645,7 @@ impl HostRouting {
     /// Host and part of a source and of a destination.
     fn ends(&self, src: RouterId, dst: RouterId) -> ([u32; 2], [u32; 2]) {
         let of = |router| {
-            let (host, part) = self.cluster.part(router).expect("terminals hang on accelerators");
+            let (host, part) = self.cluster.part(router).expect("terminals are on accelerators");
             [host, part]
         };
         (of(src), of(dst))

@@ -50,7 +50,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
             "equations",
             Kind::Choice(&["corrected", "printed"]),
             "corrected: probabilities that cannot be below zero (default); printed: equations (9) and (10) as they \
-             stand in the paper, whatever `ties`",
+             appear in the paper, whatever `ties`",
         ),
     ],
     build,

@@ -16,7 +16,7 @@ use crate::watch;
 
 pub(super) const TABLE: RoutingInfo = RoutingInfo {
     name: "table",
-    summary: "tables of one's own: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), tables of cards (export \
+    summary: "custom tables: a CSV of at,destination,port[,class], an OpenSM dump (dump_lfts), tables of cards (export \
               --format extoll), or from Python",
     offered: Availability::Anywhere,
     classes: "those in the table",

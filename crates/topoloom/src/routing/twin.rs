@@ -23,7 +23,7 @@ const TIES: Key = Key::new(
     Kind::Choice(&TIE_RULES),
     "where both ways round are as long: source (default): - from card 0, + from card 1 (in the split dimension - if all \
      ascend, as in dort); middle: so in the split dimension, + in others; plus: always +; wrong: the opposite of source; \
-     coin; none: refused",
+     coin; none: rejected",
 );
 /// The words of [`TIES`].
 const TIE_RULES: [&str; 6] = ["source", "middle", "plus", "wrong", "coin", "none"];

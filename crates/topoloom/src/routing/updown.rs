@@ -18,7 +18,7 @@ use crate::watch;
 
 pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
     name: "updown",
-    summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest ways up a tree of all \
+    summary: "trees: up by outputs that the source fixes, then down; elsewhere up*/down*: shortest paths up a tree of all \
               links and down again, around a root chosen for short ways",
     offered: Availability::Anywhere,
     classes: "1",
@@ -38,7 +38,7 @@ pub(super) const UPDOWN: RoutingInfo = RoutingInfo {
 pub(super) const ROOT: Key = Key::new(
     "root",
     Kind::count(0),
-    "the router at the root (default: the one with the shortest ways among candidates)",
+    "the router at the root (default: the one with the shortest paths among candidates)",
 );
 
 /// The root that the user asks for.

@@ -62,7 +62,7 @@ impl Proof {
     pub fn refuse_unsafe(&self) -> Result<()> {
         let what = match (self.deadlock_free, self.unserved_pairs) {
             (true, 0) => return Ok(()),
-            (true, pairs) => format!("leaves {pairs} pairs of routers without a way"),
+            (true, pairs) => format!("leaves {pairs} pairs of routers unreachable"),
             (false, _) => "can deadlock".to_owned(),
         };
         Err(Error::Routing(format!(

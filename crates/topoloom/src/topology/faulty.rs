@@ -24,7 +24,7 @@ pub(super) const FAMILY: Family = Family {
 fn build(params: &Params) -> Result<Network> {
     let failures = Failures::of(params)?;
     let base = params.text(BASE.name).and_then(bracketed).filter(|base| !base.trim().is_empty());
-    let wanted = || params.mistake(format!("the network must stand at the end, in brackets: '{}'", FAMILY.example));
+    let wanted = || params.mistake(format!("the network must be at the end, in brackets: '{}'", FAMILY.example));
     let intact = super::build(base.ok_or_else(wanted)?).map_err(|error| named(params, error))?;
     failures.leave(&intact, params.spec().to_owned()).map_err(|error| named(params, error))
 }

@@ -32,13 +32,13 @@ pub(super) static FIGURES: &[Fact] = &[
     Fact { name: "radix", doc: "ports in use of the largest switch", of: |n| count(n.bought().radix()) },
     Fact {
         name: "network_radix",
-        doc: "links of a switch to others, at the most",
+        doc: "at most so many links of a switch to others",
         of: |n| count(n.bought().network_radix()),
     },
     Fact { name: "levels", doc: "levels of switches", of: levels },
     Fact { name: "groups", doc: "groups of switches", of: groups },
     Fact { name: "group_routers", doc: "switches of a group", of: |n| group_size(n).map(f64::from) },
-    Fact { name: "pair_links", doc: "links between two groups, at the least", of: pair_links },
+    Fact { name: "pair_links", doc: "at least so many links between two groups", of: pair_links },
     Fact { name: "link_gbps", doc: "Gb/s of the fastest link between switches, in one direction", of: link_gbps },
     Fact { name: "injection_gbps", doc: "Gb/s of a terminal into the fabric", of: Network::injection_gbps },
     Fact { name: "host_gbps", doc: "Gb/s of a host into the fabric", of: host_gbps },
@@ -164,7 +164,7 @@ pub struct MachineFacts {
     pub endpoint: Option<String>,
     /// True unless it is the whole machine.
     pub is_scaled: bool,
-    /// What no source tells.
+    /// Assumptions without a source.
     pub assumptions: Vec<String>,
     /// Its figures.
     pub figures: Vec<BuiltFigure>,

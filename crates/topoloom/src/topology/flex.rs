@@ -96,7 +96,7 @@ fn notes(nx: u32, ny: u32, layers: u32) -> Vec<String> {
     let small = (side < 3).then(|| format!("a side is {side}; the diameters of FleX are for sides of 3 or more"));
     let thin = (layers == 2).then(|| "there are two layers, and half the links that a router has with more".to_owned());
     let tables = (side < 3 || layers != 3).then(|| {
-        "minimal routing goes by tables: Algorithm 1 of FleX is for three layers and sides of 3 or more".to_owned()
+        "minimal routing uses tables: Algorithm 1 of FleX is for three layers and sides of 3 or more".to_owned()
     });
     [small, thin, tables].into_iter().flatten().collect()
 }

@@ -54,7 +54,7 @@ pub struct Host {
     pub summary: String,
     /// Where its numbers are from.
     pub source: String,
-    /// What no source tells.
+    /// Assumptions without a source.
     pub assumptions: Vec<String>,
     /// Accelerators or sockets: its terminals, and its first parts.
     pub accelerators: u32,

@@ -150,7 +150,7 @@ pub struct Machine {
     pub scaled: String,
     /// What sending and receiving costs, as `--endpoint` takes it, where that was published.
     pub endpoint: Option<String>,
-    /// What no source tells.
+    /// Assumptions without a source.
     pub assumptions: Vec<String>,
     /// The keys that it is scaled by.
     pub scale: Vec<Scale>,

@@ -22,7 +22,7 @@ use crate::provenance::{DistanceSummary, Optimisation, Permutation, Trial};
 
 pub(super) const FAMILY: Family = Family {
     name: "permuted",
-    summary: "another network whose cables exchange ends at random within cabinets: shorter ways, no more cable",
+    summary: "another network whose cables exchange ends at random within cabinets: shorter paths, no more cable",
     sizes: None,
     keys: &[
         Key::new(BASE.name, Kind::Network, "how, and the other network; stands first: two-cab(torus:64x64)"),
@@ -87,7 +87,7 @@ impl Permutation {
             );
         }
         format!(
-            "trial {} of {} is the best: {} exchanges {cabinets} moved {} ends of cables, {} were refused, {} discarded \
+            "trial {} of {} is the best: {} exchanges {cabinets} moved {} ends of cables, {} were rejected, {} discarded \
              because they would have disconnected the network; the average distance {chance}{}",
             self.best_trial + 1,
             self.trials.len(),

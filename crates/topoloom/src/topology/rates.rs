@@ -11,7 +11,7 @@ const DELAY: Kind = Kind::Delay("350ns");
 
 /// The keys of links, which every family takes beside its own.
 pub const LINK_KEYS: &[Key] = &[
-    Key::new("rate", RATE, "what links carry in each direction, as in 400G (default: nothing is said, all are alike)"),
+    Key::new("rate", RATE, "what links carry in each direction, as in 400G (default: none, all are alike)"),
     Key::new("delay", DELAY, "how long a bit takes over a link, as in 350ns (default: what a run says)"),
     Key::new("rate.terminal", RATE, "the rate of terminals' links"),
     Key::new("rate.local", RATE, "the rate of local links"),
@@ -132,9 +132,7 @@ pub(super) fn check_whole(network: Network, wrong: impl FnOnce(String) -> Error)
     let Some((_, port)) = without else { return Ok(network) };
     let [key, _] = keys_of(port.class);
     let links = port.class.name();
-    Err(wrong(format!(
-        "some links have a rate, but {links} links have none; give {key}, or rate for all links of which nothing else is said"
-    )))
+    Err(wrong(format!("some links have a rate, but {links} links have none; give {key}, or rate for all other links")))
 }
 
 #[cfg(test)]

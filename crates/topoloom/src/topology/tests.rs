@@ -15,7 +15,7 @@ fn mistake(spec: &str) -> String {
 fn edges(network: &Network) -> Vec<(u32, u32)> {
     let router = |port: crate::network::PortId| network.ports()[port.index()].router.0;
     let mut edges: Vec<_> = network.links().iter().map(|link| (router(link.ends[0]), router(link.ends[1]))).collect();
-    assert!(edges.iter().all(|(a, b)| a < b), "ends stand in order");
+    assert!(edges.iter().all(|(a, b)| a < b), "ends are in order");
     edges.sort_unstable();
     edges
 }
@@ -53,7 +53,7 @@ fn check_ports(network: &Network) {
         let ports = network.ports_of(router);
         assert!(ports.iter().all(|port| port.router == router));
         let links_follow = ports.is_sorted_by_key(|port| !matches!(port.peer, Peer::Terminal(_)));
-        assert!(links_follow, "terminals stand before links");
+        assert!(links_follow, "terminals come before links");
     }
 }
 

@@ -19,7 +19,7 @@ pub const KEYS: &[Key] = &[
     Key::new("per-byte", Kind::Time("0.02ns"), "G: what each byte takes at its terminal, at least (default 0s)"),
     Key::new("rendezvous", Kind::Bytes, "S: longer messages wait for a request and its answer (default: none do)"),
     Key::new("header", Kind::Bytes, "bytes that each packet carries beside its data (default: none)"),
-    Key::new("packet", Kind::Bytes, "bytes of data of a packet at the most, for header (default 4KiB)"),
+    Key::new("packet", Kind::Bytes, "at most so many bytes of data in a packet, for header (default 4KiB)"),
     Key::new("reduce", Kind::Time("0.1ns"), "what a task that receives takes for each byte (default 0s)"),
 ];
 
@@ -49,7 +49,7 @@ pub struct Endpoint {
     pub rendezvous: Option<u64>,
     /// Bytes of a packet beside its data.
     pub header: u64,
-    /// Bytes of data of a packet, at the most.
+    /// At most so many bytes of data in a packet.
     pub packet: u64,
     /// Seconds that a task that receives takes for each byte.
     pub reduce_s: f64,

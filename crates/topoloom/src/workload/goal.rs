@@ -158,14 +158,14 @@ impl Reader {
     fn begin(&mut self, line: usize, number: &str) -> std::result::Result<(), String> {
         let rank = self.rank_id(number)?;
         if let Some(before) = self.seen.insert(rank, line) {
-            return Err(format!("rank {rank} stands on line {before} already"));
+            return Err(format!("rank {rank} is on line {before} already"));
         }
         self.rank = Some((rank, false));
         Ok(())
     }
 
     fn rank_id(&self, text: &str) -> std::result::Result<u32, String> {
-        let ranks = self.ranks.ok_or("num_ranks must stand before the first rank")?;
+        let ranks = self.ranks.ok_or("num_ranks must come before the first rank")?;
         if text == "*" {
             return Err("rank is '*'; every message here has one sender and one receiver".to_owned());
         }
@@ -272,7 +272,7 @@ impl Reader {
             let &&(source, target, tag) = channel;
             let (sends, receives) = halves(channel);
             if let Some(&(_, line, _)) = receives.get(sends.len()) {
-                let what = format!("rank {target} receives from rank {source} with tag {tag} what nobody sends");
+                let what = format!("rank {target} receives from rank {source} with tag {tag} what no rank sends");
                 return Err((Some(line), what));
             }
         }
@@ -280,7 +280,7 @@ impl Reader {
             let &(source, target, tag) = channel;
             let (sends, receives) = halves(channel);
             if let Some(&(_, line, _)) = sends.get(receives.len()) {
-                let what = format!("rank {source} sends to rank {target} with tag {tag} what nobody receives");
+                let what = format!("rank {source} sends to rank {target} with tag {tag} what no rank receives");
                 return Err((Some(line), what));
             }
             for (&(send, sent, bytes), &(receive, line, room)) in sends.iter().zip(receives) {

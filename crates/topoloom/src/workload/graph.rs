@@ -133,7 +133,7 @@ impl GraphBuilder {
         match circle.first() {
             None => Ok(workload),
             Some(first) => Err(Error::Workload(format!(
-                "{spec}: these wait for each other for ever: {} -> {first}",
+                "{spec}: these wait for each other without end: {} -> {first}",
                 circle.join(" -> ")
             ))),
         }

@@ -144,7 +144,7 @@ fn blocks(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>
 
 fn tiles(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
     let Some(grid) = workload.grid() else {
-        return Err(keys.mistake(format_args!("the tasks of {} stand on no grid", workload.spec())));
+        return Err(keys.mistake(format_args!("the tasks of {} are on no grid", workload.spec())));
     };
     let Some(size) = keys.sides("size") else {
         return Err(keys.mistake("size is missing; write it like tiles:size=2x2x2"));

@@ -41,7 +41,7 @@ fn build(request: &Request) -> Result<Workload> {
     let others = tasks - 2;
     let partners = match (request.part("share"), request.unless_word::<u32>("partners")) {
         (Some(_), Some(_)) => {
-            return Err(request.mistake("share and partners are given; one of them tells the shuffle"));
+            return Err(request.mistake("share and partners are given; one of them sets the shuffle"));
         }
         (Some(share), None) => Partners::Likely(share),
         (None, None) => Partners::Some(PARTNERS.min(others)),

@@ -18,7 +18,7 @@ pub struct AppInfo {
     pub summary: &'static str,
     /// The keys it takes, written `name:key=value,…`, with their meaning.
     pub keys: &'static [Key],
-    /// What stands behind the name instead of keys, such as FILE.
+    /// The positional argument behind the name, such as FILE.
     pub argument: Option<&'static str>,
     pub(super) build: fn(&Request) -> Result<Workload>,
 }

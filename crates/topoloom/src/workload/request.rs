@@ -136,7 +136,9 @@ impl<'a> Request<'a> {
             return Err(self.mistake(format_args!("{what} asks for {tasks} tasks; there is room for {room}")));
         }
         if tasks < 2 {
-            return Err(self.mistake(format_args!("{tasks} tasks have nobody to send to; two at least are needed")));
+            return Err(
+                self.mistake(format_args!("{tasks} tasks have no other task to send to; at least two are needed"))
+            );
         }
         Ok(())
     }
@@ -183,7 +185,7 @@ impl<'a> Request<'a> {
     pub fn grid(&self, dimensions: std::ops::RangeInclusive<usize>) -> Result<Option<Grid>> {
         let Some(sides) = self.sides("grid") else { return Ok(None) };
         if self.has("tasks") {
-            return Err(self.mistake("tasks and grid are given; the grid tells the number of tasks"));
+            return Err(self.mistake("tasks and grid are given; the grid sets the number of tasks"));
         }
         if !dimensions.contains(&sides.len()) {
             let (least, most) = dimensions.into_inner();

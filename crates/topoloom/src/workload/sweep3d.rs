@@ -20,7 +20,7 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new(
             "reading",
             Kind::Choice(&["paper", "inrflow"]),
-            "paper (default), or inrflow: the last task tells the first before the next sweep",
+            "paper (default), or inrflow: the last task notifies the first before the next sweep",
         ),
     ],
     argument: None,

@@ -107,7 +107,7 @@ fn build(request: &Request, kind: &Kind) -> Result<Workload> {
     let (tasks, rounds, mut rng) = (request.tasks()?, request.count("rounds").unwrap_or(1), request.rng(1));
     let each = request.count("each");
     if each.is_some() && request.text("messages").is_some() {
-        return Err(request.mistake("messages and each are given; one of them tells how many there are"));
+        return Err(request.mistake("messages and each are given; one of them sets their number"));
     }
     let drawn = request.count("messages").unwrap_or(tasks);
     let messages = each.map_or(drawn.into(), |each| u64::from(each) * u64::from(tasks));

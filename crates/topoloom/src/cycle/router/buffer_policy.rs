@@ -45,7 +45,7 @@ impl Buffers {
         if reserve == 0 {
             return Err(Error::Config(
                 "buffers=shared:0 leaves VCs without a place of their own, and packets could wait for each other \
-                 for ever; give each VC at least 1 flit"
+                 without end; give each VC at least 1 flit"
                     .to_owned(),
             ));
         }

@@ -297,7 +297,7 @@ impl<'a> Making<'a> {
                     let (rank, [begins, _]) = meeting.members[0];
                     let place = self.nodes[begins as usize].1;
                     let group = group.as_ref().map_or("all ranks".to_owned(), |name| format!("the group {name}"));
-                    let what = format!("waits for ever: rank {missing} never comes to this collective of {group}");
+                    let what = format!("waits without end: rank {missing} never comes to this collective of {group}");
                     return Err(Err(self.wrong(rank, place, &what)));
                 }
                 self.collective(request, asked, channel, &meeting).map_err(Ok)?;

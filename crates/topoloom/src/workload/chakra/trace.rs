@@ -67,7 +67,7 @@ impl Trace {
                 .map_err(|error| format!("what stands {} is no node: {error}", at(this.steps.len())))?;
             let step = read_node(node).map_err(|(id, name, what)| format!("node {id} ({name}) {what}"))?;
             if this.places.insert(step.id, this.steps.len() as u32).is_some() {
-                return Err(format!("node {} ({}) stands there twice", step.id, step.name));
+                return Err(format!("node {} ({}) is listed twice", step.id, step.name));
             }
             this.steps.push(step);
         }

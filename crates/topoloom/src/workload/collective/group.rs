@@ -115,7 +115,7 @@ fn ranks(request: &Request, text: &str, tasks: u32) -> Result<Vec<u32>> {
         return Err(request.mistake(format_args!("group names rank {} twice", twice[0])));
     }
     if members.len() < 2 {
-        return Err(request.mistake("group has one rank, which has nobody to send to; two at least are needed"));
+        return Err(request.mistake("group has one rank, which has no other rank to send to; at least two are needed"));
     }
     Ok(members)
 }

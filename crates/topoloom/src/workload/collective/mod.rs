@@ -157,7 +157,7 @@ pub(super) const SEND_RECV: AppInfo = AppInfo {
 
 pub(super) const BARRIER: AppInfo = AppInfo {
     name: "barrier",
-    summary: "no task goes on before all have come",
+    summary: "no task continues before all have arrived",
     keys: &[
         TASKS,
         Key::new("size", Kind::Bytes, "bytes of a message (default 8B)"),

@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
             }
             left = waiting;
             if left.len() == before {
-                return Err((self.schedule.step(left[0]).line, "this step waits for ever".to_owned()));
+                return Err((self.schedule.step(left[0]).line, "this step waits without end".to_owned()));
             }
         }
         Ok(())

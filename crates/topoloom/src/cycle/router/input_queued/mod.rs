@@ -435,7 +435,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     #[inline(always)]
     fn credit(&mut self, vc: u32) {
         let output = &mut self.outputs[vc as usize];
-        debug_assert!(output.occupancy > 0, "a credit that nobody has spent");
+        debug_assert!(output.occupancy > 0, "a credit that was not spent");
         let was_shared = KIND == GENERAL && output.occupancy > self.policy.reserve;
         output.occupancy -= 1;
         if self.decides_again() {

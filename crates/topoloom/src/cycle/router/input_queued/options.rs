@@ -125,7 +125,7 @@ const KEYS: &[Key] = &[
         name: "priority",
         kind: Kind::Choice(&["none", "transit", "age"]),
         unless: Unless::Own(Value::Text(Cow::Borrowed("none"))),
-        doc: "who is allocated VCs and the switch before others: none, transit (packets from other routers before those of \
+        doc: "which packets get VCs and the switch first: none, transit (packets from other routers before those of \
               the router's own terminals), or age (packets created earlier)",
     },
 ];
@@ -141,7 +141,7 @@ pub enum Allocator {
     Wavefront,
 }
 
-/// Who is allocated VCs and the switch before others; among equals turns decide, as without a priority.
+/// Which packets are allocated VCs and the switch first; among equals turns decide, as without a priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Priority {
     /// All are equal.

@@ -271,7 +271,7 @@ impl RouterModel for Voq {
     fn credit(&mut self, vc: u32) {
         let port = (vc >> self.log) as usize;
         let taken = &mut self.taken[vc as usize];
-        debug_assert!(*taken > 0, "a credit that nobody has spent");
+        debug_assert!(*taken > 0, "a credit that was not spent");
         let before = u32::from(*taken);
         *taken -= 1;
         self.ports[port].shared -= self.policy.shared(before) - self.policy.shared(before - 1);
