@@ -32,7 +32,7 @@ $(BIN)/maturin: | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
 
 $(STAMP): pyproject.toml $(RUST_SOURCES) | $(BIN)/maturin
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras plot,report,studies,cluster,dev
 	@touch $@
 
 .PHONY: demo
@@ -57,6 +57,10 @@ fuzz: setup ## Give random input of every kind to the commands: make fuzz SECOND
 		$(abspath $(BIN))/python $(abspath tests/fuzz/runner.py) $$target --seed $(SEED) \
 			--seconds $$(($(SECONDS) / 4)) || { failed=1; echo "the last case is in target/fuzz/case.json"; }; \
 	done; exit $${failed:-0}
+
+.PHONY: test-wheel
+test-wheel: setup ## Install the wheel without extras into a fresh environment and use it: minutes
+	$(BIN)/python -m pytest tests/external -m wheel -s
 
 .PHONY: test-page
 test-page: setup ## Compile and test the Rust of one page: a topology in one file and one line
@@ -117,8 +121,8 @@ lint: setup lint-generated ## Check format, lints and types, of Rust and of Pyth
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 crates/topoloom/src/topology/*.rs # cargo sees no files that a macro declares
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets -- -D warnings
-	$(BIN)/ruff format --check python tests examples
-	$(BIN)/ruff check python tests examples
+	$(BIN)/ruff format --check python tests examples docs/hooks
+	$(BIN)/ruff check python tests examples docs/hooks
 	$(BIN)/mypy
 
 .PHONY: lint-workflows
@@ -133,6 +137,12 @@ audit: setup ## Look for known vulnerabilities in all dependencies, Rust's and P
 miri: ## Run tests of the engine under Miri, which finds undefined behaviour: minutes; with Rust's nightly
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo "Miri is not installed: rustup toolchain install nightly -c miri -c rust-src" >&2; exit 1; }
 	MIRIFLAGS='-Zmiri-isolation-error=hide -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows' cargo +nightly miri test -p topoloom --lib --target-dir target/miri -- $(MIRI_TESTS)
+
+.PHONY: site
+site: setup ## Build the site: target/site/index.html; every link is checked
+	$(BIN)/python -c 'import material, mkdocstrings_handlers.python' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5' 'mkdocstrings-python>=1.10'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir target/site
 
 .PHONY: docs
 docs: ## Build the engine's API pages: target/doc/topoloom/index.html

@@ -144,8 +144,8 @@ class Network:
     ) -> tuple[str, list[str]]:
         """
         The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
-        and a sentence on what the format cannot hold. ``names`` are those of terminals, ``beside`` the name of the
-        file with the graph, for formats that have a place for them.
+        and a sentence on what the format cannot hold. ``names`` are those of terminals, ``beside`` the name of the file
+        with the graph, for formats that have a place for them.
         """
     def unwritten(self, form: str) -> str | None:
         """A sentence on what a file of a format cannot say of the family, if it cannot."""

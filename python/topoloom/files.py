@@ -24,6 +24,7 @@ from typing import BinaryIO
 
 from topoloom import _core
 from topoloom._core import TopoloomError, available_memory
+from topoloom.libraries import require
 
 READING_COST = 12
 """Bytes of memory that a byte of a file may cost where all of it is read and taken apart."""
@@ -101,14 +102,16 @@ class Kind:
     Attributes:
         name: What it is called, as in "report of topoloom".
         begins: Whether the first :data:`HEAD` bytes of a file may be those of one of that kind.
+        needs: Optional libraries that write it.
     """
 
     name: str
     begins: Callable[[bytes], object]
+    needs: tuple[str, ...] = ()
 
 
-def _kind(name: str, head: bytes) -> Kind:
-    return Kind(name, re.compile(rb"(?:\xef\xbb\xbf)?" + head, re.DOTALL | re.IGNORECASE).match)
+def _kind(name: str, head: bytes, needs: tuple[str, ...] = ()) -> Kind:
+    return Kind(name, re.compile(rb"(?:\xef\xbb\xbf)?" + head, re.DOTALL | re.IGNORECASE).match, needs)
 
 
 def table(name: str, columns: Sequence[str]) -> Kind:
@@ -116,9 +119,14 @@ def table(name: str, columns: Sequence[str]) -> Kind:
     return _kind(name, re.escape(",".join(columns)).encode() + rb"[,\r\n]")
 
 
-REPORT = _kind("report of topoloom", rb'\s*<!doctype html>.{0,4000}<meta name="generator" content="topoloom ')
+DRAWING = ("matplotlib", "networkx")
+REPORT = _kind(
+    "report of topoloom",
+    rb'\s*<!doctype html>.{0,4000}<meta name="generator" content="topoloom ',
+    ("jinja2", "plotly", *DRAWING),
+)
 SCRIPT = _kind("script for sbatch that topoloom wrote", rb"#!/bin/sh\n# Runs the study ")
-PARQUET = _kind("Parquet file", rb"PAR1")
+PARQUET = _kind("Parquet file", rb"PAR1", ("pyarrow",))
 ROWS = table("table of results", ("key", "kind", "spec"))
 CABLES = table("list of cables", ("router_a", "port_a", "cabinet_a"))
 BILL = table("bill of materials", ("part", "item", "ports"))
@@ -129,9 +137,9 @@ CALIBRATION = _kind("calibration of endpoints", rb'\s*\{\s*"topoloom_calibration
 CABLING = _kind("cabling list", rb"[^\n]*(switch|router)[ _-]?a[^\n]*\n")
 
 PICTURES = {
-    ".svg": _kind("SVG picture", rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]"),
-    ".png": _kind("PNG picture", rb"\x89PNG\r\n\x1a\n"),
-    ".pdf": _kind("PDF file", rb"%PDF-"),
+    ".svg": _kind("SVG picture", rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*(<!doctype svg[^>]*>\s*)?<svg[\s>]", DRAWING),
+    ".png": _kind("PNG picture", rb"\x89PNG\r\n\x1a\n", DRAWING),
+    ".pdf": _kind("PDF file", rb"%PDF-", DRAWING),
 }
 """Pictures, by the ending of their name."""
 
@@ -189,10 +197,13 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
     """Check, before anything runs, that a file may be written and can be; leave things as they were. None passes.
 
     Raises:
-        TopoloomError: The existing file may not be replaced by one of this kind.
+        TopoloomError: The existing file may not be replaced by one of this kind; a library that writes it is missing.
         OSError: A place that cannot be written to.
     """
-    if path is None or _is_stream(path):
+    if path is None:
+        return
+    require(*kind.needs)
+    if _is_stream(path):
         return
     _require_replaceable(path, kind, force=force)
     target = _target(path)

@@ -1,4 +1,4 @@
-"""Tests against other programs, each behind a marker of its own: make test-slurm, test-opensm, test-tools."""
+"""Tests against other programs, each behind a marker of its own: make test-slurm, test-opensm, test-tools, test-wheel."""
 
 from pathlib import Path
 
@@ -9,6 +9,7 @@ MARKERS = {
     "slurm": "needs Slurm's daemons; run with -m slurm",
     "opensm": "needs OpenSM and ibsim; run with -m opensm",
     "tools": "needs Graphviz, METIS, SimGrid and CAMINOS; run with -m tools",
+    "wheel": "builds the wheel and installs it; run with -m wheel",
 }
 
 

@@ -437,7 +437,7 @@ BAD_FILES = [
     ("graph", "3\n", "begins with"),
     ("graph", "2 1\n2\n", "2 vertices are promised, and 1 lines follow"),
     ("graph", "2 2\n2\n1\n", "2 edges are promised, and 1 are listed"),
-    ("graph", "2 1\n2\n\n", "line 2: vertex 1 lists 2, but not the other way"),
+    ("graph", "2 1\n2\n\n", "line 2: vertex 1 lists 2, but not vice versa"),
     ("graph", "2 1\n3\n1\n", "line 2: a neighbour is 3"),
     ("graph", "2 1\n1\n1\n", "vertex 1 lists itself"),
     ("graph", "2 1 7\n2\n1\n", "fmt is '7'"),

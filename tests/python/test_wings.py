@@ -95,7 +95,7 @@ def _wing(module: str) -> str:
 
 def _floors() -> list[list[str]]:
     """Return the wings as the page lists them, the uppermost first; those of a line do not import each other."""
-    block = re.search(r"each imports those below it alone:\n\n((?:    .+\n)+)", PAGE.read_text(encoding="utf-8"))
+    block = re.search(r"each imports only those below it:\n\n((?:    .+\n)+)", PAGE.read_text(encoding="utf-8"))
     assert block is not None
     return [re.findall(r"[\w_]+", line.partition("  #")[0]) for line in block[1].strip("\n").splitlines()]
 

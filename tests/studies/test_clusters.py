@@ -107,7 +107,7 @@ def test_dask_gives_what_this_machine_gives(cluster: LocalCluster, tmp_path: Pat
     assert rows[0].keys() == rows[1].keys() == {point.key for point in points}
     assert all(plain(rows[0][key]) == plain(rows[1][key]) for key in rows[0])
     assert told == [exposure(cluster.scheduler_address)]
-    assert f"{cluster.scheduler_address} is not encrypted: whoever reaches it can run code as you" in told[0]
+    assert f"{cluster.scheduler_address} is not encrypted: anyone who reaches it can run code as you" in told[0]
 
 
 def test_a_dask_worker_that_is_killed_means_work_again_and_nothing_else(cluster: LocalCluster, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ LayoutRules = Annotated[
     typer.Option(
         "--layout",
         metavar="NAME[:KEY=VALUE,…]",
-        help="Racks and their places: rack, the same for every family (the default); family, the packaging of each "
+        help="Racks and their places: rack, the same for every family (the default); family, the family's own "
         "packaging; or others, see: topoloom list layouts.",
     ),
 ]

@@ -14,7 +14,8 @@ from topoloom.design.funnel import Funnel, Outcome, Watcher
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.selection import Recommendation, recommend
 from topoloom.design.sensitivity import Turn, turns
-from topoloom.files import Page
+from topoloom.files import REPORT, Page
+from topoloom.libraries import require
 from topoloom.studies import Executor, Ledger, LocalExecutor
 
 
@@ -85,6 +86,7 @@ class Answer(Page):
 
     def to_html(self) -> str:
         """Return the report as HTML."""
+        require(*REPORT.needs)
         from topoloom.design.page import render_answer  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_answer(self)

@@ -17,6 +17,7 @@ from topoloom._core import TopoloomError
 from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES, Requirements, Shape
 from topoloom.layout.layouts import DEFAULT_LAYOUT
+from topoloom.libraries import require
 from topoloom.network.families import descriptions
 from topoloom.network.networks import Network
 from topoloom.simulation.options import check_whole
@@ -133,6 +134,7 @@ class Candidates(Sequence[Candidate]):
 
     def frame(self) -> "pd.DataFrame":
         """Return them as a data frame, one row a configuration."""
+        require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
         return pd.DataFrame([found.to_dict() for found in self._found])

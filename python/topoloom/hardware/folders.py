@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from topoloom.hardware.rows import Row, predictions_text, read_rows
+from topoloom.libraries import require
 
 if TYPE_CHECKING:
     from topoloom.hardware.calibration import Fits
@@ -50,6 +51,7 @@ def calibrate_folder(folder: Path) -> Calibrated:
     Raises:
         TopoloomError: A file that is missing or does not read, or a network that cannot be built.
     """
+    require("scipy")
     from topoloom.hardware.calibration import calibrate, fits_text  # noqa: PLC0415 - SciPy loads slowly
     from topoloom.hardware.machines import read_machines  # noqa: PLC0415 - NumPy loads slowly
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.libraries import require
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -80,6 +81,7 @@ def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str
 
 def from_edges(edges: Iterable[tuple[Hashable, Hashable]], p: int, label: str) -> GivenGraph:
     """Return the graph of `edges` as it crosses to the engine; see :meth:`topoloom.Network.from_edges`."""
+    require("networkx")
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
     graph = nx.MultiGraph()
@@ -148,6 +150,7 @@ def _said(prefix: str, wire: Wire) -> dict[str, float]:
 
 def to_networkx(core: _core.Network) -> "nx.MultiGraph":
     """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`."""
+    require("networkx")
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
     graph = nx.MultiGraph(spec=core.written_as() or core.spec)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.libraries import require
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,6 +101,7 @@ def _largest_factor(
     Rows: the capacity of every channel; then, for each source and each other router, what enters less what leaves is t
     times the demand.
     """
+    require("highspy")
     import highspy  # noqa: PLC0415 - loads slowly
     import numpy as np  # noqa: PLC0415 - loads slowly
 

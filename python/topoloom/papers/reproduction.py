@@ -10,6 +10,8 @@ from typing import Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError, unknown
+from topoloom.files import REPORT
+from topoloom.libraries import require
 from topoloom.papers.formulas import Formula, Lookups, NoValueError, Value
 from topoloom.papers.lookups import NotMeasuredError, PointLookup, ResultLookup, Row, about, check_conditions, matches
 from topoloom.papers.paper import (
@@ -175,6 +177,7 @@ class Reproduction:
 
     def to_html(self) -> str:
         """Return the paper's page."""
+        require(*REPORT.needs)
         from topoloom.papers.page import render_paper  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_paper(self)

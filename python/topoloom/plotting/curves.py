@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from topoloom.libraries import require
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -75,6 +77,7 @@ def plot(curves: ChartCurve | Iterable[ChartCurve], measure: Measure = "latency"
     Returns:
         A Plotly figure: ``figure.show()``, ``figure.write_html("curves.html")``.
     """
+    require("plotly")
     import plotly.graph_objects as go  # noqa: PLC0415 - loads slowly
 
     figure = go.Figure()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from topoloom._core import TopoloomError, unknown
 from topoloom.files import PICTURES, check_writable, picture, replacing
+from topoloom.libraries import require
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ def plain() -> Iterator[None]:
 
     Names of files and networks appear in pictures, and may have dollar signs.
     """
+    require("matplotlib")
     import matplotlib as mpl  # noqa: PLC0415 - loads slowly
 
     with mpl.rc_context({"svg.hashsalt": "topoloom", "text.parse_math": False}):

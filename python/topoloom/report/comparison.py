@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from topoloom import _core
-from topoloom.files import Page
+from topoloom.files import REPORT, Page
 from topoloom.layout.prices import price_list
+from topoloom.libraries import require
 from topoloom.network.networks import Network
 from topoloom.report.throughput import Shortfall, shortfalls
 from topoloom.simulation.curves import Curve
@@ -70,6 +71,7 @@ class Comparison(Page):
 
     def to_html(self) -> str:
         """Return the report as HTML."""
+        require(*REPORT.needs)
         from topoloom.report.rendering import render_report  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_report(self)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom.engine.results import SaturationBound
+from topoloom.libraries import require
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.points import ZERO_LOAD, Point, Units
 
@@ -143,6 +144,7 @@ class Curve:
 
     def frame(self) -> "pd.DataFrame":
         """Return the points as a data frame, one row a load, with network, routing and traffic."""
+        require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
         about = {"spec": self.spec, "routing": self.routing, "traffic": self.traffic, "seed": self.config["seed"]}

@@ -71,8 +71,8 @@ class RouterOptions(Options):
             VC), adaptive; unless given, adaptive with an adaptive routing, else all.
         allocator: The allocator of VCs and of the switch.
         iterations: Iterations of the allocator.
-        priority: Which packets get VCs and the switch first: none, transit (packets from other routers before
-            those of the router's own terminals), or age (packets created earlier); unless given, none.
+        priority: Which packets get VCs and the switch first: none, transit (packets from other routers before those of
+            the router's own terminals), or age (packets created earlier); unless given, none.
     """
 
     model: Literal["iq", "vct", "extoll"] = "iq"

@@ -23,6 +23,7 @@ from typing import Any
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.files import LEDGER as FILE
+from topoloom.libraries import require
 from topoloom.studies import parquet, repair
 from topoloom.studies.points import StudyPoint
 
@@ -129,6 +130,8 @@ class Ledger:
         self._loose: int | None = None
         self._heard: dict[int, tuple[float, float]] = {}
         self._only_read = not create
+        if create:
+            require("pyarrow")
         if folder.exists() and not folder.is_dir():
             raise TopoloomError(f"{folder} is a file; a store of results is a folder")
         if not (folder / FILE).exists():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
+from topoloom.libraries import require
 from topoloom.studies.measurements import MEASUREMENTS
 from topoloom.studies.points import StudyPoint, files_of
 
@@ -75,6 +76,7 @@ def _row(
 
 def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write a part, whole or not at all, on the disk when this returns."""
+    require("pyarrow")
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
 
     unfinished = path.with_suffix(".unfinished")
@@ -95,6 +97,7 @@ def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def table(rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
     """Return rows as an Arrow table; a value that a row lacks is null."""
+    require("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loads slowly
 
     names = list(dict.fromkeys([*FIXED, *(name for row in rows for name in row)]))
@@ -104,6 +107,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
 
 def _array(values: list[Any]) -> "pa.Array":
     """Return a column. Whole and broken numbers mix to the latter, anything else that differs to text."""
+    require("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loads slowly
 
     types = {type(value) for value in values if value is not None}
@@ -149,7 +153,10 @@ BATCH_ROWS = 5000
 
 def _batches(path: Path, names: Sequence[str] = ()) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of a part, many at a time, or these columns of them; all of the file is read."""
+    require("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loads slowly
+
+    require("pyarrow")
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
 
     try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from topoloom._core import TopoloomError, unknown
 from topoloom.engine.results import SaturationBound
 from topoloom.files import PARQUET, ROWS, replacing, write_file
+from topoloom.libraries import require
 from topoloom.plotting import Measure, plot
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import CYCLE_NS, EngineOptions
@@ -172,6 +173,7 @@ class Results:
 
     def frame(self) -> "pd.DataFrame":
         """Return a data frame, one row per point; options are columns named ``options.NAME``."""
+        require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
         return pd.DataFrame(self.with_options()).drop(columns=["options", "settings", "result"], errors="ignore")
@@ -185,6 +187,7 @@ class Results:
         """
         path = Path(path)
         if path.suffix == ".parquet":
+            require("pyarrow")
             import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
 
             with replacing(path, PARQUET, force=force) as file:

@@ -7,7 +7,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topoloom.files import Page
+from topoloom.files import REPORT, Page
+from topoloom.libraries import require
 from topoloom.plotting import write_makespans
 from topoloom.workload.gpcnet import Impact, impacts
 from topoloom.workload.results import WorkloadResult
@@ -88,12 +89,14 @@ class Workloads(Page):
 
     def frame(self) -> "pd.DataFrame":
         """Return a data frame, one row a result."""
+        require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
         return pd.DataFrame(self.to_dict())
 
     def plot(self) -> "go.Figure":
         """Return a bar chart of all makespans, in parts of the baseline's."""
+        require("plotly")
         import plotly.graph_objects as go  # noqa: PLC0415 - needed by those who draw only
 
         bars = [
@@ -115,6 +118,7 @@ class Workloads(Page):
 
     def to_html(self) -> str:
         """Return the report as HTML."""
+        require(*REPORT.needs)
         from topoloom.workload.page import render_workloads  # noqa: PLC0415 - the libraries of pages load slowly
 
         return render_workloads(self)

@@ -1,0 +1,56 @@
+"""Libraries that a bare installation lacks, and the extra that installs each.
+
+The core computes with NumPy alone. What draws, renders pages, keeps studies or solves linear programs calls
+:func:`require` before it imports its library, so that a missing one is one sentence.
+"""
+
+import sys
+from importlib.util import find_spec
+
+from topoloom._core import TopoloomError
+
+EXTRAS = {
+    "matplotlib": "plot",
+    "networkx": "plot",
+    "jinja2": "report",
+    "plotly": "report",
+    "highspy": "studies",
+    "pandas": "studies",
+    "pyarrow": "studies",
+    "scipy": "studies",
+    "dask_jobqueue": "cluster",
+    "distributed": "cluster",
+}
+"""The extra of each optional library, by the name under which it is imported."""
+
+
+def require(*libraries: str) -> None:
+    """Check that optional libraries are installed.
+
+    Args:
+        libraries: Names in :data:`EXTRAS`.
+
+    Raises:
+        TopoloomError: One is missing; the message has the command that installs its extra.
+
+    >>> require("networkx")
+    """
+    for library in libraries:
+        if library not in sys.modules and not _found(library):
+            raise TopoloomError(missing(library))
+
+
+def _found(library: str) -> bool:
+    try:
+        return find_spec(library) is not None
+    except ImportError:
+        return False
+
+
+def missing(library: str) -> str:
+    """Return the sentence on a missing library.
+
+    >>> missing("plotly")
+    "plotly is not installed; install the extra that has it: pip install 'topoloom[report]'"
+    """
+    return f"{library} is not installed; install the extra that has it: pip install 'topoloom[{EXTRAS[library]}]'"
