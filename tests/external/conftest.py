@@ -1,4 +1,4 @@
-"""Tests against other programs, each behind a marker of its own: make test-slurm, test-opensm, test-tools, test-wheel."""
+"""Tests against other programs, each behind its own marker: make test-slurm, test-opensm, test-tools, test-wheel."""
 
 from pathlib import Path
 

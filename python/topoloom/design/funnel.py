@@ -379,7 +379,7 @@ class Funnel:
         self._look_around(finalists)
 
     def _faults(self, kind: str) -> dict[str, Any]:
-        """Return which failures of a kind finalists are broken by, and the traffic that must go on."""
+        """Return which failures of a kind finalists are broken by, and the traffic that must continue."""
         traffic = self._question.traffic or ("uniform",)
         return {
             "kind": kind, "fractions": list(BROKEN_PARTS), "trials": FAILURES, "seed": self._question.seed,

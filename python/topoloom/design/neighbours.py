@@ -12,6 +12,7 @@ from typing import Literal
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.libraries import require
 
 Relation = Literal["smaller", "larger", "variant"]
 
@@ -211,6 +212,7 @@ def _by_pods(network: _core.Network) -> list[Label]:
 
 def _pods(network: _core.Network, levels: Sequence[int]) -> int:
     """Return the pods of a tree: what hangs together below its top."""
+    require("networkx")
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
     top = max(levels)

@@ -39,7 +39,7 @@ class Turn:
 
 
 def turns(finalists: Sequence[Entrant], criteria: Sequence[Criterion], usual: Sequence[Recommendation]) -> list[Turn]:
-    """Return the answer with optics at each of :data:`OPTICS` times their price, cables chosen anew.
+    """Return the answer with optics at each of :data:`OPTICS` times their price, cables chosen again.
 
     A cable is bought in the kind that is the cheapest then, so that copper gives way to optics and the other way round.
     A factor at which a finalist was not laid out is left out, as are all of them where a list prices no cables.

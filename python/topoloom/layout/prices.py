@@ -97,7 +97,7 @@ def with_optics(prices: str, factor: float) -> str:
 
 
 def assumed_prices(things: Iterable[str]) -> str:
-    """Return what stands behind the name of a price list: which of its figures no public source gives.
+    """Return the note on a price list: which of its figures no public source gives.
 
     >>> assumed_prices(["AEC: usd, w", "nic: usd"])
     ' (assumed, without a public source: AEC: usd, w; nic: usd)'

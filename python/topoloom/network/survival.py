@@ -10,7 +10,7 @@ from topoloom.network.throughput import DETOURS, split_throughput
 from topoloom.simulation.roles import routing_on
 
 QUANTILES = (("least", 0.0), ("p10", 0.1), ("median", 0.5), ("p90", 0.9), ("most", 1.0))
-"""What is told of the trials, and the part of them that is not better."""
+"""What is reported of the trials, and the part of them that is not better."""
 
 
 @dataclass(frozen=True)
