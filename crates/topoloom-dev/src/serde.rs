@@ -3,7 +3,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token};
 
-/// What stands in the `serde` attributes of an item.
+/// What is in the `serde` attributes of an item.
 pub fn options(attributes: &[Attribute]) -> Vec<Meta> {
     let own = attributes.iter().filter(|attribute| attribute.path().is_ident("serde"));
     let parsed = own.filter_map(|own| own.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok());

@@ -1,6 +1,6 @@
 //! Exact distances between all pairs of routers.
 //!
-//! Breadth-first search from many sources at a time: a bit for each source stands at each router, so that one pass over
+//! Breadth-first search from many sources at a time: a bit for each source is at each router, so that one pass over
 //! the links moves hundreds of searches on (Then et al., The more the merrier, VLDB 2014). Where a family knows its
 //! symmetries, one source of each orbit does.
 
@@ -162,7 +162,7 @@ fn half_width(values: &[f64], all: usize) -> Option<f64> {
     (values.len() > 1).then(|| 1.96 * (variance / n * left).sqrt())
 }
 
-/// Refuses a network in which not every pair of routers is joined by a path.
+/// Rejects a network in which not every pair of routers is joined by a path.
 ///
 /// # Errors
 /// [`Error::Routing`] with the sizes of the components.
@@ -249,7 +249,7 @@ fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(u
     }
 }
 
-/// Links on a shortest way from `source` to each router; `u32::MAX` where there is none.
+/// Links on a shortest path from `source` to each router; `u32::MAX` where there is none.
 pub(super) fn distances_from(graph: &Graph, source: u32) -> Vec<u32> {
     let mut distances = vec![u32::MAX; graph.len()];
     search(graph, source, &mut vec![false; graph.len()], |distance, router| {

@@ -114,7 +114,7 @@ impl fmt::Display for Amount {
 /// What a number of failures may be.
 const AMOUNT: Type = Type::Text("a whole number from 0 to that of all, or a percentage such as 5%");
 
-/// The network that fails, which stands in brackets behind the other keys.
+/// The network that fails, which is in brackets behind the other keys.
 pub const BASE: Key = Key::new(catalogue::BASE, Type::Network, "the network, in brackets; ends the spec");
 
 /// The keys of failures, and the network that they are of.
@@ -224,7 +224,7 @@ impl Network {
     /// The network that is left when links and routers fail; `how` is told behind `--fail` in its spec.
     ///
     /// All ids of routers and terminals stay. A failed router loses its links; its terminals are still there, but take
-    /// no part in traffic, distances or anything else that is counted. Ports and links are counted anew.
+    /// no part in traffic, distances or anything else that is counted. Ports and links are counted again.
     ///
     /// # Errors
     /// [`Error::Config`] if something has failed before, or if no router is left.
@@ -253,7 +253,7 @@ impl Network {
         Ok(self.with_links_of(|link| !failed[link.index()], spec, FAMILY, Arc::new(structure)))
     }
 
-    /// What failed, as it stands behind `--fail`; `None` if nothing did.
+    /// What failed, as it is behind `--fail`; `None` if nothing did.
     pub fn failures(&self) -> Option<&str> {
         self.structure::<FailureStructure>().map(|faulty| faulty.how.as_str())
     }

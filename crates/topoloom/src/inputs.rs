@@ -10,7 +10,7 @@ use crate::memory::available_memory;
 /// Bytes of memory that a byte of a file may cost where all of it is read and taken apart.
 const COST: u128 = 12;
 
-/// What stands in front of the text in some files.
+/// What is in front of the text in some files.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Opens a file that a user names, of which every byte costs `cost` bytes of memory. Only regular files that fit are

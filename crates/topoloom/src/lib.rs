@@ -36,7 +36,7 @@ pub mod watch;
 pub mod workload;
 
 // What the tests of the public interface call the crate. They are compiled with the unit tests: in executables of their
-// own they would need the whole crate compiled once more, which takes longer than all of them run.
+// own they would need the whole crate compiled again, which takes longer than all of them run.
 #[cfg(test)]
 extern crate self as topoloom;
 #[cfg(test)]
@@ -49,5 +49,5 @@ mod tests_of_the_engine;
 pub use error::{Error, Result};
 pub use network::Network;
 
-/// The version of the models. Whatever changes the numbers of a result raises it, and stored results are made anew.
+/// The version of the models. Whatever changes the numbers of a result raises it, and stored results are made again.
 pub const MODEL_VERSION: u32 = 8;

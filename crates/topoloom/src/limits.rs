@@ -1,4 +1,4 @@
-//! What networks and routers may have at the most, and the checks of it.
+//! What networks and routers may have at most, and the checks of it.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -52,7 +52,7 @@ pub(crate) fn at_most<T>(ports: u128, build: impl FnOnce() -> T) -> T {
     built
 }
 
-/// Refuses, before anything is allocated, a network that ids cannot name or memory cannot hold.
+/// Rejects, before anything is allocated, a network that ids cannot name or memory cannot hold.
 ///
 /// # Errors
 /// [`Error::TooLarge`] says what it would need.

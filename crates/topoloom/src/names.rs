@@ -95,7 +95,7 @@ pub fn digest(path: &str) -> Option<String> {
     Some(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The paths of the files that `name`, a name of the kind `what`, reads, in the order in which they stand in it. A name
+/// The paths of the files that `name`, a name of the kind `what`, reads, in the order in which they are in it. A name
 /// that does not parse reads none.
 ///
 /// # Errors

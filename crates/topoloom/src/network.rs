@@ -1,6 +1,6 @@
 //! The network: routers, terminals, ports and links. The one structure that everything else reads.
 //!
-//! A network is immutable once built. The ports of all routers stand in one array, router by router; a *port id*
+//! A network is immutable once built. The ports of all routers are in one array, router by router; a *port id*
 //! is a place in that array. Ports are bidirectional: the output side of port `p` feeds the input side of its peer.
 //! A *channel* is one direction of a link, named by the port that sends into it.
 
@@ -107,7 +107,7 @@ pub enum Peer {
 pub struct Port {
     /// The router that owns the port.
     pub router: RouterId,
-    /// What stands at the other end.
+    /// What is at the other end.
     pub peer: Peer,
     /// The class of its link.
     pub class: LinkClass,
@@ -136,7 +136,7 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
-    /// The bias, in flits, by which a head of `ugal-l` that was refused a VC compares the queues of its two paths by
+    /// The bias, in flits, by which a head of `ugal-l` that was denied a VC compares the queues of its two paths by
     /// themselves; `None` if hops weigh them as before. Buffers end queues: past saturation all are as long, and times hops
     /// the minimal path would always win. That harms where minimal paths alone carry less than uniform traffic.
     fn bias_when_refused(&self) -> Option<u32> {
@@ -414,7 +414,7 @@ pub struct Network {
     /// The latency in cycles of each port's link, 0 where it has none of its own; empty if none has.
     latencies: Vec<u32>,
     wires: Wires,
-    /// True if something is said of the links of terminals by themselves: each terminal has one then.
+    /// True if something is stated of the links of terminals by themselves: each terminal has one then.
     terminal_wires: bool,
 }
 
@@ -759,13 +759,13 @@ impl Network {
         })
     }
 
-    /// The router port that `terminal` hangs on.
+    /// The router port that `terminal` is attached to.
     #[inline(always)]
     pub fn terminal_port(&self, terminal: TerminalId) -> PortId {
         self.terminal_ports[terminal.index()]
     }
 
-    /// The router that `terminal` hangs on.
+    /// The router that `terminal` is attached to.
     #[inline(always)]
     pub fn router_of(&self, terminal: TerminalId) -> RouterId {
         self.ports[self.terminal_port(terminal).index()].router
@@ -826,7 +826,7 @@ impl Network {
     }
 
     /// The same routers and terminals with some of the links, under another name. Ids of routers and terminals stay;
-    /// ports and links are counted anew, in the same order.
+    /// ports and links are counted again, in the same order.
     pub(crate) fn with_links_of(
         &self,
         keep: impl Fn(LinkId) -> bool,
@@ -1006,7 +1006,7 @@ impl NetworkBuilder {
         })
     }
 
-    /// What is said of the link at each port.
+    /// What is stated of the link at each port.
     fn port_wires(&self, terminal_ports: &[PortId], end_ports: &[[PortId; 2]], ports: usize) -> Wires {
         if self.wires.is_empty() && self.terminal_wires.is_empty() {
             return Wires::default();
@@ -1075,7 +1075,7 @@ impl NetworkBuilder {
     }
 }
 
-/// Refuses more ports than ids can name.
+/// Rejects more ports than ids can name.
 fn check_ports(spec: &str, total: u64) -> Result<()> {
     if total <= u64::from(u32::MAX) {
         return Ok(());

@@ -26,7 +26,7 @@ pub(crate) struct Row<'a> {
 /// columns' names are passed over.
 ///
 /// # Errors
-/// A file that cannot be read, a row with too few or too many columns, and what `each` refuses, with the line.
+/// A file that cannot be read, a row with too few or too many columns, and what `each` rejects, with the line.
 pub(crate) fn rows(
     file: &Arguments,
     terminals: u32,

@@ -9,7 +9,7 @@ use crate::memory;
 
 /// Starts the threads that computations share, unless they have been: one a processor, or `RAYON_NUM_THREADS`. Where
 /// the system gives fewer, half of those: the computations themselves need memory, too. Left to itself rayon starts its
-/// threads at their first use, and panics if one is refused.
+/// threads at their first use, and panics if one is rejected.
 ///
 /// # Errors
 /// [`Error::TooLarge`] if the system gives no thread at all; it may give one later.
@@ -31,7 +31,7 @@ pub fn start() -> Result<()> {
     Ok(())
 }
 
-/// Starts a thread, unless the system refuses it or hardly any memory would be left: whoever starts threads until
+/// Starts a thread, unless the system rejects it or hardly any memory would be left: whoever starts threads until
 /// nothing is left for them to work with aborts at the next allocation.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
@@ -46,7 +46,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work)
 }
 
-/// What is said where not even one thread is to be had.
+/// What is stated where not even one thread is to be had.
 fn refused() -> Error {
     Error::TooLarge(
         "the system starts no more threads; raise the limit on processes or on memory (ulimit -u, ulimit -v)"

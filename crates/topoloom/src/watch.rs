@@ -18,7 +18,7 @@ pub trait Control: Sync {
     /// Called some times a second with the cycles simulated so far.
     fn progress(&self, _cycles: u64) {}
 
-    /// Called when the system has refused threads: the run goes on with so many.
+    /// Called when the system has rejected threads: the run continues with so many.
     fn fewer_threads(&self, _threads: u32) {}
 }
 
@@ -135,7 +135,7 @@ impl Control for Watch {
 }
 
 /// A part of a computation whose steps are counted, from any thread. It ends when this is dropped; a stage around it
-/// then goes on.
+/// then continues.
 #[derive(Debug)]
 pub struct Stage {
     watch: Option<Arc<Watch>>,

@@ -212,7 +212,7 @@ proptest! {
         if load == 0.0 {
             prop_assert_eq!((point.packets, point.saturated), (0, false));
         }
-        // Only a routing with a class too few can be stuck for ever.
+        // Only a routing with a class too few can be stuck without end.
         let classes = topoloom::routing::build(&network, routing).expect(routing).classes();
         if config.router.int("vcs") >= classes {
             prop_assert!(!point.deadlocked, "{:?}", point.deadlock);

@@ -96,9 +96,9 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             "nal" => 6,
             "nag" => 7,
             "par" if network.family() == "dragonfly" => 7,
-            // Escapes in dimension order are minimal; up*/down* takes each router twice at the most.
+            // Escapes in dimension order are minimal; up*/down* takes each router twice at most.
             "duato" if dimension_ordered(network) => least,
-            // An internal hop before each outer one at the most, and one at the end.
+            // An internal hop before each outer one at most, and one at the end.
             "ts-dor" | "dort" => 2 * least + 1,
             "duato" | "updown" => 2 * network.num_routers() as u32,
             "dor" | "nca" | "anca" if nested(network) => nested_bound(network),

@@ -1,6 +1,6 @@
 //! The grammar of names: `head:item,item,…`, with brackets for names within names and quotes for any text.
 //!
-//! A comma separates items unless it stands in brackets or in double quotes. A colon ends the head. An item is
+//! A comma separates items unless it is in brackets or in double quotes. A colon ends the head. An item is
 //! `key=value`, or a value alone: sizes, a path, a flag. Whatever cuts a text that users write as one word does it here.
 
 /// Why a name cannot be cut into items.
@@ -117,12 +117,12 @@ pub fn quoted(value: &str) -> String {
     if plain { value.to_owned() } else { format!("\"{value}\"") }
 }
 
-/// What stands in brackets, where a text is nothing else.
+/// What is in brackets, where a text is nothing else.
 pub fn bracketed(text: &str) -> Option<&str> {
     text.strip_prefix('(')?.strip_suffix(')')
 }
 
-/// `word(inner)`: a word and what stands in the brackets that end the text; no word where it begins with them.
+/// `word(inner)`: a word and what is in the brackets that end the text; no word where it begins with them.
 pub fn wrapped(text: &str) -> Option<(&str, &str)> {
     let (word, behind) = split_behind(text)?;
     Some((word, bracketed(behind)?))

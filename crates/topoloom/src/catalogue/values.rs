@@ -9,7 +9,7 @@ pub fn fraction(text: &str) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A number of bytes, one at least: `64`, `64B`, `64kB`, `64KiB`, `1.5MiB`, `2GB`, `1GiB`; units of bits are refused.
+/// A number of bytes, one at least: `64`, `64B`, `64kB`, `64KiB`, `1.5MiB`, `2GB`, `1GiB`; units of bits are rejected.
 pub fn bytes(text: &str) -> Option<u64> {
     const UNITS: [(&str, u64); 8] = [
         ("KiB", 1 << 10),

@@ -42,7 +42,7 @@ impl<T> Wheel<T> {
         if slot.len() == slot.capacity() {
             Self::make_room(slot, &mut self.spare);
         }
-        // A `push` would look once more whether there is room.
+        // A `push` would look again whether there is room.
         let length = slot.len();
         debug_assert!(length < slot.capacity());
         // SAFETY: there is room behind the last event, and it is initialized before it counts.
@@ -107,7 +107,7 @@ pub struct ChannelEnd {
     pub credit_free: u32,
     /// Flits sent since the count was last cleared.
     pub sent: u32,
-    /// True if it is slower than a flit a cycle: [`Channels::paces`] says how much.
+    /// True if it is slower than one flit per cycle: [`Channels::paces`] says how much.
     pub slow: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct Outbox {
 pub struct Channels {
     /// One for each local port.
     pub ends: Table<ChannelEnd>,
-    /// How far apart each sends, by local port; empty where all send a flit a cycle.
+    /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
     /// Flits that arrive in this domain.
     pub flits: Wheel<FlitEvent>,

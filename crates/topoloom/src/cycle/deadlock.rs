@@ -1,7 +1,7 @@
 //! The watchdog: finds packets that can never move again, exactly, and names the routers.
 //!
 //! An input VC is *live* if it can move, or if something that it waits for is live. What is left when no more can be
-//! found live waits for itself: a deadlock, even while the rest of the network goes on.
+//! found live waits for itself: a deadlock, even while the rest of the network continues.
 
 use serde::Serialize;
 

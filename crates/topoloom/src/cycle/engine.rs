@@ -118,7 +118,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             mail: (0..domains * domains).map(|_| Mutex::default()).collect(),
         };
         let (meeting, from) = (&meeting, self.now);
-        // No thread begins before all are there: one that waited for another that never comes would wait for ever.
+        // No thread begins before all are there: one that waited for another that never comes would wait without end.
         let complete = &OnceLock::new();
         std::thread::scope(|scope| {
             let own = shares.next().expect("there is a domain");
@@ -336,7 +336,7 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
 
 /// A barrier for short waits: spins, then gives the processor away.
 ///
-/// A thread that panics breaks it, so that the others do not wait for ever.
+/// A thread that panics breaks it, so that the others do not wait without end.
 struct SpinBarrier {
     threads: u32,
     arrived: AtomicU32,

@@ -40,7 +40,7 @@ pub const ENTERS: u8 = 8;
 pub const UNDECIDED: u16 = u16::MAX;
 
 impl Flit {
-    /// What stands in a buffer before anything has arrived.
+    /// What is in a buffer before anything has arrived.
     pub const NONE: Self = Self {
         dst: 0,
         state: PacketState::direct(0),
@@ -137,7 +137,7 @@ impl<T: Copy> Pool<T> {
         self.nodes[place as usize].1 = next;
     }
 
-    /// Takes what stands at `place` out; returns it and the rest of its list.
+    /// Takes what is at `place` out; returns it and the rest of its list.
     #[inline(always)]
     pub fn remove(&mut self, place: u32) -> (T, u32) {
         let (flit, next) = self.nodes[place as usize];
@@ -146,13 +146,13 @@ impl<T: Copy> Pool<T> {
         (flit, next)
     }
 
-    /// What stands at `place`, to change.
+    /// What is at `place`, to change.
     #[inline(always)]
     pub fn at(&mut self, place: u32) -> &mut T {
         &mut self.nodes[place as usize].0
     }
 
-    /// What stands at `place`, to read.
+    /// What is at `place`, to read.
     pub fn get(&self, place: u32) -> &T {
         &self.nodes[place as usize].0
     }

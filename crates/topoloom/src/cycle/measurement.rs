@@ -208,7 +208,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         self.advance(until);
         self.sent = self.engine.sent();
         let short = self.is_short(self.engine.stats().accepted, measure);
-        // Past saturation the packets of the window may take for ever; a few times its length tells enough.
+        // Past saturation the packets of the window may never all arrive; a few times its length suffices.
         let patience = if short {
             2 * (warmup + measure) + 2_000
         } else {

@@ -78,9 +78,9 @@ pub struct Setup {
     pub unit: f64,
     /// Cycles from flit to flit on the slowest link, rounded up.
     pub slowest: u32,
-    /// True if terminals' links are slower than a flit a cycle, or may be: each terminal has a link of its own.
+    /// True if terminals' links are slower than one flit per cycle, or may be: each terminal has a link of its own.
     pub paces_terminals: bool,
-    /// How far apart each terminal sends; empty if all send a flit a cycle.
+    /// How far apart each terminal sends; empty if all send one flit per cycle.
     pub injection_paces: Vec<Pace>,
     /// Cycles from a flit's sending at a terminal to its being at hand in the router.
     pub injection_cycles: u32,
@@ -138,7 +138,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Refuses latencies of classes that links with latencies of their own would not follow.
+    /// Rejects latencies of classes that links with latencies of their own would not follow.
     fn check_latencies(&self, network: &Network) -> Result<()> {
         let asked = &self.config.links;
         for class in LinkClass::ALL {

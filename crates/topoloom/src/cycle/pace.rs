@@ -19,7 +19,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// That of a flit a cycle.
+    /// That of one flit per cycle.
     pub const FULL: Self = Self { whole: 1, rest: 0, p: 1, clocks: [0; 2] };
 
     /// That of a link of `gbps` where the fastest carries `fastest`; equal to a kilobit a second.

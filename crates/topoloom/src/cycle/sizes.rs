@@ -21,7 +21,7 @@ pub enum Sizes {
     Weighted(Vec<(u32, f64)>),
 }
 
-/// What users type, and what stands in JSON: `4`, `"1-32"`, `"4:0.8,16:0.2"`.
+/// What users type, and what is in JSON: `4`, `"1-32"`, `"4:0.8,16:0.2"`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SizesText {

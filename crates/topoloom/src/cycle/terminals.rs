@@ -1,4 +1,4 @@
-//! Terminals: infinite source queues that create packets ahead of time and send at most one flit a cycle.
+//! Terminals: infinite source queues that create packets ahead of time and send at most one flit per cycle.
 //!
 //! A source draws the creation time of its next packet, not a trial a cycle; while it is backlogged its own clock lags,
 //! which equals an infinite queue at no cost in memory.
@@ -156,7 +156,7 @@ enum Process {
     },
 }
 
-/// How far ahead a source is put into the wheel at the most; a later one goes round again.
+/// How far ahead a source is put into the wheel at most; a later one goes round again.
 const HORIZON: u32 = 1023;
 
 impl Terminals {
@@ -423,7 +423,7 @@ impl Terminals {
         flit.created
     }
 
-    /// Lets the tasks of a workload go on that have computed until now.
+    /// Lets the tasks of a workload continue that have computed until now.
     #[inline(always)]
     pub fn tick(&mut self, now: u32) {
         if let Demand::Messages(driver) = &mut self.demand {

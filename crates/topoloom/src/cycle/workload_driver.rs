@@ -27,7 +27,7 @@ const IDLE: u32 = u32::MAX;
 pub struct Units {
     /// Bytes of a flit.
     pub flit_bytes: u32,
-    /// Bytes a second of a link: a flit a cycle.
+    /// Bytes a second of a link: one flit per cycle.
     pub bytes_per_s: f64,
 }
 

@@ -157,7 +157,7 @@ impl Reader {
 
 fn write(network: &Network, timing: &Timing) -> crate::error::Result<String> {
     let mut text = String::new();
-    // A link stands at its first end.
+    // A link is at its first end.
     let mut below = vec![String::new(); network.num_routers()];
     for terminal in 0..network.num_terminals() as u32 {
         let router = network.router_of(TerminalId(terminal));

@@ -244,7 +244,7 @@ impl Reading {
     }
 }
 
-/// What stands in a column that there may be.
+/// What is in a column that there may be.
 fn filled(row: &Row, column: Option<usize>) -> Option<&str> {
     column.map(|column| row.field(column)).filter(|field| !field.is_empty())
 }
@@ -287,7 +287,7 @@ fn terminals_below_links<'a>(raw: &mut RawGraph, used: impl Iterator<Item = &'a 
     }
 }
 
-/// As [`write`], with columns for what is said of links, and a row for each terminal, whose link is one, too.
+/// As [`write`], with columns for what is stated of links, and a row for each terminal, whose link is one, too.
 fn write_wires(network: &Network, timing: &Timing) -> String {
     let mut text = format!("router_a,port_a,router_b,port_b,class,latency,terminal,{}\n", WIRE.join(","));
     let said = |port: PortId| {

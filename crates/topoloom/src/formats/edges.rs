@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     Ok(raw)
 }
 
-/// Refuses what looks like a file of another kind.
+/// Rejects what looks like a file of another kind.
 fn router_name(name: &str, line: usize) -> Result<&str, Mistake> {
     if name.contains(|c: char| c.is_control() || "{}[]<>\"=".contains(c)) {
         return Err(Mistake::at(

@@ -220,7 +220,7 @@ fn read_edge<'a>(raw: &mut RawGraph, reader: &'a Reader<'a>, element: Element<'a
     raw.link(link)
 }
 
-/// Text as it may stand in an element or an attribute.
+/// Text as it may be in an element or an attribute.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
@@ -250,7 +250,7 @@ const HEAD: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
   <key id="port_b" for="edge" attr.name="port_b" attr.type="int"/>
 "#;
 
-/// The declarations of what is said of links.
+/// The declarations of what is stated of links.
 fn wire_keys() -> String {
     let keys = [("node", OF_TERMINALS), ("edge", "")].into_iter().flat_map(|of| WIRE.map(|name| (of, name)));
     let line = |((of, prefix), name)| {
@@ -259,13 +259,13 @@ fn wire_keys() -> String {
     keys.map(line).collect()
 }
 
-/// What is said of a link, as data.
+/// What is stated of a link, as data.
 fn wire_data(wire: Wire, prefix: &str) -> String {
     let said = WIRE.iter().zip(wire_values(wire)).filter_map(|(name, value)| Some((name, value?)));
     said.map(|(name, value)| format!("<data key=\"{prefix}{name}\">{value}</data>")).collect()
 }
 
-/// What is said of the links of a router's terminals.
+/// What is stated of the links of a router's terminals.
 fn terminal_wire(network: &Network, router: RouterId) -> String {
     let first = network.terminals_of(router).next().map(|terminal| network.terminal_port(terminal));
     first.map_or(String::new(), |port| wire_data(network.wire(port), OF_TERMINALS))

@@ -251,7 +251,7 @@ impl<'t> Subnet<'t> {
         for end in &cable.ends {
             end.guid.map(|guid| self.guids.insert((end.node, end.port), guid));
         }
-        // An adapter may have no record of its own: its description stands at the switch as well.
+        // An adapter may have no record of its own: its description is at the switch as well.
         let peer = cable.ends[1].node;
         if self.kind(node) == Kind::Switch && self.kind(peer) == Kind::Adapter {
             let described = description(comment);

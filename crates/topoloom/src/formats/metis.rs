@@ -20,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     beside: None,
 };
 
-/// The first line: numbers of vertices and edges, and which weights stand in the others.
+/// The first line: numbers of vertices and edges, and which weights are in the others.
 struct Header {
     vertices: u64,
     edges: u64,

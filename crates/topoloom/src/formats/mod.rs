@@ -138,7 +138,7 @@ impl Timing {
         network.own_latency(port).or_else(|| self.links.as_ref().map(|times| times.of(network, port)))
     }
 
-    /// The latency of links of a class, where nothing else is said of them.
+    /// The latency of links of a class, where nothing else is stated of them.
     fn of_class(&self, class: LinkClass) -> u32 {
         self.links.as_ref().map_or(1, |times| times.of_class(class))
     }
@@ -293,10 +293,10 @@ fn number<T: std::str::FromStr>(what: &str, text: &str, line: usize) -> std::res
     text.trim().parse().map_err(wrong)
 }
 
-/// The names of what is said of a link, as columns and attributes, in the order of [`wire_values`].
+/// The names of what is stated of a link, as columns and attributes, in the order of [`wire_values`].
 pub(crate) const WIRE: [&str; 3] = ["rate_gbps", "latency_ns", "length_m"];
 
-/// What is said of a link.
+/// What is stated of a link.
 fn wire_values(wire: Wire) -> [Option<f64>; 3] {
     [wire.gbps, wire.latency_ns, wire.length_m]
 }

@@ -3,7 +3,7 @@
 //! If every terminal that sends offers one flit a cycle (load 1; where links have rates: the rate of its own link), how many flits would each channel have to carry, on average
 //! over all that the routing and the pattern leave to chance? A channel carries one at most: at 1 / the largest load the
 //! network saturates, however good its routers are. For routings that do not look at congestion the expectation is
-//! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest way.
+//! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest path.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::PortId;
 
-/// What is known of a link beyond its class; `None` where nothing is said.
+/// What is known of a link beyond its class; `None` where nothing is stated.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Wire {
     /// Its rate in each direction, in Gb/s.
@@ -18,7 +18,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// A link of which nothing is said.
+    /// A link of which nothing is stated.
     pub const UNSAID: Self = Self { gbps: None, latency_ns: None, length_m: None };
 
     /// What `self` says, and what `other` says where `self` does not.
@@ -39,7 +39,7 @@ impl Wire {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wires {
     kinds: Vec<Wire>,
-    /// By port; empty if nothing is said of any.
+    /// By port; empty if nothing is stated of any.
     of_port: Vec<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Wires {
         self.of_port.get(port.index()).map_or(Wire::UNSAID, |&kind| self.kinds[kind as usize])
     }
 
-    /// True if nothing is said of any port.
+    /// True if nothing is stated of any port.
     pub fn are_unsaid(&self) -> bool {
         self.of_port.is_empty()
     }

@@ -437,7 +437,7 @@ mod tests {
         build(spec).expect(spec)
     }
 
-    /// The cut and the difference of terminals, counted anew.
+    /// The cut and the difference of terminals, counted again.
     fn slowly(network: &Network, partition: &[u8]) -> (u64, i64) {
         let side = |port: crate::network::PortId| partition[network.ports()[port.index()].router.index()];
         let cut = network.links().iter().filter(|link| side(link.ends[0]) != side(link.ends[1])).count();

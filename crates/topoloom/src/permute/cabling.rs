@@ -1,4 +1,4 @@
-//! Cables between vertices that stand in cabinets, and the exchange of two ends.
+//! Cables between vertices that are in cabinets, and the exchange of two ends.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -250,7 +250,7 @@ impl Ways {
     }
 
     /// True if cables lead from `a` to `b`. After an exchange that took the cable between them away, in a network that
-    /// was connected, this tells whether it still is: their cables' new far ends hang on them.
+    /// was connected, this tells whether it still is: their cables' new far ends are attached to them.
     pub fn joins(&mut self, cabling: &Cabling, a: u32, b: u32) -> bool {
         if self.searches >= u32::MAX / 2 - 1 {
             self.met.fill(0);

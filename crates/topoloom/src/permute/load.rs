@@ -17,7 +17,7 @@ pub enum Demands {
 }
 
 impl Demands {
-    /// What stands in a matrix: from vertex s to vertex d at s * vertices + d.
+    /// What is in a matrix: from vertex s to vertex d at s * vertices + d.
     pub fn of_matrix(vertices: usize, flits: &[f64]) -> Self {
         let mut into = vec![BTreeMap::new(); vertices];
         for (source, row) in flits.chunks_exact(vertices).enumerate() {

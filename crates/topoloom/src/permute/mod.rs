@@ -1,6 +1,6 @@
-//! Swap-and-randomize: shorter ways at the same length of cable.
+//! Swap-and-randomize: shorter paths at the same length of cable.
 //!
-//! A machine stands in cabinets, and two cables that have an end in one cabinet may exchange these two ends: each is as
+//! A machine is in cabinets, and two cables that have an end in one cabinet may exchange these two ends: each is as
 //! long as before, and leads between the same two cabinets (Fujiwara, Koibuchi, Matsutani and Casanova). [`Method`]
 //! exchanges at random, [`search`] where it shortens ways, and [`moves`] says in which order to do it on a machine that
 //! runs.

@@ -4,7 +4,7 @@
 //! not. What an exchange changes is known without measuring all distances again: distances from some routers, the
 //! *sources*, are kept, and at each exchange only what loses its shortest way is measured anew, and what finds a shorter
 //! one. In networks of up to 4096 vertices all are sources; of larger ones they are drawn anew in each round. Several searches run at
-//! a time, each with a stream of its own; after each round all go on from the best of them.
+//! a time, each with a stream of its own; after each round all continue from the best of them.
 //!
 //! Where shifts of its grid map the base onto itself and cabinets onto others, the search begins with exchanges that are
 //! made in all cabinets alike: one cabinet then tells the distances of all, and an exchange is worth hundreds. Round by
@@ -314,7 +314,7 @@ struct Distances {
     changed: Vec<(u32, u16)>,
     /// Vertices to look at, by their distance.
     buckets: Vec<Vec<u32>>,
-    /// Vertices of the row at hand that have lost their shortest way.
+    /// Vertices of the row at hand that have lost their shortest path.
     lost: Vec<u32>,
     is_lost: Vec<bool>,
 }
@@ -386,7 +386,7 @@ impl Distances {
         self.buckets[distance].push(vertex);
     }
 
-    /// Finds the vertices that no shortest way of before leads to, nearest first.
+    /// Finds the vertices that no shortest path of before leads to, nearest first.
     fn lose(&mut self, cabling: &Cabling, first: usize, went: [[u32; 2]; 2]) {
         self.lost.clear();
         let mut nearest = usize::MAX;
@@ -511,7 +511,7 @@ impl Distances {
 mod tests {
     use super::*;
 
-    /// Distances that were kept up to date are those that are measured anew.
+    /// Distances that were kept up to date are those that are measured again.
     #[test]
     fn incremental_distances_are_distances() {
         let mut rng = Rng::stream(5, 5);

@@ -23,7 +23,7 @@ pub struct Shifts {
 }
 
 impl Shifts {
-    /// The shifts of a cabling whose vertices stand in a grid, by ascending coordinates, the first dimension fastest.
+    /// The shifts of a cabling whose vertices are in a grid, by ascending coordinates, the first dimension fastest.
     /// None if there are none but the one that shifts nothing.
     pub fn of(cabling: &Cabling, sides: &[u32]) -> Option<Self> {
         if sides.iter().map(|&side| side as usize).product::<usize>() != cabling.len() {

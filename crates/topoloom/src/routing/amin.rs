@@ -1,5 +1,5 @@
 //! `amin`: minimal adaptive routing on any network. At each router a packet takes, of the outputs on minimal paths, the
-//! one with the shortest queue, and weighs again while it is refused a VC.
+//! one with the shortest queue, and weighs again while it is denied a VC.
 //!
 //! VC classes grow along every path, so that no circle of channels waits for itself: the class of a hop is its number on
 //! the path, as `min` has it (Günther, IEEE Transactions on Communications, 1981). Where all links join routers of two

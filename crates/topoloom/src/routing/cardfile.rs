@@ -1,6 +1,6 @@
 //! Tables of cards as text, hierarchical: see docs/extoll-model.md.
 //!
-//! The destinations of a table stand in blocks of equal size. Its first level has an entry a block: where all packets for
+//! The destinations of a table are in blocks of equal size. Its first level has an entry a block: where all packets for
 //! the block go alike, that is their entry; else it names a table of the second level, with an entry a destination. Equal
 //! tables of the second level are there once for each table of the first: each input of a card has memory of its own.
 

@@ -2,7 +2,7 @@
 //!
 //! Dimensions are corrected in ascending order. In each a packet goes to its coordinate at once, or by a detour over any
 //! other router of the line and from there. It takes the hop for which queue times hops left is least, and weighs again
-//! while it is refused a VC.
+//! while it is denied a VC.
 //!
 //! Classes: 0 for a detour's first hop, 1 for its second; a hop that needs no detour takes either. Within a line class 0
 //! is followed by 1 alone, and lines are taken in the order of dimensions: no circle. Two VCs are enough, whatever the
@@ -29,7 +29,7 @@ pub(super) const DIMWAR: RoutingInfo = RoutingInfo {
 const DETOUR: u8 = 0;
 const LAST: u8 = 1;
 
-/// The bits of a packet that goes on in no detour, and of one that has had its detour in the dimension at hand.
+/// The bits of a packet that continues in no detour, and of one that has had its detour in the dimension at hand.
 const FREE: u32 = 0;
 const TURNED: u32 = 1;
 

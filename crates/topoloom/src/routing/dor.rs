@@ -120,7 +120,7 @@ impl CustomOrder {
         Step { class: if self.compares { lower.into() } else { step.class }, ..step }
     }
 
-    /// The bits with which a packet could go on: two on a tie that a coin decides.
+    /// The bits with which a packet could continue: two on a tie that a coin decides.
     fn open(&self, at: RouterId, dim: usize, bits: u32, target: RouterId) -> (u32, Option<u32>) {
         if bits >> 2 == dim as u32 {
             return (bits, None);

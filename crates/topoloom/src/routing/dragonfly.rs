@@ -57,7 +57,7 @@ impl DragonflyMinimal {
         Some(Self { group, group_size, groups, local, start, exits })
     }
 
-    /// True if two routers stand in one group.
+    /// True if two routers are in one group.
     pub fn same_group(&self, a: RouterId, b: RouterId) -> bool {
         self.group[a.index()] == self.group[b.index()]
     }
@@ -74,7 +74,7 @@ impl DragonflyMinimal {
         u32::from(exit.router != at.0) + 1 + u32::from(exit.peer != to.0)
     }
 
-    /// The exits that are on a shortest way.
+    /// The exits that are on a shortest path.
     fn best(&self, at: RouterId, to: RouterId) -> impl Iterator<Item = &Exit> + Clone {
         let exits = self.exits(at, to);
         let least = exits.iter().map(|exit| Self::cost(exit, at, to)).min().unwrap_or(0);

@@ -3,7 +3,7 @@
 //! On the twin torus the escape channels follow TS-DOR: see `twin.rs`.
 //! On grids whose dimension order is at hand (Duato, 1993) the escape channels follow it, and a packet may return from
 //! them to the adaptive ones at the next router. On any other graph (Silla and Duato, 2000) they follow up*/down*,
-//! whose ways need not be minimal: a packet that has taken one stays on them, so that it cannot go round for ever.
+//! whose ways need not be minimal: a packet that has taken one stays on them, so that it cannot go round without end.
 //! A head takes the least occupied minimal output that has an adaptive VC for it; where none has, it escapes, or decides
 //! again when something is freed.
 

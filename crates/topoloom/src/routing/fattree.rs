@@ -47,7 +47,7 @@ fn build<const ADAPTIVE: bool>(network: &Network, name: &str) -> Result<Option<A
 /// Marks a leaf that is not below a router.
 const NOT_BELOW: u16 = u16::MAX;
 
-/// Nearest-common-ancestor routing on any tree whose terminals hang on its lowest level.
+/// Nearest-common-ancestor routing on any tree whose terminals are attached to its lowest level.
 pub struct NearestAncestor<const ADAPTIVE: bool> {
     leaves: usize,
     /// The place of a leaf router among the leaves.

@@ -311,7 +311,7 @@ impl Ways {
         }
     }
 
-    /// VC classes where all paths have so many global hops at the most.
+    /// VC classes where all paths have so many global hops at most.
     fn classes(&self, globals: u32) -> u32 {
         (globals + u32::from(self.a > 1)).max(1)
     }

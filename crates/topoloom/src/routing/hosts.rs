@@ -470,7 +470,7 @@ fn rate(host: &Host, link: usize) -> f64 {
     host.links[link].1.gbps.unwrap_or(f64::INFINITY)
 }
 
-/// For each part of a host the rate of the slowest link on the widest shortest way to `target`.
+/// For each part of a host the rate of the slowest link on the widest shortest path to `target`.
 fn widths(host: &Host, target: u32, distances: &[Vec<u32>]) -> Vec<f64> {
     let left = |part: u32| distances[part as usize][target as usize];
     let mut parts: Vec<u32> = (0..host.parts()).filter(|&part| part != target).collect();
@@ -484,7 +484,7 @@ fn widths(host: &Host, target: u32, distances: &[Vec<u32>]) -> Vec<f64> {
     widths
 }
 
-/// Refuses a routing of the fabric that a cluster has no room for.
+/// Rejects a routing of the fabric that a cluster has no room for.
 fn check_fabric(cluster: &Cluster, routing: &AnyRouting, name: &str) -> std::result::Result<(), String> {
     let fabric = &cluster.fabric;
     if routing.by_terminal() || routing.keeps_bubbles() || routing.traffic_groups() > 1 {

@@ -56,7 +56,7 @@ pub(super) const LBR: RoutingInfo = RoutingInfo {
     build,
 };
 
-/// The most candidates of either kind: their numbers stand in 8 bits of a packet's state.
+/// The most candidates of either kind: their numbers are in 8 bits of a packet's state.
 const MOST: u32 = 64;
 
 fn build(network: &Network, given: &Arguments) -> Result<Option<AnyRouting>> {

@@ -176,7 +176,7 @@ fn by_names(network: &Network, switches: &[Switch], adapters: &BTreeMap<u32, &st
 const MOST_LIDS: usize = 0xBFFF;
 
 /// Writes tables by terminal as OpenSM does, with the GUIDs of [`fabric`]: terminal t has LID t + 1, and the switches, which
-/// have a shortest way each, follow.
+/// have a shortest path each, follow.
 ///
 /// # Errors
 /// More terminals and routers than LIDs, or a disconnected network.

@@ -375,13 +375,13 @@ pub trait Routing: Send + Sync {
     }
 
     /// True if rings of channels keep bubbles: a packet that enters one ([`Routing::enters`]) needs room for two whole
-    /// packets there, one that goes on in its ring for one. Virtual cut-through only.
+    /// packets there, one that continues in its ring for one. Virtual cut-through only.
     #[inline(always)]
     fn keeps_bubbles(&self) -> bool {
         false
     }
 
-    /// True if a packet in state `before` enters a ring by `hop`, false if it goes on in its ring.
+    /// True if a packet in state `before` enters a ring by `hop`, false if it continues in its ring.
     #[inline(always)]
     fn enters(&self, _before: PacketState, _hop: &Move) -> bool {
         false

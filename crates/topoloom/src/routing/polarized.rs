@@ -3,7 +3,7 @@
 //! From source s to destination t, at router c, the weight is d(s, c) - d(c, t): it grows from -d(s, t) to d(s, t). A hop is
 //! allowed if the weight grows by 1 or 2, or stays and the hop leads away from the source while the packet is nearer to it than to
 //! the destination, or towards the destination from then on. Among them a packet takes the one of the shortest queue, to
-//! which a hop that gains less than the best one adds a penalty; it weighs again while it is refused a VC.
+//! which a hop that gains less than the best one adds a penalty; it weighs again while it is denied a VC.
 //!
 //! The class of a hop is its number on the path, which no path falls back from: no circle. The longest path has 4 D - 3 hops
 //! where D is the diameter; with fewer classes only hops are allowed from which the classes left suffice. Where a network
@@ -104,7 +104,7 @@ impl PolarizedRouting {
         let links = &self.links[self.first[at.index()] as usize..self.first[at.index() + 1] as usize];
         links.iter().filter_map(move |&(port, peer)| {
             let next = (from[peer.index()], to[peer.index()]);
-            // A link changes a distance by one at the most.
+            // A link changes a distance by one at most.
             let away = u32::from(next.0) + 1 - u32::from(here.0);
             let nearer = u32::from(here.1) + 1 - u32::from(next.1);
             let gain = gains[(3 * away + nearer) as usize];

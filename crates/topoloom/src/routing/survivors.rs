@@ -37,7 +37,7 @@ struct TreeRemains {
 struct Ways {
     /// Links to it, by router: as many as the router's level if a way down is left.
     distance: Vec<u8>,
-    /// Paths of that length, 65,535 at the most.
+    /// Paths of that length, 65,535 at most.
     paths: Vec<u16>,
 }
 
@@ -50,7 +50,7 @@ pub struct Survivors<const ADAPTIVE: bool> {
 }
 
 impl TreeRemains {
-    /// `None` unless the whole network is a tree whose terminals hang on its lowest level.
+    /// `None` unless the whole network is a tree whose terminals are attached to its lowest level.
     fn new(network: &Network) -> Option<Self> {
         let level = levels(network.intact())?;
         let (mut links, mut first) = (Vec::new(), vec![0]);

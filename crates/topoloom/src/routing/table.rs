@@ -85,7 +85,7 @@ impl TableMinimal {
         &self.distance[to.index() * self.routers..][..self.routers]
     }
 
-    /// The outputs on shortest ways.
+    /// The outputs on shortest paths.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {
         let place = to.index() * (self.routers + 1) + at.index();

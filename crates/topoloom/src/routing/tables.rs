@@ -63,7 +63,7 @@ pub struct Tables {
     /// What mistakes call it.
     name: String,
     routers: usize,
-    /// The first column of each router, and behind them the number of columns. A router's terminals stand in the order
+    /// The first column of each router, and behind them the number of columns. A router's terminals are in the order
     /// of their ports.
     first: Vec<u32>,
     /// The id of the destination of each column.

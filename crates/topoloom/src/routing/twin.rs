@@ -226,7 +226,7 @@ impl Cards {
         card | plus << 1
     }
 
-    /// The dimensions in which a packet has to draw its way, a bit each, as they stand in its bits.
+    /// The dimensions in which a packet has to draw its way, a bit each, as they are in its bits.
     fn drawn(&self, src: RouterId, dst: RouterId) -> u32 {
         if self.ties != Ties::Coin {
             return 0;

@@ -272,7 +272,7 @@ fn levels(network: &Network, root: RouterId) -> Vec<u32> {
 }
 
 /// The root with the smallest mean legal way between routers with terminals, among the most central ones: as many as
-/// some hundred million steps allow, four at the least; one alone where all are alike.
+/// some hundred million steps allow, four at least; one alone where all are alike.
 fn best_root(network: &Network) -> Result<RouterId> {
     const STEPS: usize = 400_000_000;
     let routers = network.num_routers();

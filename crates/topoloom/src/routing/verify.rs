@@ -55,7 +55,7 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Refuses a routing that can deadlock or lose packets.
+    /// Rejects a routing that can deadlock or lose packets.
     ///
     /// # Errors
     /// [`Error::Routing`] says which.
@@ -246,7 +246,7 @@ struct Rings {
 }
 
 impl Rings {
-    /// Rings are the circles of dependencies of packets that go on, from each node to one other at the most, which
+    /// Rings are the circles of dependencies of packets that continue, from each node to one other at most, which
     /// nothing gets into but by entering it.
     fn new(nodes: usize, waits: &BTreeSet<Wait>) -> Self {
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); nodes];
@@ -504,7 +504,7 @@ impl<'a> Graph<'a> {
 
 /// A shortest cycle of a graph given by the successors of its nodes, empty if it is acyclic.
 fn shortest_cycle(next: &[Vec<u32>]) -> Vec<usize> {
-    /// Breadth-first searches for a shorter cycle, at the most.
+    /// Breadth-first searches for a shorter cycle, at most.
     const SEARCHES: usize = 4096;
     let left = cyclic_core(next);
     let nodes: Vec<usize> = (0..left.len()).filter(|&n| left[n]).collect();

@@ -2,7 +2,7 @@
 //!
 //! Our own files have the spec of their network. If the graph in the file is still the one that the spec builds, what the
 //! family knows of it beyond the graph (coordinates, levels, groups) holds as well, so that routings and packaging come
-//! back; if not, that is said and the file is a graph like any other.
+//! back; if not, that is stated and the file is a graph like any other.
 
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub fn of_file(
     read(raw, origin, holds, p, stated).map(rates::with_terminal_rates)
 }
 
-/// The same, terminals of which nothing is said without a rate.
+/// The same, terminals of which nothing is stated without a rate.
 fn read(raw: RawGraph, origin: Origin, holds: &[Holds], p: Option<u32>, stated: Option<&str>) -> Result<Network> {
     let written = raw.written_as.clone().filter(|spec| is_buildable(spec));
     let told = FileContents {
@@ -74,7 +74,7 @@ fn is_buildable(spec: &str) -> bool {
     !given && spec.matches('(').count() <= DEEPEST && !spec.contains("file:") && reads_none()
 }
 
-/// What stands in the specs of networks that are searched for each time that they are built.
+/// What is in the specs of networks that are searched for each time that they are built.
 const SEARCHED: &str = "optimised(";
 
 /// A network that a search has found, which is not repeated: its graph and its cabinets are in the file and the spec.

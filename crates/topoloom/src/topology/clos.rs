@@ -4,8 +4,8 @@
 //! (k/2)^(levels-1) routers of each level but the top, which has half as many. At three levels these are k pods of k/2
 //! edge and k/2 aggregation routers, and k^2/4 cores. Ids, level by level: edge e of pod P is P k/2 + e, aggregation router
 //! a of pod P is k^2/2 + P k/2 + a, core c is k^2 + c; aggregation router a is linked to the k/2 cores from a k/2 on. More
-//! levels go on in the same way: see [`tree`](super::tree), whose copies are consecutive here. Ports of a router:
-//! terminals or ports down, by ascending peer, then ports up, by ascending peer. Terminal t hangs on edge router
+//! levels continue in the same way: see [`tree`](super::tree), whose copies are consecutive here. Ports of a router:
+//! terminals or ports down, by ascending peer, then ports up, by ascending peer. Terminal t is attached to edge router
 //! t / (k/2). Link class: `up`.
 //!
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above; `taper=2x1.5` tapers the

@@ -16,7 +16,7 @@
 //! - `spread`: one copy; the interfaces, host by host, are dealt to the routers with terminals in turn.
 //!
 //! `block` and `plane` plug the interfaces into one router after the other. With `leaves=L` they deal them round L neighbouring
-//! routers with terminals, and go on to the next L when these are full.
+//! routers with terminals, and continue to the next L when these are full.
 //!
 //! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed to the routers
 //! below which something is plugged in, and the levels that join them. Other fabrics keep all their routers.
@@ -73,7 +73,7 @@ const NO_PORT: u16 = u16::MAX;
 /// A port of every host: an interface, or one of its two.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostPort {
-    /// The part that it hangs on.
+    /// The part that it is attached to.
     pub at: u32,
     /// The copy of the fabric that it is plugged into.
     pub copy: u32,

@@ -5,7 +5,7 @@
 //! leaf: its terminals, then the spines in order; of a spine: the leaves in order, then its global ports by index. The
 //! spine * h global ports of a group have the indices k = 0, 1, …; index k is on spine k / h. They lead to the other
 //! groups as those of the [dragonfly](super::dragonfly) do, with as many groups as there are ports and one, or fewer,
-//! and in the same arrangements. Terminal t hangs on leaf t / p, leaves counted over all groups. Classes: `local`
+//! and in the same arrangements. Terminal t is attached to leaf t / p, leaves counted over all groups. Classes: `local`
 //! within a group, `global` between groups.
 
 use super::groups::{ARRANGEMENT, Arrangement, Groups, SEED, read_arrangement, read_count};

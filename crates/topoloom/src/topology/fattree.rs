@@ -4,7 +4,7 @@
 //! A router of level l is linked to the k routers of level l+1 whose words differ from its own in digit l at most
 //! (digit 0 is the lowest): with three levels and words (a, b), leaf (a,b) - middle (a,c) and middle (a,b) - top
 //! (c,b). Ports of a router: k down by the digit they set (terminals on a leaf), then k up by the digit they set;
-//! the top level has its k down ports only. Terminal t hangs on leaf t / k. Link class: `up`. In the terms of
+//! the top level has its k down ports only. Terminal t is attached to leaf t / k. Link class: `up`. In the terms of
 //! [`tree`](super::tree) digits from l on are the group and those below the copy, and copies are spread.
 //!
 //! `taper=2` halves the links up from the leaves, rounded down, and with them the routers above (digit 0 of their words

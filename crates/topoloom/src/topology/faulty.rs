@@ -1,6 +1,6 @@
 //! `faulty:links=5%,seed=1(torus:8x8)`: another network of which links and routers have failed at random. Command lines
 //! write the same as `torus:8x8 --fail links=5%,seed=1`. Ids of routers and terminals are those of the network within;
-//! ports and links are counted anew (see [`crate::faults`]).
+//! ports and links are counted again (see [`crate::faults`]).
 
 use super::params::Params;
 use super::{Family, Roles};

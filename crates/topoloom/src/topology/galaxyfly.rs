@@ -337,7 +337,7 @@ impl Structure for Galaxyfly {
         Some([self.a, self.galaxy.q, self.galaxy.n])
     }
 
-    /// As many clusters as have 360 terminals at the most; where one has more, as many supernodes of it (sections 5.3
+    /// As many clusters as have 360 terminals at most; where one has more, as many supernodes of it (sections 5.3
     /// and 6).
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         let (cluster, x) = self.galaxy.parts(self.supernode(router));

@@ -2,7 +2,7 @@
 //! form.
 //!
 //! The parts of a host are its accelerators (or sockets), which are the terminals, and behind them its switches, counted
-//! on. Links join parts; network interfaces hang on parts and lead out. All rates are those of one direction.
+//! on. Links join parts; network interfaces are attached to parts and lead out. All rates are those of one direction.
 
 use serde::Deserialize;
 
@@ -31,13 +31,13 @@ pub const HOSTS: &[(&str, &str)] = &[
     ("slingshot-8", include_str!("hosts/slingshot-8.toml")),
 ];
 
-/// Parts of a host, and its interfaces, at the most.
+/// Parts of a host, and its interfaces, at most.
 const MOST: u32 = 250;
 
 /// A network interface of a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Nic {
-    /// The part that it hangs on.
+    /// The part that it is attached to.
     pub at: u32,
     /// Its rate in one direction in Gb/s, if it has one of its own: else that of the port that it is plugged into.
     pub gbps: Option<f64>,

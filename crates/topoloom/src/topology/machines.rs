@@ -219,7 +219,7 @@ impl Machine {
         Ok(Self { files, ..machine })
     }
 
-    /// Reads the text of a machine's file, which includes machines that are built in at the most.
+    /// Reads the text of a machine's file, which includes machines that are built in at most.
     ///
     /// # Errors
     /// [`Error::Config`] says what is wrong.

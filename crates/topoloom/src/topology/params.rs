@@ -86,7 +86,7 @@ impl<'a> Params<'a> {
         self.count(P.name).unwrap_or(1)
     }
 
-    /// Refuses, before anything is allocated, a network that ids cannot name or memory cannot hold.
+    /// Rejects, before anything is allocated, a network that ids cannot name or memory cannot hold.
     ///
     /// # Errors
     /// [`Error::TooLarge`] says what it would need.

@@ -3,7 +3,7 @@
 //! Routers, terminals and ports are those of the base, and so are the cables; two cables with an end in one cabinet
 //! exchange the ports of these ends (see [`crate::permute`]). Classes and latencies go with the cables. If terminals
 //! stand in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
-//! than in the base, and ports are counted anew: terminals, then links in the order of the cables.
+//! than in the base, and ports are counted again: terminals, then links in the order of the cables.
 
 use super::params::{BASE, CABINET, Params};
 use super::{Family, Roles};
@@ -349,7 +349,7 @@ fn rebuilt(base: &Network, cabling: &Cabling, spec: String, permuted: Permutatio
     builder.build(spec, FAMILY.name, Box::new(permuted))
 }
 
-/// The mean distance of the cabinets of two distinct vertices: links between cabinets on a shortest way.
+/// The mean distance of the cabinets of two distinct vertices: links between cabinets on a shortest path.
 fn cabinet_distance(cabling: &Cabling) -> f64 {
     let count = cabling.cabinets().iter().max().map_or(0, |&last| last as usize + 1);
     let mut held = vec![0u64; count];

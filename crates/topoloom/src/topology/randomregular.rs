@@ -1,7 +1,7 @@
 //! `random-regular:1024,degree=16,seed=1`: a connected random graph in which every router has as many links (Jellyfish).
 //!
 //! Free ports are joined at random, two at a time, never two of one router or of routers that are linked already; if
-//! none can be joined any more, or the graph is not connected, all is drawn anew (Steger and Wormald, Combinatorics,
+//! none can be joined any more, or the graph is not connected, all is drawn again (Steger and Wormald, Combinatorics,
 //! Probability and Computing 8, 1999: nearly uniform over all such graphs). Network ports of a router: by ascending peer.
 //! Link class: `local`.
 
@@ -30,7 +30,7 @@ pub(super) const FAMILY: Family = Family {
     build,
 };
 
-/// How often a graph is drawn anew before it is said not to exist.
+/// How often a graph is drawn again before it is stated not to exist.
 const MOST_DRAWS: u64 = 1000;
 
 /// Rounds without a new link after which free ports are looked at one by one.

@@ -100,7 +100,7 @@ fn nanoseconds(seconds: f64) -> f64 {
     (seconds * 1e15).round() / 1e6
 }
 
-/// The network, each terminal of which nothing is said with the rate of the fastest link of its router.
+/// The network, each terminal of which nothing is stated with the rate of the fastest link of its router.
 pub(super) fn with_terminal_rates(network: Network) -> Network {
     if !network.has_rates() {
         return network;
@@ -122,7 +122,7 @@ pub(super) fn with_terminal_rates(network: Network) -> Network {
     network.with_wires(|port, said| said.or(Wire { gbps: of[port.index()], ..Wire::UNSAID }))
 }
 
-/// Refuses a network of which some links have a rate and others have none.
+/// Rejects a network of which some links have a rate and others have none.
 ///
 /// # Errors
 /// `wrong` with a sentence that says which.

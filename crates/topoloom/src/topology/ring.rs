@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     build,
 };
 
-/// How often matchings are drawn anew, all of them, before they are said not to exist.
+/// How often matchings are drawn again, all of them, before they are said not to exist.
 const MOST_DRAWS: u64 = 1000;
 
 /// A ring with random matchings.

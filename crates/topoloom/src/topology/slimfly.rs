@@ -91,7 +91,7 @@ pub(super) fn generators(q: u32) -> u32 {
     }
 }
 
-/// Refuses a `q` that is not a prime power, or 2.
+/// Rejects a `q` that is not a prime power, or 2.
 pub(super) fn check_order(params: &Params, q: u32) -> Result<()> {
     if q == 2 {
         return Err(params.mistake("q is 2; it must be a prime power but 2: the nearest is 3"));

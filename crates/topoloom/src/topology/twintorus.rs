@@ -1,7 +1,7 @@
 //! `twin-torus:4x4x2x2x2`: an n-dimensional torus whose nodes are two cards of n + 1 ports each, joined by one internal
 //! link. Each card is a router with its own terminals.
 //!
-//! The ports of a node stand in the order d0-, d0+, d1-, d1+, …: card 0 has the first n of them, card 1 the others. For
+//! The ports of a node are in the order d0-, d0+, d1-, d1+, …: card 0 has the first n of them, card 1 the others. For
 //! odd n that splits the middle dimension, - on card 0 and + on card 1, which is the definition of the paper; for even n
 //! each card has n / 2 whole dimensions. Port + of a dimension leads to port - of the next node, so a hop in the split
 //! dimension changes the card.

@@ -126,7 +126,7 @@ impl Key {
         typed(self.name)
     }
 
-    /// Reads a value that stands in JSON.
+    /// Reads a value that is in JSON.
     ///
     /// # Errors
     /// [`Error::Config`] for a value of another kind.

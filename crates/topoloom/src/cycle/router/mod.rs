@@ -40,7 +40,7 @@ pub struct RouterInfo {
     pub preset: &'static [(&'static str, Value)],
     /// The same for options of the engine, such as the latency of links.
     pub preset_engine: fn(&mut Config),
-    /// Checks options against each other, each by itself being in its range, and packets of so many flits at the most.
+    /// Checks options against each other, each by itself being in its range, and packets of so many flits at most.
     pub check: fn(&RouterOptions, u32) -> Result<()>,
     /// Fills in what depends on other options, and on the VCs that the routing does well with.
     pub fill: fn(&mut RouterOptions, u32),
@@ -189,7 +189,7 @@ pub trait RouterModel: Send {
     /// Runs the internal steps of cycle `now` of all routers that have work.
     fn step(&mut self, now: u32, channels: &mut Channels);
 
-    /// True for a head, as it stands on the link, that does not decide when it arrives, but with
+    /// True for a head, as it is on the link, that does not decide when it arrives, but with
     /// [`RouterModel::undecided`], once it is at the front of its VC and all that arrives in the cycle is there: what it then
     /// finds does not depend on the order of arrival.
     fn defers(&self, _head: &Flit) -> bool {
@@ -223,7 +223,7 @@ pub trait RouterModel: Send {
     fn buffer(&self, class: u8) -> u32;
 
     /// The head that was accepted last at input VC `vc` decided in state `before`. This and the next two only where heads
-    /// decide again: a model on which they do not refuses such routings.
+    /// decide again: a model on which they do not rejects such routings.
     fn remember(&mut self, _vc: u32, _before: PacketState) {}
 
     /// The heads that shall decide again, with the state in which they decided before, by input VC.

@@ -87,7 +87,7 @@ impl RouterOptions {
         self.given.entry(key).or_insert_with(|| value.into());
     }
 
-    /// Writes an option of this model anew.
+    /// Writes an option of this model again.
     pub fn write(&mut self, key: &'static str, value: impl Into<Value>) {
         self.given.insert(key, value.into());
     }
@@ -256,7 +256,7 @@ mod tests {
             }
             let told = (model.describe)(&config.router);
             assert!(told[0].0 == "Router model" && told[0].1.starts_with(model.name), "{told:?}");
-            // Filled in, every option stands in results, but for what the routing decides later.
+            // Filled in, every option is in results, but for what the routing decides later.
             let filled = serde_json::to_value(config.router.filled(1)).expect("JSON");
             let missing = model.keys.iter().filter(|key| filled.get(key.name).is_none());
             assert!(missing.into_iter().all(|key| matches!(key.unless, Unless::Depends(_))), "{filled}");

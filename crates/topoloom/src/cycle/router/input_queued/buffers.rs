@@ -58,7 +58,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.look(router);
     }
 
-    /// Marks the head at the front of an input VC (router numbering) as refused, or no longer so.
+    /// Marks the head at the front of an input VC (router numbering) as rejected, or no longer so.
     #[inline(always)]
     pub(super) fn mark_refused(&mut self, router: usize, input: usize, refused: bool) {
         let (state, bit) = (&mut self.routers[router], 1 << (input % 64));

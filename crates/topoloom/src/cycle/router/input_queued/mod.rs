@@ -74,7 +74,7 @@ struct RouterState {
     active: bool,
     /// It stands on the list of those whose heads decide again in the next cycle.
     look: bool,
-    /// Input VCs whose heads have been refused a VC and are to decide again.
+    /// Input VCs whose heads have been denied a VC and are to decide again.
     undecided: u16,
 }
 
@@ -155,12 +155,12 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     ports: Table<PortArbiters>,
     /// By output: places taken of those that the VCs behind it share. Of the general router alone.
     shared: Table<u32>,
-    /// The lists of requests: an input VC stands in one of them at most, and once.
+    /// The lists of requests: an input VC is in one of them at most, and once.
     vc_requests: Table<VcRequest>,
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Table<u64>,
-    /// Those that have been refused a VC at each router and are to decide again, a bit each, `words` to a router.
+    /// Those that have been denied a VC at each router and are to decide again, a bit each, `words` to a router.
     undecided: Table<u64>,
     words: usize,
     /// The router of each port.
@@ -600,7 +600,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let wanted = self.policy.wanted(head);
         let size = before.size() as i32;
         let port = first_port + u32::from(out);
-        // A head that has decided before has been refused, and is marked.
+        // A head that has decided before has been rejected, and is marked.
         let marked = before.out != UNDECIDED;
         if marked {
             self.move_queue(first_port + u32::from(before.out), before.class, -size);

@@ -33,7 +33,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         if self.decides_again() && out == UNDECIDED {
             self.fresh.push(index as u32);
-            // Those that have been refused there look with it.
+            // Those that have been rejected there look with it.
             return self.look(router as usize);
         }
         self.list_vc_request(router, index, out, class);

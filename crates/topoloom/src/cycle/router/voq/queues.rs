@@ -27,7 +27,7 @@ pub(super) struct PacketEntry {
 }
 
 impl PacketEntry {
-    /// The next cell to go on.
+    /// The next cell to continue.
     #[inline]
     pub(super) fn cell(&self) -> Flit {
         if self.sent == 0 {
