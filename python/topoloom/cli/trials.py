@@ -36,7 +36,7 @@ def run_trials(trials: Trials, *, json: bool, keeper: Keeper | None = None) -> b
 
 
 def print_trials(trials: Trials) -> None:
-    """Print one row a routing, the best first."""
+    """Print one row per routing, the best first."""
 
     def number(value: float | None, decimals: int) -> str:
         return "–" if value is None else f"{value:.{decimals}f}"

@@ -161,7 +161,7 @@ def _run(job: WorkloadJob, command: list[str]) -> Workloads:
 
 
 def print_workloads(found: Workloads) -> None:
-    """Print one row a result, with a bar for how long it took beside the baseline."""
+    """Print one row per result, with a bar for how long it took beside the baseline."""
     collective = any(result.busbw_gb_s is not None for result in found.results)
     relative = {(r.app, r.spec): found.relative(r.spec, r.app) for r in found.results}
     longest = max((value for value in relative.values() if value is not None), default=1.0)

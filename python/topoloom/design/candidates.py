@@ -133,7 +133,7 @@ class Candidates(Sequence[Candidate]):
         return Candidates(found for family in kept.values() for found in family[:each])
 
     def frame(self) -> "pd.DataFrame":
-        """Return them as a data frame, one row a configuration."""
+        """Return them as a data frame, one row per configuration."""
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 

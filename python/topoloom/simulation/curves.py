@@ -143,7 +143,7 @@ class Curve:
         return point.accepted if point and not point.deadlocked else None
 
     def frame(self) -> "pd.DataFrame":
-        """Return the points as a data frame, one row a load, with network, routing and traffic."""
+        """Return the points as a data frame, one row per load, with network, routing and traffic."""
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 

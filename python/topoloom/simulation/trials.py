@@ -113,7 +113,7 @@ class Trials:
         return self.finished
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row a routing, the best first.
+        """Return one row per routing, the best first.
 
         The keys are ``routing``, ``roles`` (those that it plays on this network), ``vcs``, ``accepted_at_full`` (at the
         highest load), ``accepted_max`` (at any), ``saturation_load`` (None where it was not searched), ``stable_load``

@@ -88,7 +88,7 @@ class Workloads(Page):
         ]
 
     def frame(self) -> "pd.DataFrame":
-        """Return a data frame, one row a result."""
+        """Return a data frame, one row per result."""
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
