@@ -38,6 +38,7 @@ from topoloom.engine.results import (
     RoutingDescription,
     SaturationBound,
     Shape,
+    StepFacts,
     TrafficDescription,
     WorkloadResult,
 )
@@ -304,6 +305,9 @@ class Workload:
         The application that ``spec`` names, for at most ``room`` tasks on a network, or as many as that has room for;
         its links have this rate unless they have rates of their own.
         """
+    @staticmethod
+    def together(jobs: Sequence[tuple[Workload, float]]) -> Workload:
+        """One workload of several, each of which begins at its time, in seconds."""
     def carried(self) -> list[tuple[bool, list[tuple[int, int]]]] | None:
         """
         What each message of a collective carries: whether its receiver combines it with what it has, and spans of the
@@ -324,6 +328,21 @@ class Workload:
     @property
     def yardstick(self) -> tuple[float, float] | None:
         """What the bandwidth of a collective is measured by: bytes, and the factor of the bus bandwidth."""
+    @property
+    def step(self) -> StepFacts | None:
+        """What is known of a training step before it runs."""
+    @property
+    def shown(self) -> list[int] | None:
+        """Tasks that stand for all of them, where some do: the first rank of each stage of a training step."""
+    def ends(self, times: NDArray[np.float64], computations: NDArray[np.float64]) -> list[float]:
+        """When each task was done in a run, in seconds, by the times that ``Self::timeline`` takes."""
+    def timeline(
+        self, times: NDArray[np.float64], computations: NDArray[np.float64], tasks: Sequence[int]
+    ) -> list[tuple[int, str, str, float, float]]:
+        """
+        What tasks did in a run, as (task, lane, name, beginning, end) in seconds: of each message its beginning and its
+        end, of each computation its operation and these.
+        """
     @property
     def notes(self) -> list[str]:
         """What a user should know, a sentence each."""
@@ -362,6 +381,22 @@ class CyclePlay:
         self, cancel: CancelToken
     ) -> tuple[WorkloadResult, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]:
         """Runs without the interpreter's lock; returns what came of it, and when messages were ready and arrived."""
+
+class Job:
+    """A job that shares a machine with others."""
+    def __init__(self, text: str) -> None:
+        """Reads ``APP,tasks=256,start=0s``."""
+    @property
+    def app(self) -> str:
+        """The application."""
+    @property
+    def start_s(self) -> float:
+        """When it begins, in seconds."""
+    @property
+    def on(self) -> list[int] | None:
+        """The terminals of its tasks, if they are said."""
+    def workload(self, network: Network, rate: str) -> Workload:
+        """Builds its application for a network whose links have this rate unless they have rates of their own."""
 
 class Name:
     """A name that has been read: ``what`` it is the name of as for ``files_of``."""
@@ -436,6 +471,11 @@ def flow_run(
 ) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
     """Runs flows that all begin at the start."""
 
+def allocate(
+    allocator: str, network: Network, jobs: Sequence[tuple[str, int, Sequence[int] | None]]
+) -> tuple[list[list[int]], int]:
+    """The terminals of each job as an allocator says, and how many others have."""
+
 def flow_check(workload: Workload, config: str, rate: str, seed: int, endpoint: str = "") -> FlowConfig:
     """Checks that the flow engine can run a workload, with links of ``rate`` and a seed; returns its options."""
 
@@ -448,8 +488,9 @@ def flow_workload(
     seed: int,
     cancel: CancelToken,
     endpoint: str = "",
-) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64]]:
-    """Runs a workload."""
+    terminals: Sequence[int] | None = None,
+) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Runs a workload, its tasks on the terminals that are listed, or else where a mapping says."""
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:
     """
@@ -541,6 +582,9 @@ def apps() -> list[AppDescription]:
 
 def mappings() -> list[MappingDescription]:
     """The mappings of tasks to terminals."""
+
+def allocators() -> list[MappingDescription]:
+    """What gives jobs their terminals that share a machine."""
 
 def traffic_patterns() -> list[TrafficDescription]:
     """The traffic patterns."""

@@ -56,7 +56,7 @@ def simulated(text: str, n: int, network: str) -> tuple[Application, _core.Workl
     """Run an application by the flow engine; return it, its core, and when each message began and arrived."""
     net = topoloom.network(network).core
     workload = _core.Workload(text, n)
-    _, _, times = _core.flow_workload(
+    _, _, times, _ = _core.flow_workload(
         _core.Routing(net, "dor"), workload, "linear", "", "10Gb/s", 1, _core.CancelToken(), "latency=1us"
     )
     return Application(text, n), workload, times

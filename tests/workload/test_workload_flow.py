@@ -193,6 +193,9 @@ APPS: dict[str, list[str]] = {
 }
 """Every application that the flow engine runs, with repetitions where it has any."""
 
+GRAPHS = ("goal", "msccl", "chakra", "training")
+"""Those whose tasks do not do one thing after another."""
+
 GOAL = """num_ranks 4
 rank 0 { a: calc 1001 cpu 0
 b: calc 333 cpu 0
@@ -295,7 +298,9 @@ def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
     network = _core.Network("mesh:3x3")
     workload = _core.Workload.on(f"messages:{file}", network)
     cancel = _core.CancelToken()
-    told, _, times = _core.flow_workload(_core.Routing(network, "dor"), workload, "linear", flow, "10Gb/s", 1, cancel)
+    told, _, times, _ = _core.flow_workload(
+        _core.Routing(network, "dor"), workload, "linear", flow, "10Gb/s", 1, cancel
+    )
     begun, ended = times.T
     wanted = [max((ended[before] for before in row[3]), default=0.0) for row in rows]
     assert begun == pytest.approx(wanted, abs=0)
@@ -311,7 +316,7 @@ def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
 
 
 @pytest.mark.parametrize("flow", ["", "injection=0.5", "consumption=2,injection=3"])
-@pytest.mark.parametrize("name", [name for name in APPS if name not in ("goal", "messages", "msccl", "chakra")])
+@pytest.mark.parametrize("name", [name for name in APPS if name not in (*GRAPHS, "messages")])
 def test_the_ideal_is_that_of_its_definition(name: str, flow: str) -> None:
     """Of tasks that do one thing after another, which those of collectives in pieces do not."""
     for app in (app for app in APPS[name] if "chunk=" not in app and "channels=" not in app):

@@ -107,34 +107,6 @@ def test_random_applications_are_what_their_names_say() -> None:
     assert list(one) != list(other)
 
 
-def test_a_training_step_has_the_bytes_that_its_sizes_ask_for() -> None:
-    d, t, p, e, layers, batches, hidden, tokens = 4, 2, 2, 2, 4, 3, 64, 32
-    spec = (
-        f"training:data={d},tensor={t},pipeline={p},expert={e},layers={layers},microbatches={batches},"
-        f"hidden={hidden},sequence={tokens},top=2"
-    )
-    application = Application(spec, d * t * p)
-    table = application.messages()
-    rank = np.arange(d * t * p)
-    tensor, data, stage = rank % t, rank // t % d, rank // (t * d)
-    s, g = table["source"], table["target"]
-    activations = tokens * hidden * 2
-    along_stages = stage[s] != stage[g]
-    assert table["bytes"][along_stages].sum() == 2 * (p - 1) * batches * d * activations
-    within_tensor = ~along_stages & (tensor[s] != tensor[g])
-    rings = 4 * layers * batches * d
-    assert table["bytes"][within_tensor].sum() == rings * 2 * (t - 1) * activations
-    rest = table[~along_stages & ~within_tensor]
-    routed = 4 * layers * batches * t * d * (e - 1) * (activations * 2 // e)
-    dense = p * t * 2 * (d - 1) * (4 * hidden * hidden * 2 // t * layers // p)
-    experts = p * t * e * 2 * (d // e - 1) * (8 * hidden * hidden * 2 // t * layers // p)
-    assert rest["bytes"].sum() == routed + dense + experts
-    assert (data[rest["source"]] != data[rest["target"]]).all()
-    flops = tokens * (2 * 4 * hidden**2 + 4 * tokens * hidden) / t + tokens * 2 * 8 * hidden**2 * 2 / t
-    computed = sum(value for what, value in application.program(0) if what == "compute")
-    assert computed == pytest.approx(3 * flops / 100e12 * layers / p * batches)
-
-
 GOAL = """num_ranks 3  // a comment
 rank 0 {
   a: calc 1000 cpu 0
@@ -256,8 +228,6 @@ def test_message_lists_are_read_and_their_circles_named(tmp_path: Path) -> None:
         ("halo", "grid is missing"),
         ("halo:grid=4x4,block=2", "block has 1 dimensions, the grid 2"),
         ("halo:grid=4x4,compute=5", "compute is '5'; it must be a time with its unit"),
-        ("training:expert=3,data=4", "expert is 3; it must divide data, 4"),
-        ("training:layers=3,pipeline=2", "3 layers do not divide among 2 stages"),
         ("goal", "needs a FILE"),
         ("goal:/no/such/file", "/no/such/file: "),
         ("gpcnet:share=0", "0 of 64 tasks are canaries"),

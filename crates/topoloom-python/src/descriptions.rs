@@ -9,7 +9,7 @@ use topoloom::layout::{LAYOUT_KEYS, LayoutPreset};
 use topoloom::routing::RoutingInfo;
 use topoloom::topology::{Family, Figure, Host, Machine, Scale};
 use topoloom::traffic::PatternInfo;
-use topoloom::workload::{AppInfo, MappingInfo};
+use topoloom::workload::{ALLOCATOR_KEYS, AllocatorInfo, AppInfo, MappingInfo};
 
 /// A key that a name may give, as in `key=value`.
 #[derive(Serialize)]
@@ -252,7 +252,7 @@ impl From<&AppInfo> for AppDescription {
     }
 }
 
-/// A mapping of tasks to terminals.
+/// A mapping of tasks to terminals, or what gives jobs their terminals.
 #[derive(Serialize)]
 pub struct MappingDescription {
     /// The name that users type.
@@ -267,6 +267,13 @@ impl From<&MappingInfo> for MappingDescription {
     fn from(mapping: &MappingInfo) -> Self {
         let MappingInfo { name, summary, keys, .. } = *mapping;
         Self { name, summary, keys: described(keys) }
+    }
+}
+
+impl From<&AllocatorInfo> for MappingDescription {
+    fn from(allocator: &AllocatorInfo) -> Self {
+        let AllocatorInfo { name, summary, .. } = *allocator;
+        Self { name, summary, keys: described(ALLOCATOR_KEYS) }
     }
 }
 

@@ -23,6 +23,10 @@ fn told<'py>(py: Python<'py>, mut result: FlowResult) -> PyResult<RunOutput<'py>
     Ok((result.into(), bytes.into_pyarray(py), times))
 }
 
+/// The same of a workload, and of each computation its operation, its beginning and its end.
+type WorkloadOutput<'py> =
+    (Record<FlowResult>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>);
+
 /// The terminals that flows come from, and those that they lead to.
 type Pairs<'py> = [PyReadonlyArray1<'py, u32>; 2];
 
@@ -94,9 +98,9 @@ pub fn flow_check(
     raise(config).map(Record::from)
 }
 
-/// Runs a workload.
+/// Runs a workload, its tasks on the terminals that are listed, or else where a mapping says.
 #[pyfunction]
-#[pyo3(signature = (routing, workload, mapping, config, rate, seed, cancel, endpoint=""))]
+#[pyo3(signature = (routing, workload, mapping, config, rate, seed, cancel, endpoint="", terminals=None))]
 #[allow(clippy::too_many_arguments)]
 pub fn flow_workload<'py>(
     py: Python<'py>,
@@ -108,11 +112,20 @@ pub fn flow_workload<'py>(
     seed: u64,
     cancel: &CancelToken,
     endpoint: &str,
-) -> PyResult<RunOutput<'py>> {
+    terminals: Option<Vec<u32>>,
+) -> PyResult<WorkloadOutput<'py>> {
     let config = raise(FlowConfig::with_rate(config, rate, seed).and_then(|config| config.with_endpoint(endpoint)))?;
     let run = || {
-        let mapping = Mapping::new(mapping, &workload.0, routing.on())?;
+        let mapping = match terminals {
+            None => Mapping::new(mapping, &workload.0, routing.on())?,
+            Some(listed) => Mapping::on(listed, &workload.0, routing.on())?,
+        };
         flow::run(routing.on(), &routing.named, &workload.0, &mapping, &config, &*cancel.0)
     };
-    told(py, cancel.run(py, run)?)
+    let mut result = cancel.run(py, run)?;
+    let computations = std::mem::take(&mut result.computations);
+    let rows: Vec<f64> = computations.iter().flat_map(|(op, [start, end])| [f64::from(*op), *start, *end]).collect();
+    let rows = rows.into_pyarray(py).reshape([computations.len(), 3])?;
+    let (result, bytes, times) = told(py, result)?;
+    Ok((result, bytes, times, rows))
 }

@@ -44,6 +44,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flow::endpoint_keys, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_rates, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_run, module)?)?;
+    module.add_class::<workload::Job>()?;
+    module.add_function(wrap_pyfunction!(workload::allocate, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_check, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_workload, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
@@ -73,5 +75,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::router_settings, module)?)?;
     module.add_function(wrap_pyfunction!(lists::apps, module)?)?;
     module.add_function(wrap_pyfunction!(lists::mappings, module)?)?;
+    module.add_function(wrap_pyfunction!(lists::allocators, module)?)?;
     module.add_function(wrap_pyfunction!(lists::traffic_patterns, module)?)
 }

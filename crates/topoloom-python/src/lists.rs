@@ -10,7 +10,7 @@ use topoloom::names::What;
 use topoloom::routing::ROUTINGS;
 use topoloom::topology::{FAMILIES, HOSTS, Host, MACHINES, Machine};
 use topoloom::traffic::PATTERNS;
-use topoloom::workload::{APPS, MAPPINGS};
+use topoloom::workload::{ALLOCATORS, APPS, MAPPINGS};
 
 use crate::descriptions::{
     AppDescription, FamilyDescription, FormatDescription, HostDescription, LayoutDescription, MachineDescription,
@@ -199,6 +199,12 @@ pub fn apps() -> Vec<Record<AppDescription>> {
 #[pyfunction]
 pub fn mappings() -> Vec<Record<MappingDescription>> {
     MAPPINGS.iter().map(|mapping| Record::sorted(&MappingDescription::from(mapping))).collect()
+}
+
+/// What gives jobs their terminals that share a machine.
+#[pyfunction]
+pub fn allocators() -> Vec<Record<MappingDescription>> {
+    ALLOCATORS.iter().map(|allocator| Record::sorted(&MappingDescription::from(allocator))).collect()
 }
 
 /// The price lists, the default one first.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
-use topoloom::workload::{self, Mapping, Op, Room};
+use topoloom::workload::{self, Mapping, Op, Room, RunTimes, StepFacts};
 
 use crate::compute::try_compute;
 use crate::error::raise;
@@ -41,6 +41,19 @@ impl Workload {
         let own = Room::of(&network.network, rate.and_then(topoloom::catalogue::values::rate));
         let own = room.map_or(own, |tasks| own.with_tasks(tasks));
         try_compute(py, || workload::build(spec, own)).map(|workload| Self(Arc::new(workload)))
+    }
+
+    /// One workload of several, each of which begins at its time, in seconds.
+    #[staticmethod]
+    #[allow(clippy::needless_pass_by_value)]
+    fn together(py: Python<'_>, jobs: Vec<(PyRef<'_, Self>, f64)>) -> PyResult<Self> {
+        let jobs: Vec<(Arc<workload::Workload>, f64)> =
+            jobs.iter().map(|(own, start)| (Arc::clone(&own.0), *start)).collect();
+        let all = || {
+            let jobs: Vec<(&workload::Workload, f64)> = jobs.iter().map(|(own, start)| (&**own, *start)).collect();
+            workload::together(&jobs)
+        };
+        try_compute(py, all).map(|workload| Self(Arc::new(workload)))
     }
 
     /// What each message of a collective carries: whether its receiver combines it with what it has, and spans of the buffer
@@ -82,6 +95,40 @@ impl Workload {
     #[getter]
     fn yardstick(&self) -> Option<(f64, f64)> {
         self.0.yardstick().map(|yardstick| (yardstick.bytes, yardstick.bus))
+    }
+
+    /// What is known of a training step before it runs.
+    #[getter]
+    fn step(&self) -> Option<Record<StepFacts>> {
+        self.0.step().cloned().map(Record::from)
+    }
+
+    /// Tasks that stand for all of them, where some do: the first rank of each stage of a training step.
+    #[getter]
+    fn shown(&self) -> Option<Vec<u32>> {
+        self.0.shown().map(<[u32]>::to_vec)
+    }
+
+    /// When each task was done in a run, in seconds, by the times that [`Self::timeline`] takes.
+    fn ends(&self, times: PyReadonlyArray2<'_, f64>, computations: PyReadonlyArray2<'_, f64>) -> PyResult<Vec<f64>> {
+        let run = Run::read(&times, &computations)?;
+        Ok(workload::task_ends(&self.0, run.times()))
+    }
+
+    /// What tasks did in a run, as (task, lane, name, beginning, end) in seconds: of each message its beginning and its end, of
+    /// each computation its operation and these.
+    fn timeline(
+        &self,
+        times: PyReadonlyArray2<'_, f64>,
+        computations: PyReadonlyArray2<'_, f64>,
+        tasks: Vec<u32>,
+    ) -> PyResult<Vec<Event>> {
+        let run = Run::read(&times, &computations)?;
+        let of = |task: u32| {
+            let events = workload::timeline(&self.0, run.times(), task).into_iter();
+            events.map(move |own| (task, own.lane, own.name, own.span[0], own.span[1]))
+        };
+        Ok(tasks.into_iter().flat_map(of).collect())
     }
 
     /// What a user should know, a sentence each.
@@ -155,6 +202,81 @@ impl Workload {
         let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
         Ok(terminals.into_pyarray(py))
     }
+}
+
+/// Task, lane, name, beginning and end of a part of what a task did.
+type Event = (u32, &'static str, String, f64, f64);
+
+/// The times of a run, as Python has them.
+struct Run {
+    messages: Vec<[f64; 2]>,
+    computations: Vec<(u32, [f64; 2])>,
+}
+
+impl Run {
+    fn read(times: &PyReadonlyArray2<'_, f64>, computations: &PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let messages = times.as_slice()?.chunks_exact(2).map(|row| [row[0], row[1]]).collect();
+        let rows = computations.as_slice()?.chunks_exact(3);
+        Ok(Self { messages, computations: rows.map(|row| (row[0] as u32, [row[1], row[2]])).collect() })
+    }
+
+    fn times(&self) -> RunTimes<'_> {
+        RunTimes { messages: &self.messages, computations: &self.computations, makespan_s: 0.0 }
+    }
+}
+
+/// A job that shares a machine with others.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct Job(workload::Job);
+
+#[pymethods]
+impl Job {
+    /// Reads `APP,tasks=256,start=0s`.
+    #[new]
+    fn new(text: &str) -> PyResult<Self> {
+        raise(workload::Job::read(text)).map(Self)
+    }
+
+    /// The application.
+    #[getter]
+    fn app(&self) -> &str {
+        &self.0.app
+    }
+
+    /// When it begins, in seconds.
+    #[getter]
+    fn start_s(&self) -> f64 {
+        self.0.start_s
+    }
+
+    /// The terminals of its tasks, if they are said.
+    #[getter]
+    fn on(&self) -> Option<Vec<u32>> {
+        self.0.on.clone()
+    }
+
+    /// Builds its application for a network whose links have this rate unless they have rates of their own.
+    fn workload(&self, py: Python<'_>, network: &Network, rate: &str) -> PyResult<Workload> {
+        let own = Room::of(&network.network, topoloom::catalogue::values::rate(rate));
+        try_compute(py, || self.0.workload(own)).map(|workload| Workload(Arc::new(workload)))
+    }
+}
+
+/// What a job asks for: what it is called, how many terminals, and which ones, if that is said.
+type Demand = (String, u32, Option<Vec<u32>>);
+
+/// The terminals of each job as an allocator says, and how many others have.
+#[pyfunction]
+pub fn allocate(
+    py: Python<'_>,
+    allocator: &str,
+    network: &Network,
+    jobs: Vec<Demand>,
+) -> PyResult<(Vec<Vec<u32>>, usize)> {
+    let demand = |(name, tasks, on)| workload::Demand { name, tasks, on };
+    let jobs: Vec<workload::Demand> = jobs.into_iter().map(demand).collect();
+    let (placed, occupied) = try_compute(py, || workload::allocate(allocator, &network.network, &jobs))?;
+    Ok((placed.into_iter().map(|own| own.into_iter().map(|terminal| terminal.0).collect()).collect(), occupied))
 }
 
 /// The most tasks that a network has room for: its terminals whose routers have not failed.

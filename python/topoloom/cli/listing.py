@@ -1,4 +1,4 @@
-"""``topoloom list``: topologies, hosts, machines, routings, patterns, applications, layouts, price lists, formats."""
+"""``topoloom list``: topologies, hosts, machines, routings, patterns, applications, allocators, layouts and so on."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +21,7 @@ KINDS: Mapping[str, Callable[[], Sequence[Record]]] = {
     "traffic": _core.traffic_patterns,
     "apps": _core.apps,
     "mappings": _core.mappings,
+    "allocators": _core.allocators,
     "layouts": _core.layouts,
     "prices": _core.price_lists,
     "formats": _core.formats,
@@ -44,13 +45,13 @@ def list_(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="topologies|hosts|machines|routings|traffic|apps|mappings|layouts|prices|formats",
+            metavar="topologies|hosts|machines|routings|traffic|apps|mappings|allocators|layouts|prices|formats",
             help="What to list.",
         ),
     ],
     json: Json = False,
 ) -> None:
-    """List topologies, hosts, machines, routings, traffic, applications, mappings, layouts, price lists or formats."""
+    """List topologies, hosts, machines, routings, traffic, applications, allocators and so on."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items = KINDS[what]()

@@ -8,16 +8,18 @@ import typer
 
 from topoloom._core import TopoloomError, endpoint_keys, flow_keys
 from topoloom.cli import status
+from topoloom.cli.concurrent import require_no, run_jobs
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
-from topoloom.files import REPORT, check_writable, picture
+from topoloom.files import REPORT, TIMELINE, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
 from topoloom.workload.goal import write_goal
 from topoloom.workload.jobs import WorkloadJob
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult, time_text
+from topoloom.workload.training import STEP_COLUMNS, TRAFFIC_COLUMNS, step_rows, traffic_rows
 from topoloom.workload.workloads import Workloads
 
 BAR = 12
@@ -32,9 +34,25 @@ def workload(
     context: typer.Context,
     specs: Specs,
     app: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option("--app", metavar="NAME,…", help="Applications, also by several --app; see: topoloom list apps."),
-    ],
+    ] = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--job",
+            metavar="APP,tasks=N,start=T",
+            help="A job beside others on one network, instead of --app; or a list of them in TOML.",
+        ),
+    ] = None,
+    allocator: Annotated[
+        str | None,
+        typer.Option(
+            "--allocator",
+            help="Which terminals jobs get; see: topoloom list allocators.",
+            show_default="contiguous",
+        ),
+    ] = None,
     engine: Annotated[
         str | None, typer.Option("--engine", help="flow, or cycle: flit by flit.", show_default="flow")
     ] = None,
@@ -86,6 +104,15 @@ def workload(
             "--goal", metavar="FILE", help="Write what the application does as a schedule in GOAL.", show_default=False
         ),
     ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="Write what tasks do when, for Perfetto or Chrome: JSON.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
     *,
@@ -95,18 +122,34 @@ def workload(
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     own["endpoint"] = endpoint
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
-    _check_files(out, plot, force=force)
+    if job:
+        about = {"app": app, "baseline": baseline, "out": out, "plot": plot, "goal": goal, "timeline": timeline}
+        require_no(about)
+        return run_jobs(specs, job, allocator, routing, chosen, json=json)
+    if not app:
+        raise TopoloomError("nothing is named to run; give --app, or --job for each of several jobs at once")
+    if allocator is not None:
+        raise TopoloomError(
+            "--allocator gives jobs their terminals; give --job for each, or --mapping for an application"
+        )
+    _check_files(out, plot, timeline, force=force)
     apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
-    job = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
-    _write_goal(job, goal, force=force)
-    found = _run(job, context.obj)
+    runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
+    _write_goal(runs, goal, force=force)
+    if timeline is not None:
+        runs.keep_events()
+    found = _run(runs, context.obj)
+    if timeline is not None and found.finished:
+        runs.write_timeline(timeline, force=force)
+        say(f"the timeline is in {timeline}")
     _write(found, out, plot, force=force)
     if json:
         print_json(found.to_dict())
     else:
         print_workloads(found)
+        print_training(found)
         print_impacts(found)
-    return _exit_status(found, len(job.runs))
+    return _exit_status(found, len(runs.runs))
 
 
 def _write_goal(job: WorkloadJob, path: Path | None, *, force: bool) -> None:
@@ -121,12 +164,13 @@ def _write_goal(job: WorkloadJob, path: Path | None, *, force: bool) -> None:
     say(f"the schedule is in {path}")
 
 
-def _check_files(out: Path | None, plot: Path | None, *, force: bool) -> None:
+def _check_files(out: Path | None, plot: Path | None, timeline: Path | None, *, force: bool) -> None:
     """Find out before anything runs whether the files can be written."""
     if plot is not None:
         check_plot(plot)
         check_writable(plot, picture(plot), force=force)
     check_writable(out, REPORT, force=force)
+    check_writable(timeline, TIMELINE, force=force)
 
 
 def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool) -> None:
@@ -200,6 +244,14 @@ def _print_coalesced(results: list[WorkloadResult]) -> None:
             "completions were served together: messages of a critical path waited for that up to "
             f"{100 * most.coalesced_share:.2g} % of the makespan ({most.app} on {most.spec})"
         )
+
+
+def print_training(found: Workloads) -> None:
+    """Print where the time of training steps went, if there are any."""
+    for columns, rows in ((STEP_COLUMNS, step_rows(found.results)), (TRAFFIC_COLUMNS, traffic_rows(found.results))):
+        if rows:
+            print()
+            print_table(columns, rows, left=2 if columns is STEP_COLUMNS else 4)
 
 
 def print_impacts(found: Workloads) -> None:

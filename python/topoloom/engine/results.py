@@ -675,6 +675,7 @@ class BusyChannel(Record):
     A channel and its use.
 
     Attributes:
+        channel: Its id.
         from_: The router that sends; of a channel from a terminal the terminal.
         port: The router's port.
         to: The router or the terminal that receives.
@@ -682,6 +683,7 @@ class BusyChannel(Record):
         utilisation: The part of its capacity that was used.
     """
 
+    channel: int
     from_: int
     port: int | None
     to: int
@@ -747,6 +749,44 @@ class CriticalPath(Record):
     steps: list[Step]
 
 
+class StepTraffic(Record):
+    """
+    Communication of one kind.
+
+    Attributes:
+        parallelism: Which ranks work together: tensor, context, expert, pipeline or data.
+        collective: What they do: allreduce, reduce-scatter, all-gather, all-to-all or send-recv.
+        bytes: Bytes of all ranks together.
+        in_flight_s: Seconds in which messages of it were under way to a rank, in the mean.
+        exposed_s: Of these, seconds in which the rank did nothing and waited for them, in the mean.
+    """
+
+    parallelism: str
+    collective: str
+    bytes: int
+    in_flight_s: float
+    exposed_s: float
+
+
+class StepTimes(Record):
+    """
+    Where the time of a training step went, in seconds of a rank in the mean: they add up to the makespan.
+
+    Attributes:
+        compute_s: Computing.
+        exposed_s: Communication that computing waited for.
+        bubble_s: Neither, as the pipeline fills and drains: the bubble.
+        skew_s: Neither, as slower ranks are waited for: those with the busiest experts, or behind the busiest links.
+        communication: Communication by parallelism and collective.
+    """
+
+    compute_s: float
+    exposed_s: float
+    bubble_s: float
+    skew_s: float
+    communication: list[StepTraffic]
+
+
 class FlowResult(Record):
     """
     The results of a run. The names are the keys of the JSON.
@@ -768,6 +808,7 @@ class FlowResult(Record):
         busiest: The busiest channels.
         timeline: Use over time.
         critical_path: What the makespan consists of: from the last thing that was done back to the start.
+        step: Where the time of a training step went.
         config: The options.
     """
 
@@ -786,6 +827,7 @@ class FlowResult(Record):
     busiest: list[BusyChannel]
     timeline: Timeline
     critical_path: CriticalPath
+    step: StepTimes | None
     config: FlowConfig
 
 
@@ -962,7 +1004,7 @@ class MachineDescription(Record):
 
 class MappingDescription(Record):
     """
-    A mapping of tasks to terminals.
+    A mapping of tasks to terminals, or what gives jobs their terminals.
 
     Attributes:
         name: The name that users type.
@@ -1595,6 +1637,30 @@ class Shape(Record):
     group_size: int | None
     blocks: list[int] | None
     levels: list[int] | None
+
+
+class StepFacts(Record):
+    """
+    What is known of a training step before it runs. The names are the keys of the JSON.
+
+    Attributes:
+        shape: How it is spread over ranks, as users write it.
+        source: Where the sizes of its model are from, of a preset.
+        tokens: Tokens.
+        flops: Operations of the model for them: 6 for each weight and token, and those of attention. What is computed
+            again does not count.
+        tflops: 10^12 operations a second of a rank that computes.
+        peak_tflops: The same at most: what model FLOPs utilisation is a part of.
+        state_bytes: Bytes of weights, gradients and the optimizer's numbers of the rank that has most.
+    """
+
+    shape: str
+    source: str | None
+    tokens: float
+    flops: float
+    tflops: float
+    peak_tflops: float
+    state_bytes: float
 
 
 class TrafficDescription(Record):

@@ -5,6 +5,7 @@ The package is a function as well, :func:`topoloom.workload.jobs.workload`; see 
 
 import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,10 +24,11 @@ class _CallablePackage(ModuleType):
         *,
         routing: str = "minimal",
         baseline: str | None = None,
+        timeline: str | Path | None = None,
         **options: Any,
     ) -> Workloads:
         """Run every application on every network; see :func:`topoloom.workload.jobs.workload`."""
-        return jobs.workload(networks, apps, routing=routing, baseline=baseline, **options)
+        return jobs.workload(networks, apps, routing=routing, baseline=baseline, timeline=timeline, **options)
 
 
 sys.modules[__name__].__class__ = _CallablePackage

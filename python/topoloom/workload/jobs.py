@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from topoloom import _core
@@ -13,6 +14,7 @@ from topoloom.workload.gpcnet import expanded
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult
 from topoloom.workload.runs import WorkloadRun
+from topoloom.workload.timeline import write_timeline
 from topoloom.workload.workloads import Workloads
 
 LARGE = 16_384
@@ -27,6 +29,7 @@ def workload(
     *,
     routing: str = "minimal",
     baseline: str | None = None,
+    timeline: str | Path | None = None,
     **options: Any,
 ) -> Workloads:
     """Run every application on every network, with the same number of tasks on all of them.
@@ -38,6 +41,7 @@ def workload(
         apps: Applications such as ``allreduce:size=64KiB``; ``gpcnet`` without a congestor stands for all its tests.
         routing: A routing, or the role ``minimal`` or ``adaptive``.
         baseline: The network that the others are compared with; the first unless given.
+        timeline: A file for what tasks do when, of one application on one network, for Perfetto and Chrome.
         **options: What :class:`WorkloadOptions` names.
 
     Raises:
@@ -48,7 +52,13 @@ def workload(
     """
     listed = [networks] if isinstance(networks, (str, Network)) else networks
     named = [apps] if isinstance(apps, str) else apps
-    return WorkloadJob(as_networks(listed), named, routing, checked(WorkloadOptions, options), baseline).run()
+    job = WorkloadJob(as_networks(listed), named, routing, checked(WorkloadOptions, options), baseline)
+    if timeline is not None:
+        job.keep_events()
+    found = job.run()
+    if timeline is not None:
+        job.write_timeline(timeline)
+    return found
 
 
 class WorkloadJob:
@@ -88,6 +98,29 @@ class WorkloadJob:
         self._baseline = self.runs[place].network.spec if self.runs else ""
         # Mistakes are reported before anything runs; large ones are built again when their turn comes.
         self._prepared = [self._checked(run) for run in self.runs]
+
+    def keep_events(self) -> None:
+        """Keep what tasks do, for :meth:`write_timeline`.
+
+        Raises:
+            TopoloomError: Several applications or networks, or the cycle engine.
+        """
+        if len(self.runs) != 1:
+            raise TopoloomError(f"a timeline shows one application on one network; there are {len(self.runs)} runs")
+        if self.runs[0].options.engine != "flow":
+            raise TopoloomError("a timeline shows a run of the flow engine, but engine is cycle")
+        self.runs[0].events = []
+
+    def write_timeline(self, path: str | Path, *, force: bool = False) -> None:
+        """Write what tasks did when, for Perfetto and Chrome.
+
+        Shown are the first rank of each stage of a training step, or the first tasks of another application.
+
+        Raises:
+            TopoloomError: A file of another kind is there, and `force` is not given.
+        """
+        (run,) = self.runs
+        write_timeline(run.events or [], f"{run.app} on {run.network.spec}", path, force=force)
 
     def _checked(self, run: WorkloadRun) -> Callable[[], Callable[[_core.CancelToken], WorkloadResult]]:
         if self._large:

@@ -10,6 +10,7 @@ from topoloom import _core
 from topoloom.report.page import environment, text
 from topoloom.workload.error_bars import error_bars
 from topoloom.workload.results import WorkloadResult, time_text
+from topoloom.workload.training import STEP_COLUMNS, TRAFFIC_COLUMNS, step_rows, traffic_rows
 from topoloom.workload.workloads import Workloads
 
 MOST_SIDE_BY_SIDE = 8
@@ -32,6 +33,7 @@ def render_workloads(found: Workloads) -> str:
     """Return the page as HTML."""
     figures = _makespans(found)
     over_time = _over_time(found)
+    steps = _steps(found)
     return (
         environment("topoloom.workload")
         .get_template("page.html.j2")
@@ -42,6 +44,9 @@ def render_workloads(found: Workloads) -> str:
             figures=figures,
             over_time=over_time,
             first_over_time=len(figures),
+            steps=steps,
+            first_step=len(figures) + len(over_time),
+            step_tables=[(STEP_COLUMNS, step_rows(found.results)), (TRAFFIC_COLUMNS, traffic_rows(found.results))],
             best={app: _best(found, app) for app in found.apps},
             notes=list(dict.fromkeys([*found.notes, *found.assumptions, error_bars()])),
             settings=_settings(found),
@@ -50,7 +55,7 @@ def render_workloads(found: Workloads) -> str:
             collective=any(result.busbw_gb_s is not None for result in found.results),
             coalesced=any(result.coalesced_share for result in found.results),
             time_text=time_text,
-            data={"figures": [figure["data"] for figure in [*figures, *over_time]]},
+            data={"figures": [figure["data"] for figure in [*figures, *over_time, *steps]]},
             command=shlex.join(found.command),
             version=_core.__version__,
             model_version=_core.MODEL_VERSION,
@@ -132,6 +137,35 @@ def _over_time(found: Workloads) -> list[dict[str, Any]]:
             key = [(own["colour"], own["label"]) for own in series]
             charts.append({"title": app, "kind": "lines", "data": data, "key": key})
     return charts
+
+
+def _steps(found: Workloads) -> list[dict[str, Any]]:
+    """Return the charts of where the time of training steps went, one for each application that is one."""
+    charts = []
+    for app in found.apps:
+        steps = [own for own in found.results if own.app == app and own.training and "compute_s" in own.training]
+        parts: dict[str, dict[str, float]] = {}
+        for result in steps:
+            for name, seconds in _parts(result.training or {}).items():
+                parts.setdefault(name, {})[result.spec] = 1e3 * seconds
+        specs = [result.spec for result in steps]
+        series = [
+            _bars(name, place, specs, [own.get(spec) for spec in specs])
+            for place, (name, own) in enumerate(parts.items())
+        ]
+        if series:
+            data = {"series": series, "xaxis": "", "yaxis": "time of a rank, ms", "logarithmic": False}
+            charts.append({"title": app, "kind": "bars", "data": data, "key": list(enumerate(parts))})
+    return charts
+
+
+def _parts(step: dict[str, Any]) -> dict[str, float]:
+    """Return what the time of a step went into: computing, what was waited for by parallelism, and neither."""
+    parts = {"computing": step["compute_s"]}
+    for own in step["communication"]:
+        name = f"{own['parallelism']} exposed"
+        parts[name] = parts.get(name, 0.0) + own["exposed_s"]
+    return parts | {"bubble": step["bubble_s"], "slower ranks": step["skew_s"]}
 
 
 def _settings(found: Workloads) -> list[tuple[str, str]]:

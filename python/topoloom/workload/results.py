@@ -1,5 +1,7 @@
 """How one application went on one network."""
 
+from typing import Any
+
 from pydantic import BaseModel, ConfigDict
 
 
@@ -23,6 +25,7 @@ class WorkloadResult(BaseModel):
         message_p99_s: The 99th percentile of these.
         data_bytes: Bytes of the data of a collective, of all its iterations, as nccl-tests count them; None of others.
         bus_factor: What its algorithm bandwidth is multiplied by for the bus bandwidth.
+        training: Of a training step: how it is spread, model FLOPs utilisation, and where the time went.
         wall_s: Seconds that the engine ran.
         peak_rss_bytes: The largest memory of the process so far.
         interrupted: Whether it was stopped early.
@@ -46,6 +49,7 @@ class WorkloadResult(BaseModel):
     message_p99_s: float | None = None
     data_bytes: float | None = None
     bus_factor: float | None = None
+    training: dict[str, Any] | None = None
     wall_s: float
     peak_rss_bytes: int
     interrupted: bool = False

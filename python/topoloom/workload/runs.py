@@ -15,6 +15,8 @@ from topoloom.simulation.options import EngineOptions, threads_given
 from topoloom.simulation.roles import adapts, routing_on
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import WorkloadResult
+from topoloom.workload.timeline import Events, events_of
+from topoloom.workload.training import assumption, step_of
 
 IDEAL = (
     "ideal: a lower bound for any network: every message alone on its path, terminals busy at their own rate, "
@@ -53,6 +55,7 @@ class WorkloadRun:
     Attributes:
         own_room: The most tasks that the network has room for.
         room: The most tasks that the application may have: as many, unless other networks have room for fewer.
+        events: What tasks do is added to this list, if there is one; of the flow engine.
 
     Raises:
         TopoloomError: Arguments that do not go together.
@@ -63,6 +66,7 @@ class WorkloadRun:
         self.network, self.app, self.options = core, app, options.on_this_machine()
         self.role, self.routing = role, routing_on(core, role)
         self.own_room = self.room = _core.room(core)
+        self.events: Events | None = None
 
     def play(self) -> WorkloadResult:
         """Run it here and now."""
@@ -96,12 +100,12 @@ class WorkloadRun:
         if options.engine == "flow":
             paths = _core.flow_check(workload, options.flow_engine, options.rate, options.seed, options.endpoint).paths
             about |= {"paths": paths, "assumptions": self._assumptions(workload, paths)}
-            return partial(_flowed, routing, options, workload, about)
+            return lambda cancel: _flowed(routing, options, workload, about, self.events, cancel)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
         play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, engine)
         about["assumptions"] = self._assumptions(workload, None)
         about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
-        return partial(_played, play, about)
+        return partial(_played, play, workload, about)
 
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
         """Return what the makespan rests on, a sentence each."""
@@ -110,6 +114,8 @@ class WorkloadRun:
             said.append(OWN_RATES.format(spec=self.network.spec, gbps=gbps))
         if self.options.endpoint:
             said.append(ENDPOINT.format(endpoint=self.options.endpoint))
+        if (step := workload.step) is not None:
+            said.append(assumption(self.app, step))
         if paths is not None and adapts(self.network, self.routing):
             parts = ONE_DECISION if paths == 1 else SEVERAL_DECISIONS.format(paths=paths)
             said += [ADAPTIVE.format(routing=self.routing), parts]
@@ -122,8 +128,11 @@ class WorkloadRun:
         return said
 
 
-def _played(play: _core.CyclePlay, about: dict[str, Any], cancel: _core.CancelToken) -> WorkloadResult:
+def _played(
+    play: _core.CyclePlay, workload: _core.Workload, about: dict[str, Any], cancel: _core.CancelToken
+) -> WorkloadResult:
     result, _ = play.run(cancel)
+    about["training"] = step_of(workload, result.makespan_s, None)
     about["config"]["threads"] = threads_given(cancel, about["config"]["threads"])
     return WorkloadResult.model_validate(about | result)
 
@@ -133,10 +142,11 @@ def _flowed(
     options: WorkloadOptions,
     workload: _core.Workload,
     about: dict[str, Any],
+    events: Events | None,
     cancel: _core.CancelToken,
 ) -> WorkloadResult:
     begun = time.monotonic()
-    result, *_ = _core.flow_workload(
+    result, _, times, computations = _core.flow_workload(
         routing,
         workload,
         options.mapping,
@@ -146,7 +156,10 @@ def _flowed(
         cancel,
         options.endpoint,
     )
-    told = {name: value for name, value in result.items() if name not in ("messages", "completed")}
+    if events is not None:
+        events += events_of(workload, times, computations)
+    told = {name: value for name, value in result.items() if name not in ("messages", "completed", "step")}
+    told["training"] = step_of(workload, result.makespan_s, result.step)
     told |= {f"message_{name}": value for name, value in (result.messages or {}).items()}
     told["config"] = result.config | {"rate": options.rate}
     done = {} if result.completed else {"makespan_s": None}

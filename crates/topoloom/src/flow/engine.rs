@@ -14,7 +14,7 @@ use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
 use crate::watch::Control;
-use crate::workload::{Endpoints, Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once};
+use crate::workload::{Endpoints, Mapping, Message, Progress, Ready, Workload, ideal, ideal_at_once, step_times};
 
 /// What begins when.
 pub trait Script {
@@ -119,11 +119,13 @@ pub fn run(
     let alone = Alone::new(network, routing, workload.messages(), &ends, config);
     let ideal_s = alone.bound(|network| ideal(workload, network));
     let reduces = |message: u32| workload.reduces(message);
-    shorter(|detours| {
+    let result = shorter(|detours| {
         let told = (&ends as &dyn Fn(u32) -> _, &reduces as &dyn Fn(u32) -> _);
         let engine = Engine::new(network, routing, workload.messages(), told, config, ideal_s, detours);
         engine.run(&mut Progress::new(workload), control)
-    })
+    })?;
+    let step = step_times(workload, result.run_times()).filter(|_| result.completed);
+    Ok(FlowResult { step, ..result })
 }
 
 /// The run in which an adaptive routing makes detours, or that in which all take the paths of an idle network, if it is

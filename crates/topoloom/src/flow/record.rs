@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::FlowConfig;
 use crate::network::{LinkClass, Network, Peer};
-use crate::workload::Message;
+use crate::workload::{Message, RunTimes, StepTimes};
 
 /// Intervals of a [`Timeline`], at most.
 const INTERVALS: usize = 256;
@@ -55,6 +55,8 @@ pub struct FlowResult {
     pub timeline: Timeline,
     /// What the makespan consists of: from the last thing that was done back to the start.
     pub critical_path: CriticalPath,
+    /// Where the time of a training step went.
+    pub step: Option<StepTimes>,
     /// The options.
     pub config: FlowConfig,
     /// The bytes of each channel; see [`Paths`](super::Paths) for their ids.
@@ -63,6 +65,16 @@ pub struct FlowResult {
     /// When each message began, and when it was complete; not a number for one that never was.
     #[serde(skip)]
     pub times: Vec<[f64; 2]>,
+    /// When each computation began and ended, by its operation.
+    #[serde(skip)]
+    pub computations: Vec<(u32, [f64; 2])>,
+}
+
+impl FlowResult {
+    /// The times of all messages and computations.
+    pub fn run_times(&self) -> RunTimes<'_> {
+        RunTimes { messages: &self.times, computations: &self.computations, makespan_s: self.makespan_s }
+    }
 }
 
 /// Times from a message's beginning to its completion.
@@ -100,6 +112,8 @@ pub struct ChannelUse {
 /// A channel and its use.
 #[derive(Debug, Clone, Serialize)]
 pub struct BusyChannel {
+    /// Its id.
+    pub channel: u32,
     /// The router that sends; of a channel from a terminal the terminal.
     pub from: u32,
     /// The router's port.
@@ -313,6 +327,9 @@ impl Record {
     ) -> FlowResult {
         let (critical_path, coalesced_s) = self.critical_path(messages, config);
         let (channels, busiest) = self.channels(network, makespan, config);
+        let of_op = |(op, own): (&u32, &Computation)| (*op, [own.start, own.end]);
+        let mut computations: Vec<(u32, [f64; 2])> = self.computing.iter().map(of_op).collect();
+        computations.sort_unstable_by_key(|(op, _)| *op);
         FlowResult {
             makespan_s: makespan,
             ideal_s: self.ideal_s,
@@ -329,9 +346,11 @@ impl Record {
             busiest,
             timeline: self.timeline(network, makespan, config),
             critical_path,
+            step: None,
             config: config.clone(),
             channel_bytes: self.channel_bytes,
             times: self.times,
+            computations,
         }
     }
 
@@ -427,7 +446,14 @@ impl Record {
                     (terminal.0, None, network.router_of(terminal).0)
                 }
             };
-            BusyChannel { from, port, to, class: class(channel), utilisation: utilisation(channel) }
+            BusyChannel {
+                channel: channel as u32,
+                from,
+                port,
+                to,
+                class: class(channel),
+                utilisation: utilisation(channel),
+            }
         };
         (uses, busiest.iter().map(described).collect())
     }

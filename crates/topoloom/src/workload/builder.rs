@@ -181,6 +181,8 @@ impl Builder {
             fills_room: false,
             carried: self.carried,
             yardstick: None,
+            labels: None,
+            step: None,
         }
     }
 }

@@ -35,6 +35,16 @@ impl GraphBuilder {
         self.message(source, target, bytes)
     }
 
+    /// The id of the next message.
+    pub fn num_messages(&self) -> u32 {
+        self.messages.len() as u32
+    }
+
+    /// The place of the next computation among those that take time.
+    pub fn num_durations(&self) -> u32 {
+        self.durations.len() as u32
+    }
+
     /// How many operations there are.
     pub fn len(&self) -> usize {
         self.ops.len()
@@ -128,6 +138,8 @@ impl GraphBuilder {
             fills_room: false,
             carried: self.carried,
             yardstick: None,
+            labels: None,
+            step: None,
         };
         let circle: Vec<String> = circle(&workload).into_iter().map(|at| name(order[at as usize])).collect();
         match circle.first() {

@@ -106,6 +106,28 @@ impl Mapping {
         Ok(Self(terminals))
     }
 
+    /// Tasks on these terminals, in their order, a terminal each.
+    ///
+    /// # Errors
+    /// [`Error::Workload`] unless there is a terminal for each task, that exists and has not failed, and no other task's.
+    pub fn on(terminals: Vec<u32>, workload: &Workload, network: &Network) -> Result<Self> {
+        let wrong = |what: String| Error::Workload(format!("{}: {what}", workload.spec()));
+        if terminals.len() != workload.tasks() as usize {
+            return Err(wrong(format!("{} terminals are listed for {} tasks", terminals.len(), workload.tasks())));
+        }
+        let room = Self::room(network);
+        let mut sorted = terminals.clone();
+        sorted.sort_unstable();
+        let taken = |terminal: &&u32| room.binary_search(&TerminalId(**terminal)).is_err();
+        if let Some(terminal) = sorted.iter().find(taken) {
+            return Err(wrong(format!("{} has no terminal {terminal} that works", network.spec())));
+        }
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(wrong(format!("terminal {} is listed twice", twice[0])));
+        }
+        Ok(Self(terminals.into_iter().map(TerminalId).collect()))
+    }
+
     /// The terminals that can run tasks: those whose routers have not failed.
     pub fn room(network: &Network) -> Vec<TerminalId> {
         let terminals = (0..network.num_terminals() as u32).map(TerminalId);

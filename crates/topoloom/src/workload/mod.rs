@@ -6,6 +6,8 @@
 //! is done at once; a *receive* waits for its message; a *compute* takes its time. Operations follow one another in their
 //! order; in a workload that is read from a file, each follows what the file says that it requires.
 
+mod account;
+mod allocation;
 mod allreduce;
 mod alltoall;
 mod bisection;
@@ -21,6 +23,8 @@ mod graph;
 mod grid;
 mod halo;
 mod ideal;
+mod jobs;
+mod labels;
 mod mapping;
 mod mapreduce;
 mod messages;
@@ -35,18 +39,24 @@ mod request;
 mod sweep3d;
 #[cfg(test)]
 mod tests;
+mod together;
 mod training;
 mod unstructured;
 
+pub use account::{RunTimes, StepFacts, StepTimes, StepTraffic, TimelineEvent, step_times, task_ends, timeline};
+pub use allocation::{ALLOCATORS, AllocatorInfo, Demand, KEYS as ALLOCATOR_KEYS, allocate};
 pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
+pub use jobs::{Job, KEYS as JOB_KEYS};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
 pub use request::Room;
+pub use together::together;
 
 use collective::Payloads;
+use labels::Labels;
 
 use crate::network::Grid;
 
@@ -171,6 +181,9 @@ pub struct Workload {
     /// What is known of what messages carry.
     carried: Payloads,
     yardstick: Option<Yardstick>,
+    /// What its messages and computations are for, of a training step.
+    labels: Option<Labels>,
+    step: Option<StepFacts>,
 }
 
 /// What the bandwidth of a collective is measured by, as nccl-tests define it.
@@ -274,6 +287,18 @@ impl Workload {
         self.carried.spans.as_ref().map(|spans| spans.get(message as usize).map_or(&[][..], Vec::as_slice))
     }
 
+    /// The connection that a message is sent on, if it is on one.
+    fn connection(&self, message: u32) -> Option<u32> {
+        let Order::Graph(graph) = &self.order else { return None };
+        graph.connection(message).map(|own| own as u32)
+    }
+
+    /// Connections, counted up to the last.
+    fn num_connections(&self) -> u32 {
+        let Order::Graph(graph) = &self.order else { return 0 };
+        graph.num_connections() as u32
+    }
+
     /// True if messages wait for connections, so that engines must report when one has left its task.
     pub fn has_connections(&self) -> bool {
         matches!(&self.order, Order::Graph(graph) if !graph.connections.is_empty())
@@ -282,6 +307,16 @@ impl Workload {
     /// What its bandwidth is measured by, if it is a collective that nccl-tests know.
     pub fn yardstick(&self) -> Option<Yardstick> {
         self.yardstick
+    }
+
+    /// What is known of it if it is a training step.
+    pub fn step(&self) -> Option<&StepFacts> {
+        self.step.as_ref()
+    }
+
+    /// Tasks that stand for all of them, where some do: the first rank of each stage of a training step.
+    pub fn shown(&self) -> Option<&[u32]> {
+        self.labels.as_ref().map(|labels| labels.shown.as_slice())
     }
 
     /// The sum of all sizes.

@@ -92,6 +92,11 @@ impl<'a> Request<'a> {
         self.room.tasks
     }
 
+    /// The same, of an application that has a number of its own.
+    pub fn terminals(&self) -> u32 {
+        self.room.tasks
+    }
+
     /// The hosts that tasks run on, if they are known.
     pub fn hosts(&self) -> Option<Hosts> {
         self.room.hosts

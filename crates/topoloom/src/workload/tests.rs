@@ -59,11 +59,18 @@ const KNOWN: &[(&str, usize)] = &[
     ("barrier:tasks=9", 9 * 4),
     ("barrier:algorithm=tree,tasks=9,iterations=3", 3 * 2 * 8),
     ("allreduce:algorithm=auto,group=0-31/2+40-47", 2 * (2 * 23)),
-    ("training", 2 * 64 * 63),
+    ("training", 64),
+    ("training:pipelined=false", 2 * 64 * 63),
     (
         "training:tensor=2,pipeline=4,expert=2,data=4",
         // Passes of layers, each with rings of tensor ranks and all-to-alls of experts; stages; gradients.
-        4 * 4 * 8 * (4 * 4 + 8) + 2 * 3 * 8 * 8 + 4 * 2 * (2 * 4 * 3 + 2 * 2 * 2),
+        4 * 2 * 8 * (2 * 8 + 2 * 8) + 2 * 3 * 8 * 8 + 4 * (8 + 8),
+    ),
+    (
+        "training:tensor=2,pipeline=2,interleave=2,context=2,data=2,sequence-parallel,zero=3,recompute=full,layers=4",
+        // Three boundaries, and for each of 4 layers and microbatches, of 8 ranks: keys and values three times and their
+        // gradients, sums of tensor ranks six times in two halves, weights twice and their gradients.
+        2 * 3 * 4 * 8 + 4 * 4 * 8 * (4 + 2 * 6 + 3),
     ),
 ];
 

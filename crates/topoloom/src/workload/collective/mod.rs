@@ -286,6 +286,11 @@ impl Plan {
         Self { what, algorithm, group, rooted, size, channels: 1, pieces: 1, width: 1, shift: 1, notes: Vec::new() }
     }
 
+    /// Its steps, of an algorithm whose data goes in one piece.
+    pub fn take(&self, steps: &mut dyn Steps) {
+        self.pass(steps, &self.group.on_channel(0), [0, 1]);
+    }
+
     /// Adds the lanes of one iteration: the pieces of each channel.
     fn lanes(&self, lanes: &mut Lanes) {
         self.lanes_on(lanes, 0);
@@ -323,14 +328,6 @@ pub(super) fn yardstick_of(name: &str, n: f64, bytes: f64) -> Option<Yardstick> 
         _ => return None,
     };
     Some(Yardstick { bytes, bus })
-}
-
-/// An allreduce round a ring of these tasks.
-pub(super) fn ring(steps: &mut dyn Steps, members: &[u32], size: u64) {
-    let blocks = Blocks::new(size.into(), members.len() as u64, [0, 1]);
-    let own = ring::shifted(&blocks, members.len());
-    ring::reduce_scatter(steps, members, &own);
-    ring::all_gather(steps, members, &own);
 }
 
 /// An all-to-all of these tasks, one partner a step.
