@@ -5,10 +5,8 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
 from topoloom import _core
@@ -20,6 +18,10 @@ from topoloom.simulation.options import checked
 from topoloom.simulation.roles import adapts, routing_on
 from topoloom.workers import interruptible
 from topoloom.workload.options import WorkloadOptions
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 ALONE = "alone: each job by itself, on the same terminals; slowdown: beside the others over alone"
 SHARES = "shares of a channel: the bytes that each job puts on it alone, over those of all"
@@ -228,10 +230,11 @@ class ConcurrentRun:
         return told
 
 
-def _shared(channel: BusyChannel, alone: list[npt.NDArray[np.float64]]) -> SharedChannel:
+def _shared(channel: BusyChannel, alone: "list[npt.NDArray[np.float64]]") -> SharedChannel:
     """Return a channel with the part of each job."""
-    own = np.array([bytes_[channel.channel] for bytes_ in alone])
-    return SharedChannel(channel=dict(channel), shares=(own / max(own.sum(), 1.0)).tolist())
+    own = [float(bytes_[channel.channel]) for bytes_ in alone]
+    total = max(sum(own), 1.0)
+    return SharedChannel(channel=dict(channel), shares=[bytes_ / total for bytes_ in own])
 
 
 def _written(job: str) -> list[str]:

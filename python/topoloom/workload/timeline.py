@@ -4,13 +4,14 @@ import heapq
 import json
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom.files import TIMELINE, replacing
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 MOST_TASKS = 64
 """So many tasks are shown where none stand for the others."""
@@ -20,7 +21,7 @@ Events = list[tuple[int, str, str, float, float]]
 
 
 def events_of(
-    workload: _core.Workload, times: npt.NDArray[np.float64], computations: npt.NDArray[np.float64]
+    workload: _core.Workload, times: "npt.NDArray[np.float64]", computations: "npt.NDArray[np.float64]"
 ) -> Events:
     """Return what tasks did: the first rank of each stage of a training step, or the first tasks of others."""
     tasks = workload.shown or list(range(min(workload.tasks, MOST_TASKS)))
