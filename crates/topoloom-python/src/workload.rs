@@ -8,7 +8,7 @@ use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
 use topoloom::workload::{self, Mapping, Op, Room, RunTimes, StepFacts};
 
 use crate::compute::try_compute;
-use crate::error::raise;
+use crate::error::{TopoloomError, raise};
 use crate::network::Network;
 use crate::results::{Record, json};
 use crate::routing::Routing;
@@ -64,7 +64,8 @@ impl Workload {
             let spans = self.0.spans(message)?.iter().map(|span| (span.start, span.bytes)).collect();
             Some((self.0.reduces(message), spans))
         };
-        (0..self.0.messages().len() as u32).map(spans).collect()
+        // Where a rule stands for the messages, nothing was recorded.
+        self.0.messages().first().and_then(|_| (0..self.0.messages().len() as u32).map(spans).collect())
     }
 
     /// What it was built from.
@@ -82,7 +83,7 @@ impl Workload {
     /// The number of messages.
     #[getter]
     fn num_messages(&self) -> usize {
-        self.0.messages().len()
+        self.0.num_messages() as usize
     }
 
     /// The sum of all sizes.
@@ -112,7 +113,7 @@ impl Workload {
     /// When each task was done in a run, in seconds, by the times that [`Self::timeline`] takes.
     fn ends(&self, times: PyReadonlyArray2<'_, f64>, computations: PyReadonlyArray2<'_, f64>) -> PyResult<Vec<f64>> {
         let run = Run::read(&times, &computations)?;
-        Ok(workload::task_ends(&self.0, run.times()))
+        Ok(workload::task_ends(raise(self.0.listed())?, run.times()))
     }
 
     /// What tasks did in a run, as (task, lane, name, beginning, end) in seconds: of each message its beginning and its end, of
@@ -124,8 +125,15 @@ impl Workload {
         tasks: Vec<u32>,
     ) -> PyResult<Vec<Event>> {
         let run = Run::read(&times, &computations)?;
+        let listed = raise(self.0.listed())?;
+        if run.times().messages.len() < listed.messages().len() {
+            return Err(TopoloomError::new_err(format!(
+                "{}: a rule stands for its messages, whose times were not kept; give --flow-engine symmetry=off",
+                listed.spec()
+            )));
+        }
         let of = |task: u32| {
-            let events = workload::timeline(&self.0, run.times(), task).into_iter();
+            let events = workload::timeline(listed, run.times(), task).into_iter();
             events.map(move |own| (task, own.lane, own.name, own.span[0], own.span[1]))
         };
         Ok(tasks.into_iter().flat_map(of).collect())
@@ -148,25 +156,25 @@ impl Workload {
     fn messages<'py>(
         &self,
         py: Python<'py>,
-    ) -> (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>) {
-        let messages = self.0.messages();
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u64>>)> {
+        let messages = raise(self.0.listed())?.messages();
         let sources: Vec<u32> = messages.iter().map(|message| message.source).collect();
         let targets: Vec<u32> = messages.iter().map(|message| message.target).collect();
         let bytes: Vec<u64> = messages.iter().map(|message| message.bytes).collect();
-        (sources.into_pyarray(py), targets.into_pyarray(py), bytes.into_pyarray(py))
+        Ok((sources.into_pyarray(py), targets.into_pyarray(py), bytes.into_pyarray(py)))
     }
 
     /// What a task does, in its order: ("send", message), ("receive", message) and ("compute", seconds).
-    fn program(&self, task: u32) -> Vec<(&'static str, f64)> {
+    fn program(&self, task: u32) -> PyResult<Vec<(&'static str, f64)>> {
         if task >= self.0.tasks() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let told = |op: Op| match op {
             Op::Send(message) => ("send", f64::from(message)),
             Op::Receive(message) => ("receive", f64::from(message)),
             Op::Compute(place) => ("compute", self.0.durations()[place as usize]),
         };
-        self.0.program(task).map(told).collect()
+        Ok(raise(self.0.listed())?.program(task).map(told).collect())
     }
 
     /// What each operation waits for as (operation, the one that waits, whether for its start only), with operations
@@ -176,12 +184,12 @@ impl Workload {
     }
 
     /// The processor of each operation of a task, 0 of those that do not compute.
-    fn processors(&self, task: u32) -> Vec<u32> {
+    fn processors(&self, task: u32) -> PyResult<Vec<u32>> {
         if task >= self.0.tasks() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let processor = |op: Op| if let Op::Compute(place) = op { self.0.processor(place) } else { 0 };
-        self.0.program(task).map(processor).collect()
+        Ok(raise(self.0.listed())?.program(task).map(processor).collect())
     }
 
     /// Whether some tasks begin again at their end.

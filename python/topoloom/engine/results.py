@@ -615,6 +615,7 @@ class FlowConfig(Record):
         latency_s: Seconds for each link of a path.
         paths: Parts of a message.
         coalesce: Completions within this share of the time that the first took are served together.
+        symmetry: Whether tasks of a regular collective that are alike share one entry.
         seed: Of the paths that a routing draws.
         endpoint: What sending and receiving costs; nothing: all is free.
     """
@@ -626,8 +627,23 @@ class FlowConfig(Record):
     latency_s: float
     paths: int
     coalesce: float
+    symmetry: Literal["auto", "on", "off"]
     seed: int
     endpoint: Endpoint | None
+
+
+class Symbolic(Record):
+    """
+    How a regular collective was simulated without a list of its messages.
+
+    Attributes:
+        way: ``alike``: tasks that are alike share one entry; ``lock-step``: all messages of a step end together;
+            ``at-once``: all messages begin together, and the rates of none change.
+        tasks: Tasks that were simulated, each of which stands for as many others.
+    """
+
+    way: str
+    tasks: int
 
 
 class MessageTimes(Record):
@@ -801,6 +817,7 @@ class FlowResult(Record):
         most_classes: The most classes of flows under way at a time.
         bytes: Their bytes, as far as they arrived.
         completed: False if the run was stopped before its end.
+        symbolic: How a regular collective was simulated without a list of its messages; nothing of others.
         coalesced_s: The seconds that steps of the critical path waited to be served together with others, as a part of
             their times. What such messages hold of their channels meanwhile, others lack: that comes on top.
         messages: How long messages took.
@@ -821,6 +838,7 @@ class FlowResult(Record):
     most_classes: int
     bytes: int
     completed: bool
+    symbolic: Symbolic | None
     coalesced_s: float
     messages: MessageTimes | None
     channels: list[ChannelUse]

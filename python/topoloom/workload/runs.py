@@ -42,6 +42,13 @@ OWN_RATES = (
 )
 """What makespans rest on."""
 
+SYMBOLIC = {
+    "alike": "{app}, {spec}: {tasks:,} of the tasks were simulated, each of which stands for all that are like it",
+    "at-once": "{app}, {spec}: all messages begin together and keep their rates, which were found once",
+    "lock-step": "{app}, {spec}: all messages of a step have one rate; the steps follow one another",
+}
+"""How regular collectives were simulated without a list of messages, with the same result."""
+
 
 class WorkloadRun:
     """An application on a network, with options that go together.
@@ -158,6 +165,9 @@ def _flowed(
     )
     if events is not None:
         events += events_of(workload, times, computations)
+    if (symbolic := result.symbolic) is not None:
+        said = SYMBOLIC[symbolic.way].format(app=about["app"], spec=about["spec"], tasks=symbolic.tasks)
+        about = about | {"notes": [*about["notes"], said]}
     told = {name: value for name, value in result.items() if name not in ("messages", "completed", "step")}
     told["training"] = step_of(workload, result.makespan_s, result.step)
     told |= {f"message_{name}": value for name, value in (result.messages or {}).items()}

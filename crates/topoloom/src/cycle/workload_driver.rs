@@ -449,6 +449,7 @@ impl WorkloadRun {
         units: Units,
         config: &Config,
     ) -> Result<Self> {
+        let workload = workload.into_listed()?;
         let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
         let silent = Arc::new(Traffic::silent(network.num_terminals() as u32));
         Ok(Self { run: Run::with(network, routing, (&silent, Some(plan)), 0.0, config)?, workload, units })

@@ -42,6 +42,11 @@ pub const KEYS: &[Key] = &[
         Kind::Text("from 0 to below 1"),
         "completions within this share of the time that the first took are served together (default 0)",
     ),
+    Key::new(
+        "symmetry",
+        Kind::Choice(&["auto", "on", "off"]),
+        "whether tasks of a regular collective that are alike share one entry: from 65,536 messages on (auto, default), on or off",
+    ),
     Key::new("seed", Kind::SEED, "of the paths that a routing draws (default 1)"),
 ];
 
@@ -55,6 +60,33 @@ pub const ENTRY: Entry = Entry {
     alone: Alone::Flag,
     wrong: Error::Config,
 };
+
+/// Whether tasks of a regular collective that are alike share one entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Symmetry {
+    /// Where there are many messages.
+    #[default]
+    Auto,
+    /// Wherever they are alike.
+    On,
+    /// Never.
+    Off,
+}
+
+impl Symmetry {
+    /// Whether it is looked for among so many messages.
+    pub fn is_wanted(self, messages: u128) -> bool {
+        match self {
+            Self::Auto => messages > MANY,
+            Self::On => true,
+            Self::Off => false,
+        }
+    }
+}
+
+/// Messages beyond which tasks that are alike are looked for.
+const MANY: u128 = 1 << 16;
 
 /// How a run of the flow engine goes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,6 +105,8 @@ pub struct FlowConfig {
     pub paths: u32,
     /// Completions within this share of the time that the first took are served together.
     pub coalesce: f64,
+    /// Whether tasks of a regular collective that are alike share one entry.
+    pub symmetry: Symmetry,
     /// Of the paths that a routing draws.
     pub seed: u64,
     /// What sending and receiving costs; nothing: all is free.
@@ -90,6 +124,7 @@ impl Default for FlowConfig {
             latency_s: 0.0,
             paths: 1,
             coalesce: 0.0,
+            symmetry: Symmetry::Auto,
             seed: 1,
             endpoint: None,
         }
@@ -109,8 +144,14 @@ impl FlowConfig {
             "sticky" => Sharing::Sticky,
             _ => Sharing::MaxMin,
         };
+        let symmetry = match keys.choice("symmetry") {
+            "on" => Symmetry::On,
+            "off" => Symmetry::Off,
+            _ => Symmetry::Auto,
+        };
         let config = Self {
             model,
+            symmetry,
             gbps: real(&keys, "gbps")?.unwrap_or(default.gbps),
             injection: real(&keys, "injection")?.filter(|limit| limit.is_finite()),
             consumption: real(&keys, "consumption")?.or(default.consumption).filter(|limit| limit.is_finite()),

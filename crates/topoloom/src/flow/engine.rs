@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::adaptive::{AdaptivePaths, Part};
 use super::record::Record;
+use super::symbolic::{self, Alike};
 use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::error::{Error, Result};
@@ -112,6 +113,10 @@ pub fn run(
     control: &dyn Control,
 ) -> Result<FlowResult> {
     check_workload(workload)?;
+    if let Some(result) = symbolic::run(network, routing, workload, mapping, config, control)? {
+        return Ok(result);
+    }
+    let workload = workload.listed()?;
     let ends = |message: u32| {
         let Message { source, target, .. } = workload.messages()[message as usize];
         [mapping.terminal(source), mapping.terminal(target)]
@@ -119,9 +124,10 @@ pub fn run(
     let alone = Alone::new(network, routing, workload.messages(), &ends, config);
     let ideal_s = alone.bound(|network| ideal(workload, network));
     let reduces = |message: u32| workload.reduces(message);
+    let message = |id: u32| workload.messages()[id as usize];
     let result = shorter(|detours| {
-        let told = (&ends as &dyn Fn(u32) -> _, &reduces as &dyn Fn(u32) -> _);
-        let engine = Engine::new(network, routing, workload.messages(), told, config, ideal_s, detours);
+        let facts = Facts::listed(workload.messages(), &message, &ends, &reduces);
+        let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
         engine.run(&mut Progress::new(workload), control)
     })?;
     let step = step_times(workload, result.run_times()).filter(|_| result.completed);
@@ -171,10 +177,11 @@ pub fn run_flows(
         [TerminalId(source), TerminalId(target)]
     };
     let alone = Alone::new(network, routing, flows, &ends, config);
+    let message = |id: u32| flows[id as usize];
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
     shorter(|detours| {
-        let told = (&ends as &dyn Fn(u32) -> _, &(|_: u32| true) as &dyn Fn(u32) -> _);
-        let engine = Engine::new(network, routing, flows, told, config, ideal_s, detours);
+        let facts = Facts::listed(flows, &message, &ends, &|_| true);
+        let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
 }
@@ -197,6 +204,8 @@ struct Flight {
     delay_s: f64,
     /// Of its path.
     hash: u64,
+    /// The task that its messages come from, where one stands for others; else 0.
+    kind: u32,
 }
 
 /// The time at which a class's next flow is complete.
@@ -284,15 +293,40 @@ const SAME: f64 = 1e-12;
 const FLOW_BYTES: f64 = 200.0;
 const HOP_BYTES: f64 = 24.0;
 
-/// The terminals of each message, and whether its receiver combines it with what it has.
-type MessageFacts<'a> = (&'a dyn Fn(u32) -> [TerminalId; 2], &'a dyn Fn(u32) -> bool);
+/// Takes a message, its terminals and its channels.
+type PathObserver<'a> = &'a dyn Fn(u32, [TerminalId; 2], &[u32]);
 
-struct Engine<'a> {
+/// What is known of messages by their ids.
+#[derive(Clone, Copy)]
+pub(super) struct Facts<'a> {
+    /// How many messages there are.
+    pub messages: usize,
+    /// How many tasks send and receive them.
+    pub tasks: usize,
+    pub message: &'a dyn Fn(u32) -> Message,
+    /// Their terminals.
+    pub ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+    /// Whether receivers combine them with what they have.
+    pub reduces: &'a dyn Fn(u32) -> bool,
+    /// Called with the path of each message that begins.
+    pub noted: Option<PathObserver<'a>>,
+}
+
+impl<'a> Facts<'a> {
+    /// Those of listed messages.
+    fn listed(
+        messages: &[Message],
+        message: &'a dyn Fn(u32) -> Message,
+        ends: &'a dyn Fn(u32) -> [TerminalId; 2],
+        reduces: &'a dyn Fn(u32) -> bool,
+    ) -> Self {
+        Self { messages: messages.len(), tasks: tasks(messages), message, ends, reduces, noted: None }
+    }
+}
+
+pub(super) struct Engine<'a> {
     network: &'a Network,
-    messages: &'a [Message],
-    ends: &'a dyn Fn(u32) -> [TerminalId; 2],
-    /// Whether its receiver combines a message with what it has.
-    reduces: &'a dyn Fn(u32) -> bool,
+    facts: Facts<'a>,
     config: &'a FlowConfig,
     paths: Paths<'a>,
     /// Where sending and receiving costs something.
@@ -320,14 +354,15 @@ struct Engine<'a> {
     causes: Vec<u32>,
     /// Channels of all paths so far, for an estimate of memory.
     hops: u64,
+    /// Tasks that stand for others, if they do.
+    alike: Option<&'a Alike>,
 }
 
 impl<'a> Engine<'a> {
-    fn new(
+    pub fn new(
         network: &'a Network,
         routing: &'a AnyRouting,
-        messages: &'a [Message],
-        (ends, reduces): MessageFacts<'a>,
+        facts: Facts<'a>,
         config: &'a FlowConfig,
         ideal_s: f64,
         detours: bool,
@@ -337,11 +372,9 @@ impl<'a> Engine<'a> {
         let paths = Paths::new(network, routing, config);
         Self {
             network,
-            messages,
-            ends,
-            reduces,
+            facts,
             config,
-            endpoints: config.endpoint.as_ref().map(|costs| Endpoints::new(costs, tasks(messages))),
+            endpoints: config.endpoint.as_ref().map(|costs| Endpoints::new(costs, facts.tasks)),
             adaptive: (detours && paths.adapt()).then(|| AdaptivePaths::new(channels)),
             paths,
             rates,
@@ -354,16 +387,27 @@ impl<'a> Engine<'a> {
             timers_set: 0,
             now: 0.0,
             active: 0,
-            record: Record::new(channels, messages.len(), config, config.unit_rate(network), ideal_s),
+            record: Record::new(channels, facts.messages, config, config.unit_rate(network), ideal_s),
             path: Vec::new(),
             ready: Vec::new(),
             causes: Vec::new(),
             hops: 0,
+            alike: None,
+        }
+    }
+
+    /// The same with tasks that stand for others, on channels of their own.
+    pub fn of_alike(self, alike: &'a Alike) -> Self {
+        Self {
+            rates: Rates::new(alike.capacities.iter().copied(), self.config.model),
+            alike: Some(alike),
+            record: self.record.with_copies(alike.copies),
+            ..self
         }
     }
 
     /// Runs to the end; true with the result if any part left the path of an idle network.
-    fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<(FlowResult, bool)> {
+    pub fn run(mut self, script: &mut dyn Script, control: &dyn Control) -> Result<(FlowResult, bool)> {
         let mut completed = true;
         script.start(&mut self.ready);
         self.begin_all(script, u32::MAX)?;
@@ -383,9 +427,12 @@ impl<'a> Engine<'a> {
             self.instant(next, script)?;
         }
         self.record.most_classes = self.flights.len();
-        self.account_for_the_rest();
+        match self.alike {
+            Some(alike) => self.record.channel_bytes = alike.channel_bytes(self.record.bytes),
+            None => self.account_for_the_rest(),
+        }
         let diverted = self.adaptive.as_ref().is_some_and(AdaptivePaths::diverted);
-        Ok((self.record.finish(self.network, self.messages, self.now, completed, self.config), diverted))
+        Ok((self.record.finish(self.network, self.facts.message, self.now, completed, self.config), diverted))
     }
 
     /// The next instant: the first thing to happen, and what may wait to be served with others.
@@ -471,15 +518,15 @@ impl<'a> Engine<'a> {
 
     /// The bytes of a message with what its packets carry beside them.
     fn bytes_of(&self, message: u32) -> f64 {
-        let bytes = self.messages[message as usize].bytes;
+        let bytes = (self.facts.message)(message).bytes;
         self.config.endpoint.as_ref().map_or(bytes, |costs| costs.carried(bytes)) as f64
     }
 
     /// When a message that can be sent now enters the network: its task sends one after the other, its interface begins them
     /// with gaps, and a long one waits for a request and its answer.
     fn enters(&mut self, message: u32) -> Result<f64> {
-        let (ends, now) = ((self.ends)(message), self.now);
-        let Message { source, bytes, .. } = self.messages[message as usize];
+        let (ends, now) = ((self.facts.ends)(message), self.now);
+        let Message { source, bytes, .. } = (self.facts.message)(message);
         let (Some(endpoints), Some(costs)) = (&mut self.endpoints, &self.config.endpoint) else { return Ok(now) };
         if ends[0] == ends[1] {
             return Ok(now);
@@ -494,8 +541,8 @@ impl<'a> Engine<'a> {
 
     /// A message is at its terminal: its task takes it in as soon as it is free.
     fn deliver(&mut self, message: u32, script: &mut dyn Script) -> Result<()> {
-        let Message { target, bytes, .. } = self.messages[message as usize];
-        let (now, combined) = (self.now, if (self.reduces)(message) { bytes } else { 0 });
+        let Message { target, bytes, .. } = (self.facts.message)(message);
+        let (now, combined) = (self.now, if (self.facts.reduces)(message) { bytes } else { 0 });
         match self.endpoints.as_mut().map(|endpoints| endpoints.receive(target, combined, now)) {
             Some(taken) if taken > now => self.set_timer(taken, Event::Received(message)),
             _ => self.received(message, script)?,
@@ -530,7 +577,7 @@ impl<'a> Engine<'a> {
             self.record.carried_nothing(time, self.now, flight.rate, flight.between);
             self.change_backlogs(class, flight.rate * (self.now - time.min(self.now)), [0.0, 0.0]);
             if self.last_part(message) {
-                self.record.bytes += self.messages[message as usize].bytes;
+                self.record.message_carried((self.facts.message)(message).bytes);
                 self.record.served_late(message, self.now - time.min(self.now));
                 done.push((message, flight.delay_s));
             }
@@ -572,6 +619,9 @@ impl<'a> Engine<'a> {
 
     /// Writes down what a flow has carried over the channels of its class.
     fn carried(&mut self, class: u32, bytes: f64) {
+        if self.alike.is_some() {
+            return;
+        }
         for channel in self.rates.path(class) {
             self.record.channel_bytes[channel as usize] += bytes;
         }
@@ -579,11 +629,12 @@ impl<'a> Engine<'a> {
 
     /// Keeps the sums over all flows.
     fn count(&mut self, class: u32, rate: f64, flows: f64) {
-        let between = f64::from(self.flights[class as usize].between);
+        let Flight { between, kind, .. } = self.flights[class as usize];
+        let (copies, between) = self.alike.map_or((1.0, between.into()), |alike| alike.weights(kind));
         let [bytes, channels, number] = &mut self.record.now;
-        *bytes += rate;
+        *bytes += rate * copies;
         *channels += rate * between;
-        *number += flows;
+        *number += flows * copies;
         self.change_backlogs(class, 0.0, [rate, flows]);
     }
 
@@ -662,8 +713,14 @@ impl<'a> Engine<'a> {
 
     /// Begins the flows of a message; false if it does not go through the network, or takes no time there.
     fn begin(&mut self, message: u32) -> Result<bool> {
-        let [source, target] = (self.ends)(message);
+        let [source, target] = (self.facts.ends)(message);
         let bytes = self.bytes_of(message) / f64::from(self.config.paths);
+        if let Some(alike) = self.alike {
+            let kind = (self.facts.message)(message).source;
+            self.add(message, bytes, alike.path(kind), [0, kind]);
+            self.record.message_enters();
+            return Ok(true);
+        }
         if source == target || bytes == 0.0 {
             return Ok(false);
         }
@@ -677,19 +734,22 @@ impl<'a> Engine<'a> {
                 return Ok(false);
             }
             self.hops += path.len() as u64;
+            if let Some(noted) = self.facts.noted {
+                noted(message, [source, target], &path);
+            }
             if let Some(adaptive) = &mut self.adaptive {
                 let rng = self.paths.stream_of_part(message, part);
                 let ends = [source, target];
                 adaptive.offer(Part { message, bytes, ends, path, between, rng }, self.now);
             } else {
-                self.add(message, bytes, &path, between);
+                self.add(message, bytes, &path, [between, 0]);
                 self.path = path;
             }
         }
         if self.config.paths > 1 {
             self.parts.insert(message, self.config.paths);
         }
-        self.record.flows += 1;
+        self.record.message_enters();
         Ok(true)
     }
 
@@ -697,16 +757,19 @@ impl<'a> Engine<'a> {
     fn place(&mut self, control: &dyn Control) -> Result<()> {
         let Some(adaptive) = &mut self.adaptive else { return Ok(()) };
         for Part { message, bytes, path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
-            self.add(message, bytes, &path, between);
+            self.add(message, bytes, &path, [between, 0]);
         }
         Ok(())
     }
 
-    /// Adds a flow to the class of its path.
-    fn add(&mut self, message: u32, bytes: f64, path: &[u32], between: u32) {
-        let hash = path.iter().fold(0, |hash, &channel| mix(hash ^ u64::from(channel)));
+    /// Adds a flow to the class of its path, with its channels between routers and its [kind](Flight::kind).
+    fn add(&mut self, message: u32, bytes: f64, path: &[u32], [between, kind]: [u32; 2]) {
+        let hash = path.iter().fold(u64::from(kind), |hash, &channel| mix(hash ^ u64::from(channel)));
         let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
-        if let Some(class) = known.filter(|&class| self.rates.path(class).eq(path.iter().copied())) {
+        let same = |class: &u32| {
+            self.flights[*class as usize].kind == kind && self.rates.path(*class).eq(path.iter().copied())
+        };
+        if let Some(class) = known.filter(same) {
             self.rates.join(class);
             let flight = &mut self.flights[class as usize];
             let served = flight.served + flight.rate * (self.now - flight.since);
@@ -724,9 +787,12 @@ impl<'a> Engine<'a> {
         let class = self.rates.add(path, 1);
         self.by_path.entry(hash).or_insert(class);
         let queued = self.flights.get(class as usize).map_or(0, |flight| flight.queued + 1);
-        let delay_s = self.paths.delay_s((self.ends)(message), path.iter().copied());
+        let delay_s = match self.alike {
+            Some(alike) => alike.delay_s(kind),
+            None => self.paths.delay_s((self.facts.ends)(message), path.iter().copied()),
+        };
         let (served, since, rate, goal) = (0.0, self.now, 0.0, bytes);
-        let flight = Flight { served, since, rate, goal, message, queued, between, delay_s, hash };
+        let flight = Flight { served, since, rate, goal, message, queued, between, delay_s, hash, kind };
         if self.flights.len() == class as usize {
             self.flights.push(flight);
         } else {

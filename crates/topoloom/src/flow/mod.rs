@@ -12,13 +12,14 @@ mod paths;
 mod radix_heap;
 mod rates;
 mod record;
+mod symbolic;
 mod uncongested;
 
-pub use config::{ENTRY, FlowConfig, KEYS as FLOW_KEYS};
+pub use config::{ENTRY, FlowConfig, KEYS as FLOW_KEYS, Symmetry};
 pub use engine::{AtOnce, Script, check_workload, run, run_flows};
 pub use paths::Paths;
 pub use rates::{Rates, Sharing};
-pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Timeline};
+pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Symbolic, Timeline};
 
 use adaptive::{AdaptivePaths, Part};
 

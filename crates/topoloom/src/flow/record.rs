@@ -42,6 +42,8 @@ pub struct FlowResult {
     pub bytes: u64,
     /// False if the run was stopped before its end.
     pub completed: bool,
+    /// How a regular collective was simulated without a list of its messages; nothing of others.
+    pub symbolic: Option<Symbolic>,
     /// The seconds that steps of the critical path waited to be served together with others, as a part of their times. What
     /// such messages hold of their channels meanwhile, others lack: that comes on top.
     pub coalesced_s: f64,
@@ -77,6 +79,16 @@ impl FlowResult {
     }
 }
 
+/// How a regular collective was simulated without a list of its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Symbolic {
+    /// `alike`: tasks that are alike share one entry; `lock-step`: all messages of a step end together; `at-once`: all messages
+    /// begin together, and the rates of none change.
+    pub way: &'static str,
+    /// Tasks that were simulated, each of which stands for as many others.
+    pub tasks: u32,
+}
+
 /// Times from a message's beginning to its completion.
 #[derive(Debug, Clone, Serialize)]
 pub struct MessageTimes {
@@ -92,6 +104,19 @@ pub struct MessageTimes {
     pub mean_stretch: f64,
     /// The largest of these.
     pub max_stretch: f64,
+}
+
+impl MessageTimes {
+    /// Of messages that took so long, each of which stands for `copies`; with the sum of their stretches, and the largest.
+    pub(super) fn of(mut took: Vec<f64>, copies: u64, [stretches, max_stretch]: [f64; 2]) -> Option<Self> {
+        let count = took.len() as u64 * copies;
+        let last = count.checked_sub(1)?;
+        let mut nth = |place: u64| *took.select_nth_unstable_by((place / copies) as usize, f64::total_cmp).1;
+        // The least that so many per cent of them do not exceed.
+        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count * 99).div_ceil(100) - 1), nth(last));
+        let mean = |sum: f64| sum / took.len() as f64;
+        Some(Self { mean_s: mean(took.iter().sum()), p50_s, p99_s, max_s, mean_stretch: mean(stretches), max_stretch })
+    }
 }
 
 /// Channels of one class.
@@ -185,6 +210,8 @@ struct Computation {
 
 /// What is written down during a run.
 pub(super) struct Record {
+    /// Messages that each of those that are written down stands for.
+    copies: u64,
     /// Bytes a second that messages alone are measured by.
     unit_rate: f64,
     ideal_s: f64,
@@ -211,6 +238,7 @@ impl Record {
     pub fn new(channels: usize, messages: usize, config: &FlowConfig, unit_rate: f64, ideal_s: f64) -> Self {
         let late = if config.coalesce > 0.0 { messages } else { 0 };
         Self {
+            copies: 1,
             unit_rate,
             ideal_s,
             flows: 0,
@@ -228,6 +256,21 @@ impl Record {
             timeline: Timeline::default(),
             now: [0.0; 3],
         }
+    }
+
+    /// The same where each message stands for so many.
+    pub fn with_copies(self, copies: u32) -> Self {
+        Self { copies: copies.into(), ..self }
+    }
+
+    /// A message goes through the network.
+    pub fn message_enters(&mut self) {
+        self.flows += self.copies;
+    }
+
+    /// All bytes of a message have gone through.
+    pub fn message_carried(&mut self, bytes: u64) {
+        self.bytes += bytes * self.copies;
     }
 
     /// The cause of what a message lets begin.
@@ -320,7 +363,7 @@ impl Record {
     pub fn finish(
         mut self,
         network: &Network,
-        messages: &[Message],
+        messages: &dyn Fn(u32) -> Message,
         makespan: f64,
         completed: bool,
         config: &FlowConfig,
@@ -340,6 +383,7 @@ impl Record {
             most_classes: self.most_classes,
             bytes: self.bytes,
             completed,
+            symbolic: None,
             coalesced_s,
             messages: self.message_times(messages),
             channels,
@@ -375,25 +419,15 @@ impl Record {
         line
     }
 
-    fn message_times(&self, messages: &[Message]) -> Option<MessageTimes> {
-        let done = || self.times.iter().zip(messages).filter(|(times, _)| times[1].is_finite());
-        let mut took: Vec<f64> = done().map(|([start, end], _)| end - start).collect();
-        let count = took.len();
-        let last = count.checked_sub(1)?;
-        let stretch =
-            |([start, end], message): (&[f64; 2], &Message)| (end - start) / (message.bytes as f64 / self.unit_rate);
-        let stretches = || done().filter(|(_, message)| message.bytes > 0).map(stretch);
-        let mut nth = |place: usize| *took.select_nth_unstable_by(place, f64::total_cmp).1;
-        // The least that so many per cent of them do not exceed.
-        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count * 99).div_ceil(100) - 1), nth(last));
-        Some(MessageTimes {
-            mean_s: took.iter().sum::<f64>() / count as f64,
-            p50_s,
-            p99_s,
-            max_s,
-            mean_stretch: stretches().sum::<f64>() / count as f64,
-            max_stretch: stretches().fold(0.0, f64::max),
-        })
+    fn message_times(&self, messages: &dyn Fn(u32) -> Message) -> Option<MessageTimes> {
+        let done = || self.times.iter().zip(0u32..).filter(|(times, _)| times[1].is_finite());
+        let took: Vec<f64> = done().map(|([start, end], _)| end - start).collect();
+        let stretch = |([start, end], message): (&[f64; 2], u32)| {
+            let bytes = messages(message).bytes;
+            (bytes > 0).then(|| (end - start) / (bytes as f64 / self.unit_rate))
+        };
+        let stretches = done().filter_map(stretch).fold([0.0f64; 2], |[sum, most], own| [sum + own, most.max(own)]);
+        MessageTimes::of(took, self.copies, stretches)
     }
 
     fn channels(&self, network: &Network, makespan: f64, config: &FlowConfig) -> (Vec<ChannelUse>, Vec<BusyChannel>) {
@@ -460,14 +494,14 @@ impl Record {
 
     /// The critical path, and how long its steps waited to be served together with others. Each step ends at the instant
     /// that lets the next one begin, so that together they take the makespan.
-    fn critical_path(&self, messages: &[Message], config: &FlowConfig) -> (CriticalPath, f64) {
+    fn critical_path(&self, messages: &dyn Fn(u32) -> Message, config: &FlowConfig) -> (CriticalPath, f64) {
         let (mut path, mut coalesced, mut cause) = (CriticalPath::default(), 0.0, self.last);
         let mut until = f64::NAN;
         while cause != START {
             let (step, before) = if cause & COMPUTED == 0 {
                 let left = cause & LEFT != 0;
                 cause &= !LEFT;
-                let (message, [start_s, arrived]) = (messages[cause as usize], self.times[cause as usize]);
+                let (message, [start_s, arrived]) = (messages(cause), self.times[cause as usize]);
                 let end_s = if left { until } else { arrived };
                 path.messages += 1;
                 path.message_s += end_s - start_s;

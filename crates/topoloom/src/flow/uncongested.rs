@@ -48,14 +48,28 @@ impl<'a> Alone<'a> {
         }
     }
 
+    /// Bytes a second that a terminal sends, and receives, at most.
+    pub fn terminal(&self) -> [f64; 2] {
+        self.terminal
+    }
+
     /// What a lower bound of the makespan takes from `with`.
     pub fn bound(&self, with: impl Fn(&IdealNetwork) -> f64) -> f64 {
-        with(&IdealNetwork {
-            send: self.terminal[0],
-            receive: self.terminal[1],
-            bytes: &|message| message.bytes as f64,
-            alone_s: &|message| self.seconds(message),
-        })
+        self.bound_by(&|message| self.seconds(message), with)
+    }
+
+    /// The same where it is known what each message takes alone.
+    pub fn bound_by(&self, alone_s: &dyn Fn(u32) -> f64, with: impl Fn(&IdealNetwork) -> f64) -> f64 {
+        let [send, receive] = self.terminal;
+        with(&IdealNetwork { send, receive, bytes: &|message| message.bytes as f64, alone_s })
+    }
+
+    /// Seconds of a message of so many bytes on its only path.
+    pub fn seconds_on(&self, bytes: f64, ends: [TerminalId; 2], path: &[u32]) -> f64 {
+        let (delay_s, limit) = (self.paths.delay_s(ends, path.iter().copied()), self.terminal[0].min(self.terminal[1]));
+        let Some(channels) = &self.channels else { return bytes / limit.min(self.config.link_rate()) + delay_s };
+        let slowest = path.iter().map(|&channel| channels[channel as usize]).fold(f64::INFINITY, f64::min);
+        (bytes / slowest + delay_s).max(bytes / limit)
     }
 
     /// At most the rate of a link on each of its paths, and what its ends can send and receive.

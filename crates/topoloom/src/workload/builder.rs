@@ -1,6 +1,7 @@
 //! Builds workloads of tasks that do one thing after the other.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::collective::{Payloads, Transfer};
 use super::request::Request;
@@ -55,19 +56,24 @@ impl Builder {
     /// [`Error::TooLarge`] if so many do not fit into memory.
     pub fn new(request: &Request, tasks: u32, messages: u128) -> Result<Self> {
         guard(request.spec(), tasks.into(), messages)?;
-        Ok(Self {
-            spec: request.spec().to_owned(),
+        Ok(Self::sized(request.spec(), tasks, messages as usize, request.records()))
+    }
+
+    /// The same of messages that are known to fit; what they carry is recorded or not.
+    pub fn sized(spec: &str, tasks: u32, messages: usize, records: bool) -> Self {
+        Self {
+            spec: spec.to_owned(),
             tasks,
-            messages: Vec::with_capacity(messages as usize),
-            ops: Vec::with_capacity(2 * messages as usize),
+            messages: Vec::with_capacity(messages),
+            ops: Vec::with_capacity(2 * messages),
             durations: Vec::new(),
             places: HashMap::new(),
             endless: tasks,
             rounds: 1,
             grid: None,
             notes: Vec::new(),
-            carried: Payloads::new(request.records()),
-        })
+            carried: Payloads::new(records),
+        }
     }
 
     /// The tasks stand on a grid.
@@ -94,7 +100,8 @@ impl Builder {
 
     /// A message that is sent and received later; returns its id.
     pub fn message(&mut self, source: u32, target: u32, bytes: u64) -> u32 {
-        debug_assert!(source != target && bytes > 0, "{source} to {target}: {bytes}");
+        // A task that stands for all others sends to itself.
+        debug_assert!((source != target || self.tasks == 1) && bytes > 0, "{source} to {target}: {bytes}");
         self.messages.push(Message { source, target, bytes });
         self.messages.len() as u32 - 1
     }
@@ -183,6 +190,8 @@ impl Builder {
             yardstick: None,
             labels: None,
             step: None,
+            regular: None,
+            listed: OnceLock::new(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Builds workloads whose operations wait for what a file says, and finds those that wait for each other.
 
+use std::sync::OnceLock;
+
 use super::builder::guard;
 use super::collective::Payloads;
 use super::{Graph, MOST, Message, ON_START, Op, OpWord, Order, Progress, Ready, Workload};
@@ -140,6 +142,8 @@ impl GraphBuilder {
             yardstick: None,
             labels: None,
             step: None,
+            regular: None,
+            listed: OnceLock::new(),
         };
         let circle: Vec<String> = circle(&workload).into_iter().map(|at| name(order[at as usize])).collect();
         match circle.first() {

@@ -35,6 +35,7 @@ mod permutation;
 mod progress;
 mod reduce;
 mod registry;
+mod regular;
 mod request;
 mod sweep3d;
 #[cfg(test)]
@@ -52,12 +53,16 @@ pub use jobs::{Job, KEYS as JOB_KEYS};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
+pub use regular::{Regular, Stage};
 pub use request::Room;
 pub use together::together;
+
+use std::sync::{Arc, OnceLock};
 
 use collective::Payloads;
 use labels::Labels;
 
+use crate::error::Result;
 use crate::network::Grid;
 
 /// A message from one task to another.
@@ -184,6 +189,10 @@ pub struct Workload {
     /// What its messages and computations are for, of a training step.
     labels: Option<Labels>,
     step: Option<StepFacts>,
+    /// The rule of its messages, if it has one.
+    regular: Option<Regular>,
+    /// The same with its messages, if the rule stands for them.
+    listed: OnceLock<Arc<Workload>>,
 }
 
 /// What the bandwidth of a collective is measured by, as nccl-tests define it.
@@ -212,9 +221,47 @@ impl Workload {
         self.tasks
     }
 
-    /// The messages, by their ids.
+    /// The messages, by their ids; none of a workload whose [rule](Workload::regular) stands for them.
     pub fn messages(&self) -> &[Message] {
         &self.messages
+    }
+
+    /// How many messages there are.
+    pub fn num_messages(&self) -> u128 {
+        self.regular.as_ref().map_or(self.messages.len() as u128, Regular::messages)
+    }
+
+    /// The rule of its messages, if it is a regular collective.
+    pub fn regular(&self) -> Option<&Regular> {
+        self.regular.as_ref()
+    }
+
+    /// The same workload with its messages listed one by one; this one unless a rule stands for them.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`](crate::error::Error::TooLarge) if they do not fit into memory.
+    pub fn listed(&self) -> Result<&Self> {
+        Ok(self.list()?.map_or(self, |listed| listed))
+    }
+
+    /// As [`Workload::listed`], shared.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn into_listed(self: Arc<Self>) -> Result<Arc<Self>> {
+        Ok(self.list()?.cloned().unwrap_or(self))
+    }
+
+    /// The list that a rule stands for.
+    fn list(&self) -> Result<Option<&Arc<Self>>> {
+        let Some(regular) = self.regular.as_ref().filter(|_| self.messages.is_empty()) else { return Ok(None) };
+        if self.listed.get().is_none() {
+            let (notes, fills_room, yardstick) = (self.notes.clone(), self.fills_room, self.yardstick);
+            let list = Self { notes, fills_room, yardstick, ..regular.list(&self.spec)? };
+            // Another thread may have been first; the lists are the same.
+            let _ = self.listed.set(Arc::new(list));
+        }
+        Ok(self.listed.get())
     }
 
     /// The grid on which its tasks stand, if they stand on one: the first dimension varies fastest in their ids.
@@ -321,6 +368,9 @@ impl Workload {
 
     /// The sum of all sizes.
     pub fn total_bytes(&self) -> u128 {
+        if let Some(regular) = &self.regular {
+            return regular.bytes();
+        }
         self.messages.iter().map(|message| u128::from(message.bytes)).sum()
     }
 

@@ -10,6 +10,8 @@ use crate::error::Result;
 /// # Errors
 /// [`Error::TooLarge`](crate::error::Error::TooLarge).
 pub fn together(jobs: &[(&Workload, f64)]) -> Result<Workload> {
+    let jobs: Vec<(&Workload, f64)> =
+        jobs.iter().map(|(job, start_s)| Ok((job.listed()?, *start_s))).collect::<Result<_>>()?;
     let connected = jobs.iter().any(|(job, _)| job.has_connections());
     let mut all = Together { graph: GraphBuilder::default(), connected, tasks: 0, connections: 0, processors: 0 };
     jobs.iter().for_each(|(job, start_s)| all.add(job, *start_s));

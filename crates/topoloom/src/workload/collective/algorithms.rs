@@ -8,6 +8,7 @@ use super::levels::{Rows, Within};
 use super::{Collective, Plan, direct, ring, tree};
 use crate::error::Result;
 use crate::workload::request::Request;
+use crate::workload::{Regular, Stage};
 
 /// An algorithm, by whatever name it goes in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,6 +145,38 @@ impl Plan {
             Algorithm::Ring | Algorithm::Direct | Algorithm::Pairwise => halves * n * (n - 1),
             Algorithm::Hierarchical | Algorithm::Grid => halves * rows.messages(),
         }
+    }
+
+    /// The rule of all messages, where every member does the same as all others.
+    pub fn regular(&self, iterations: u32) -> Option<Regular> {
+        let n = self.group.len() as u32;
+        let each = self.size / u64::from(n);
+        let vector = matches!(self.what, Collective::Allreduce | Collective::ReduceScatter | Collective::AllGather);
+        if self.in_lanes() || (vector && each * u64::from(n) != self.size) {
+            // Lanes wait for each other; blocks that do not divide evenly differ.
+            return None;
+        }
+        let stage = |first, last, reduces, steps| Stage {
+            first,
+            last,
+            bytes: if vector { each } else { self.size },
+            reduces,
+            steps,
+        };
+        let halves = |first, last, steps| match self.what {
+            Collective::Allreduce => vec![stage(first, last, true, steps), stage(first, last, false, steps)],
+            what => vec![stage(first, last, what == Collective::ReduceScatter, steps)],
+        };
+        let stages = match (self.what, self.algorithm) {
+            (Collective::SendRecv, _) => vec![stage(self.shift as u32 % n, self.shift as u32 % n, false, 1)],
+            (Collective::AllToAll, Algorithm::Pairwise) => (1..n).map(|by| stage(by, by, false, 1)).collect(),
+            (Collective::AllToAll, Algorithm::Direct) => vec![stage(1, n - 1, false, 1)],
+            _ if !vector => return None,
+            (_, Algorithm::Ring) => halves(1, 1, n - 1),
+            (_, Algorithm::Direct) => halves(1, n - 1, 1),
+            _ => return None,
+        };
+        Some(Regular { tasks: self.group.tasks, members: self.group.members.clone(), stages, iterations })
     }
 
     fn rows<'a>(&self, members: &'a [u32]) -> Rows<'a> {

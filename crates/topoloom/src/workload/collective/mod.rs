@@ -173,6 +173,11 @@ pub(super) const BARRIER: AppInfo = AppInfo {
     build: |request| build(request, Collective::Barrier),
 };
 
+/// A regular collective of more messages is kept as its rule alone.
+const LISTED: u128 = 1 << 16;
+/// Blocks of so many bytes and more may be rounded up to a byte.
+const PADDED: u64 = 1024;
+
 /// How a collective is done.
 pub struct Plan {
     what: Collective,
@@ -181,6 +186,8 @@ pub struct Plan {
     /// The members that broadcast and reduce go through, the root first.
     rooted: Vec<u32>,
     size: u64,
+    /// Bytes of the data that was asked for; `size` may be more, to divide evenly.
+    data: u64,
     channels: u32,
     /// Pieces of the data of each channel.
     pieces: u64,
@@ -204,12 +211,19 @@ impl Plan {
         let plan = self;
         let passes = u128::from(plan.pieces) * u128::from(plan.channels) * u128::from(iterations);
         let messages = plan.messages() * passes;
+        let regular = plan.regular(iterations);
+        if let Some(regular) = regular.clone().filter(|_| messages > LISTED && !request.records()) {
+            let builder = Builder::sized(request.spec(), plan.group.tasks, 0, false);
+            let mut unlisted = plan.noted(builder).build();
+            (unlisted.regular, unlisted.rounds) = (Some(regular), iterations);
+            return Ok(unlisted);
+        }
         if !plan.in_lanes() {
             let mut builder = Builder::new(request, plan.group.tasks, messages)?;
             let order = plan.group.on_channel(0);
             (0..iterations).for_each(|_| plan.pass(&mut builder, &order, [0, 1]));
             builder.rounds(iterations);
-            return Ok(plan.notes.into_iter().fold(builder, |builder, note| builder.note(Some(note))).build());
+            return Ok(Workload { regular, ..plan.noted(builder).build() });
         }
         guard(request.spec(), plan.group.tasks.into(), messages)?;
         let mut lanes = Lanes::new(request, plan.group.tasks);
@@ -218,6 +232,10 @@ impl Plan {
             lanes.join();
         }
         lanes.build(request, iterations, plan.notes)
+    }
+
+    fn noted(self, builder: Builder) -> Builder {
+        self.notes.into_iter().fold(builder, |builder, note| builder.note(Some(note)))
     }
 
     fn read(request: &Request, what: Collective) -> Result<Self> {
@@ -240,9 +258,31 @@ impl Plan {
                 request.mistake(format_args!("shift is {shift}; each of {} ranks would send to itself", group.len()))
             );
         }
-        let plan = Self { what, algorithm, group, rooted, size, channels, pieces, width, shift, notes };
+        let data = size;
+        let mut plan = Self { what, algorithm, group, rooted, size, data, channels, pieces, width, shift, notes };
         plan.check(request)?;
+        plan.pad(request.spec());
         Ok(plan)
+    }
+
+    /// Rounds the data up to blocks of one size where there are many messages and this changes little: a rule then stands
+    /// for all of them.
+    fn pad(&mut self, spec: &str) {
+        let ranks = self.group.len() as u64;
+        let (many, blocks) = (self.messages() > LISTED, self.size / ranks >= PADDED);
+        let padded = self.size.div_ceil(ranks) * ranks;
+        if !many || !blocks || self.regular(1).is_some() {
+            return;
+        }
+        self.size = padded;
+        if self.regular(1).is_none() {
+            self.size = self.data;
+            return;
+        }
+        self.notes.push(format!(
+            "{spec}: the data is rounded up by {} bytes, so that the blocks of all {ranks} ranks are equal",
+            padded - self.data
+        ));
     }
 
     /// Rejects data that is less than its pieces.
@@ -260,7 +300,7 @@ impl Plan {
 
     /// What its bandwidth is measured by.
     fn yardstick(&self, iterations: u32) -> Option<Yardstick> {
-        let (n, size) = (self.group.len() as f64, self.size as f64 * f64::from(iterations));
+        let (n, size) = (self.group.len() as f64, self.data as f64 * f64::from(iterations));
         match self.what {
             Collective::Allreduce => yardstick_of("allreduce", n, size),
             Collective::ReduceScatter | Collective::AllGather => yardstick_of("allgather", n, size),
@@ -283,7 +323,8 @@ impl Plan {
         let size = if what == Collective::AllToAll { size } else { size.max(n) };
         let rooted = members.clone();
         let group = Group { tasks, members, on_host: None, hosts: None };
-        Self { what, algorithm, group, rooted, size, channels: 1, pieces: 1, width: 1, shift: 1, notes: Vec::new() }
+        let (channels, pieces, width, shift, notes) = (1, 1, 1, 1, Vec::new());
+        Self { what, algorithm, group, rooted, size, data: size, channels, pieces, width, shift, notes }
     }
 
     /// Its steps, of an algorithm whose data goes in one piece.

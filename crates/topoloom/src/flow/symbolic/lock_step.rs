@@ -1,0 +1,121 @@
+//! Steps in each of which all messages have one rate: they begin together, end together, and so does the next step.
+//!
+//! Flows have one rate if every one of them crosses a channel of which the share, its capacity over the flows on it, is
+//! the least of all: that is the level at which progressive filling begins, and then all are frozen.
+
+use super::Case;
+use super::ideal::Ideal;
+use super::links::Links;
+use crate::error::Result;
+use crate::flow::Paths;
+use crate::flow::record::{CriticalPath, FlowResult, MessageTimes, Step, Symbolic};
+use crate::flow::uncongested::Alone;
+use crate::watch::Control;
+use crate::workload::{Message, Stage};
+
+/// Shares that differ by less than this part are equal.
+const SAME: f64 = 1e-12;
+/// Steps of the critical path that are reported one by one.
+const TOLD: usize = 200;
+
+/// Runs steps of one message a member; none if the messages of some step differ in their rates or delays.
+pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
+    let members = case.regular.members().len();
+    let mut steps = Steps {
+        case,
+        alone: case.alone(),
+        links: Links::with_room(members),
+        capacities: Paths::capacities(case.network, case.config).collect(),
+        open: Vec::new(),
+        alone_s: vec![0.0; members],
+    };
+    steps.open.resize(steps.capacities.len(), 0);
+    let mut ideal = Ideal::new(case);
+    let (mut ended, mut record) = (vec![0.0], case.record(0.0));
+    for stage in case.regular.steps() {
+        if control.cancelled() {
+            return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), 0.0, false, case.config)));
+        }
+        let Some((rate, delay_s)) = steps.take(stage)? else { return Ok(None) };
+        let (bytes, start) = (stage.bytes as f64, ended[ended.len() - 1]);
+        let between: f64 = (0..members).map(|flow| steps.links.between(flow)).sum();
+        steps.links.hops().iter().for_each(|channel| record.channel_bytes[*channel as usize] += bytes);
+        record.now = [rate * members as f64, rate * between, members as f64];
+        record.pass(start, start + bytes / rate);
+        record.now = [0.0; 3];
+        record.pass(start + bytes / rate, start + bytes / rate + delay_s);
+        record.flows += members as u64;
+        record.bytes += members as u64 * stage.bytes;
+        record.events += 1 + u64::from(delay_s > 0.0);
+        record.rate_changes += members as u64;
+        ended.push(start + bytes / rate + delay_s);
+        ideal.step(stage, &steps.alone_s);
+        control.progress(record.flows);
+    }
+    record.most_classes = members;
+    let makespan = ended[ended.len() - 1];
+    let result = record.finish(case.network, &|_| unreachable!("none"), makespan, true, case.config);
+    Ok(Some(FlowResult { ideal_s: ideal.end(), ..reported(case, &ended, result) }))
+}
+
+/// The flows of a step.
+struct Steps<'a> {
+    case: &'a Case<'a>,
+    alone: Alone<'a>,
+    links: Links,
+    capacities: Vec<f64>,
+    /// Flows on each channel; none between steps.
+    open: Vec<u32>,
+    /// Seconds that each message of the step takes alone.
+    alone_s: Vec<f64>,
+}
+
+impl Steps<'_> {
+    /// The rate of all messages of a step, and the seconds of their links; none if they differ.
+    fn take(&mut self, stage: &Stage) -> Result<Option<(f64, f64)>> {
+        let Self { case, alone, links, capacities, open, alone_s } = self;
+        let (mut delay_s, mut differ) = (None, false);
+        links.clear();
+        for (member, alone_s) in alone_s.iter_mut().enumerate() {
+            let ends = case.ends(&case.regular.message(member, stage.first, stage.bytes));
+            let path = links.add(case, ends)?;
+            path.iter().for_each(|channel| open[*channel as usize] += 1);
+            *alone_s = alone.seconds_on(stage.bytes as f64, ends, path);
+            let own = case.paths.delay_s(ends, path.iter().copied());
+            differ |= path.is_empty() || *delay_s.get_or_insert(own) != own;
+        }
+        let share = |channel: &u32| capacities[*channel as usize] / f64::from(open[*channel as usize]);
+        let least = links.hops().iter().map(share).fold(f64::INFINITY, f64::min);
+        let has_least = |flow| links.path(flow).iter().any(|channel| share(channel) <= least * (1.0 + SAME));
+        let together = !differ && (0..links.len()).all(has_least);
+        links.hops().iter().for_each(|channel| open[*channel as usize] = 0);
+        Ok(delay_s.filter(|_| together).map(|delay_s| (least, delay_s)))
+    }
+}
+
+/// The result with what is known of messages; `ended` holds the times at which steps begin and end.
+fn reported(case: &Case, ended: &[f64], result: FlowResult) -> FlowResult {
+    let (members, unit_rate) = (case.regular.members().len(), case.config.unit_rate(case.network));
+    let steps = || ended.windows(2).zip(case.regular.steps());
+    let own_s = |stage: &Stage| stage.bytes as f64 / unit_rate;
+    let stretch = |(times, stage): (&[f64], &Stage)| (times[1] - times[0]) / own_s(stage);
+    let stretches = steps().map(stretch).fold([0.0f64; 2], |[sum, most], own| [sum + own, most.max(own)]);
+    let took: Vec<f64> = steps().map(|(times, _)| times[1] - times[0]).collect();
+    let (mut critical_path, mut member) = (CriticalPath::default(), members - 1);
+    let all: Vec<(&[f64], &Stage)> = steps().collect();
+    for (number, (times, stage)) in all.iter().enumerate().rev().take(TOLD) {
+        let Message { source, target, .. } = case.regular.message(member, stage.first, stage.bytes);
+        let (message, [start_s, end_s]) = (u32::try_from(number * members + member).ok(), [times[0], times[1]]);
+        critical_path.steps.push(Step { message, source: Some(source), target: Some(target), start_s, end_s });
+        // What let it begin is what its source received in the step before.
+        let before = number.checked_sub(1).map_or(0, |before| all[before].1.first as usize);
+        member = (member + members - before % members) % members;
+    }
+    critical_path.steps.reverse();
+    critical_path.messages = took.len();
+    critical_path.message_s = took.iter().sum();
+    critical_path.alone_s = all.iter().map(|(_, stage)| own_s(stage)).sum();
+    let messages = MessageTimes::of(took, members as u64, stretches);
+    let symbolic = Some(Symbolic { way: "lock-step", tasks: members as u32 });
+    FlowResult { messages, critical_path, symbolic, ..result }
+}

@@ -1,0 +1,144 @@
+//! Messages that are made when they can be sent: a regular collective on the engine of all messages, without a list.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+use super::Case;
+use super::ideal::Ideal;
+use crate::error::{Error, Result};
+use crate::flow::FlowResult;
+use crate::flow::engine::{Engine, Facts, Script};
+use crate::network::TerminalId;
+use crate::watch::Control;
+use crate::workload::{Message, Ready, Stage};
+
+/// Runs a regular collective message by message; none if its steps have different numbers of messages.
+///
+/// # Errors
+/// As [`run`](crate::flow::run).
+pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
+    let Some(rule) = Rule::of(case) else { return Ok(None) };
+    case.regular.guard(case.spec).map_err(|error| match error {
+        Error::TooLarge(text) => {
+            let network = case.network.spec();
+            Error::TooLarge(format!("{text}; on {network} the tasks are not alike, so each is simulated by itself"))
+        }
+        other => other,
+    })?;
+    let (count, alone) = (case.regular.messages() as usize, case.alone());
+    let alone_s = RefCell::new(vec![0.0; count]);
+    let noted = |message: u32, ends: [TerminalId; 2], path: &[u32]| {
+        let bytes = rule.message(message).bytes as f64;
+        alone_s.borrow_mut()[message as usize] = alone.seconds_on(bytes, ends, path);
+    };
+    let message = |id: u32| rule.message(id);
+    let ends = |id: u32| case.ends(&rule.message(id));
+    let reduces = |id: u32| rule.step(id).1.reduces;
+    let tasks = case.regular.members().iter().max().map_or(0, |last| *last as usize + 1);
+    let facts =
+        Facts { messages: count, tasks, message: &message, ends: &ends, reduces: &reduces, noted: Some(&noted) };
+    let engine = Engine::new(case.network, case.routing, facts, case.config, 0.0, false);
+    let (result, _) = engine.run(&mut Rounds::new(&rule), control)?;
+    let (mut ideal, alone_s) = (Ideal::new(case), alone_s.borrow());
+    for (stage, alone_s) in rule.steps.iter().zip(alone_s.chunks(rule.each)) {
+        ideal.step(stage, alone_s);
+    }
+    Ok(Some(FlowResult { ideal_s: ideal.end(), ..result }))
+}
+
+/// What the id of a message says.
+struct Rule<'a> {
+    case: &'a Case<'a>,
+    steps: Vec<&'a Stage>,
+    /// The place of each task among the members.
+    places: Vec<u32>,
+    /// Messages of a step, and those that a member sends and receives in it.
+    each: usize,
+    own: u32,
+}
+
+impl<'a> Rule<'a> {
+    fn of(case: &'a Case) -> Option<Self> {
+        let (steps, members) = (case.regular.steps().collect::<Vec<&Stage>>(), case.regular.members());
+        let shifts = |stage: &Stage| stage.last - stage.first + 1;
+        let own = shifts(steps[0]);
+        let mut places = vec![0; members.iter().max().map_or(0, |last| *last as usize + 1)];
+        members.iter().zip(0..).for_each(|(task, place)| places[*task as usize] = place);
+        let same = steps.iter().all(|stage| shifts(stage) == own);
+        same.then(|| Self { case, steps, places, each: own as usize * members.len(), own })
+    }
+
+    /// The step of a message, its stage, and the place of the message in the step.
+    fn step(&self, id: u32) -> (usize, &Stage, usize) {
+        let step = id as usize / self.each;
+        (step, self.steps[step], id as usize % self.each)
+    }
+
+    fn message(&self, id: u32) -> Message {
+        let (_, stage, place) = self.step(id);
+        let members = self.case.regular.members().len();
+        self.case.regular.message(place % members, stage.first + (place / members) as u32, stage.bytes)
+    }
+}
+
+/// The progress of all members.
+struct Rounds<'a> {
+    rule: &'a Rule<'a>,
+    /// The step that each member is at.
+    at: Vec<usize>,
+    /// Messages that have arrived of that step and of later ones.
+    arrived: Vec<VecDeque<u32>>,
+    /// Members that are not done.
+    left: usize,
+}
+
+impl<'a> Rounds<'a> {
+    fn new(rule: &'a Rule<'a>) -> Self {
+        let members = rule.case.regular.members().len();
+        Self { rule, at: vec![0; members], arrived: vec![VecDeque::new(); members], left: members }
+    }
+
+    /// A member sends all that it has to send in its step.
+    fn send(&self, member: usize, out: &mut Vec<Ready>) {
+        let members = self.at.len();
+        let first = self.at[member] * self.rule.each + member;
+        out.extend((0..self.rule.own as usize).map(|shift| Ready::Message((first + shift * members) as u32)));
+    }
+}
+
+impl Script for Rounds<'_> {
+    fn start(&mut self, out: &mut Vec<Ready>) {
+        (0..self.at.len()).for_each(|member| self.send(member, out));
+    }
+
+    fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
+        let (step, target) = (self.rule.step(message).0, self.rule.message(message).target);
+        let member = self.rule.places[target as usize] as usize;
+        let (arrived, ahead) = (&mut self.arrived[member], step - self.at[member]);
+        if arrived.len() <= ahead {
+            arrived.resize(ahead + 1, 0);
+        }
+        arrived[ahead] += 1;
+        while self.arrived[member].front() == Some(&self.rule.own) {
+            self.arrived[member].pop_front();
+            self.at[member] += 1;
+            if self.at[member] == self.rule.steps.len() {
+                self.left -= 1;
+                return;
+            }
+            self.send(member, out);
+        }
+    }
+
+    fn computed(&mut self, _op: u32, _out: &mut Vec<Ready>) {
+        unreachable!("no rank of a regular collective computes")
+    }
+
+    fn finished(&self) -> bool {
+        self.left == 0
+    }
+
+    fn task_of(&self, _op: u32) -> u32 {
+        unreachable!("no rank of a regular collective computes")
+    }
+}
