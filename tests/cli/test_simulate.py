@@ -8,7 +8,7 @@ import pytest
 
 import topoloom
 from harness.engine import TIMES
-from harness.processes import interrupt
+from harness.processes import interrupt, talkative
 
 POINT_KEYS = {
     "offered", "accepted", "latency_cycles", "latency_ci95", "network_latency_cycles", "p50", "p99", "hops",
@@ -138,12 +138,12 @@ def test_progress_goes_to_stderr_and_a_broken_pipe_is_quiet():
     assert done.stderr == ""
 
 
-ENDLESS = ["simulate", "mesh:8x8", "--load", "0.0001,0.4", "--warmup", "0", "--measure", "50000000"]
+ENDLESS = ["simulate", "mesh:8x8", "--load", "0.0001,0.4", "--warmup", "0", "--measure", "10000000"]
 
 
 def started(*more):
     """Start a simulation of two loads, of which the first is done soon and the second never."""
-    command = [sys.executable, "-m", "topoloom", *ENDLESS, *more]
+    command = talkative([*ENDLESS, *more])
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
