@@ -1,6 +1,7 @@
 """Machines that exist: every published figure against what the built network has, proofs, and runs of scaled forms."""
 
 import json
+from collections import Counter
 
 import pytest
 
@@ -19,6 +20,28 @@ def test_published_figures_are_those_of_the_network(name):
     for figure, expected in zip(built["figures"], told.figures, strict=True):
         value = pytest.approx(expected["value"], rel=expected["tolerance"] or 1e-9)
         assert figure["built"] == value, figure
+
+
+FABRIC = ("local", "global", "up")
+"""Classes of links outside of hosts that a scaled form may have fewer of."""
+
+
+def shares(spec):
+    """Return the capacity of the links of each class outside of hosts, in units of what all hosts inject."""
+    core = Network(spec).core
+    facts = Network(spec).facts()
+    injected = facts["injection_gbps"] * facts["terminals"]
+    found = Counter()
+    for (rate, *_), (*_, kind) in zip(core.link_wires(), core.edges(), strict=True):
+        found[kind] += rate / injected
+    return {kind: share for kind, share in found.items() if kind in FABRIC}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_scaled_machines_leave_a_host_its_share_of_the_fabric(name):
+    """To what whole links leave; Piz Daint of one cabinet a group has 0.69 of the links between chassis."""
+    whole, scaled = shares(MACHINES[name].example), shares(MACHINES[name].scaled)
+    assert scaled == pytest.approx(whole, rel=0.35)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -75,7 +98,7 @@ def test_machines_are_scaled_by_hosts(topoloom):
         ("machine:abci-v,groups=3", "abci-v has no groups; it is scaled by racks"),
         ("machine:abciv", "did you mean 'abci-v'"),
         ("machine:frontier,groups=1", "at least 2 is possible"),
-        ("machine:frontier,groups=200", "h is 17; 4 links between each two groups need 25 global ports"),
+        ("machine:frontier,groups=546", "groups is 546; at most 545 is possible, and 546 is more"),
         ("machine:leonardo,groups=24", "groups is 24; at most 23 is possible, and 24 is more"),
         ("machine:tpu-v4,sides=6x4x4", "only multiples of 4 are whole cubes of 4x4x4"),
         ("machine:slingshot-64x8,switches=6", "only multiples of 4 are whole chassis of 4 switches"),

@@ -1,8 +1,8 @@
 //! Whole numbers computed from others, as machines write them into their specs: `{groups * 32}`, `{min(groups, 166)}`,
 //! `{floor(racks, 7)}`.
 
-/// What `formula` is: numbers and names, + - * / and brackets, the lesser of two numbers by `min`, a quotient without its remainder
-/// by `floor`. Quotients must be whole, and no number is below 0.
+/// What `formula` is: numbers and names, + - * / and brackets, the lesser and the greater of two numbers by `min` and `max`, a
+/// quotient without its remainder by `floor`. Quotients must be whole, and no number is below 0.
 ///
 /// # Errors
 /// A sentence on what is wrong, without the formula.
@@ -54,7 +54,11 @@ impl<'a> Reader<'a> {
         self.sign(",").ok_or_else(|| format!("{name} takes two numbers, as in {name}(7, 2)"))?;
         let second = self.sum()?;
         self.sign(")").ok_or_else(|| "a bracket is not closed".to_owned())?;
-        let found = if name == "min" { Some(first.min(second)) } else { first.checked_div(second) };
+        let found = match name {
+            "min" => Some(first.min(second)),
+            "max" => Some(first.max(second)),
+            _ => first.checked_div(second),
+        };
         found.ok_or_else(|| format!("{name}({first}, {second}) divides by 0"))
     }
 
@@ -66,7 +70,7 @@ impl<'a> Reader<'a> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest.trim_start();
-        if matches!(word, "min" | "floor") && self.sign("(").is_some() {
+        if matches!(word, "min" | "max" | "floor") && self.sign("(").is_some() {
             return self.function(word);
         }
         let number = word.parse().ok();
@@ -85,6 +89,7 @@ mod tests {
         assert_eq!(of("groups / 4 * 2"), Err("6 / 4 is no whole number".to_owned()));
         assert_eq!(of("12 / groups"), Ok(2));
         assert_eq!(of("2 * min(groups, 4) + floor(groups, 4)"), Ok(9));
+        assert_eq!(of("max(groups, 4) * max(1, 2)"), Ok(12));
         assert_eq!(of("floor(1, 0)"), Err("floor(1, 0) divides by 0".to_owned()));
         assert_eq!(of("min(1)"), Err("min takes two numbers, as in min(7, 2)".to_owned()));
         assert_eq!(of("2 - groups"), Err("2 - 6 is out of range".to_owned()));
