@@ -69,6 +69,66 @@ def test_an_allreduce_pays_in_every_step():
     assert any("endpoint" in sentence for sentence in costly.assumptions)
 
 
+CYCLE = 51.2e-9
+"""Of the cycle engine: a flit of 64 bytes at 10 Gb/s."""
+
+
+def cycles(rows: str, endpoint: str, tmp_path: Path, spec: str = "hyperx:4", **options: str) -> float:
+    return makespan(rows, endpoint, tmp_path, spec, engine="cycle", **options) / CYCLE
+
+
+FLITS = "latency=2048ns,overhead=307.2ns,gap=512ns"
+"""40, 6 and 10 cycles."""
+
+
+@pytest.mark.parametrize(
+    ("rows", "endpoint", "wanted"),
+    [
+        # `one` are the cycles in which a message of a flit arrives where endpoints are free, `long` those of 10,000 bytes.
+        ("0,1,10000,\n", FLITS, lambda one, long: 6 + long + 40 + 6),
+        ("0,1,10000,\n1,0,1,0\n", FLITS, lambda one, long: long + one + 2 * (6 + 40 + 6)),
+        ("0,1,1,\n0,2,1,\n0,3,1,\n", FLITS, lambda one, long: 6 + 2 * 10 + one + 40 + 6),
+        ("0,1,1,\n0,2,1,\n0,3,1,\n", "latency=2048ns,overhead=307.2ns", lambda one, long: 3 * 6 + one + 40 + 6),
+        # Three come within 6 cycles: the task takes them in one after the other.
+        ("1,0,1,\n2,0,1,\n3,0,1,\n", "overhead=307.2ns", lambda one, long: 6 + one + 3 * 6),
+        ("0,1,10000,\n", FLITS + ",rendezvous=9999", lambda one, long: 6 + 2 * (one + 46) + long + 46),
+        ("0,1,10000,\n", FLITS + ",rendezvous=10000", lambda one, long: 6 + long + 46),
+        # A byte takes 1 ns: a flit 64 ns, 5/4 cycles, of 157 flits.
+        ("0,1,10000,\n", "per-byte=1ns", lambda one, long: 156 * 5 / 4 + one),
+        # 65 packets of 60 bytes need as many flits.
+        ("0,1,3900,\n", "header=4", lambda one, long: 64 + one),
+        ("0,1,10000,\n", "reduce=0.512ns", lambda one, long: long + 100),
+    ],
+)
+def test_cycles_by_hand(rows, endpoint, wanted, tmp_path):
+    one, long = (cycles(f"0,1,{size},\n", "", tmp_path) - 1 for size in (1, 10_000))
+    assert long - one == pytest.approx(156)
+    assert cycles(rows, endpoint, tmp_path) - 1 == pytest.approx(wanted(one, long), abs=1.01)
+
+
+def test_both_engines_agree_on_what_endpoints_cost(tmp_path):
+    """A ring of large messages on a full mesh: endpoints add the same, but for flits that ask and answer."""
+    asking_s = 2 * (8 - 1) * 2 * cycles("0,1,1,\n", "", tmp_path) * CYCLE
+    added = []
+    for engine in ("flow", "cycle"):
+        free, costly = (
+            topoloom.workload("hyperx:8", "allreduce:size=1MiB,algorithm=ring", endpoint=e, engine=engine).results[0]
+            for e in ("", COSTS + ",rendezvous=64KiB")
+        )
+        added.append(costly.makespan_s - free.makespan_s)
+    assert added[1] == pytest.approx(added[0] + asking_s, rel=0.02)
+
+
+def test_threads_do_not_change_what_endpoints_cost():
+    one, two = (
+        topoloom.workload("torus:4x4", "allreduce:size=64KiB", endpoint=COSTS, engine="cycle", threads=threads).results[
+            0
+        ]
+        for threads in (1, 2)
+    )
+    assert one.makespan_s == two.makespan_s
+
+
 def test_what_is_free_changes_nothing():
     results = [topoloom.workload("torus:4x4", "allreduce:size=1MiB", endpoint=e).results[0] for e in ("", "latency=0s")]
     assert results[0].makespan_s == results[1].makespan_s
@@ -79,7 +139,8 @@ def test_mistakes():
     for options, words in [
         ({"endpoint": "overhed=1us"}, "did you mean 'overhead'"),
         ({"endpoint": "overhead=1"}, "must be a time with its unit"),
-        ({"endpoint": "overhead=1us", "engine": "cycle"}, "endpoint is an option of the flow engine"),
+        ({"endpoint": "header=64", "engine": "cycle"}, "have no room for data beside a header of 64 bytes"),
+        ({"endpoint": "header=4,packet=1KiB", "engine": "cycle"}, "the endpoint's packet is of the flow engine"),
     ]:
         with pytest.raises(TopoloomError, match=words):
             topoloom.workload("mesh:4", "allreduce", **options)

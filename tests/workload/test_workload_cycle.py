@@ -20,7 +20,7 @@ def play(spec: str, routing: str, app: str, mapping: str = "linear", **options: 
     """Return the engine's result, and (message, ready cycle, arrival cycle) by message."""
     network = _core.Network(spec)
     workload = _core.Workload.on(app, network)
-    run = _core.CyclePlay(_core.Routing(network, routing), workload, mapping, "64B", "10Gb/s", json.dumps(options))
+    run = _core.CyclePlay(_core.Routing(network, routing), workload, mapping, "64B", "10Gb/s", "", json.dumps(options))
     told, times = run.run(_core.CancelToken())
     ids, ready, arrived = (column.tolist() for column in times)
     cycles = [(m, round(r / CYCLE_S), round(a / CYCLE_S)) for m, r, a in zip(ids, ready, arrived, strict=True)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
-use topoloom::workload::{self, Mapping, Op, Room, RunTimes, StepFacts};
+use topoloom::workload::{self, Endpoint, Mapping, Op, Room, RunTimes, StepFacts};
 
 use crate::compute::try_compute;
 use crate::error::{TopoloomError, raise};
@@ -309,14 +309,16 @@ impl CyclePlay {
         mapping: &str,
         flit: &str,
         rate: &str,
+        endpoint: &str,
         config_json: &str,
     ) -> PyResult<Self> {
         let config = raise(read(config_json))?;
+        let endpoint = raise(Endpoint::read(endpoint))?;
         let own = routing.get();
         let play = try_compute(py, || {
             let units = Units::read(flit, rate)?.on(own.on());
             let placed = Mapping::new(mapping, &workload.0, own.on())?;
-            WorkloadRun::new(own.on(), &own.named, Arc::clone(&workload.0), placed, units, &config)
+            WorkloadRun::new(own.on(), &own.named, Arc::clone(&workload.0), placed, units, (endpoint, &config))
         });
         Ok(Self(play?, routing))
     }

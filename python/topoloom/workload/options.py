@@ -15,7 +15,7 @@ class WorkloadOptions(EngineOptions):
         mapping: Which terminal runs which task: linear, random, blocks or tiles.
         rate: Bits or bytes a second of a link, as in 10Gb/s, of networks whose links have no rates of their own.
         flit: Bytes of a flit, of the cycle engine.
-        endpoint: What sending and receiving costs, of the flow engine, such as ``overhead=500ns,latency=1us``.
+        endpoint: What sending and receiving costs, such as ``overhead=500ns,latency=1us``.
         flow_engine: Options of the flow engine, such as ``model=share,injection=1``.
     """
 
@@ -29,7 +29,7 @@ class WorkloadOptions(EngineOptions):
     @model_validator(mode="after")
     def _belong_to_the_engine(self) -> "WorkloadOptions":
         cycle = {*EngineOptions.model_fields, "flit"} - {"seed", "fail"}
-        other = {"flow": cycle, "cycle": {"flow_engine", "endpoint"}}[self.engine]
+        other = {"flow": cycle, "cycle": {"flow_engine"}}[self.engine]
         default = type(self).model_fields
         for name in sorted(other):
             if getattr(self, name) != default[name].get_default():

@@ -109,9 +109,12 @@ class WorkloadRun:
             about |= {"paths": paths, "assumptions": self._assumptions(workload, paths)}
             return lambda cancel: _flowed(routing, options, workload, about, self.events, cancel)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
-        play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, engine)
+        play = _core.CyclePlay(
+            routing, workload, options.mapping, options.flit, options.rate, options.endpoint, engine
+        )
         about["assumptions"] = self._assumptions(workload, None)
-        about["config"] = json.loads(play.config()) | {"rate": options.rate, "flit": options.flit}
+        own = {"rate": options.rate, "flit": options.flit, "endpoint": options.endpoint}
+        about["config"] = json.loads(play.config()) | own
         return partial(_played, play, workload, about)
 
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:

@@ -308,7 +308,7 @@ impl Terminals {
                     let packet = driver.take(place, now);
                     // Packets of a workload bear their message where others bear the cycle of their creation.
                     created = packet.message;
-                    (packet.destination, driver.next_size(place).map_or((NEVER, 0), |size| (now, size)))
+                    (packet.destination, driver.next(place, now).map_or((NEVER, 0), |next| (next.cycle, next.flits)))
                 }
             };
             let (dst, eject) = targets[terminal.index()];
@@ -436,11 +436,12 @@ impl Terminals {
     fn wake(&mut self, now: u32) {
         let mut woken = std::mem::take(&mut self.woken);
         for place in woken.drain(..) {
-            let size = self.driver().and_then(|driver| driver.next_size(place)).unwrap_or(0);
+            let next = self.driver().and_then(|driver| driver.next(place, now));
             let source = &mut self.sources[place as usize];
-            (source.next, source.size) = (now, size);
+            (source.next, source.size) = next.map_or((now, 0), |next| (next.cycle, next.flits));
             if source.left == 0 {
-                self.schedule(place, now, now);
+                let wake = source.next;
+                self.schedule(place, wake, now);
             }
         }
         self.woken = woken;

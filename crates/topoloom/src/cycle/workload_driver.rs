@@ -2,6 +2,9 @@
 //!
 //! What a task can send next depends on what it has received alone, so each domain keeps the progress of the tasks on its
 //! own terminals, and no domain asks another. A terminal with several messages to send takes turns: a packet of each.
+//!
+//! Where endpoints cost something ([`Endpoint`]), a message passes through its task and its interface before it is sent and
+//! after it has arrived. One that shakes hands sends a packet of one flit first, and waits for another that comes back.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,7 +20,7 @@ use crate::network::{Network, TerminalId};
 use crate::routing::NamedRouting;
 use crate::traffic::Traffic;
 use crate::watch::Control;
-use crate::workload::{IdealNetwork, Mapping, Progress, Ready, Workload, ideal};
+use crate::workload::{Endpoint, Endpoints, IdealNetwork, Mapping, Message, Progress, Ready, Workload, ideal};
 
 /// Marks a terminal without a task.
 const IDLE: u32 = u32::MAX;
@@ -76,9 +79,19 @@ impl Units {
         )
     }
 
-    /// Cycles of so many seconds.
+    /// When a cycle begins, in seconds.
+    fn seconds(&self, cycle: u32) -> f64 {
+        f64::from(cycle) * self.cycle_s()
+    }
+
+    /// Cycles of so many seconds, at least one.
     fn cycles(&self, seconds: f64) -> u64 {
-        (seconds / self.cycle_s()).ceil().max(1.0) as u64
+        self.cycle(seconds).max(1)
+    }
+
+    /// The first cycle that does not begin before a time, to rounding.
+    fn cycle(&self, seconds: f64) -> u64 {
+        (seconds / self.cycle_s() - 1e-6).ceil() as u64
     }
 }
 
@@ -92,6 +105,8 @@ pub struct WorkloadPlan {
     units: Units,
     /// Flits of a packet, but for the last of a message.
     packet: u32,
+    /// What sending and receiving costs, unless all is free.
+    endpoint: Option<Endpoint>,
 }
 
 impl WorkloadPlan {
@@ -110,7 +125,7 @@ impl WorkloadPlan {
         workload: Arc<Workload>,
         mapping: Mapping,
         units: Units,
-        config: &Config,
+        (endpoint, config): (Endpoint, &Config),
     ) -> Result<Self> {
         config.check_given("a workload")?;
         let Sizes::One(packet) = config.packet else {
@@ -118,20 +133,32 @@ impl WorkloadPlan {
                 "a workload cuts its messages into packets of one size; give packet=16".to_owned(),
             ));
         };
+        endpoint.check_cycles(u64::from(packet) * u64::from(units.flit_bytes))?;
+        let endpoint = Some(endpoint).filter(|costs| !costs.is_free());
         let most = workload.messages().iter().map(|message| message.bytes).max().unwrap_or(0);
-        if units.flits(most) > u64::from(u32::MAX / 2) {
-            return Err(Error::Config(format!(
-                "a message of {most} bytes has {} flits of {} bytes; at most {} are possible: larger flits are fewer",
-                units.flits(most),
-                units.flit_bytes,
-                u32::MAX / 2
-            )));
-        }
         let mut task_of = vec![IDLE; network.num_terminals()];
         for (task, terminal) in (0..).zip(mapping.terminals()) {
             task_of[terminal.index()] = task;
         }
-        Ok(Self { workload, mapping, task_of, units, packet })
+        let plan = Self { workload, mapping, task_of, units, packet, endpoint };
+        plan.check_most(most)?;
+        Ok(plan)
+    }
+
+    /// Rejects messages of more flits, and more messages, than can be counted.
+    fn check_most(&self, most: u64) -> Result<()> {
+        let flits = self.flits_of(most);
+        if flits > u64::from(u32::MAX / 2) {
+            return Err(Error::Config(format!(
+                "a message of {most} bytes has {flits} flits of {} bytes; at most {} are possible: larger flits are fewer",
+                self.units.flit_bytes,
+                u32::MAX / 2
+            )));
+        }
+        if self.workload.messages().len() > MESSAGE as usize {
+            return Err(Error::Config(format!("more than {MESSAGE} messages cannot be told apart in packets")));
+        }
+        Ok(())
     }
 
     /// The task of a terminal.
@@ -150,16 +177,64 @@ impl WorkloadPlan {
     }
 
     fn flits(&self, message: u32) -> u32 {
-        self.units.flits(self.workload.messages()[message as usize].bytes) as u32
+        self.flits_of(self.workload.messages()[message as usize].bytes) as u32
+    }
+
+    /// The flits of so many bytes, with the headers of their packets.
+    fn flits_of(&self, bytes: u64) -> u64 {
+        let header = self.endpoint.as_ref().map_or(0, |costs| costs.header);
+        if header == 0 || bytes == 0 {
+            return self.units.flits(bytes);
+        }
+        let data = u64::from(self.packet) * u64::from(self.units.flit_bytes) - header;
+        let others = bytes.div_ceil(data) - 1;
+        others * u64::from(self.packet) + self.units.flits(bytes - others * data + header)
+    }
+
+    /// What a message's endpoints cost; nothing within a terminal.
+    fn costs(&self, message: u32) -> Option<&Endpoint> {
+        let Message { source, target, .. } = self.workload.messages()[message as usize];
+        self.endpoint.as_ref().filter(|_| source != target)
     }
 }
 
-/// A message that a terminal is sending.
+/// The bits of a packet that name its message.
+const MESSAGE: u32 = REQUEST - 1;
+/// Marks a packet that asks whether a message may be sent, …
+const REQUEST: u32 = 1 << 30;
+/// … and its answer.
+const ANSWER: u32 = 1 << 31;
+
+/// What a terminal is sending.
 #[derive(Debug)]
 struct Transmission {
-    message: u32,
+    /// A message, with what its packets are.
+    marked: u32,
     /// Flits that have not been sent.
     left: u32,
+}
+
+/// What happens at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A computation ends.
+    Computed(u32),
+    /// A message, or a packet that asks or answers, can be sent.
+    Send(u32),
+    /// A message is at its terminal.
+    Deliver(u32),
+    /// A message has been taken in by its task.
+    Received(u32),
+}
+
+/// How busy the endpoints of a domain are.
+#[derive(Debug)]
+struct Busy {
+    ends: Endpoints,
+    /// By the terminal's place, when its interface can begin its next packet, and when it has taken in what has come: cycles
+    /// with parts.
+    sends: Vec<f64>,
+    receives: Vec<f64>,
 }
 
 /// When messages could be sent, and when they had arrived: (message, cycle).
@@ -173,10 +248,18 @@ pub struct Times {
 
 /// A packet to be sent.
 pub struct MessagePacket {
-    /// Its message.
+    /// Its message, with what it is of it; given back by [`WorkloadDriver::arrived`].
     pub message: u32,
     /// Where it goes.
     pub destination: TerminalId,
+}
+
+/// The next packet of a terminal.
+pub struct NextPacket {
+    /// Its flits.
+    pub flits: u32,
+    /// The first cycle in which it may be sent.
+    pub cycle: u32,
 }
 
 /// What the terminals of one domain have to send.
@@ -190,8 +273,10 @@ pub struct WorkloadDriver {
     queues: Vec<VecDeque<Transmission>>,
     /// Packets of each message that have not arrived.
     missing: Vec<u32>,
-    /// Computations by the cycle in which they end.
-    computing: BinaryHeap<Reverse<(u64, u32)>>,
+    /// What will happen, by its cycle.
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+    /// What endpoints are doing, unless all is free.
+    busy: Option<Busy>,
     /// What can begin; empty between calls.
     ready: Vec<Ready>,
     /// When messages were ready and arrived.
@@ -214,12 +299,18 @@ impl WorkloadDriver {
             }
         }
         tasks.sort_unstable();
+        let busy = plan.endpoint.as_ref().map(|costs| Busy {
+            ends: Endpoints::new(costs, plan.workload.tasks() as usize),
+            sends: vec![0.0; count],
+            receives: vec![0.0; count],
+        });
         Self {
             progress: Progress::of(Arc::clone(&plan.workload), tasks),
             places,
             queues: (0..count).map(|_| VecDeque::new()).collect(),
             missing: vec![0; plan.workload.messages().len()],
-            computing: BinaryHeap::new(),
+            events: BinaryHeap::new(),
+            busy,
             ready: Vec::new(),
             times: Times::default(),
             last: 0,
@@ -238,52 +329,149 @@ impl WorkloadDriver {
         self.progress.finished()
     }
 
-    /// The flits of the next packet of the terminal at `place`; `None` if it has nothing to send.
+    /// The next packet of the terminal at `place` after one in `now`; `None` if it has nothing to send.
     #[inline]
-    pub fn next_size(&self, place: u32) -> Option<u32> {
-        self.queues[place as usize].front().map(|sending| sending.left.min(self.plan.packet))
+    pub fn next(&self, place: u32, now: u32) -> Option<NextPacket> {
+        let sending = self.queues[place as usize].front()?;
+        let free = self.busy.as_ref().map_or(0, |busy| busy.sends[place as usize].ceil() as u32);
+        Some(NextPacket { flits: sending.left.min(self.plan.packet), cycle: now.max(free) })
     }
 
     /// Takes the next packet of the terminal at `place`, which has one. What waits for the message to leave begins with its
     /// last packet, at the same terminal.
     pub fn take(&mut self, place: u32, now: u32) -> MessagePacket {
         let queue = &mut self.queues[place as usize];
-        let Some(Transmission { message, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
-        let left = left - left.min(self.plan.packet);
+        let Some(Transmission { marked, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
+        let flits = left.min(self.plan.packet);
+        let left = left - flits;
+        let message = marked & MESSAGE;
         if left > 0 {
-            queue.push_back(Transmission { message, left });
-        } else if self.progress.has_connections() {
+            queue.push_back(Transmission { marked, left });
+        } else if marked == message && self.progress.has_connections() {
             self.progress.left(message, &mut self.ready);
             self.begin(now, &mut Vec::new());
         }
-        let target = self.plan.workload.messages()[message as usize].target;
-        MessagePacket { message, destination: self.plan.mapping.terminal(target) }
+        let takes = self.interface_cycles(flits);
+        if let Some(busy) = &mut self.busy {
+            let free = &mut busy.sends[place as usize];
+            // One that has waited for its interface begins at that time, of which this is the cycle.
+            *free = if free.ceil() >= f64::from(now) { *free } else { now.into() } + takes;
+        }
+        let ends = &self.plan.workload.messages()[message as usize];
+        let target = if marked & ANSWER == 0 { ends.target } else { ends.source };
+        MessagePacket { message: marked, destination: self.plan.mapping.terminal(target) }
+    }
+
+    /// The cycles that so many flits take at a terminal's interface.
+    fn interface_cycles(&self, flits: u32) -> f64 {
+        let Some(costs) = &self.plan.endpoint else { return 0.0 };
+        let bytes = u64::from(flits) * u64::from(self.plan.units.flit_bytes);
+        costs.per_byte_s * bytes as f64 / self.plan.units.cycle_s()
     }
 
     /// A packet's tail has arrived.
-    pub fn arrived(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
-        let packets = self.plan.flits(message).div_ceil(self.plan.packet);
+    pub fn arrived(&mut self, marked: u32, now: u32, wake: &mut Vec<u32>) {
+        let message = marked & MESSAGE;
+        if marked != message {
+            let costs = self.plan.endpoint.as_ref().expect("free endpoints do not ask");
+            let takes = self.plan.units.cycle(costs.latency_s + costs.overhead_s);
+            let next = if marked & REQUEST == 0 { message } else { message | ANSWER };
+            self.events.push(Reverse((u64::from(now) + takes, Event::Send(next))));
+            return self.tick(now, wake);
+        }
+        let flits = self.plan.flits(message);
         let missing = &mut self.missing[message as usize];
-        *missing = if *missing == 0 { packets } else { *missing } - 1;
-        if *missing == 0 {
-            if self.plan.counts(message) {
-                self.times.arrived.push((message, now));
+        *missing = if *missing == 0 { flits.div_ceil(self.plan.packet) } else { *missing } - 1;
+        let last = *missing == 0;
+        let place = self.places[self.plan.workload.messages()[message as usize].target as usize];
+        let free = self.take_in(place, if last { (flits - 1) % self.plan.packet + 1 } else { self.plan.packet }, now);
+        if !last {
+            return;
+        }
+        match self.plan.costs(message) {
+            None => self.received(message, now, wake),
+            Some(costs) => {
+                let takes = self.plan.units.cycle(costs.latency_s);
+                self.events.push(Reverse((free + takes, Event::Deliver(message))));
+                self.tick(now, wake);
             }
-            self.progress.delivered(message, &mut self.ready);
-            self.begin(now, wake);
         }
     }
 
-    /// Ends the computations that are due.
+    /// An interface takes in a packet that has come: returns the cycle in which it has.
+    fn take_in(&mut self, place: u32, flits: u32, now: u32) -> u64 {
+        let takes = self.interface_cycles(flits);
+        let Some(busy) = &mut self.busy else { return now.into() };
+        let free = &mut busy.receives[place as usize];
+        // A packet comes in while it arrives: no later than now if it comes alone and no faster than the interface takes it.
+        *free = (*free + takes).max(now.into());
+        free.ceil() as u64
+    }
+
+    /// Lets happen what is due.
     #[inline]
     pub fn tick(&mut self, now: u32, wake: &mut Vec<u32>) {
-        while let Some(&Reverse((time, op))) = self.computing.peek()
+        while let Some(&Reverse((time, event))) = self.events.peek()
             && time <= now.into()
         {
-            self.computing.pop();
-            self.progress.computed(op, &mut self.ready);
-            self.begin(now, wake);
+            self.events.pop();
+            match event {
+                Event::Computed(op) => {
+                    self.progress.computed(op, &mut self.ready);
+                    self.begin(now, wake);
+                }
+                Event::Send(marked) => self.send(marked, wake),
+                Event::Deliver(message) => self.deliver(message, now, wake),
+                Event::Received(message) => self.received(message, now, wake),
+            }
         }
+    }
+
+    /// A message is at its terminal: its task takes it in as soon as it is free.
+    fn deliver(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
+        let Message { target, bytes, .. } = self.plan.workload.messages()[message as usize];
+        let combined = if self.plan.workload.reduces(message) { bytes } else { 0 };
+        let busy = self.busy.as_mut().expect("free endpoints deliver at once");
+        let taken = self.plan.units.cycle(busy.ends.receive(target, combined, self.plan.units.seconds(now)));
+        if taken <= now.into() {
+            return self.received(message, now, wake);
+        }
+        self.events.push(Reverse((taken, Event::Received(message))));
+    }
+
+    fn received(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
+        if self.plan.counts(message) {
+            self.times.arrived.push((message, now));
+        }
+        self.progress.delivered(message, &mut self.ready);
+        self.begin(now, wake);
+    }
+
+    /// Queues a message, or a packet that asks or answers, at its terminal.
+    fn send(&mut self, marked: u32, wake: &mut Vec<u32>) {
+        let message = marked & MESSAGE;
+        let ends = &self.plan.workload.messages()[message as usize];
+        let place = self.places[if marked & ANSWER == 0 { ends.source } else { ends.target } as usize];
+        let left = if marked == message { self.plan.flits(message) } else { 1 };
+        let queue = &mut self.queues[place as usize];
+        if queue.is_empty() {
+            wake.push(place);
+        }
+        queue.push_back(Transmission { marked, left });
+    }
+
+    /// A message can be sent: its task sends one after the other, its interface begins them with gaps, and a long one asks
+    /// first.
+    fn enter(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
+        let Some(costs) = self.plan.costs(message) else { return self.send(message, wake) };
+        let Message { source, bytes, .. } = self.plan.workload.messages()[message as usize];
+        let marked = if costs.shakes_hands(bytes) { message | REQUEST } else { message };
+        let busy = self.busy.as_mut().expect("endpoints are not free");
+        let sent = self.plan.units.cycle(busy.ends.send(source, self.plan.units.seconds(now)));
+        if sent <= now.into() {
+            return self.send(marked, wake);
+        }
+        self.events.push(Reverse((sent, Event::Send(marked))));
     }
 
     fn begin(&mut self, now: u32, wake: &mut Vec<u32>) {
@@ -292,18 +480,18 @@ impl WorkloadDriver {
         for next in ready.drain(..) {
             match next {
                 Ready::Message(message) => {
-                    let place = self.places[self.plan.workload.messages()[message as usize].source as usize];
-                    let queue = &mut self.queues[place as usize];
-                    if queue.is_empty() {
-                        wake.push(place);
-                    }
-                    queue.push_back(Transmission { message, left: self.plan.flits(message) });
                     if self.plan.counts(message) {
                         self.times.ready.push((message, now));
                     }
+                    self.enter(message, now, wake);
                 }
                 Ready::Compute { op, seconds } => {
-                    self.computing.push(Reverse((u64::from(now) + self.plan.units.cycles(seconds), op)));
+                    let task = self.progress.task_of(op);
+                    let busy = self.busy.as_ref();
+                    let start = busy.map_or(now.into(), |busy| {
+                        self.plan.units.cycle(busy.ends.compute(task, self.plan.units.seconds(now)))
+                    });
+                    self.events.push(Reverse((start + self.plan.units.cycles(seconds), Event::Computed(op))));
                 }
             }
         }
@@ -447,10 +635,10 @@ impl WorkloadRun {
         workload: Arc<Workload>,
         mapping: Mapping,
         units: Units,
-        config: &Config,
+        (endpoint, config): (Endpoint, &Config),
     ) -> Result<Self> {
         let workload = workload.into_listed()?;
-        let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, config)?;
+        let plan = WorkloadPlan::new(network, Arc::clone(&workload), mapping, units, (endpoint, config))?;
         let silent = Arc::new(Traffic::silent(network.num_terminals() as u32));
         Ok(Self { run: Run::with(network, routing, (&silent, Some(plan)), 0.0, config)?, workload, units })
     }

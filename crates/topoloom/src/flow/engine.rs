@@ -330,7 +330,7 @@ pub(super) struct Engine<'a> {
     config: &'a FlowConfig,
     paths: Paths<'a>,
     /// Where sending and receiving costs something.
-    endpoints: Option<Endpoints<'a>>,
+    endpoints: Option<Endpoints>,
     /// Where the routing decides by congestion.
     adaptive: Option<AdaptivePaths>,
     rates: Rates,

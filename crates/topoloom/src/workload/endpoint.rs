@@ -95,6 +95,26 @@ impl Endpoint {
         bytes + bytes.div_ceil(self.packet) * self.header
     }
 
+    /// Rejects what packets of so many bytes cannot be: those of the cycle engine, which has its own.
+    ///
+    /// # Errors
+    /// [`Error::Config`].
+    pub fn check_cycles(&self, bytes: u64) -> Result<()> {
+        if self.packet != Self::default().packet {
+            return Err(Error::Config(
+                "the endpoint's packet is of the flow engine; packets of the cycle engine have --packet flits".to_owned(),
+            ));
+        }
+        if self.header >= bytes {
+            return Err(Error::Config(format!(
+                "packets of {bytes} bytes have no room for data beside a header of {} bytes; larger --packet or --flit \
+                 make room",
+                self.header
+            )));
+        }
+        Ok(())
+    }
+
     /// True if a message of so many bytes waits for a request and its answer.
     pub fn shakes_hands(&self, bytes: u64) -> bool {
         self.rendezvous.is_some_and(|most| bytes > most)
@@ -103,35 +123,38 @@ impl Endpoint {
 
 /// How busy the tasks and the interfaces of endpoints are.
 #[derive(Debug)]
-pub struct Endpoints<'a> {
-    costs: &'a Endpoint,
+pub struct Endpoints {
+    overhead_s: f64,
+    gap_s: f64,
+    reduce_s: f64,
     /// When each task is free again.
     tasks: Vec<f64>,
     /// When the interface of each task can begin its next message.
     interfaces: Vec<f64>,
 }
 
-impl<'a> Endpoints<'a> {
+impl Endpoints {
     /// So many tasks, all idle.
-    pub fn new(costs: &'a Endpoint, tasks: usize) -> Self {
-        Self { costs, tasks: vec![0.0; tasks], interfaces: vec![0.0; tasks] }
+    pub fn new(costs: &Endpoint, tasks: usize) -> Self {
+        let Endpoint { overhead_s, gap_s, reduce_s, .. } = *costs;
+        Self { overhead_s, gap_s, reduce_s, tasks: vec![0.0; tasks], interfaces: vec![0.0; tasks] }
     }
 
     /// A task sends a message that is ready at `now`: returns when it is handed to the network, if nothing is to be shaken
     /// hands for.
     pub fn send(&mut self, task: u32, now: f64) -> f64 {
         let own = &mut self.tasks[task as usize];
-        *own = own.max(now) + self.costs.overhead_s;
+        *own = own.max(now) + self.overhead_s;
         let interface = &mut self.interfaces[task as usize];
         let begins = interface.max(*own);
-        *interface = begins + self.costs.gap_s;
+        *interface = begins + self.gap_s;
         begins
     }
 
     /// A message of so many bytes has come at `now`: returns when its task has taken it in.
     pub fn receive(&mut self, task: u32, bytes: u64, now: f64) -> f64 {
         let own = &mut self.tasks[task as usize];
-        *own = own.max(now) + self.costs.overhead_s + self.costs.reduce_s * bytes as f64;
+        *own = own.max(now) + self.overhead_s + self.reduce_s * bytes as f64;
         *own
     }
 
