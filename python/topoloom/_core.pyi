@@ -372,14 +372,7 @@ class Workload:
 class CyclePlay:
     """A workload on the cycle engine, checked but not started."""
     def __init__(
-        self,
-        routing: Routing,
-        workload: Workload,
-        mapping: str,
-        flit: str,
-        rate: str,
-        endpoint: str,
-        config_json: str,
+        self, routing: Routing, workload: Workload, mapping: str, flit: str, rate: str, endpoint: str, config_json: str
     ) -> None:
         """Checks all that can be checked."""
     def config(self) -> str:

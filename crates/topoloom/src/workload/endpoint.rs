@@ -102,7 +102,8 @@ impl Endpoint {
     pub fn check_cycles(&self, bytes: u64) -> Result<()> {
         if self.packet != Self::default().packet {
             return Err(Error::Config(
-                "the endpoint's packet is of the flow engine; packets of the cycle engine have --packet flits".to_owned(),
+                "the endpoint's packet is of the flow engine; packets of the cycle engine have --packet flits"
+                    .to_owned(),
             ));
         }
         if self.header >= bytes {
