@@ -109,9 +109,7 @@ class WorkloadRun:
             about |= {"paths": paths, "assumptions": self._assumptions(workload, paths)}
             return lambda cancel: _flowed(routing, options, workload, about, self.events, cancel)
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
-        play = _core.CyclePlay(
-            routing, workload, options.mapping, options.flit, options.rate, options.endpoint, engine
-        )
+        play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, options.endpoint, engine)
         about["assumptions"] = self._assumptions(workload, None)
         own = {"rate": options.rate, "flit": options.flit, "endpoint": options.endpoint}
         about["config"] = json.loads(play.config()) | own
