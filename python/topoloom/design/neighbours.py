@@ -4,7 +4,6 @@ A neighbour differs in one number of the spec, or splits the links of a tree oth
 networks are the same if their family gives them the same place, so that the cables of a change are counted.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -109,18 +108,21 @@ def changes(spec: str) -> Iterator[tuple[str, str]]:
     >>> list(changes("slimfly:q=5,p=4"))[:2]
     [('q 5 → 4', 'slimfly:q=4,p=4'), ('q 5 → 7', 'slimfly:q=7,p=4')]
     """
-    head, _, rest = spec.partition(":")
-    for match in re.finditer(r"\d+", rest):
-        name = _name(rest, match.start())
-        if name.split()[0] in FIXED:
-            continue
-        value = int(match.group())
-        for sign in (-1, 1):
-            for step in range(1, STEPS + 1):
-                text = f"{head}:{rest[: match.start()]}{value + sign * step}{rest[match.end() :]}"
-                if value + sign * step > 0 and _built(text) is not None:
-                    yield f"{name} {value} → {value + sign * step}", text
-                    break
+    name = _core.Name("topology", spec)
+    parts = _parts(name)
+    for place, (key, value) in enumerate(parts):
+        numbers = value.split("x")
+        for index in range(len(numbers)):
+            if key in FIXED or not numbers[index].isdigit():
+                continue
+            told = _told(key, numbers, index)
+            for sign in (-1, 1):
+                for number in range(int(numbers[index]) + sign, int(numbers[index]) + sign * (STEPS + 1), sign):
+                    other = "x".join([*numbers[:index], str(number), *numbers[index + 1 :]])
+                    text = _text(name.family, [*parts[:place], (key, other), *parts[place + 1 :]])
+                    if number > 0 and _built(text) is not None:
+                        yield f"{told} {numbers[index]} → {number}", text
+                        break
     yield from _trunks(spec)
 
 
@@ -144,15 +146,23 @@ def _trunks(spec: str) -> Iterator[tuple[str, str]]:
             yield told, "xgft:" + ",".join(f"{key}={value}" for key, value in sides.items())
 
 
-def _name(rest: str, place: int) -> str:
-    """Return what the number at a place of a spec is called."""
-    start = rest.rfind(",", 0, place) + 1
-    key, is_key, value = rest[start:].split(",", maxsplit=1)[0].partition("=")
-    before = rest[start:place].partition("=")[2] if is_key else rest[start:place]
-    index = before.count("x") + 1
-    if not is_key:
-        return f"side {index}" if "x" in key else "routers"
-    return f"{key} {index}" if "x" in value else key
+def _parts(name: _core.Name) -> list[tuple[str | None, str]]:
+    """Return the values of a spec in their order, with their keys; what stands first in many families has none."""
+    values = name.values
+    first = name.canonical[len(name.family) + 1 :].split(",")[: -len(values) or None]
+    return [*((None, value) for value in first if value), *values]
+
+
+def _text(family: str, parts: Sequence[tuple[str | None, str]]) -> str:
+    return f"{family}:" + ",".join(value if key is None else f"{key}={value}" for key, value in parts)
+
+
+def _told(key: str | None, numbers: Sequence[str], index: int) -> str:
+    """Return what one of the numbers of a value is called."""
+    several = len(numbers) > 1
+    if key is None:
+        return f"side {index + 1}" if several else "routers"
+    return f"{key} {index + 1}" if several else key
 
 
 def _built(spec: str) -> _core.Network | None:
