@@ -207,7 +207,7 @@ mod tests {
             ),
             (
                 "dragonfly:a=4,h=2,rate.global=200G",
-                "terminal links have none; give rate.terminal, or rate for all links",
+                "terminal links have none; give rate.terminal, or rate for all other links",
             ),
             ("torus:4x4,rate=0G", "rate is '0G'; it must be bits or bytes a second above 0"),
             ("torus:4x4,rate.locl=1G", "did you mean 'rate.local'"),
