@@ -156,7 +156,7 @@ impl WorkloadPlan {
             )));
         }
         if self.workload.messages().len() > MESSAGE as usize {
-            return Err(Error::Config(format!("more than {MESSAGE} messages cannot be told apart in packets")));
+            return Err(Error::Config(format!("more than {MESSAGE} messages cannot be numbered in packets")));
         }
         Ok(())
     }
