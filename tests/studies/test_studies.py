@@ -596,7 +596,7 @@ def test_a_full_disk_ends_the_run_cleanly(tmp_path: Path, monkeypatch: pytest.Mo
     with Ledger(tmp_path / "s") as ledger:
         (pages,) = ledger._db.execute("PRAGMA page_count").fetchone()
         ledger._db.execute(f"PRAGMA max_page_count = {pages + 20}")
-        with pytest.raises(TopoloomError, match=r"the disk of .* is full; what was done is stored"):
+        with pytest.raises(TopoloomError, match=r"the disk of .* is full; finished points are stored"):
             run_points(points, ledger, Here(), name="x")
     done = len(Results.load(tmp_path / "s").rows)
     assert 0 < done < 400
