@@ -146,7 +146,7 @@ class Cost(Record):
     """
     What a network costs and draws. Terminal cables are included unless the layout leaves them out; network interfaces
     are included where the list has them; the terminals themselves never are. The names are the keys of the JSON; what
-    is per terminal is null without terminals, and what cables cost is null if the list does not price them.
+    is per terminal is null without terminals. The cost of cables is null if the list does not price them.
 
     Attributes:
         prices: The name of the price list.
@@ -1424,8 +1424,8 @@ class RackNumbers(Record):
 
 class Survivable(Record):
     """
-    The rule of FleX's Table 5: the largest step of 5 % that more than half of the trials survive, connected at it and
-    at all smaller fractions.
+    The rule of FleX's Table 5: the largest step of 5 % at which more than half of the trials are connected. These
+    trials are also connected at all smaller fractions.
 
     Attributes:
         fraction: That step; ``None`` if not even a network without failures is connected.

@@ -74,7 +74,7 @@ pub struct Bundle {
 
 /// What a network costs and draws. Terminal cables are included unless the layout leaves them out; network interfaces
 /// are included where the list has them; the terminals themselves never are. The names are the keys of the JSON; what
-/// is per terminal is null without terminals, and what cables cost is null if the list does not price them.
+/// is per terminal is null without terminals. The cost of cables is null if the list does not price them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cost {
     /// The name of the price list.

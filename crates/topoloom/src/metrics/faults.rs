@@ -62,8 +62,8 @@ pub struct Resilience {
     pub points: Vec<SweepPoint>,
 }
 
-/// The rule of FleX's Table 5: the largest step of 5 % that more than half of the trials survive, connected at it and at
-/// all smaller fractions.
+/// The rule of FleX's Table 5: the largest step of 5 % at which more than half of the trials are connected. These
+/// trials are also connected at all smaller fractions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Survivable {
     /// That step; `None` if not even a network without failures is connected.
