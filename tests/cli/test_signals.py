@@ -69,7 +69,7 @@ def test_a_computation_in_another_thread_is_cancelled():
     assert any(stage and stage[1] <= stage[2] == 48 * 48 for stage in stages)
 
 
-ONE_LONG = ["mesh:3x3", "mesh:12x12", "--routing", "minimal", "--load", "0.2,0.4", "--warmup", "200"]
+ONE_LONG = ["mesh:3x3", "mesh:9x9", "--routing", "minimal", "--load", "0.2,0.4", "--warmup", "200"]
 """Two networks, of which one takes longer than the other."""
 
 
@@ -85,7 +85,7 @@ def interrupted(command, number, line, cwd):
 
 @pytest.mark.parametrize("more", [[], ["--store", "kept"]])
 def test_a_comparison_goes_on_where_sigterm_ended_it(tmp_path, more):
-    command = ["compare", *ONE_LONG, "--measure", "6000", "--out", "r.html", "--json", *more]
+    command = ["compare", *ONE_LONG, "--measure", "3000", "--out", "r.html", "--json", *more]
     status, out, err = interrupted(command, signal.SIGTERM, "1 of 2: mesh:3x3", tmp_path)
     store = more[1] if more else "r.html.store"
     assert status == 130
@@ -131,7 +131,7 @@ def test_points_that_are_kept_are_not_simulated_again(tmp_path, monkeypatch):
 
 
 def test_a_search_goes_on_where_sigterm_ended_it(tmp_path):
-    command = ["saturation", "mesh:8x8", "--warmup", "200", "--measure", "6000", "--json"]
+    command = ["saturation", "mesh:8x8", "--warmup", "200", "--measure", "3000", "--json"]
     process = subprocess.Popen(
         [*COMMAND, *command, "--store", "kept"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     )

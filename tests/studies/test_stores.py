@@ -233,6 +233,20 @@ def priced(usd: float) -> None:
     Path("own.json").write_text(PRICES.replace("128.0", str(usd)))
 
 
+def test_tables_have_units_where_links_have_rates(
+    folder: Path, topoloom: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    options = "loads = 0.1\noptions = {warmup=10, measure=50}"
+    heads = []
+    for spec in ("mesh:2x2", "mesh:2x2,rate=100G"):
+        study = write_study(f'networks = "{spec}"\n{options}', f"{len(heads)}.toml")
+        heads.append(topoloom("run", study).out.splitlines()[1].split())
+    plain, rated = heads
+    assert set(rated) - set(plain) == {"accepted_gb_s", "latency_ns"}
+    assert set(plain) <= set(rated)
+
+
 def test_a_study_whose_price_list_changed_is_run_again(folder: Path, topoloom: Command) -> None:
     study = write_study('kind = "layout"\nnetworks = ["mesh:2x2", "mesh:3x3"]\noptions = {prices = "own.json"}')
     priced(128.0)

@@ -29,8 +29,7 @@ FABRIC = ("local", "global", "up")
 def shares(spec):
     """Return the capacity of the links of each class outside of hosts, in units of what all hosts inject."""
     core = Network(spec).core
-    facts = Network(spec).facts()
-    injected = facts["injection_gbps"] * facts["terminals"]
+    injected = core.injection_gbps * core.num_terminals
     found = Counter()
     for (rate, *_), (*_, kind) in zip(core.link_wires(), core.edges(), strict=True):
         found[kind] += rate / injected

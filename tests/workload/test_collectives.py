@@ -77,7 +77,7 @@ def test_every_rank_ends_with_what_it_should(what: str, algorithm: str, n: int) 
     channels=st.integers(1, 3),
     chunk=st.sampled_from(["", ",chunk=1601", ",chunk=400"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_lanes_end_with_it_as_their_messages_wait_for_each_other(
     case: tuple[str, str], n: int, channels: int, chunk: str
 ) -> None:

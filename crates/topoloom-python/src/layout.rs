@@ -35,7 +35,8 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// `rules` as users type them; `prices` the name of a list, or one's own as JSON; nothing: the defaults.
+    /// `rules` as users type them; `prices` the name of a list, or one's own as JSON; nothing: the defaults, which for
+    /// prices are those of the network's rate.
     /// `packed` is a partition of the routers for `cabinet=metis:N`, which is made to fit.
     #[new]
     #[pyo3(signature = (network, rules = "", prices = "", packed = None))]
@@ -46,17 +47,19 @@ impl Layout {
         prices: &str,
         packed: Option<Vec<u32>>,
     ) -> PyResult<Self> {
-        let prices = raise(PriceList::read(prices))?;
+        let asked = if prices.is_empty() { None } else { Some(raise(PriceList::read(prices))?) };
         // A machine is built whole: what fails later is in it. Hosts are what it is built for.
         let of = network.get().network.bought();
         let usual = rules.trim().is_empty();
-        let layout = try_compute(py, || {
+        let (layout, prices) = try_compute(py, || {
             let rules = Rules::parse(rules)?;
-            match packed {
-                None if usual => Ok(layout::Layout::usual(of)),
-                Some(packed) => layout::Layout::with_cabinets(of, &rules, rules.cabinet.fitted(of, packed)?),
-                None => layout::Layout::new(of, &rules),
-            }
+            let layout = match packed {
+                None if usual => layout::Layout::usual(of),
+                Some(packed) => layout::Layout::with_cabinets(of, &rules, rules.cabinet.fitted(of, packed)?)?,
+                None => layout::Layout::new(of, &rules)?,
+            };
+            let prices = asked.unwrap_or_else(|| layout::usual_prices(of, &layout).clone());
+            Ok((layout, prices))
         })?;
         Ok(Self { network, layout, prices })
     }

@@ -18,7 +18,11 @@ Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, s
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
 Prices = Annotated[
     str,
-    typer.Option("--prices", metavar="NAME|FILE.json", help="The price list; see: topoloom list prices."),
+    typer.Option(
+        "--prices",
+        metavar="NAME|FILE.json",
+        help="The price list; that of each network's rate unless given; see: topoloom list prices.",
+    ),
 ]
 LayoutRules = Annotated[
     str,

@@ -22,6 +22,9 @@ MOST_CHANGES = 20
 GAP = 3
 """Blanks between two columns of a table."""
 
+UNITS = ("_gb_s", "_ns")
+"""How columns end that only networks with rates have."""
+
 
 def results(
     store: Annotated[Path, typer.Argument(metavar="STORE", help="The folder with a study's results.")],
@@ -100,7 +103,12 @@ def _columns(found: Results) -> list[str]:
     if len({row["traffic"] for row in rows}) == len({row["seed"] for row in rows}) == 1:
         telling = [name for name in telling if name != "seed"]
     versions = ["model_version"] if len({row["model_version"] for row in rows}) > 1 else []
-    return [*telling, *differing, *versions, *MEASUREMENTS[found.rows[0]["kind"]].columns]
+    measured = [
+        name
+        for name in MEASUREMENTS[found.rows[0]["kind"]].columns
+        if not name.endswith(UNITS) or any(row.get(name) is not None for row in rows)
+    ]
+    return [*telling, *differing, *versions, *measured]
 
 
 def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> None:

@@ -108,7 +108,8 @@ class Layout:
         network: The network.
         layout: A layout's name and keys, such as ``rack:units=48`` or ``family``, or keys alone, such as
             ``cabinet=16,width=0.6``; nothing for ``rack``, the same racks for every family.
-        prices: The name of a price list, or the path of your own (``*.json``); nothing for the default list.
+        prices: The name of a price list, or the path of your own (``*.json``); nothing for the list of the network's
+            rate, ``edr-flex`` where links have no rates.
 
     Raises:
         TopoloomError: Rules or prices that do not read; cabinets that do not fit on the floor; a cable that is longer

@@ -22,6 +22,7 @@ class Fact:
         better: Which value a buyer wants, if one is better.
         note: What the value means.
         optional: Whether the row is left out where no network has a value.
+        priced: Whether the price list decides it: networks of different lists have no best one.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Fact:
     better: Literal["low", "high"] | None = None
     note: str = ""
     optional: bool = False
+    priced: bool = False
 
     def text(self, facts: Values) -> str:
         """Return the value as people read it, without its unit."""
@@ -43,6 +45,8 @@ class Fact:
         """Whether no network of `others` has a better value, and not all have the same."""
         values = {self.text(other): value for other in others if (value := self.value(other)) is not None}
         if self.better is None or len(values) < 2 or self.text(facts) not in values:  # noqa: PLR2004 - a contest
+            return False
+        if self.priced and len({other.get("prices") for other in others}) > 1:
             return False
         best = min(values.values()) if self.better == "low" else max(values.values())
         return values[self.text(facts)] == best
@@ -63,9 +67,18 @@ def _gigabytes(key: str) -> Callable[[Values], float | None]:
 
 
 def _taper(facts: Values) -> float | None:
-    """Return the largest taper of a network's levels, 1 at least; None where links have no rates."""
+    """Return the largest taper of the fabric's levels, 1 at least; None where links have no rates."""
     levels = facts.get("taper")
-    return None if levels is None else max([1.0, *(level["taper"] for level in levels if level["taper"] is not None)])
+    if levels is None:
+        return None
+    tapers: list[float | None] = [each["taper"] for each in levels if each["level"] != "host"]
+    return max([1.0, *filter(None, tapers)])
+
+
+def _scale_up(facts: Values) -> float | None:
+    """Return what accelerators send within their hosts over what the interfaces of hosts send; None without hosts."""
+    ratios: list[float | None] = [each["taper"] for each in facts.get("taper") or () if each["level"] == "host"]
+    return ratios[0] if ratios else None
 
 
 def per_terminal(key: str) -> Callable[[Values], float | None]:
@@ -80,10 +93,16 @@ def assumptions(told: Iterable[Values]) -> list[str]:
         if "layout_assumptions" in facts:
             key = (facts["prices"], facts["layout"], facts["layout_assumptions"])
             found.setdefault(key, {}).update(dict.fromkeys(facts.get("prices_assumed", ())))
-    return [
+    sentences = [
         f"Cost, power and cable: prices {prices}{assumed_prices(assumed)}; layout {layout}: {rules}."
         for (prices, layout, rules), assumed in found.items()
     ]
+    if len({prices for prices, _, _ in found}) > 1:
+        sentences.append(
+            "The networks are priced by different lists, each by that of its rate, so their costs and power do not "
+            "compare; --prices prices all by one list."
+        )
+    return sentences
 
 
 COST_PER_TERMINAL = Fact(
@@ -92,8 +111,9 @@ COST_PER_TERMINAL = Fact(
     per_terminal("cost_usd"),
     better="low",
     note="routers and cables, terminal cables included",
+    priced=True,
 )
-POWER_PER_TERMINAL = Fact("Power per terminal", "W", per_terminal("power_w"), decimals=1, better="low")
+POWER_PER_TERMINAL = Fact("Power per terminal", "W", per_terminal("power_w"), decimals=1, better="low", priced=True)
 LIFETIME_COST_PER_TERMINAL = Fact(
     "Cost per terminal with electricity",
     "$",
@@ -101,6 +121,7 @@ LIFETIME_COST_PER_TERMINAL = Fact(
     better="low",
     note="of the years that the price list counts",
     optional=True,
+    priced=True,
 )
 CABLE_PER_TERMINAL = Fact(
     "Cable per terminal", "m", per_terminal("cable_m"), 2, "low", "of all cables, terminal cables included"
@@ -176,7 +197,15 @@ FACTS: tuple[Fact, ...] = (
         _taper,
         2,
         "low",
-        "the largest of all levels: what enters a level over what can leave it upwards",
+        "the largest of the fabric's levels: what enters a level over what can leave it upwards",
+        optional=True,
+    ),
+    Fact(
+        "Scale-up",
+        "",
+        _scale_up,
+        2,
+        note="what accelerators can send within their hosts over what the hosts' interfaces can send",
         optional=True,
     ),
     Fact("Bisection ratio", "", _of("bisection_ratio"), 3, "high", "bisection over links"),
@@ -190,10 +219,17 @@ FACTS: tuple[Fact, ...] = (
         "routers over the most that degree and diameter allow",
         optional=True,
     ),
-    Fact("Cost", "$", _of("cost_usd"), better="low", note="routers and cables, terminal cables included"),
+    Fact("Cost", "$", _of("cost_usd"), better="low", note="routers and cables, terminal cables included", priced=True),
     COST_PER_TERMINAL,
     LIFETIME_COST_PER_TERMINAL,
-    Fact("Power", "W", _of("power_w"), better="low", note="of routers, and of what else the price list knows"),
+    Fact(
+        "Power",
+        "W",
+        _of("power_w"),
+        better="low",
+        note="of routers, and of what else the price list knows",
+        priced=True,
+    ),
     POWER_PER_TERMINAL,
     Fact("Cabinets", "", _of("cabinet_count"), note="or racks, by the layout"),
     CABLE_PER_TERMINAL,

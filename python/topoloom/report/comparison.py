@@ -1,11 +1,12 @@
 """Facts and curves of several networks: what the report shows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from topoloom import _core
+from topoloom.engine.results import PriceList
 from topoloom.files import REPORT, Page
 from topoloom.layout.prices import price_list
 from topoloom.libraries import require
@@ -30,7 +31,7 @@ class Comparison(Page):
         command: The command that repeats the comparison.
         finished: False if Ctrl-C ended it early.
         layout: The layout, as it was asked for; nothing for the default.
-        prices: The price list that cost and power follow, as in its file.
+        prices: The price list, as it was asked for; nothing for that of each network's rate.
         title: What the report is called; the number of networks unless given.
         description: What it is for.
         networks: The networks themselves, where the report is to draw them.
@@ -45,7 +46,7 @@ class Comparison(Page):
     command: Sequence[str]
     finished: bool
     layout: str = ""
-    prices: dict[str, Any] = field(default_factory=lambda: price_list(""))
+    prices: str = ""
     title: str = ""
     description: str = ""
     networks: Sequence[Network] = ()
@@ -56,6 +57,13 @@ class Comparison(Page):
     def shortfalls(self) -> list[Shortfall]:
         """Where minimal routing or Valiant's carries more than the adaptive one, or may."""
         return shortfalls(self.curves, self.networks)
+
+    @cached_property
+    def price_lists(self) -> list[PriceList]:
+        """The price lists that cost and power of the networks follow."""
+        if self.prices:
+            return [price_list(self.prices)]
+        return [price_list(name) for name in dict.fromkeys(own["prices"] for own in self.facts if "prices" in own)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``compare --json`` prints."""

@@ -1,6 +1,5 @@
 """The page of a comparison."""
 
-import json
 import shlex
 from base64 import b64encode
 from typing import Any
@@ -60,10 +59,9 @@ MOST_FLOORS = 12
 
 def floors(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the drawing of each network's floor as a data URL, with notes and bill of materials, of some networks."""
-    prices = json.dumps(comparison.prices)
     drawn = []
     for network in comparison.networks[:MOST_FLOORS]:
-        floor = network.layout(comparison.layout, prices)
+        floor = network.layout(comparison.layout, comparison.prices)
         picture = b64encode(floor_svg(floor)).decode()
         told = {"spec": network.spec, "url": f"data:image/svg+xml;base64,{picture}"}
         drawn.append(told | {"notes": floor.cost()["layout_notes"], "bill": floor.bill()})

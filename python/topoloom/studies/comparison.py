@@ -67,7 +67,7 @@ class CompareJob:
         prices: str = "",
     ) -> None:
         self._layout, self._prices = layout, prices
-        self._price_list = price_list(prices)
+        price_list(prices)  # a mistake in its name is reported before the networks are built
         if options.fail is not None:
             networks = [network.with_failures(options.fail) for network in networks]
         self._networks = list({network.spec: network for network in networks}.values())
@@ -143,7 +143,7 @@ class CompareJob:
             command=command,
             finished=finished,
             layout=self._layout,
-            prices=self._price_list,
+            prices=self._prices,
             networks=self._networks,
             store=keeper.store if keeper is not None else "",
         )

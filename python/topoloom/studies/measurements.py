@@ -130,7 +130,7 @@ class Measurement:
         loads: Whether there is one point for each load.
         takes_loads: Whether loads belong to the point, all of them.
         effort: How much more work it is than one simulation at full load.
-        columns: What a table for people shows of its result.
+        columns: What a table for people shows of its result; of units that are not cycles, where the result has them.
     """
 
     summary: str
@@ -417,21 +417,28 @@ MEASUREMENTS: dict[str, Measurement] = {
         _simulate,
         loads=True,
         columns=(
-            "accepted", "latency_cycles", "latency_ci95", "p50", "p99", "hops", "converged", "saturated", "cycles",
+            "accepted", "accepted_gb_s", "latency_cycles", "latency_ci95", "latency_ns", "p50", "p99", "hops",
+            "converged", "saturated", "cycles",
         ),
     ),
     "saturation": _cycles(
         "the search for the saturation load, to 0.01",
         _saturation,
         effort=4.0,
-        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "accepted_at_1"),
+        columns=(
+            "zero_load_latency_cycles", "zero_load_latency_ns", "saturation_load", "saturation_gb_s", "accepted_max",
+            "accepted_max_gb_s", "accepted_at_1",
+        ),
     ),
     "curve": _cycles(
         "a latency-load curve whose points are placed where it bends, with its saturation",
         _curve,
         takes_loads=True,
         effort=6.0,
-        columns=("zero_load_latency_cycles", "saturation_load", "accepted_max", "simulated_cycles", "unconverged"),
+        columns=(
+            "zero_load_latency_cycles", "zero_load_latency_ns", "saturation_load", "saturation_gb_s", "accepted_max",
+            "accepted_max_gb_s", "simulated_cycles", "unconverged",
+        ),
     ),
 }  # fmt: skip
 """Every kind of point, by the name that a study gives it."""

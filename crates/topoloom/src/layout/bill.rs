@@ -160,6 +160,15 @@ pub fn cost(network: &Network, layout: &Layout, prices: &PriceList) -> Result<Co
     Bill { network, layout, prices }.total()
 }
 
+/// The list that a network is priced by unless one is asked for: of the lists of switches, cards and cables of one rate the
+/// slowest that has the rate of the network's fastest link and can build it, as an EDR switch is no price of a 400G one. The
+/// default list where links have no rates, or no such list has the switches or the cables.
+pub fn usual_prices(network: &Network, layout: &Layout) -> &'static PriceList {
+    let builds = |prices: &&PriceList| cost(network, layout, prices).is_ok();
+    let of_rate = network.fastest_gbps().and_then(|gbps| PriceList::from_rate(gbps).find(builds));
+    of_rate.unwrap_or_default()
+}
+
 impl Bill<'_> {
     /// Every cable: between routers in the order of [`Network::links`], then those of the terminals, by terminal.
     pub fn cables(&self) -> impl Iterator<Item = Result<Cable>> + '_ {
@@ -429,6 +438,29 @@ mod tests {
             assert_eq!(found.power_per_terminal_w.map(f64::round), Some(watts), "{spec}");
             assert_eq!((found.cable_cost_usd, found.cost_usd), (None, found.router_cost_usd), "{spec}");
         }
+    }
+
+    #[test]
+    fn a_network_with_rates_is_priced_by_the_list_of_its_rate() {
+        let name = |spec: &str| {
+            let network = build(spec).expect(spec);
+            usual_prices(&network, &Layout::usual(&network)).name.clone()
+        };
+        for (spec, list) in [
+            ("torus:4x4", "edr-flex"),
+            ("torus:4x4,rate=25G", "25g"),
+            ("torus:4x4,rate=56G", "100g"),
+            ("dragonfly:a=4,h=2,p=2,rate=200G,rate.global=100G", "200g"),
+            ("torus:4x4,rate=400G", "400g"),
+            // Nothing is as fast, and no switch of 400G has 140 ports.
+            ("torus:4x4,rate=900G", "edr-flex"),
+            ("hyperx:71,p=70,rate=400G", "edr-flex"),
+        ] {
+            assert_eq!(name(spec), list, "{spec}");
+        }
+        // The switches within the hosts, at 3,600 Gb/s, are on no list and on no bill.
+        let hosts = build("cluster:hosts=8,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=block");
+        assert_eq!(crate::metrics::facts(&hosts.expect("a cluster")).cost.prices, "400g");
     }
 
     #[test]

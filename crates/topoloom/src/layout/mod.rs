@@ -10,7 +10,7 @@ mod qap;
 mod racks;
 mod rules;
 
-pub use bill::{Bill, Bundle, Cable, Cost, End, KindTotal, LengthCount, cost};
+pub use bill::{Bill, Bundle, Cable, Cost, End, KindTotal, LengthCount, cost, usual_prices};
 pub use floor::Floor;
 pub use items::{Item, Part};
 pub use packing::{Packing, note_on_nodes};

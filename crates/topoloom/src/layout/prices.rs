@@ -243,6 +243,13 @@ impl PriceList {
         found.ok_or_else(|| Error::Config(unknown("price list", name, names())))
     }
 
+    /// The lists of things of one rate, of `gbps` Gb/s and more, the slowest first.
+    pub fn from_rate(gbps: f64) -> impl Iterator<Item = &'static PriceList> {
+        let mut lists: Vec<_> = Self::all().iter().filter(|list| !list.switches.is_empty()).collect();
+        lists.sort_by(|a, b| a.port_gbps.total_cmp(&b.port_gbps));
+        lists.into_iter().filter(move |list| list.port_gbps >= gbps)
+    }
+
     /// The list that `text` names, or is: a JSON object is a list of the user's own.
     ///
     /// # Errors

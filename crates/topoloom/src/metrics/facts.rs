@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::taper::{Taper, tapers};
 use crate::distances::{Distances, Sample};
 use crate::graph::terminals_by_router;
-use crate::layout::{Cost, Layout, cost};
+use crate::layout::{Cost, Layout, cost, usual_prices};
 use crate::network::Network;
 use crate::provenance::Permutation;
 use crate::topology::{MachineFacts, machine_facts};
@@ -80,7 +80,7 @@ pub struct Facts {
     pub cost: Cost,
 }
 
-/// Computes the facts of a network, in the default layout and at the default prices.
+/// Computes the facts of a network, in the default layout and at the prices of its rate.
 pub fn facts(network: &Network) -> Facts {
     facts_with(network, Distances::new(network))
 }
@@ -90,7 +90,8 @@ pub fn facts_with(network: &Network, distances: Distances) -> Facts {
     let whole = network.intact();
     let hosts = whole.any_structure().host_parts();
     let bought = whole.bought();
-    let cost = cost(bought, &Layout::usual(bought), Default::default());
+    let layout = Layout::usual(bought);
+    let cost = cost(bought, &layout, usual_prices(bought, &layout));
     // What is counted is the fabric, of which hosts are no part; failures are counted in the network itself.
     let fabric = if hosts.routers > 0 { bought } else { network };
     let routers = network.up_routers().count();
