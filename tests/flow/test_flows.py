@@ -134,7 +134,7 @@ def test_completions_are_those_of_simgrid():
     """All 375, each after many others (tests/data/simgrid). On sides of 5 no two ways round are as long."""
     table = np.genfromtxt(DATA / "simgrid/torus-5x5x5.csv", delimiter=",", names=True)
     pairs = [table[name].astype(int) for name in ("source", "target", "bytes")]
-    run = flows.run(topoloom.network("torus:5x5x5"), *pairs, routing="dor", flow="consumption=inf")
+    run = flows.run(topoloom.network("torus:5x5x5"), *pairs, routing="dor", flow="gbps=10,consumption=inf")
     assert run.times[:, 1] == pytest.approx(table["end_s"], rel=1e-12)
 
 

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import tomllib
 
 import pytest
 
@@ -25,6 +26,18 @@ def whole(tmp_path_factory):
     """The tiny paper, run to its end."""
     store = tmp_path_factory.mktemp("tiny") / "results.store"
     return Plan(Paper.read(TINY)).run(store)
+
+
+def test_workloads_of_papers_have_rates_of_their_own():
+    """What links run at unless it is said may change; the results of papers may not."""
+    for file in sorted((ROOT / "papers").glob("*/*.toml")):
+        study = tomllib.loads(file.read_text())
+        for sweep in study.get("sweep", []):
+            own = study.get("defaults", {}) | sweep
+            if own.get("kind") == "workload":
+                options = study.get("defaults", {}).get("options", {}) | sweep.get("options", {})
+                networks = [own["networks"]] if isinstance(own["networks"], str) else own["networks"]
+                assert "rate" in options or all("rate=" in spec for spec in networks), file
 
 
 def verdicts(found):

@@ -433,6 +433,17 @@ def test_an_application_takes_the_options_of_its_engine_in_a_study() -> None:
         Sweep(kind="workload", networks=["mesh:2x2"], apps=["reduce"], options={"engine": "flow", "flow": "vct"})
 
 
+def test_makespans_are_stored_with_the_rate_that_they_rest_on() -> None:
+    def keys(**options: str) -> list[str]:
+        sweep = Sweep(kind="workload", networks=["mesh:2x2"], apps=["reduce"], options=options)
+        return [point.key for point in Study(name="s", sweep=[sweep]).points()]
+
+    sweep = Sweep(kind="workload", networks=["mesh:2x2"], apps=["reduce"])
+    (point,) = Study(name="s", sweep=[sweep]).points()
+    assert point.options["rate"] == "400Gb/s"
+    assert keys() == keys(rate="400Gb/s") != keys(rate="10Gb/s")
+
+
 def test_claims_of_a_live_run_stand_and_those_of_a_dead_one_fall(tmp_path: Path) -> None:
     points = tiny("1:2")
     with Ledger(tmp_path / "s") as one, Ledger(tmp_path / "s") as two:

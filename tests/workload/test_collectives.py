@@ -12,7 +12,7 @@ import topoloom
 from oracles import collectives as oracle
 from topoloom import Application, TopoloomError, _core
 
-RATE = 1.25e9
+RATE = 5e10
 SIZE = 4801  # odd, and more than the blocks and pieces of every case
 
 ALGORITHMS = {
@@ -57,7 +57,7 @@ def simulated(text: str, n: int, network: str) -> tuple[Application, _core.Workl
     net = topoloom.network(network).core
     workload = _core.Workload(text, n)
     _, _, times, _ = _core.flow_workload(
-        _core.Routing(net, "dor"), workload, "linear", "", "10Gb/s", 1, _core.CancelToken(), "latency=1us"
+        _core.Routing(net, "dor"), workload, "linear", "", "400Gb/s", 1, _core.CancelToken(), "latency=1us"
     )
     return Application(text, n), workload, times
 

@@ -25,6 +25,7 @@ def test_jobs_on_one_link_take_twice_as_long() -> None:
     assert [job.alone_s for job in found.jobs] == pytest.approx([1e-3, 1e-3])
     assert slowdowns(found) == pytest.approx([2, 2])
     assert found.makespan_s == pytest.approx(2e-3)
+    assert "links carry 1GB/s" in found.assumptions[-1]
     between = [own for own in found.channels if own.channel["class"] == "local"]
     assert [own.shares for own in between] == [[0.5, 0.5], [0.5, 0.5]]
 

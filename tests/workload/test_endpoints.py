@@ -7,7 +7,7 @@ import pytest
 import topoloom
 from topoloom import TopoloomError
 
-RATE = 1.25e9  # bytes a second of a link, unless a run says otherwise
+RATE = 5e10  # bytes a second of a link, unless a run says otherwise
 L, O, G = 2e-6, 3e-7, 5e-7  # noqa: E741 - the names that the papers have
 
 
@@ -52,7 +52,7 @@ def test_makespans_by_hand(rows, endpoint, wanted, tmp_path):
 
 
 def test_a_request_and_its_answer_take_the_delays_of_links(tmp_path):
-    spec = "mesh:4,rate=10G,delay=100ns"
+    spec = "mesh:4,rate=400G,delay=100ns"
     alone = makespan("0,3,100000,\n", "latency=1us", tmp_path, spec)
     assert alone == pytest.approx(1e5 / RATE + 3e-7 + 1e-6, rel=1e-9)
     asked = makespan("0,3,100000,\n", "latency=1us,rendezvous=1KiB", tmp_path, spec)
@@ -74,7 +74,7 @@ CYCLE = 51.2e-9
 
 
 def cycles(rows: str, endpoint: str, tmp_path: Path, spec: str = "hyperx:4", **options: str) -> float:
-    return makespan(rows, endpoint, tmp_path, spec, engine="cycle", **options) / CYCLE
+    return makespan(rows, endpoint, tmp_path, spec, engine="cycle", rate="10Gb/s", **options) / CYCLE
 
 
 FLITS = "latency=2048ns,overhead=307.2ns,gap=512ns"
@@ -115,7 +115,9 @@ def test_both_engines_agree_on_what_endpoints_cost(tmp_path):
     added = []
     for engine in ("flow", "cycle"):
         free, costly = (
-            topoloom.workload("hyperx:8", "allreduce:size=1MiB,algorithm=ring", endpoint=e, engine=engine).results[0]
+            topoloom.workload(
+                "hyperx:8", "allreduce:size=1MiB,algorithm=ring", endpoint=e, engine=engine, rate="10Gb/s"
+            ).results[0]
             for e in ("", COSTS + ",rendezvous=64KiB")
         )
         added.append(costly.makespan_s - free.makespan_s)

@@ -7,7 +7,7 @@ import pytest
 import topoloom
 from topoloom.workload.results import WorkloadResult
 
-RATE = 1.25e9
+RATE = 5e10
 RING = "allreduce:algorithm=ring,size={size}"
 
 

@@ -13,14 +13,14 @@ import topoloom
 from oracles import workloads as oracle
 from topoloom import _core
 
-CYCLE_S = 64 / 1.25e9
+CYCLE_S = 64 / 5e10
 
 
 def play(spec: str, routing: str, app: str, mapping: str = "linear", **options: object) -> tuple[dict, list]:
     """Return the engine's result, and (message, ready cycle, arrival cycle) by message."""
     network = _core.Network(spec)
     workload = _core.Workload.on(app, network)
-    run = _core.CyclePlay(_core.Routing(network, routing), workload, mapping, "64B", "10Gb/s", "", json.dumps(options))
+    run = _core.CyclePlay(_core.Routing(network, routing), workload, mapping, "64B", "400Gb/s", "", json.dumps(options))
     told, times = run.run(_core.CancelToken())
     ids, ready, arrived = (column.tolist() for column in times)
     cycles = [(m, round(r / CYCLE_S), round(a / CYCLE_S)) for m, r, a in zip(ids, ready, arrived, strict=True)]

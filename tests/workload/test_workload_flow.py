@@ -17,7 +17,7 @@ from oracles import workloads as oracle
 from topoloom import _core
 from topoloom.studies import Results, Study
 
-RATE = 1.25e9
+RATE = 5e10
 
 
 def makespan(spec: str, app: str, flow: str = "", **options: object) -> float:
@@ -52,7 +52,20 @@ def makespan(spec: str, app: str, flow: str = "", **options: object) -> float:
 )
 def test_known_makespans(spec: str, app: str, flow: str, bytes_: int) -> None:
     assert makespan(spec, app, flow) == pytest.approx(bytes_ / RATE, rel=1e-9)
-    assert makespan(spec, app, flow, rate="100Gb/s") == pytest.approx(bytes_ / RATE / 10, rel=1e-9)
+    assert makespan(spec, app, flow, rate="100Gb/s") == pytest.approx(4 * bytes_ / RATE, rel=1e-9)
+
+
+def test_links_run_at_400_gbit_unless_something_else_is_given() -> None:
+    assert topoloom.flows.run(topoloom.network("mesh:2"), [0], [1], [5 * 10**9]).makespan_s == pytest.approx(0.1)
+    for engine in ("flow", "cycle"):
+        (plain,) = topoloom.workload("mesh:2", "reduce:size=1MiB", engine=engine).results
+        (same,) = topoloom.workload("mesh:2", "reduce:size=1MiB", engine=engine, rate="50GB/s").results
+        (own,) = topoloom.workload("mesh:2,rate=100G", "reduce:size=1MiB", engine=engine).results
+        assert plain.makespan_s == same.makespan_s == pytest.approx(own.makespan_s / 4)
+        said = [[text for text in found.assumptions if "--rate" in text] for found in (plain, same, own)]
+        wanted = ["400Gb/s in each direction", "50GB/s in each direction", "whatever --rate"]
+        assert all(text in one[0] for text, one in zip(wanted, said, strict=True))
+        assert [len(one) for one in said] == [1, 1, 1]
 
 
 def test_a_message_on_a_busy_path_waits_by_its_own_age(tmp_path) -> None:
@@ -63,7 +76,9 @@ def test_a_message_on_a_busy_path_waits_by_its_own_age(tmp_path) -> None:
         "source,target,bytes,after\n"
         f"0,1,{long},\n15,14,{half},\n14,0,{half},1\n0,1,1250,2\n12,13,{long * 24 // 25},\n1,2,{long // 20},3\n"
     )
-    exact, some = (makespan("mesh:4x4", f"messages:{file}", f"coalesce={share}") for share in ("0", "0.1"))
+    exact, some = (
+        makespan("mesh:4x4", f"messages:{file}", f"coalesce={share}", rate="10Gb/s") for share in ("0", "0.1")
+    )
     assert exact == pytest.approx(1.000001, rel=1e-6)
     assert some == pytest.approx(exact, rel=1e-6)
 
@@ -299,7 +314,7 @@ def test_each_step_of_the_critical_path_is_what_the_next_one_waited_for(
     workload = _core.Workload.on(f"messages:{file}", network)
     cancel = _core.CancelToken()
     told, _, times, _ = _core.flow_workload(
-        _core.Routing(network, "dor"), workload, "linear", flow, "10Gb/s", 1, cancel
+        _core.Routing(network, "dor"), workload, "linear", flow, "400Gb/s", 1, cancel
     )
     begun, ended = times.T
     wanted = [max((ended[before] for before in row[3]), default=0.0) for row in rows]

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 const CONSTANTS: &str = r#"
 __version__: str
 MODEL_VERSION: int
+DEFAULT_GBPS: float
 
 class TopoloomError(ValueError):
     """A user's mistake, as one sentence: what was wrong, where, and what is allowed."""

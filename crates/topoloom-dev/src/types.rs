@@ -38,6 +38,7 @@ pub fn plain(name: &str) -> Option<&'static str> {
     match name {
         "str" | "String" => Some("str"),
         "bool" => Some("bool"),
+        "PyBytes" => Some("bytes"),
         "f32" | "f64" => Some("float"),
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" | "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => {
             Some("int")

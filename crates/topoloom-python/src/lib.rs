@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MODEL_VERSION", topoloom::MODEL_VERSION)?;
+    module.add("DEFAULT_GBPS", topoloom::workload::DEFAULT_GBPS)?;
     module.add("TopoloomError", module.py().get_type::<error::TopoloomError>())?;
     module.add_class::<network::Network>()?;
     module.add_class::<routing::Routing>()?;
@@ -38,6 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
+    module.add_class::<workload::ChakraTraces>()?;
     module.add_function(wrap_pyfunction!(workload::room, module)?)?;
     module.add_function(wrap_pyfunction!(simulation::student_t, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_keys, module)?)?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
 use topoloom::workload::{self, Endpoint, Mapping, Op, Room, RunTimes, StepFacts};
 
@@ -209,6 +210,29 @@ impl Workload {
         let mapping = try_compute(py, || Mapping::new(mapping, &self.0, &network.network))?;
         let terminals: Vec<u32> = mapping.terminals().iter().map(|terminal| terminal.0).collect();
         Ok(terminals.into_pyarray(py))
+    }
+}
+
+/// An application that is written as Chakra traces.
+#[pyclass(frozen, module = "topoloom._core")]
+pub struct ChakraTraces(workload::ChakraTraces);
+
+#[pymethods]
+impl ChakraTraces {
+    /// Traces of an application that does not repeat its messages.
+    #[new]
+    fn new(py: Python<'_>, workload: &Workload) -> PyResult<Self> {
+        try_compute(py, || workload::ChakraTraces::new(Arc::clone(&workload.0))).map(Self)
+    }
+
+    /// What is lost in them, a sentence each.
+    fn losses(&self) -> Vec<String> {
+        self.0.losses()
+    }
+
+    /// The trace of a rank.
+    fn trace<'py>(&self, py: Python<'py>, rank: u32) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.trace(rank)))
     }
 }
 

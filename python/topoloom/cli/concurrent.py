@@ -10,7 +10,7 @@ from topoloom.workload.concurrent import Concurrent, ConcurrentRun
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import time_text
 
-ALONE_ONLY = ("app", "baseline", "out", "plot", "goal", "timeline")
+ALONE_ONLY = ("app", "baseline", "out", "plot", "goal", "chakra", "timeline")
 """Options that are about one application at a time."""
 
 

@@ -15,9 +15,10 @@ from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_nam
 from topoloom.files import REPORT, TIMELINE, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
+from topoloom.workload.chakra import trace_file, write_chakra
 from topoloom.workload.goal import write_goal
 from topoloom.workload.jobs import WorkloadJob
-from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.options import DEFAULT_RATE, WorkloadOptions
 from topoloom.workload.results import WorkloadResult, time_text
 from topoloom.workload.training import STEP_COLUMNS, TRAFFIC_COLUMNS, step_rows, traffic_rows
 from topoloom.workload.workloads import Workloads
@@ -68,7 +69,7 @@ def workload(
         typer.Option(
             "--rate",
             help="Bits or bytes a second of a link; of networks whose links have no rates of their own.",
-            show_default="10Gb/s",
+            show_default=DEFAULT_RATE,
         ),
     ] = None,
     flit: Annotated[str | None, typer.Option("--flit", help="Bytes of a flit.", show_default="64B")] = None,
@@ -104,6 +105,15 @@ def workload(
             "--goal", metavar="FILE", help="Write what the application does as a schedule in GOAL.", show_default=False
         ),
     ] = None,
+    chakra: Annotated[
+        Path | None,
+        typer.Option(
+            "--chakra",
+            metavar="FOLDER",
+            help="Write what the application does as Chakra traces, a file for each rank.",
+            show_default=False,
+        ),
+    ] = None,
     timeline: Annotated[
         Path | None,
         typer.Option(
@@ -123,7 +133,15 @@ def workload(
     own["endpoint"] = endpoint
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
     if job:
-        about = {"app": app, "baseline": baseline, "out": out, "plot": plot, "goal": goal, "timeline": timeline}
+        about = {
+            "app": app,
+            "baseline": baseline,
+            "out": out,
+            "plot": plot,
+            "goal": goal,
+            "chakra": chakra,
+            "timeline": timeline,
+        }
         require_no(about)
         return run_jobs(specs, job, allocator, routing, chosen, json=json)
     if not app:
@@ -135,7 +153,7 @@ def workload(
     _check_files(out, plot, timeline, force=force)
     apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
     runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
-    _write_goal(runs, goal, force=force)
+    _export(runs, goal, chakra, force=force)
     if timeline is not None:
         runs.keep_events()
     found = _run(runs, context.obj)
@@ -152,16 +170,23 @@ def workload(
     return _exit_status(found, len(runs.runs))
 
 
-def _write_goal(job: WorkloadJob, path: Path | None, *, force: bool) -> None:
-    """Write the application as a schedule, if that was asked for."""
-    if path is None:
-        return
+def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, force: bool) -> None:
+    """Write the application as a schedule or as traces, if that was asked for."""
     apps = list(dict.fromkeys(run.app for run in job.runs))
-    if len(apps) > 1:
-        raise TopoloomError(f"--goal writes one application; {len(apps)} are named")
-    for lost in write_goal(job.runs[0].workload(), path, force=force):
-        say(lost)
-    say(f"the schedule is in {path}")
+    for option, path in (("--goal", goal), ("--chakra", chakra)):
+        if path is not None and len(apps) > 1:
+            raise TopoloomError(f"{option} writes one application; {len(apps)} are named")
+    if goal is None and chakra is None:
+        return
+    workload = job.runs[0].workload()
+    lost = [] if goal is None else write_goal(workload, goal, force=force)
+    lost += [] if chakra is None else write_chakra(workload, chakra, force=force)
+    for sentence in lost:
+        say(sentence)
+    if goal is not None:
+        say(f"the schedule is in {goal}")
+    if chakra is not None:
+        say(f"the traces are in {trace_file(chakra, 0)} to {trace_file(chakra, workload.tasks - 1)}")
 
 
 def _check_files(out: Path | None, plot: Path | None, timeline: Path | None, *, force: bool) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, ClassVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.fields import FieldInfo
@@ -41,9 +41,15 @@ CabinetRule = Annotated[str, BeforeValidator(_whole_as_text), Reads(partial(file
 
 
 class Options(BaseModel):
-    """Options that are checked once and never change."""
+    """Options that are checked once and never change.
+
+    Attributes:
+        stored: Options that are part of a result's identity even at their defaults.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    stored: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
     def files(cls, values: Mapping[str, Any]) -> list[str]:

@@ -474,7 +474,7 @@ def router_options(text: str) -> dict[str, str]:
 
 
 def checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return checked options as JSON holds them, without those at their defaults.
+    """Return checked options as JSON holds them, without those at their defaults unless the kind stores them.
 
     A default is left out so that an option that a later version adds does not change the keys of today's points.
     """
@@ -486,6 +486,7 @@ def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str
     given = {name: dict(value) if isinstance(value, tuple) else value for name, value in values}
     options = MEASUREMENTS[kind].make_options(given)
     shown: dict[str, Any] = options.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    shown |= options.model_dump(mode="json", by_alias=True, include=set(options.stored))
     if "seed" in given:
         shown["seed"] = given["seed"]
     return {name: value for name, value in shown.items() if value is not None}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.workload.chakra import write_chakra
 from topoloom.workload.goal import write_goal
 
 if TYPE_CHECKING:
@@ -89,6 +90,22 @@ class Application:
                 not given.
         """
         return write_goal(self.core, path, force=force)
+
+    def write_chakra(self, path: str | Path, *, force: bool = False) -> list[str]:
+        """Write what the tasks do as Chakra execution traces, one file for each task, which other simulators run.
+
+        Args:
+            path: A folder, or the file of task 0, as in ``step.0.et``.
+            force: Overwrite files of other kinds.
+
+        Returns:
+            What is lost in them, a sentence each.
+
+        Raises:
+            TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is
+                not given.
+        """
+        return write_chakra(self.core, path, force=force)
 
     def program(self, task: int) -> list[tuple[str, float]]:
         """Return what a task does: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``."""

@@ -18,6 +18,7 @@ from topoloom.simulation.options import checked
 from topoloom.simulation.roles import adapts, routing_on
 from topoloom.workers import interruptible
 from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.runs import rate_said
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,6 +82,7 @@ class Concurrent:
         jobs: The jobs.
         makespan_s: When the last of them was done.
         channels: The busiest channels.
+        rate: At which rates links run, as a sentence.
         notes: What is worth knowing, a sentence each.
         wall_s: Seconds that it took.
     """
@@ -92,13 +94,14 @@ class Concurrent:
     jobs: list[ConcurrentJob]
     makespan_s: float
     channels: list[SharedChannel]
+    rate: str
     notes: list[str] = field(default_factory=list)
     wall_s: float = 0.0
 
     @cached_property
     def assumptions(self) -> list[str]:
         """What the times rest on, a sentence each."""
-        return [ALONE, SHARES, PLACED]
+        return [ALONE, SHARES, PLACED, self.rate]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``workload --job … --json`` prints."""
@@ -208,6 +211,7 @@ class ConcurrentRun:
             jobs,
             result.makespan_s,
             [_shared(channel, [bytes_ for _, bytes_, *_ in alone]) for channel in result.busiest],
+            rate_said(self.core, self.options.rate),
             notes,
             time.monotonic() - begun,
         )

@@ -40,6 +40,7 @@ OWN_RATES = (
     "{spec}: links have the rates that its spec or file gives, whatever --rate says; messages alone are measured by "
     "{gbps:g} Gb/s, what a terminal sends at load 1"
 )
+RATE = "rate: links carry {rate} in each direction, where their network gives no rates of its own; --rate sets it"
 """What makespans rest on."""
 
 SYMBOLIC = {
@@ -118,8 +119,7 @@ class WorkloadRun:
     def _assumptions(self, workload: _core.Workload, paths: int | None) -> list[str]:
         """Return what the makespan rests on, a sentence each."""
         said = [IDEAL]
-        if (gbps := self.network.injection_gbps) is not None:
-            said.append(OWN_RATES.format(spec=self.network.spec, gbps=gbps))
+        said.append(rate_said(self.network, self.options.rate))
         if self.options.endpoint:
             said.append(ENDPOINT.format(endpoint=self.options.endpoint))
         if (step := workload.step) is not None:
@@ -134,6 +134,13 @@ class WorkloadRun:
                 f"{self.app}: {workload.tasks:,} tasks on every network, as many as the smallest one has room for"
             )
         return said
+
+
+def rate_said(network: _core.Network, rate: str) -> str:
+    """Return at which rates the links of a network run, as a sentence."""
+    if (gbps := network.injection_gbps) is not None:
+        return OWN_RATES.format(spec=network.spec, gbps=gbps)
+    return RATE.format(rate=rate)
 
 
 def _played(

@@ -1,4 +1,4 @@
-//! The options of the flow engine, as users type them: `model=max-min,gbps=10,…`.
+//! The options of the flow engine, as users type them: `model=max-min,gbps=400,…`.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::catalogue::values::rate as bytes_per_s;
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result};
 use crate::network::{Network, PortId};
-use crate::workload::Endpoint;
+use crate::workload::{DEFAULT_GBPS, Endpoint};
 
 /// The keys, with their meaning.
 pub const KEYS: &[Key] = &[
@@ -19,7 +19,7 @@ pub const KEYS: &[Key] = &[
     Key::new(
         "gbps",
         Kind::Text("a number above 0"),
-        "the rate in each direction, in Gb/s, of links that have none of their own (default 10)",
+        "the rate in each direction, in Gb/s, of links that have none of their own (default 400)",
     ),
     Key::new(
         "injection",
@@ -118,7 +118,7 @@ impl Default for FlowConfig {
     fn default() -> Self {
         Self {
             model: Sharing::MaxMin,
-            gbps: 10.0,
+            gbps: DEFAULT_GBPS,
             injection: None,
             consumption: Some(1.0),
             latency_s: 0.0,

@@ -46,6 +46,7 @@ mod unstructured;
 
 pub use account::{RunTimes, StepFacts, StepTimes, StepTraffic, TimelineEvent, step_times, task_ends, timeline};
 pub use allocation::{ALLOCATORS, AllocatorInfo, Demand, KEYS as ALLOCATOR_KEYS, allocate};
+pub use chakra::ChakraTraces;
 pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
@@ -54,7 +55,7 @@ pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
 pub use regular::{Regular, Stage};
-pub use request::Room;
+pub use request::{DEFAULT_GBPS, Room};
 pub use together::together;
 
 use std::sync::{Arc, OnceLock};

@@ -25,8 +25,11 @@ pub struct Room {
     records: bool,
 }
 
-/// The rate of a terminal of which none is known: 400 Gb/s.
-const RATE: f64 = 50e9;
+/// The rate of links in Gb/s, each direction, where neither the network nor the user gives one: that of NDR and of 400G Ethernet.
+pub const DEFAULT_GBPS: f64 = 400.0;
+
+/// The same in bytes a second.
+const RATE: f64 = DEFAULT_GBPS * 1e9 / 8.0;
 
 impl Room {
     /// The room of a network, whose terminals send at `rate` bytes a second unless its links have rates of their own.

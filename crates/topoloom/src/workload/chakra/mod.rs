@@ -7,8 +7,9 @@
 
 mod schema;
 mod trace;
+mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use self::trace::{Step, Trace, Work};
@@ -18,6 +19,14 @@ use super::request::Request;
 use super::{NO_CONNECTION, Op, Workload};
 use crate::catalogue::{FILE, Key, Kind};
 use crate::error::Result;
+
+pub use self::write::ChakraTraces;
+
+/// The attribute with the exact time of a computation, in seconds, where that is no whole number of microseconds.
+const SECONDS: &str = "topoloom_seconds";
+
+/// The attribute with the number of what computes in a rank: 0 its accelerator, 1 its processor, others beside them.
+const PROCESSOR: &str = "topoloom_processor";
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "chakra",
@@ -95,11 +104,16 @@ fn read_all(path: &str, ranks: Option<u32>) -> std::result::Result<Traces, Wrong
 struct Meeting {
     what: Collective,
     bytes: u64,
-    /// Ranks, with the operation that begins it and the one that ends it.
+    /// Ranks in their order, with the operation that begins it and the one that ends it.
     members: Vec<(u32, [u32; 2])>,
 }
 
 impl Meeting {
+    /// The operations of a rank, if it came.
+    fn member(&self, rank: u32) -> Option<[u32; 2]> {
+        self.members.binary_search_by_key(&rank, |(own, _)| *own).ok().map(|place| self.members[place].1)
+    }
+
     /// The bytes of the whole vector: traces say what each rank has at the beginning. Of an all-to-all, those of a block.
     fn vector(&self, ranks: u64) -> u64 {
         match self.what {
@@ -123,11 +137,13 @@ struct Making<'a> {
     nodes: Vec<(u32, u32)>,
     meets: Meets,
     groups: BTreeMap<Option<String>, Vec<Meeting>>,
+    /// The number of what computes, by its rank and its place there.
+    units: HashMap<(u32, u32), u32>,
     notes: Vec<String>,
 }
 
-/// What computes in a rank: an accelerator, a processor, memory.
-const UNITS: u32 = 3;
+/// The place of memory among what computes in a rank.
+const MEMORY: u32 = u32::MAX;
 
 impl<'a> Making<'a> {
     fn new(request: &Request, traces: &'a Traces) -> Self {
@@ -139,6 +155,7 @@ impl<'a> Making<'a> {
             nodes: Vec::new(),
             meets: BTreeMap::new(),
             groups: BTreeMap::new(),
+            units: HashMap::new(),
             notes: Vec::new(),
         }
     }
@@ -199,12 +216,15 @@ impl<'a> Making<'a> {
             None => Err(format!("names rank {peer}; there are ranks 0 to {}", self.traces.ranks - 1)),
             Some(peer) => Ok(peer),
         };
-        let graph = &mut self.lanes.graph;
-        let mut compute = |seconds: f64, unit: u32| graph.compute(rank, seconds, 1 + UNITS * rank + unit);
+        let (graph, units) = (&mut self.lanes.graph, &mut self.units);
+        let mut compute = |seconds: f64, unit: u32| {
+            let next = units.len() as u32 + 1;
+            graph.compute(rank, seconds, *units.entry((rank, unit)).or_insert(next))
+        };
         let op = match &step.work {
-            Work::Compute { seconds, on_host } => compute(*seconds, u32::from(*on_host)),
+            Work::Compute { seconds, unit } => compute(*seconds, *unit),
             Work::Operations(count) => compute(self.tflops.map_or(0.0, |tflops| count / tflops / 1e12), 0),
-            Work::Memory(seconds) => compute(*seconds, 2),
+            Work::Memory(seconds) => compute(*seconds, MEMORY),
             Work::Send { peer: target, bytes, .. } | Work::Receive { peer: target, bytes, .. }
                 if peer(*target)? == rank || *bytes == 0 =>
             {
@@ -292,8 +312,7 @@ impl<'a> Making<'a> {
                 }
             };
             for meeting in meetings {
-                if let Some(missing) = everybody.iter().find(|rank| meeting.members.iter().all(|(own, _)| own != *rank))
-                {
+                if let Some(missing) = everybody.iter().find(|rank| meeting.member(**rank).is_none()) {
                     let (rank, [begins, _]) = meeting.members[0];
                     let place = self.nodes[begins as usize].1;
                     let group = group.as_ref().map_or("all ranks".to_owned(), |name| format!("the group {name}"));
@@ -320,8 +339,8 @@ impl<'a> Making<'a> {
                 self.lanes.begin_after(*rank, *begins);
             }
             for (rank, ends) in self.lanes.within(&plan, channel) {
-                let Some((_, [_, end])) = meeting.members.iter().find(|(own, _)| *own == rank) else { continue };
-                ends.iter().for_each(|op| self.lanes.graph.follows(*end, *op, false));
+                let Some([_, end]) = meeting.member(rank) else { continue };
+                ends.iter().for_each(|op| self.lanes.graph.follows(end, *op, false));
             }
         }
         for (rank, [begins, end]) in &meeting.members {

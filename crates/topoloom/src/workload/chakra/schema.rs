@@ -73,6 +73,16 @@ pub enum Value {
 }
 
 impl Value {
+    /// The value as a finite number from 0 up, if it is one.
+    pub fn real(&self) -> Option<f64> {
+        match self {
+            Self::Double(value) => Some(*value),
+            Self::Float(value) => Some((*value).into()),
+            other => other.whole().map(|value| value as f64),
+        }
+        .filter(|value| value.is_finite() && *value >= 0.0)
+    }
+
     /// The value as a whole number from 0 up, if it is one.
     pub fn whole(&self) -> Option<u64> {
         match self {

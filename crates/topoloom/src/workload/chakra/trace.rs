@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read};
 use prost::Message;
 
 use super::schema::{Metadata, Node, Value, attribute};
+use super::{PROCESSOR, SECONDS};
 use crate::inputs;
 use crate::workload::collective::Collective;
 
@@ -15,8 +16,8 @@ const MOST: u64 = 1 << 28;
 /// What a node does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Work {
-    /// Takes so many seconds of its rank's accelerator, or of its processor.
-    Compute { seconds: f64, on_host: bool },
+    /// Takes so many seconds of its rank's accelerator (0), of its processor (1) or of another unit.
+    Compute { seconds: f64, unit: u32 },
     /// Has so many operations to compute, and no time.
     Operations(f64),
     /// Takes so many seconds of memory.
@@ -149,7 +150,12 @@ fn read_work(node: &Node) -> Result<Work, String> {
         2 | 3 | 8..=10 => Work::Memory(seconds),
         4 => match (node.duration_micros, value("num_ops")) {
             (0, Some(operations)) => Work::Operations(operations as f64),
-            _ => Work::Compute { seconds, on_host: value("is_cpu_op") == Some(1) },
+            _ => {
+                let exact = attribute(&node.attributes, SECONDS).and_then(Value::real);
+                let unit = value(PROCESSOR).and_then(|unit| u32::try_from(unit).ok());
+                let unit = unit.unwrap_or(u32::from(value("is_cpu_op") == Some(1)));
+                Work::Compute { seconds: exact.unwrap_or(seconds), unit }
+            }
         },
         5 => Work::Send { peer: peer("comm_dst")?, tag, bytes: size()? },
         6 => Work::Receive { peer: peer("comm_src")?, tag, bytes: size()? },

@@ -1,0 +1,56 @@
+"""Chakra execution traces: what an application does, one file for each rank, for other simulators to run."""
+
+from pathlib import Path
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.files import CHAKRA, check_writable, replacing
+
+ENDING = ".et"
+STEM = "trace"
+"""The name of the files of a folder, before the rank."""
+
+
+def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = False) -> list[str]:
+    """Write what an application does as execution traces; return what is lost in them, a sentence each.
+
+    Args:
+        workload: The application.
+        path: A folder, which is made if it is missing and gets ``trace.0.et``, ``trace.1.et``, …; or the file of
+            rank 0, as in ``step.0.et``.
+        force: Overwrite files of other kinds.
+
+    Raises:
+        TopoloomError: An application that repeats its messages; a file of another kind, and `force` is not given;
+            a trace of one rank more, which a reader would take for a part of these.
+    """
+    traces = _core.ChakraTraces(workload)
+    files = [trace_file(path, rank) for rank in range(workload.tasks)]
+    if (other := trace_file(path, workload.tasks)).exists():
+        raise TopoloomError(
+            f"{other} is there already, and would be read as the trace of rank {workload.tasks} beside the "
+            f"{len(files)} written here; remove it, or give another name"
+        )
+    folder = files[0].parent
+    if folder.exists() and not folder.is_dir():
+        raise TopoloomError(f"{folder} is a file; give a folder, or the file of rank 0, as in step.0.et")
+    folder.mkdir(exist_ok=True)
+    for file in files:
+        check_writable(file, CHAKRA, force=force)
+    # The trace of rank 0 comes last: without it, those of an interrupted command are not read.
+    for rank in reversed(range(len(files))):
+        with replacing(files[rank], CHAKRA, force=force) as out:
+            out.write(traces.trace(rank))
+    return traces.losses()
+
+
+def trace_file(path: str | Path, rank: int) -> Path:
+    """Return the file of a rank, by that of rank 0 or by the folder.
+
+    >>> trace_file("step.0.et", 3).name, str(trace_file("traces", 3))
+    ('step.3.et', 'traces/trace.3.et')
+    """
+    path = Path(path)
+    if path.suffix == ENDING:
+        return path.with_name(f"{path.name.removesuffix(ENDING).removesuffix('.0')}.{rank}{ENDING}")
+    return path / f"{STEM}.{rank}{ENDING}"
