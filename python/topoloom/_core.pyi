@@ -45,6 +45,7 @@ from topoloom.engine.results import (
 
 __version__: str
 MODEL_VERSION: int
+DEFAULT_GBPS: float
 
 class TopoloomError(ValueError):
     """A user's mistake, as one sentence: what was wrong, where, and what is allowed."""
@@ -381,6 +382,15 @@ class CyclePlay:
         self, cancel: CancelToken
     ) -> tuple[WorkloadResult, tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.float64]]]:
         """Runs without the interpreter's lock; returns what came of it, and when messages were ready and arrived."""
+
+class ChakraTraces:
+    """An application that is written as Chakra traces."""
+    def __init__(self, workload: Workload) -> None:
+        """Traces of an application that does not repeat its messages."""
+    def losses(self) -> list[str]:
+        """What is lost in them, a sentence each."""
+    def trace(self, rank: int) -> bytes:
+        """The trace of a rank."""
 
 class Job:
     """A job that shares a machine with others."""
