@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from harness.engine import bound_of
-from topoloom import Network, _core, compare
+from topoloom import Network, TopoloomError, _core, compare
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
 from topoloom.simulation.plans import fixed_plan, search_plan
@@ -140,3 +140,28 @@ def test_valiant_reaches_most_of_the_bound_under_adversarial_traffic(spec, traff
     most = bound(spec, "val", traffic)
     found = searched(spec, "val", traffic, **options).saturation_load
     assert 0.85 * most <= found <= most / 0.98 + 0.01
+
+
+def test_what_a_window_accepts_does_not_depend_on_how_long_its_packets_are_waited_for():
+    network = Network("dragonfly:a=4,h=2,p=2")
+    window = {"warmup": 1000, "measure": 500}
+    whole, none, some = (
+        network.simulate("minimal", "worst-case", 1.0, **window, **drain).points[1.0]
+        for drain in ({}, {"drain": 0}, {"drain": 100})
+    )
+    assert whole.accepted == none.accepted == some.accepted
+    assert (none.cycles, some.cycles) == (1500, 1600)
+    assert whole.cycles > some.cycles
+    assert none.saturated
+    assert not none.converged
+
+
+def test_packets_that_nothing_waits_for_do_not_saturate_a_network():
+    found = Network("mesh:4x4").simulate(load=0.1, warmup=500, measure=1000, drain=0).points[0.1]
+    assert found.cycles == 1500
+    assert not found.saturated
+
+
+def test_a_drain_follows_a_window():
+    with pytest.raises(TopoloomError, match="drain follows a window: give warmup and measure"):
+        Network("mesh:4x4").simulate(load=0.1, drain=5)

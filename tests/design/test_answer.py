@@ -9,11 +9,12 @@ import pytest
 import topoloom
 from topoloom import TopoloomError, candidates, network
 from topoloom.design.criteria import Criterion, Value, beats, dominates
-from topoloom.design.funnel import ALIKE, RUNGS
 from topoloom.design.question import amount, make_question
+from topoloom.design.rounds import ALIKE
 from topoloom.design.screen import in_doubt
 from topoloom.design.selection import recommend
 from topoloom.design.sensitivity import turns
+from topoloom.design.windows import MOST_FLITS, windows_of
 from topoloom.layout.prices import price_list
 from topoloom.studies import Ledger
 
@@ -41,13 +42,14 @@ def survivors(store):
 @pytest.fixture(scope="module")
 def everything():
     """Every candidate: dollars a terminal, and what it accepts at full load under both traffics."""
-    warmup, measure, _ = RUNGS[-1]
+    window = windows_of(make_question(ASKED))[-1]
+    length = {"warmup": window.warmup, "measure": window.measure, "drain": 0}
     rows = {}
     for own in candidates(**ASKED):
         built = network(own.spec)
         facts = built.facts(prices="400g")
         accepted = [
-            built.simulate("adaptive", traffic, 1.0, warmup=warmup, measure=measure, seed=5).points[1.0].accepted
+            built.simulate("adaptive", traffic, 1.0, **length, seed=5).points[1.0].accepted
             for traffic in ("uniform", "worst-case")
         ]
         rows[own.spec] = (facts["cost_usd"] / facts["terminals"], *accepted)
@@ -296,6 +298,7 @@ def test_more_than_can_be_built_is_thinned_out():
         ({"criteria": "lifetime-cost", "prices": "edr-flex"}, "the price list edr-flex has none"),
         ({"routing": "mn"}, "unknown routing 'mn' (did you mean 'min'?)"),
         ({"routing": "ts-dor"}, "no network can be measured; of the first: "),
+        ({"survive": "links=2%", "terminals": MOST_FLITS + 1}, "survive is simulated flit by flit"),
         ({"survive": "links=2%,seed=3"}, "survive takes no seed"),
         ({"survive": "lnks=2%"}, "unknown key 'lnks' (did you mean 'links'?)"),
         ({"survive": "links=zz"}, "links is 'zz'; it must be a whole number"),

@@ -16,6 +16,7 @@ from topoloom.design.criteria import Criterion, Value
 from topoloom.design.funnel import InterruptionError
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.shapes import SHAPES
+from topoloom.design.windows import throughput_note
 from topoloom.files import REPORT, check_writable
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.layout.prices import assumed_prices, price_list
@@ -168,7 +169,7 @@ def print_answer(found: Answer) -> None:
     prices = f"{price_list(found.question.prices).name}{assumed_prices(found.prices_assumed)}"
     print_sentence(
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
-        f"accepted at load 1, routers and links as simulate has them by default, seed {found.question.seed}."
+        f"{throughput_note(found.question)}, seed {found.question.seed}."
     )
     say(f"{found.outcome.searched:,} configurations, {len(found.outcome.front)} on the front, {len(rows)} finalists")
 

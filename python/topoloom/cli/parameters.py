@@ -90,6 +90,7 @@ ENGINE: dict[str, Any] = {
     "rates": _engine("--rates", "A CSV of terminal,rate: how much each sends beside the others.", "FILE"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
     "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
+    "drain": _engine("--drain", "At most so many cycles after --measure, until its packets have arrived.", "CYCLES"),
     "latency_limit": _engine(
         "--latency-limit", "End a simulation as saturated once its mean latency passes this.", "CYCLES"
     ),

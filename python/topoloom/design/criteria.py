@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Final, Literal
 
 from topoloom._core import TopoloomError, unknown
@@ -84,6 +85,9 @@ class Criterion:
         return value.high if self.better == "low" else -value.low
 
 
+ROUNDING = 1e-9
+"""Differences of measured values that come from rounding."""
+
 FIXED = (
     Criterion("cost", "Cost", "$/terminal", "low", 0),
     Criterion("lifetime-cost", "Cost with electricity", "$/terminal", "low", 0),
@@ -138,15 +142,25 @@ def _criterion(name: str, known: dict[str, Criterion]) -> Criterion:
     return known[name]
 
 
-def dominates(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion]) -> bool:
-    """Return whether one network is no worse than another in all criteria and better in one, whatever the intervals.
+def dominates(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float = 0.0) -> bool:
+    """Return whether one network is as good as another in all criteria and better in one, whatever the intervals.
 
-    The worst that the one may be is compared with the best that the other may be.
+    The worst that the one may be is compared with the best that the other may be, as :func:`beats` does.
     """
     ends = [
-        (each.worst_case(mine), each.best_case(theirs)) for each, mine, theirs in zip(criteria, one, other, strict=True)
+        (each.worst_case(mine), each.best_case(theirs), _room(mine, theirs, alike))
+        for each, mine, theirs in zip(criteria, one, other, strict=True)
     ]
-    return all(mine <= theirs for mine, theirs in ends) and any(mine < theirs for mine, theirs in ends)
+    return _wins(ends)
+
+
+def may_beat(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float) -> bool:
+    """Return whether the intervals leave it open that one network beats another."""
+    ends = [
+        (each.best_case(mine), each.worst_case(theirs), _room(mine, theirs, alike))
+        for each, mine, theirs in zip(criteria, one, other, strict=True)
+    ]
+    return _wins(ends)
 
 
 def beats(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float) -> bool:
@@ -154,11 +168,25 @@ def beats(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Crite
 
     Measured values that differ by less than the part `alike` count as equal; exact ones as they are.
     """
+    return _wins([
+        (each.cost_of(mine.value), each.cost_of(theirs.value), _room(mine, theirs, alike))
+        for each, mine, theirs in zip(criteria, one, other, strict=True)
+    ])  # fmt: skip
+
+
+def _room(mine: Value, theirs: Value, alike: float) -> float:
+    """Return the part of a value by which two may differ and count as equal."""
+    return 0.0 if mine.known == theirs.known == "exact" else alike
+
+
+def _wins(ends: Sequence[tuple[float, float, float]]) -> bool:
+    """Return whether a network wins, of pairs of costs, its own and the other's, with the part that counts as none."""
     better = False
-    for each, mine, theirs in zip(criteria, one, other, strict=True):
-        room = alike * abs(theirs.value) if "measured" in (mine.known, theirs.known) else 0.0
-        gain = each.cost_of(theirs.value) - each.cost_of(mine.value)
-        if gain < -room:
+    for mine, theirs, part in ends:
+        if mine == theirs:
+            continue
+        room = part * abs(theirs) + ROUNDING if isfinite(theirs) and part else 0.0
+        if theirs - mine < -room:
             return False
-        better = better or gain > room
+        better = better or theirs - mine > room
     return better

@@ -37,6 +37,8 @@ class Entrant:
         facts: Its facts, once it is built.
         routing: The routing that it is measured with.
         values: What is known of the criteria.
+        most: Proved upper bounds of the throughput, by traffic.
+        windows: In how many windows it was simulated, each longer than the one before it.
         details: Results of the full measurements, by kind and what they are of.
         neighbours: Its neighbourhood, of a finalist.
     """
@@ -45,6 +47,8 @@ class Entrant:
     facts: Mapping[str, Any] = field(default_factory=dict)
     routing: str = ""
     values: dict[str, Value] = field(default_factory=dict)
+    most: dict[str, float] = field(default_factory=dict)
+    windows: int = 0
     details: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     neighbours: list[Surroundings] = field(default_factory=list)
 

@@ -20,15 +20,15 @@ from topoloom.design.criteria import (
     SURVIVABLE,
     Criterion,
     Value,
-    beats,
     criteria_of,
-    dominates,
 )
 from topoloom.design.entrant import Entrant, Surroundings
 from topoloom.design.neighbours import neighbours
 from topoloom.design.question import Question
+from topoloom.design.rounds import Rounds
 from topoloom.design.selection import choose
 from topoloom.design.sensitivity import OPTICS
+from topoloom.design.windows import Window, windows_of
 from topoloom.layout.prices import price_list, with_optics
 from topoloom.network.facts import (
     CABLE_PER_TERMINAL,
@@ -44,12 +44,6 @@ CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulat
 STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 """The stages in which networks drop out."""
 
-RUNGS = ((1000, 500, 0.3), (6000, 3000, 0.05), (12_000, 6000, 0.03))
-"""Windows of simulations at full load: cycles of warm-up, cycles measured, and how far the result may be off."""
-
-ALIKE = 0.02
-"""Measured values that differ by less than this part count as equal: windows and seeds move them so far."""
-
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
 
@@ -59,8 +53,8 @@ BROKEN = ("links", "routers")
 BROKEN_PARTS = (0.01, 0.05)
 """… and which parts of it."""
 
-WAVE = 24
-"""Networks that are simulated together; what they show may spare others."""
+BEATEN = "another network is as good in all that counts and better in one"
+BEATEN_AT_BEST = "another network is as good in all that counts and better in one, even if all of the bounds are met"
 
 
 class InterruptionError(Exception):
@@ -152,6 +146,7 @@ class Funnel:
         self._dropped: dict[str, Counter[str]] = {stage: Counter() for stage in STAGES}
         self._cpu_s = 0.0
         self._criteria = criteria_of(question)
+        self._windows = windows_of(question)
 
     def run(self) -> Outcome:
         """Return what comes out.
@@ -232,66 +227,26 @@ class Funnel:
                 continue
             for name, bound in zip(traffics, bounds, strict=True):
                 assert bound is not None
-                value = Value(bound["split_bound"], 0.0, bound["distance_bound"], "bound")
-                entrant.values[f"{SATURATION}.{name}"] = value
+                most = entrant.most[name] = min(1.0, bound["distance_bound"])
+                entrant.values[f"{SATURATION}.{name}"] = Value(min(most, bound["split_bound"]), 0.0, most, "bound")
             kept.append(entrant)
         return kept
 
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
-        """Simulate in waves, most promising first; what another network beats whatever the intervals drops out."""
+        """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""
         self._watcher.stage(SHORT, len(entrants))
-        alive = self._played(self._routed(entrants))
-        for rung in range(len(RUNGS) - 1):
-            waiting = sorted(alive, key=self._promise)
-            done: list[Entrant] = []
-            while waiting:
-                wave, waiting = waiting[:WAVE], waiting[WAVE:]
-                done += self._simulated(wave, rung)
-                done, waiting = self._undominated(done, waiting)
-            alive = done
-        return self._distinct(alive)
-
-    def _distinct(self, entrants: list[Entrant]) -> list[Entrant]:
-        """Drop networks that another one beats if differences within the precision of the windows count as none."""
-        kept = []
-        for entrant in entrants:
-            mine = self._known(entrant)
-            if any(
-                beats(self._known(other), mine, self._criteria, ALIKE) for other in entrants if other is not entrant
-            ):
-                self._dropped[SHORT]["another network is as good in all that counts and better in one"] += 1
-            else:
-                kept.append(entrant)
-        return kept
-
-    def _promise(self, entrant: Entrant) -> float:
-        """Return what decides which is simulated first: the cost of throughput, by what is known so far."""
-        most = 1.0
-        for each in self._criteria:
-            if each.kind == SATURATION:
-                most *= max(entrant.values[each.name].value, 1e-6)
-        return entrant.values["cost"].value / most
-
-    def _undominated(self, done: list[Entrant], waiting: list[Entrant]) -> tuple[list[Entrant], list[Entrant]]:
-        """Drop all that another one beats, of those that were simulated and those that wait for it."""
-        kept: tuple[list[Entrant], list[Entrant]] = ([], [])
-        rows = [(own, self._known(own)) for own in done]
-        for place, group in enumerate((done, waiting)):
-            for entrant in group:
-                mine = self._known(entrant)
-                by = next(
-                    (o for o, theirs in rows if o is not entrant and dominates(theirs, mine, self._criteria)), None
-                )
-                if by is None:
-                    kept[place].append(entrant)
-                else:
-                    self._dropped[SHORT if place == 0 else BOUNDS]["another network is better in all that counts"] += 1
-        return kept
-
-    def _known(self, entrant: Entrant) -> list[Value]:
-        """Return what is known of an entrant, a value a criterion; nothing is known of what was not measured yet."""
-        unknown = {each.name: _nothing(each) for each in self._criteria}
-        return [entrant.values.get(each.name, unknown[each.name]) for each in self._criteria]
+        rounds = Rounds(self._played(self._routed(entrants)), self._criteria, max(0, len(self._windows) - 1))
+        while wave := rounds.wave():
+            alive = {own.spec for own in self._simulated(wave, wave[0].windows)}
+            gone = {own.spec for own in wave} - alive
+            rounds.entrants = [own for own in rounds.entrants if own.spec not in gone]
+        front = rounds.front()
+        chosen = {own.spec for own in front}
+        for own in rounds.entrants:
+            if own.spec not in chosen:
+                stage, why = (SHORT, BEATEN) if own.windows else (BOUNDS, BEATEN_AT_BEST)
+                self._dropped[stage][why] += 1
+        return front
 
     def _routed(self, entrants: list[Entrant]) -> list[Entrant]:
         for entrant in entrants:
@@ -325,26 +280,25 @@ class Funnel:
 
     def _simulated(self, entrants: Sequence[Entrant], rung: int) -> list[Entrant]:
         """Simulate at full load; a value that was measured before becomes more precise."""
-        warmup, measure, off = RUNGS[rung]
+        window = self._windows[rung]
         wanted = [each for each in self._criteria if each.kind == SATURATION]
-        asked = {
-            (own.spec, each.of): self._full_load(own, each.of, warmup, measure) for own in entrants for each in wanted
-        }
+        asked = {(own.spec, each.of): self._full_load(own, each.of, window) for own in entrants for each in wanted}
         known = self._results(asked.values())
         kept = list(entrants)
+        for entrant in kept:
+            entrant.windows = rung + 1
         for each in wanted:
             for entrant in kept:
                 entrant.values.pop(each.name)
                 found = known.get(asked[entrant.spec, each.of].key)
                 if found is not None and not found["deadlocked"]:
-                    entrant.values[each.name] = _measured(found["accepted"], off)
+                    entrant.values[each.name] = window.value(found["accepted"], entrant.most[each.of])
             kept = [own for own in kept if self._has(own, each)]
         return kept if self._question.survive is None else self._broken(kept, self._question.survive, rung)
 
-    def _full_load(
-        self, entrant: Entrant, traffic: str, warmup: int, measure: int, fail: str | None = None
-    ) -> StudyPoint:
-        options: dict[str, Any] = {"warmup": warmup, "measure": measure, "seed": self._question.seed}
+    def _full_load(self, entrant: Entrant, traffic: str, window: Window, fail: str | None = None) -> StudyPoint:
+        length = {"warmup": window.warmup, "measure": window.measure, "drain": 0}
+        options: dict[str, Any] = length | {"seed": self._question.seed}
         routing = entrant.routing
         if fail is not None:
             options["fail"] = fail
@@ -354,7 +308,8 @@ class Funnel:
 
     def _measure_in_full(self, finalists: list[Entrant]) -> None:
         """Measure finalists with the longest windows, search their saturation loads, prove, lay out, break them."""
-        self._simulated(finalists, len(RUNGS) - 1)
+        if self._windows:
+            self._simulated(finalists, len(self._windows) - 1)
         question = self._question
         asked: dict[tuple[str, str, str], StudyPoint] = {}
         lists = {("layout", ""): question.prices} | {("optics", f"{x:g}"): text for x, text in self._optics().items()}
@@ -363,7 +318,7 @@ class Funnel:
                 floor = {"layout": question.layout, "prices": prices}
                 asked[own.spec, kind, of] = StudyPoint("layout", own.spec, settings={"options": floor})
             asked[own.spec, "verify", ""] = StudyPoint("verify", own.spec, own.routing, settings={"options": {}})
-            for name in question.traffic:
+            for name in question.traffic if self._windows else ():
                 asked[own.spec, "saturation", name] = StudyPoint(
                     "saturation", own.spec, own.routing, name, settings={"options": {"seed": question.seed}}
                 )
@@ -414,12 +369,10 @@ class Funnel:
 
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
         """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
-        warmup, measure, off = RUNGS[rung]
+        window = self._windows[rung]
         traffic = (self._question.traffic or ("uniform",))[0]
         draws = [None, *(f"{survive},seed={self._question.seed + draw}" for draw in range(FAILURES))]
-        asked = {
-            (own.spec, draw): self._full_load(own, traffic, warmup, measure, draw) for own in entrants for draw in draws
-        }
+        asked = {(own.spec, draw): self._full_load(own, traffic, window, draw) for own in entrants for draw in draws}
         known = self._results(asked.values())
         kept = []
         for own in entrants:
@@ -429,7 +382,7 @@ class Funnel:
                 continue
             least = min(0.0 if one is None or one["deadlocked"] else one["accepted"] for one in left)
             part = least / whole["accepted"] if whole["accepted"] else 0.0
-            own.values[SURVIVABLE] = Value(part, max(0.0, part - off), part + off, "measured")
+            own.values[SURVIVABLE] = Value(part, max(0.0, part - window.off), part + window.off, "measured")
             kept.append(own)
         return kept
 
@@ -456,16 +409,6 @@ class Funnel:
         if reasons and not found:
             raise TopoloomError(f"no network can be measured; of the first: {reasons[0]}")
         return found
-
-
-def _measured(accepted: float, off: float) -> Value:
-    """Return what is accepted at full load, with how far it may be off; no more than is offered."""
-    return Value(accepted, accepted * (1 - off), min(1.0, accepted * (1 + off)), "measured")
-
-
-def _nothing(each: Criterion) -> Value:
-    """Return what is known before anything is: any value is possible."""
-    return Value(0.0, 0.0, 1.0 if each.better == "high" else float("inf"), "estimate")
 
 
 def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:

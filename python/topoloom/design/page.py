@@ -9,7 +9,8 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.design.criteria import FIXED, SATURATION, Criterion
 from topoloom.design.entrant import Entrant
-from topoloom.design.funnel import ALIKE, RUNGS
+from topoloom.design.rounds import ALIKE
+from topoloom.design.windows import throughput_note, windows_of
 from topoloom.engine.results import PriceList
 from topoloom.layout.prices import assumed_prices, price_list
 from topoloom.report.page import environment, text
@@ -173,14 +174,14 @@ def _settings(found: "Answer") -> list[tuple[str, str]]:
     question = found.question
     prices: PriceList = price_list(question.prices)
     assumed = found.finalists[0].facts["layout_assumptions"]
-    windows = ", ".join(f"{warmup:,} + {measure:,} ± {off:.0%}" for warmup, measure, off in RUNGS).replace("%", " %")
+    windows = ", ".join(f"{own.warmup:,} + {own.measure:,} ± {100 * own.off:g} %" for own in windows_of(question))
     return [
         ("Question", question.sentence()),
         ("Prices", f"{prices.name}: {prices.summary}{assumed_prices(found.prices_assumed)}"),
         ("Layout", f"{question.layout or 'rack'}: {assumed}"),
         ("Routing", question.routing),
-        ("Saturation throughput", "accepted at load 1, routers and links as simulate has them by default"),
-        ("Windows, cycles of warm-up + measured, and how far they may be off", windows),
+        ("Saturation throughput", throughput_note(question)),
+        *([("Windows, cycles of warm-up + measured, and how far they may be off", windows)] if windows else []),
         ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
         ("Rate of a link", question.rate),
         ("Seed", str(question.seed)),

@@ -32,8 +32,10 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
     Dropped is what misses a requirement for certain; what another configuration of its family beats clearly in cost,
     bisection and diameter, all by closed forms; and, where more are left than can be built, what lies between others.
     """
-    able = [own for own in found if _may_hold(own, question)]
-    dropped["misses a requirement for certain"] += len(found) - len(able)
+    held = [own for own in found if _may_hold(own, question)]
+    dropped["misses a requirement for certain"] += len(found) - len(held)
+    able = _once(held)
+    dropped["joins every pair of routers, as a network of another family does"] += len(held) - len(able)
     cost = _cost(able, question.prices)
     families: dict[str, list[int]] = {}
     for place, own in enumerate(able):
@@ -47,6 +49,21 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
         dropped["lies between others of its family that are built"] += len(front) - len(spread)
         kept += [able[place] for place in spread]
     return kept
+
+
+def _once(found: Sequence[Candidate]) -> list[Candidate]:
+    """Return the configurations with one of those of as many routers, all joined in pairs: a HyperX if there is one."""
+    complete: dict[tuple[int, int], Candidate] = {}
+    for own in found:
+        if _is_complete(own):
+            size = (own.routers, own.terminals)
+            complete[size] = min(complete.get(size, own), own, key=lambda each: (each.family != "hyperx", each.spec))
+    chosen = {own.spec for own in complete.values()}
+    return [own for own in found if own.spec in chosen or not _is_complete(own)]
+
+
+def _is_complete(own: Candidate) -> bool:
+    return own.diameter == 1 and 2 * own.links == own.routers * (own.routers - 1)
 
 
 def _smallest_first(families: dict[str, list[int]]) -> list[tuple[str, list[int]]]:

@@ -111,6 +111,8 @@ class RunOptions(RouterOptions):
         rates: A CSV file of terminal,rate: how much each terminal sends beside the others; None if all send the same.
         warmup: Cycles before measurement; None to detect the end of warm-up.
         measure: Cycles of measurement; None to stop when the confidence interval is narrow enough.
+        drain: At most so many cycles after a window of fixed length, until its packets have arrived; None for a few
+            times its length. What the window accepts does not depend on it.
         latency_limit: Mean latency past which a network counts as saturated and its simulation ends early; None for no
             limit.
         precision: Half-width of the interval of the mean latency, relative to it, at which a simulation ends that has
@@ -126,6 +128,7 @@ class RunOptions(RouterOptions):
     rates: FilePath | None = None
     warmup: U64 | None = None
     measure: U64 | None = None
+    drain: U64 | None = None
     latency_limit: float | None = None
     precision: float = 0.01
     seed: U64 = 1

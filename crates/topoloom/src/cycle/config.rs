@@ -102,6 +102,9 @@ pub struct Config {
     pub warmup: Option<u64>,
     /// Cycles of measurement; None to stop when the confidence interval is narrow enough.
     pub measure: Option<u64>,
+    /// At most so many cycles after a window of fixed length, until its packets have arrived; None for a few times its
+    /// length. What the window accepts does not depend on it.
+    pub drain: Option<u64>,
     /// Mean latency past which a network counts as saturated and its simulation ends early; None for no limit.
     pub latency_limit: Option<f64>,
     /// Half-width of the interval of the mean latency, relative to it, at which a simulation ends that has no fixed length.
@@ -125,6 +128,7 @@ impl Default for Config {
             rates: None,
             warmup: None,
             measure: None,
+            drain: None,
             latency_limit: None,
             precision: 0.01,
             seed: 1,
@@ -182,10 +186,14 @@ impl Config {
             return Err(Error::Config(format!("precision is {}; it must be from 0.001 to 0.5", self.precision)));
         }
         match (self.warmup, self.measure) {
+            (None, None) if self.drain.is_some() => {
+                Err(Error::Config("drain follows a window: give warmup and measure, or leave it out".to_owned()))
+            }
             (None, None) => Ok(()),
             (Some(warmup), Some(measure)) => {
                 within("warmup", warmup, 0, MAX_CYCLES)?;
-                within("measure", measure, 1, MAX_CYCLES)
+                within("measure", measure, 1, MAX_CYCLES)?;
+                within("drain", self.drain.unwrap_or(0), 0, MAX_CYCLES)
             }
             _ => Err(Error::Config("warmup and measure go together: give both or neither".to_owned())),
         }

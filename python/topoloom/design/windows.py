@@ -1,0 +1,71 @@
+"""How long networks of a design are simulated, and how well that shows what they accept."""
+
+from dataclasses import dataclass
+
+from topoloom._core import TopoloomError
+from topoloom.design.candidates import MOST_TERMINALS
+from topoloom.design.criteria import Value
+from topoloom.design.question import Question
+
+CARRIED = 0.98
+"""A network that accepts this part of the load carries all of it."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A simulation at full load of a fixed length.
+
+    Attributes:
+        warmup: Cycles before it is measured.
+        measure: Cycles that are measured.
+        off: How far what is accepted may be off, as a part of it: networks past saturation settle slowly.
+        full: What a network accepts at least that carries all: queues fill at first, even where nothing is short.
+    """
+
+    warmup: int
+    measure: int
+    off: float
+    full: float = CARRIED
+
+    def value(self, accepted: float, most: float) -> Value:
+        """Return what is known of a network that accepts so much at full load, and at most `most` by a proof."""
+        least = CARRIED if accepted >= self.full else 0.0
+        low = min(most, max(least, accepted * (1 - self.off)))
+        return Value(max(accepted, low), low, min(most, max(accepted, low) * (1 + self.off)), "measured")
+
+
+MOST_FLITS = 30_000
+"""Larger networks are not simulated flit by flit: bounds by channel load stand for what they carry."""
+
+_WINDOWS = (
+    (500, (Window(1000, 500, 0.15), Window(6000, 3000, 0.05), Window(12_000, 6000, 0.03))),
+    (3000, (Window(300, 300, 0.3, 0.97), Window(2000, 1000, 0.1), Window(6000, 3000, 0.05))),
+    (MOST_FLITS, (Window(300, 300, 0.3, 0.97), Window(1000, 500, 0.15), Window(2000, 1000, 0.1))),
+    (MOST_TERMINALS, ()),
+)
+"""Windows of networks of up to so many terminals: for all, for those that may be on the front, for finalists."""
+
+
+def windows_of(question: Question) -> tuple[Window, ...]:
+    """Return the windows in which networks are simulated: shorter where a cycle takes longer; none for the largest.
+
+    Raises:
+        TopoloomError: What is asked has to be simulated, and the networks are too large for that.
+    """
+    windows = next(windows for most, windows in _WINDOWS if question.least_terminals <= most)
+    if question.survive is not None and not windows:
+        raise TopoloomError(
+            f"survive is simulated flit by flit, for at most {MOST_FLITS:,} terminals; leave it out: finalists are "
+            "broken in any case, and their throughput bounded"
+        )
+    return windows
+
+
+def throughput_note(question: Question) -> str:
+    """Return what the values of saturation throughput are, for people."""
+    if windows_of(question):
+        return "accepted at load 1, routers and links as simulate has them by default"
+    return (
+        f"estimated by the expected load of every channel, minimal and Valiant's paths in the best shares; networks "
+        f"of more than {MOST_FLITS:,} terminals are not simulated flit by flit"
+    )

@@ -1,0 +1,107 @@
+"""Which networks are simulated, and which of them make the front: against the front of what every network is worth."""
+
+import random
+
+import pytest
+
+from topoloom.design.candidates import Candidate
+from topoloom.design.criteria import Criterion, Value
+from topoloom.design.entrant import Entrant
+from topoloom.design.rounds import ALIKE, Rounds
+
+CRITERIA = [
+    Criterion("cost", "", "", "low", 0),
+    Criterion("saturation.uniform", "", "", "high", 3, "saturation", "uniform"),
+    Criterion("saturation.worst-case", "", "", "high", 3, "saturation", "worst-case"),
+]
+OFF = (0.2, 0.05)
+"""How far the windows of these tests are off."""
+
+
+class Field:
+    """Networks that are worth what a test says, bounded as exactly as it says, and how often each is simulated."""
+
+    def __init__(self, worth, above=1.3):
+        self.worth = worth
+        self.entrants = []
+        for spec, (cost, *loads) in worth.items():
+            own = Entrant(Candidate(spec, "", 1, 1, 1, 1, 1, "exact", 1.0, "exact", None))
+            own.values["cost"] = Value.exact(cost)
+            for each, load in zip(CRITERIA[1:], loads, strict=True):
+                most = own.most[each.of] = min(1.0, load * above)
+                own.values[each.name] = Value(min(most, load), 0.0, most, "bound")
+            self.entrants.append(own)
+        self.rounds = Rounds(self.entrants, CRITERIA, len(OFF))
+        self.simulated = []
+
+    def measured(self, own):
+        """What a window shows: as far off as it may be in the first, the truth in the second."""
+        return [load * (1 + random.Random(f"{own.spec}{each}").uniform(-1, 1) * (OFF[0] if own.windows == 0 else 0))
+                for each, load in enumerate(self.worth[own.spec][1:])]  # fmt: skip
+
+    def play(self):
+        while wave := self.rounds.wave():
+            assert len({own.windows for own in wave}) == 1
+            for own in wave:
+                off = OFF[own.windows]
+                for each, load in zip(CRITERIA[1:], self.measured(own), strict=True):
+                    high = min(own.most[each.of], load / (1 - off))
+                    own.values[each.name] = Value(load, load / (1 + off), high, "measured")
+                own.windows += 1
+            self.simulated += [own.spec for own in wave]
+        return {own.spec for own in self.rounds.front()}
+
+
+def covers(one, other, slack):
+    return one[0] <= other[0] and all(a >= b * (1 - slack) for a, b in zip(one[1:], other[1:], strict=True))
+
+
+def drawn(seed, count):
+    random_ = random.Random(seed)
+    worth = {}
+    for place in range(count):
+        cost = random_.uniform(1, 10)
+        worth[f"{place}"] = (cost, *(min(1.0, cost / 10 * random_.uniform(0.2, 1.5)) for _ in range(2)))
+    return worth
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_front_is_that_of_what_networks_are_worth(seed):
+    field = Field(drawn(seed, 60))
+    front = field.play()
+    for spec, mine in field.worth.items():
+        # What two windows that are off by twice 5 % leave open, beside what counts as alike.
+        assert any(covers(field.worth[other], mine, ALIKE + 2 * OFF[1]) for other in front), spec
+    for spec in front:
+        _, *loads = field.worth[spec]
+        clear = [load * (1 + ALIKE + 2 * OFF[1]) for load in loads]
+        assert not any(covers(theirs, (field.worth[spec][0], *clear), 0) for theirs in field.worth.values()), spec
+
+
+def test_what_is_clearly_beaten_is_never_simulated_and_what_is_clear_only_once():
+    good = {f"good{cost}": (cost, cost / 10, cost / 10) for cost in (1, 2, 4, 8)}
+    bad = {f"bad{cost}": (cost + 0.5, cost / 20, cost / 20) for cost in (1, 2, 4, 8)}
+    field = Field(good | bad)
+    assert field.play() == set(good)
+    assert sorted(field.simulated) == sorted(good)
+
+
+def test_a_bound_that_reaches_above_saves_a_network_from_being_dropped_unseen():
+    field = Field({"cheap": (1, 0.5, 0.5), "dear": (2, 0.5, 0.9)}, above=1.0)
+    assert field.play() == {"cheap", "dear"}
+
+
+def test_a_network_returns_if_what_beat_it_turns_out_worse():
+    """The first window shows more than the second: what was ruled out by it is simulated after all."""
+    field = Field({"praised": (1, 0.9, 0.9), "passed": (2, 0.7, 0.7), "near": (1.1, 0.91, 0.95)}, above=1.0)
+    shown = {("praised", 0): [0.9, 0.9], ("praised", 1): [0.5, 0.5], ("near", 0): [0.86, 0.86], ("near", 1): [0.4, 0.4]}
+    field.measured = lambda own: shown.get((own.spec, own.windows), field.worth[own.spec][1:])
+    assert "passed" in field.play()
+
+
+def test_differences_that_count_as_none_do_not_add_up():
+    """Each is 1.5 % better than the one before it and dearer; the best is 6 % better than the cheapest."""
+    worth = {f"{step}": (1 + step, *[0.9 * 1.015**step] * 2) for step in range(5)}
+    front = Field(worth, above=1.0).play()
+    assert all(any(covers(worth[other], mine, ALIKE) for other in front) for mine in worth.values())
+    assert len(front) < len(worth)
