@@ -79,7 +79,7 @@ def _files() -> tuple[tuple[Path, str], ...]:
 @cache
 def _floors() -> list[list[str]]:
     """Return the modules as the page lists them, the uppermost first; those of a line do not import each other."""
-    block = re.search(r"those below them alone:\n\n((?:    .+\n)+)", PAGE.read_text(encoding="utf-8"))
+    block = re.search(r"those below it alone:\n\n((?:    .+\n)+)", PAGE.read_text(encoding="utf-8"))
     assert block is not None
     return [re.findall(r"\w+", line.partition("  #")[0]) for line in block[1].strip("\n").splitlines()]
 
