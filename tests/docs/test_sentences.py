@@ -18,18 +18,9 @@ PAGES = [
 PYTHON = sorted((ROOT / "python").rglob("*.py"))
 
 LEFT: dict[str, int] = {
-    "CHANGELOG.md": 13,
-    "CONTRIBUTING.md": 3,
-    "papers/README.md": 1,
-    "docs/adding-a-routing.md": 1,
     "docs/cost.md": 28,
     "docs/design-search.md": 5,
     "docs/design.md": 9,
-    "docs/extoll-model.md": 12,
-    "docs/hardware.md": 1,
-    "docs/opensm.md": 8,
-    "docs/other-programs.md": 6,
-    "docs/permutation.md": 26,
     "docs/workloads.md": 38,
 }
 """Long sentences of the pages that are not done; a number only ever falls."""
