@@ -8,7 +8,7 @@ from harness.engine import bound_of
 from topoloom import Network, TopoloomError, _core, compare
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
-from topoloom.simulation.plans import fixed_plan, search_plan
+from topoloom.simulation.plans import fixed_plan, near_plan, search_plan
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 
@@ -165,3 +165,44 @@ def test_packets_that_nothing_waits_for_do_not_saturate_a_network():
 def test_a_drain_follows_a_window():
     with pytest.raises(TopoloomError, match="drain follows a window: give warmup and measure"):
         Network("mesh:4x4").simulate(load=0.1, drain=5)
+
+
+class Knee:
+    """A curve that is stable up to a load."""
+
+    def __init__(self, knee, most=1.0):
+        self.knee, self.most_load, self.points = knee, most, []
+
+    def is_stable(self, load):
+        return load <= self.knee + 1e-9
+
+    def searched(self, near):
+        for loads in near_plan(self, near):
+            self.points += loads
+        return max((load for load in self.points if self.is_stable(load) and load >= 0.01), default=0)
+
+
+@pytest.mark.parametrize("most", [0.8, 1.0])
+def test_a_search_near_a_load_finds_every_saturation_load_and_asks_for_none_twice(most):
+    for part in range(101):
+        for near in (0.003, 0.31, part / 100 + 0.02, 0.97, 1.2):
+            curve = Knee(part / 100, most)
+            assert curve.searched(near) == pytest.approx(min(part / 100, most))
+            assert len(set(curve.points)) == len(curve.points)
+
+
+def test_a_search_near_the_saturation_load_takes_few_simulations():
+    """One of an empty network, up to four at the knee, two below it for the curve."""
+    for part in range(10, 100):
+        curve = Knee(part / 100)
+        curve.searched((part + 2) / 100)
+        assert len(curve.points) <= 7
+
+
+@pytest.mark.parametrize(
+    ("spec", "traffic", "near"), [("mesh:4x4", "uniform", 0.5), ("hyperx:4x4,p=4", "worst-case", 0.6)]
+)
+def test_a_search_near_a_load_ends_where_one_from_afar_does(spec, traffic, near):
+    simulator = Simulator(_core.Network(spec), "minimal", traffic, make_options({}), precise=())
+    run_plans([(simulator, near_plan(simulator.curve, near))])
+    assert simulator.curve.saturation_load == searched(spec, "minimal", traffic).saturation_load

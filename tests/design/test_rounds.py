@@ -21,7 +21,7 @@ OFF = (0.2, 0.05)
 class Field:
     """Networks that are worth what a test says, bounded as exactly as it says, and how often each is simulated."""
 
-    def __init__(self, worth, above=1.3):
+    def __init__(self, worth, above=1.3, places=(100, 100)):
         self.worth = worth
         self.entrants = []
         for spec, (cost, *loads) in worth.items():
@@ -31,7 +31,7 @@ class Field:
                 most = own.most[each.of] = min(1.0, load * above)
                 own.values[each.name] = Value(min(most, load), 0.0, most, "bound")
             self.entrants.append(own)
-        self.rounds = Rounds(self.entrants, CRITERIA, len(OFF))
+        self.rounds = Rounds(self.entrants, CRITERIA, places)
         self.simulated = []
 
     def measured(self, own):
@@ -105,3 +105,25 @@ def test_differences_that_count_as_none_do_not_add_up():
     front = Field(worth, above=1.0).play()
     assert all(any(covers(worth[other], mine, ALIKE) for other in front) for mine in worth.values())
     assert len(front) < len(worth)
+
+
+def test_no_more_enter_the_second_window_than_there_are_places():
+    field = Field(drawn(3, 60), places=(60, 7))
+    front = field.play()
+    assert sum(field.simulated.count(spec) == 2 for spec in set(field.simulated)) == 7
+    assert front <= set(field.simulated)
+
+
+def test_what_bounds_estimate_counts_where_nothing_is_simulated():
+    field = Field({"good": (1, 0.5, 0.5), "bad": (2, 0.4, 0.4), "best": (3, 0.9, 0.9)}, places=())
+    assert field.play() == {"good", "best"}
+    assert not field.simulated
+
+
+def test_a_network_without_a_place_counts_as_its_bounds_estimate_and_beats_nothing():
+    worth = {"good": (1, 0.2, 0.2), "less": (2, 0.8, 0.8), "unseen": (1.9, 0.9, 0.3), "beaten": (2, 0.1, 0.1)}
+    field = Field(worth, above=1.0, places=(2, 0))
+    field.rounds._promise = lambda own: list(worth).index(own.spec)
+    field.measured = lambda own: {"good": [0.2, 0.2], "less": [0.4, 0.25]}[own.spec]
+    assert field.play() == {"good", "less", "unseen"}
+    assert field.simulated == ["good", "less"]

@@ -28,7 +28,7 @@ from topoloom.design.question import Question
 from topoloom.design.rounds import Rounds
 from topoloom.design.selection import choose
 from topoloom.design.sensitivity import OPTICS
-from topoloom.design.windows import Window, windows_of
+from topoloom.design.windows import Window, places_of, windows_of
 from topoloom.layout.prices import price_list, with_optics
 from topoloom.network.facts import (
     CABLE_PER_TERMINAL,
@@ -54,7 +54,8 @@ BROKEN_PARTS = (0.01, 0.05)
 """… and which parts of it."""
 
 BEATEN = "another network is as good in all that counts and better in one"
-BEATEN_AT_BEST = "another network is as good in all that counts and better in one, even if all of the bounds are met"
+BEATEN_AT_BEST = f"{BEATEN}, even if all of the bounds are met"
+BEATEN_AS_ESTIMATED = f"{BEATEN}, if it carries what its bounds estimate; there was no place to simulate it"
 
 
 class InterruptionError(Exception):
@@ -235,18 +236,25 @@ class Funnel:
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
         """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""
         self._watcher.stage(SHORT, len(entrants))
-        rounds = Rounds(self._played(self._routed(entrants)), self._criteria, max(0, len(self._windows) - 1))
+        rounds = Rounds(self._played(self._routed(entrants)), self._criteria, places_of(self._question))
         while wave := rounds.wave():
             alive = {own.spec for own in self._simulated(wave, wave[0].windows)}
             gone = {own.spec for own in wave} - alive
             rounds.entrants = [own for own in rounds.entrants if own.spec not in gone]
         front = rounds.front()
-        chosen = {own.spec for own in front}
-        for own in rounds.entrants:
-            if own.spec not in chosen:
-                stage, why = (SHORT, BEATEN) if own.windows else (BOUNDS, BEATEN_AT_BEST)
-                self._dropped[stage][why] += 1
+        self._count_beaten(rounds, front)
         return front
+
+    def _count_beaten(self, rounds: Rounds, front: Sequence[Entrant]) -> None:
+        """Count why networks are not on the front."""
+        chosen, live = ({own.spec for own in group} for group in (front, rounds.unbeaten()))
+        for own in rounds.entrants:
+            if own.spec in chosen:
+                continue
+            if own.windows:
+                self._dropped[SHORT][BEATEN] += 1
+            else:
+                self._dropped[BOUNDS][BEATEN_AS_ESTIMATED if own.spec in live else BEATEN_AT_BEST] += 1
 
     def _routed(self, entrants: list[Entrant]) -> list[Entrant]:
         for entrant in entrants:
@@ -319,9 +327,7 @@ class Funnel:
                 asked[own.spec, kind, of] = StudyPoint("layout", own.spec, settings={"options": floor})
             asked[own.spec, "verify", ""] = StudyPoint("verify", own.spec, own.routing, settings={"options": {}})
             for name in question.traffic if self._windows else ():
-                asked[own.spec, "saturation", name] = StudyPoint(
-                    "saturation", own.spec, own.routing, name, settings={"options": {"seed": question.seed}}
-                )
+                asked[own.spec, "saturation", name] = self._search(own, name)
             for kind in BROKEN:
                 asked[own.spec, "faults", kind] = StudyPoint(
                     "faults", own.spec, settings={"options": self._faults(kind)}
@@ -332,6 +338,13 @@ class Funnel:
             if (found := known.get(point.key)) is not None:
                 places[spec].details[kind, of] = found
         self._look_around(finalists)
+
+    def _search(self, own: Entrant, traffic: str) -> StudyPoint:
+        """Return the search for the saturation load: near what is accepted at full load, if that was measured."""
+        settings: dict[str, Any] = {"options": {"seed": self._question.seed}}
+        if (value := own.values.get(f"{SATURATION}.{traffic}")) is not None:
+            settings["near"] = value.value
+        return StudyPoint("saturation", own.spec, own.routing, traffic, settings=settings)
 
     def _faults(self, kind: str) -> dict[str, Any]:
         """Return which failures of a kind finalists are broken by, and the traffic that must continue."""

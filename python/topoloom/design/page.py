@@ -174,7 +174,9 @@ def _settings(found: "Answer") -> list[tuple[str, str]]:
     question = found.question
     prices: PriceList = price_list(question.prices)
     assumed = found.finalists[0].facts["layout_assumptions"]
-    windows = ", ".join(f"{own.warmup:,} + {own.measure:,} ± {100 * own.off:g} %" for own in windows_of(question))
+    windows = ", ".join(
+        f"{own.warmup:,} + {own.measure:,} ± {100 * own.off:g} %" for own in windows_of(question) if own.places
+    )
     return [
         ("Question", question.sentence()),
         ("Prices", f"{prices.name}: {prices.summary}{assumed_prices(found.prices_assumed)}"),

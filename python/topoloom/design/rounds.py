@@ -25,37 +25,50 @@ class Rounds:
     Args:
         entrants: The networks, with values of all criteria but those that simulations measure.
         criteria: What counts.
-        windows: How many windows there are, each longer than the one before it; 0 if nothing can be simulated, and
-            what the bounds estimate counts.
+        places: How many networks may enter each window, each longer than the one before it; none if nothing can be
+            simulated, and what the bounds estimate counts.
     """
 
-    def __init__(self, entrants: Sequence[Entrant], criteria: Sequence[Criterion], windows: int) -> None:
+    def __init__(self, entrants: Sequence[Entrant], criteria: Sequence[Criterion], places: Sequence[int]) -> None:
         self.entrants = list(entrants)
         self._criteria = criteria
-        self._windows = windows
+        self._places = places
 
     def wave(self) -> list[Entrant]:
         """Return the networks to simulate next, all in the same window; none if the front is known."""
-        live = self.unbeaten() if self._windows else []
+        live = self.unbeaten() if self._places else []
         fresh = [own for own in live if not own.windows]
-        if fresh:
+        if fresh and self._room(0):
             likely = [own for own in self._likely(live) if not own.windows]
-            return sorted(likely or fresh, key=self._promise)[:WAVE]
-        unsure = [own for own in self._unsure(live) if own.windows < self._windows]
+            return sorted(likely or fresh, key=self._promise)[: min(WAVE, self._room(0))]
+        unsure = [own for own in self._unsure(live) if own.windows and self._room(own.windows)]
         least = min((own.windows for own in unsure), default=0)
-        return sorted((own for own in unsure if own.windows == least), key=self._promise)[:WAVE]
+        wave = sorted((own for own in unsure if own.windows == least), key=self._promise)
+        return wave[: min(WAVE, self._room(least))]
+
+    def _room(self, window: int) -> int:
+        """Return how many networks may still enter a window."""
+        if window >= len(self._places):
+            return 0
+        return max(0, self._places[window] - sum(own.windows > window for own in self.entrants))
 
     def unbeaten(self) -> list[Entrant]:
         """Return the networks that no measured one beats wherever the values lie in their intervals."""
         return self._left(lambda one, other: dominates(one, other, self._criteria, ALIKE), lambda own: own.windows > 0)
 
     def front(self) -> list[Entrant]:
-        """Return the networks that are left if every value counts as what it was measured at."""
-        return [own for own in self._likely(self.unbeaten()) if own.windows or not self._windows]
+        """Return the networks that are left if every value counts as what it was measured at.
+
+        Where there was no place to simulate a network, what its bounds estimate counts, but beats nothing.
+        """
+        return self._left(self._beats, lambda own: own.windows > 0 or not self._places, self.unbeaten())
 
     def _likely(self, entrants: Sequence[Entrant]) -> list[Entrant]:
         """Return the networks that none beats if values count without their intervals."""
-        return self._left(lambda one, other: beats(one, other, self._criteria, ALIKE), among=entrants)
+        return self._left(self._beats, among=entrants)
+
+    def _beats(self, one: Sequence[Value], other: Sequence[Value]) -> bool:
+        return beats(one, other, self._criteria, ALIKE)
 
     def _unsure(self, live: Sequence[Entrant]) -> list[Entrant]:
         """Return the networks of which one may beat the other, or may not."""

@@ -7,6 +7,9 @@ from topoloom.design.candidates import MOST_TERMINALS
 from topoloom.design.criteria import Value
 from topoloom.design.question import Question
 
+ALL = 1_000_000
+"""More networks than are ever built."""
+
 CARRIED = 0.98
 """A network that accepts this part of the load carries all of it."""
 
@@ -20,12 +23,14 @@ class Window:
         measure: Cycles that are measured.
         off: How far what is accepted may be off, as a part of it: networks past saturation settle slowly.
         full: What a network accepts at least that carries all: queues fill at first, even where nothing is short.
+        places: So many networks at most are simulated in it, those of the least cost for their throughput first.
     """
 
     warmup: int
     measure: int
     off: float
     full: float = CARRIED
+    places: int = ALL
 
     def value(self, accepted: float, most: float) -> Value:
         """Return what is known of a network that accepts so much at full load, and at most `most` by a proof."""
@@ -39,8 +44,8 @@ MOST_FLITS = 30_000
 
 _WINDOWS = (
     (500, (Window(1000, 500, 0.15), Window(6000, 3000, 0.05), Window(12_000, 6000, 0.03))),
-    (3000, (Window(300, 300, 0.3, 0.97), Window(2000, 1000, 0.1), Window(6000, 3000, 0.05))),
-    (MOST_FLITS, (Window(300, 300, 0.3, 0.97), Window(1000, 500, 0.15), Window(2000, 1000, 0.1))),
+    (3000, (Window(300, 300, 0.3, 0.97, places=40), Window(1000, 500, 0.15, places=12), Window(3000, 1500, 0.08))),
+    (MOST_FLITS, (Window(300, 300, 0.3, 0.97, places=24), Window(1000, 500, 0.15, places=0), Window(1000, 1000, 0.12))),
     (MOST_TERMINALS, ()),
 )
 """Windows of networks of up to so many terminals: for all, for those that may be on the front, for finalists."""
@@ -59,6 +64,15 @@ def windows_of(question: Question) -> tuple[Window, ...]:
             "broken in any case, and their throughput bounded"
         )
     return windows
+
+
+def places_of(question: Question) -> list[int]:
+    """Return how many networks may enter each window but that of the finalists.
+
+    What falls apart under failures is no answer: if they are asked for, all that may be on the front are simulated.
+    """
+    short = windows_of(question)[:-1]
+    return [ALL if question.survive is not None else window.places for window in short]
 
 
 def throughput_note(question: Question) -> str:

@@ -39,6 +39,31 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
                 unstable = middle
 
 
+def near_plan(curve: Curve, near: float) -> Plan:
+    """Look for the saturation load around `near`, to 0.01; then simulate two loads below it, for the curve.
+
+    Steps from there double until one load is stable and another one is not; most of a bisection from afar is spared.
+    """
+    yield [ZERO_LOAD]
+    load = min(max(_on_grid(near), 1 / RESOLUTION), curve.most_load)
+    stable, unstable, step = 0.0, curve.most_load + 1 / RESOLUTION, 1
+    while load not in (stable, unstable):
+        yield [load]
+        if curve.is_stable(load):
+            stable = load
+            load = min(_on_grid(load + step / RESOLUTION), curve.most_load)
+        else:
+            unstable = load
+            load = max(_on_grid(load - step / RESOLUTION), 0.0)
+        step *= 2
+        if stable < load < unstable:
+            continue
+        between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
+        load = between[len(between) // 2] if between else stable
+    below = {_on_grid(stable / 2), _on_grid(0.8 * stable)}
+    yield sorted(load for load in below if load and load not in curve.points)
+
+
 def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
     """Place the saturation load, then fill in those of `loads` that lie below it."""
     yield from search_plan(curve, loads)
