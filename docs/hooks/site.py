@@ -107,6 +107,6 @@ FAMILIES = (
 CALLED = {
     "network": "topoloom.network.networks.network",
     "workload": "topoloom.workload.jobs.workload",
-    "design": "topoloom.design.answer.answer",
+    "design": "topoloom.design.answer.design",
 }
 """Packages that can be called, and the functions that they call."""

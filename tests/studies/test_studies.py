@@ -811,6 +811,7 @@ def test_points_of_several_seeds_become_one(tmp_path: Path) -> None:
 
 def test_the_schema_describes_every_key_and_agrees_with_what_is_read() -> None:
     schema = study_schema()
+    assert ">>>" not in json.dumps(schema)
     jsonschema.Draft202012Validator.check_schema(schema)
     validator = jsonschema.Draft202012Validator(schema)
 

@@ -100,7 +100,14 @@ def answer(
     executor: Executor | None = None,
     watcher: Watcher | None = None,
 ) -> Answer:
-    """Answer a question; every result is kept in `store`, and none that is there is measured again.
+    """Answer a question; every result is kept in a store, and no stored result is measured again.
+
+    Args:
+        question: The requirements and criteria.
+        store: The folder of the results.
+        command: The command that repeats the run, for the report.
+        executor: Where points are run; the processors of this machine unless given.
+        watcher: Receives progress; None for no reports.
 
     Raises:
         topoloom.design.funnel.InterruptionError: Ctrl-C; the same question resumes there.
@@ -115,12 +122,16 @@ def design(path: str | Path | None = None, *, store: str | Path | None = None, *
     """Return which networks answer a question: built, proved, costed and simulated.
 
     Args:
-        path: A TOML file with the question; `asked` comes before it.
-        store: Where results are kept, so that nothing is measured twice; nowhere unless given.
-        **asked: What :class:`topoloom.design.question.Question` names, such as ``terminals=1000, radix=32``.
+        path: A TOML file with the question; `asked` overrides it.
+        store: The folder that keeps results, so that nothing is measured twice; None for no folder.
+        **asked: Keys of :class:`topoloom.design.question.Question`, such as ``terminals=1000, radix=32``.
 
     Raises:
         TopoloomError: A mistake in the question, or no network that meets its requirements.
+
+    >>> found = design(terminals=[12, 13], radix=5, families=["hyperx"], finalists=1)
+    >>> found.recommendations[0].spec.startswith("hyperx")
+    True
     """
     values = {} if path is None else read_question(path)
     question = make_question({key.replace("-", "_"): value for key, value in values.items()} | asked)

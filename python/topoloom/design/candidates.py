@@ -42,8 +42,8 @@ class Candidate:
     Attributes:
         spec: The network.
         family: Its family.
-        terminals: Terminals in all.
-        routers: Routers in all.
+        terminals: Number of terminals.
+        routers: Number of routers.
         radix: Ports of a router, those of terminals included.
         links: Links between routers.
         diameter: At most so many links between two routers.
@@ -51,6 +51,12 @@ class Candidate:
         beta: Links between two halves over half the terminals.
         beta_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
         shape: The network without its terminals.
+
+    >>> found = candidates(terminals=16, radix=8, families="hyperx")[0]
+    >>> found.network().num_terminals == found.facts()["terminals"] == found.terminals
+    True
+    >>> found.to_dict()["family"], found.cable_per_terminal_m("rack") > 0
+    ('hyperx', True)
     """
 
     spec: str
@@ -71,13 +77,15 @@ class Candidate:
         return 2 * self.links + self.terminals
 
     def cable_per_terminal_m(self, layout: str = "") -> float | None:
-        """Return the metres of cable per terminal, those of terminals included, about; None unless by ``rack``.
+        """Return the estimated metres of cable per terminal, for the layout ``rack`` only; None for others.
+
+        Cables of terminals are included.
 
         Args:
             layout: As in :meth:`Network.layout`.
 
         Raises:
-            TopoloomError: A layout that does not read.
+            TopoloomError: A layout that cannot be read.
         """
         rule = RackRule.read(layout)
         if rule is None:
@@ -86,7 +94,14 @@ class Candidate:
         return rule.cable_m(self.shape.packing, self.terminals // ends, ends) / self.terminals
 
     def to_dict(self, layout: str = "") -> dict[str, Any]:
-        """Return all that is known of it; cable by a layout, as :meth:`cable_per_terminal_m`."""
+        """Return all its values by the keys of ``topoloom candidates --json``.
+
+        Args:
+            layout: The layout of the cable, as in :meth:`Network.layout`.
+
+        Raises:
+            TopoloomError: A layout that cannot be read.
+        """
         known = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "shape"}
         cable_m = self.cable_per_terminal_m(layout)
         cable_is = None if cable_m is None else "estimate"
@@ -94,23 +109,33 @@ class Candidate:
         return known | told | {"layout": layout or DEFAULT_LAYOUT}
 
     def network(self) -> Network:
-        """Build it."""
+        """Build the network of this configuration."""
         return Network(self.spec)
 
     def facts(self, layout: str = "", prices: str = "") -> dict[str, Any]:
-        """Build it and return its facts, by the keys of ``topoloom show --json``.
+        """Build the network and return its facts, by the keys of ``topoloom show --json``.
 
-        The diameter is then exact, the cut the best that is found.
+        The diameter is then exact, and the bisection is the best cut found.
 
         Args:
-            layout: What cost and cable follow, as in :meth:`Network.layout`.
+            layout: The layout of cost and cable, as in :meth:`Network.layout`.
             prices: The price list, as there.
+
+        Raises:
+            TopoloomError: A layout or a price list that cannot be read.
         """
         return self.network().facts(layout, prices)
 
 
 class Candidates(Sequence[Candidate]):
-    """Configurations, those of the fewest ports first."""
+    """Configurations, those of the fewest ports first.
+
+    >>> found = candidates(terminals=16, radix=8)
+    >>> [one.family for one in found.best(1)] == list(dict.fromkeys(one.family for one in found.best(1)))
+    True
+    >>> len(found.frame()) == len(found)
+    True
+    """
 
     def __init__(self, found: Iterable[Candidate]) -> None:
         self._found = sorted(found, key=lambda each: (each.ports, each.spec))
@@ -126,14 +151,18 @@ class Candidates(Sequence[Candidate]):
         return f"<{len(self)} candidates>"
 
     def best(self, each: int = 1) -> "Candidates":
-        """Return the first `each` of every family."""
+        """Return the first configurations of every family.
+
+        Args:
+            each: The number of configurations per family.
+        """
         kept: dict[str, list[Candidate]] = {}
         for found in self._found:
             kept.setdefault(found.family, []).append(found)
         return Candidates(found for family in kept.values() for found in family[:each])
 
     def frame(self) -> "pd.DataFrame":
-        """Return them as a data frame, one row per configuration."""
+        """Return a data frame, one row per configuration."""
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - loads slowly
 
@@ -148,14 +177,14 @@ def candidates(
     min_beta: float = 0.0,
     max_diameter: int | None = None,
 ) -> Candidates:
-    """Return every configuration of the families that has so many terminals on routers of at most so many ports.
+    """Return every configuration of the families for a number of terminals and a number of ports per router.
 
     Args:
-        terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
+        terminals: The least number of terminals, with up to a tenth more allowed; or the least and the largest.
         radix: Ports of a router, those of terminals included.
         families: Names of families, or one name; all that can be searched unless given.
         min_beta: The least bisection: links between two halves over half the terminals, by the families' formulas.
-        max_diameter: The largest diameter, by the families' formulas.
+        max_diameter: The largest diameter in hops, by the families' formulas.
 
     Raises:
         TopoloomError: A family that cannot be searched, or numbers that are out of range.

@@ -143,11 +143,21 @@ class Layout:
         return self._core.bill()
 
     def cost(self) -> Cost:
-        """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``."""
+        """Return cost (dollars), power (watts) and cable (metres) in parts, by the keys of ``topoloom show --json``.
+
+        >>> from topoloom import network
+        >>> Layout(network("mesh:2")).cost()["router_cost_usd"] > 0
+        True
+        """
         return self._cost
 
     def floor(self) -> Floor:
-        """Return the floor, its cabinets, lengths and bundles, by the keys of ``topoloom layout --json``."""
+        """Return the floor, its cabinets, lengths (metres) and bundles, by the keys of ``topoloom layout --json``.
+
+        >>> from topoloom import network
+        >>> len(Layout(network("mesh:2")).floor()["cabinets"])
+        1
+        """
         return self._floor
 
     def bill(self) -> list[Item]:
@@ -162,13 +172,23 @@ class Layout:
         return list(self._bill)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``topoloom layout --json`` prints of it."""
+        """Return the output of ``topoloom layout --json``.
+
+        >>> from topoloom import network
+        >>> Layout(network("mesh:2")).to_dict()["spec"]
+        'mesh:2'
+        """
         core = self.network.core.bought()
         head = {"spec": self.spec, "routers": core.num_routers, "terminals": core.num_terminals}
         return head | self._cost | self._floor | {"bill": self._bill}
 
     def cables(self) -> Iterator[Cable]:
-        """Return all cables: those between routers in the order of the links, then those of the terminals."""
+        """Yield all cables: those between routers in the order of the links, then those of the terminals.
+
+        >>> from topoloom import network
+        >>> len(list(Layout(network("mesh:2")).cables()))
+        3
+        """
         for near, far, terminal, link_class, length_m, bought in self._core.cables():
             other = None if far is None else End(*far)
             number, cabinet = (None, None) if terminal is None else terminal
@@ -179,10 +199,21 @@ class Layout:
         """Write the cabling list as CSV, lengths in metres and prices in dollars.
 
         A terminal's end has its cabinet, and no router, port or rack unit. The first line has the spec of the network
-        and the rules of the layout, by which ``file:`` knows network and floor again.
+        and the rules of the layout, from which ``file:`` restores network and floor.
+
+        Args:
+            path: The file.
+            force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file.
+
+        >>> import tempfile
+        >>> from topoloom import network
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Layout(network("mesh:2")).write_cables(f"{folder}/cables.csv")
+        ...     network(f"file:{folder}/cables.csv").family
+        'mesh'
         """
         about = (self.network.core.written_as(), self._cost["layout"])
         text = StringIO(newline="")
@@ -204,10 +235,22 @@ class Layout:
     def write_bill(self, path: str | Path, *, force: bool = False) -> None:
         """Write the bill of materials as CSV, one item per line: metres, dollars and watts; unknown values are empty.
 
-        The first line names the price list, with what no public source gives of the things that are bought.
+        The first line names the price list, and its figures without a public source.
+
+        Args:
+            path: The file.
+            force: Overwrite a file of another kind.
 
         Raises:
             TopoloomError: As for :meth:`write_cables`.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topoloom import network
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Layout(network("mesh:2")).write_bill(f"{folder}/bill.csv")
+        ...     Path(f"{folder}/bill.csv").read_text().count("router with 2 ports")
+        1
         """
         text = StringIO(newline="")
         writer = csv.DictWriter(text, (*BILL_COLUMNS, PRICES_COLUMN), lineterminator="\n")
@@ -222,11 +265,19 @@ class Layout:
         """Draw the floor with its cabinets and cables, the lengths, and cost and power in parts.
 
         Args:
-            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            path: The file, which ends in ``.svg``, ``.png`` or ``.pdf``.
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: An ending that stands for no kind of picture.
+            TopoloomError: An ending of no kind of picture.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from topoloom import network
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Layout(network("mesh:2")).draw(f"{folder}/floor.svg")
+        ...     Path(f"{folder}/floor.svg").exists()
+        True
         """
         draw_layouts([self], path, force=force)
 

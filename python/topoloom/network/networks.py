@@ -71,8 +71,8 @@ class Network:
 
         Args:
             graph: The graph; the edges of a multigraph are parallel links.
-            p: Terminals on every router, instead of what the graph says; unless given, the graph's own, else 1.
-            label: What to call the graph in the network's spec; unless given, the name of the graph.
+            p: The number of terminals per router; unless given, that of the graph, else 1.
+            label: The name of the graph in the network's spec; unless given, its own name.
 
         Raises:
             TopoloomError: A graph without nodes, with a self-loop, or with an attribute that has no meaning.
@@ -85,7 +85,15 @@ class Network:
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[Hashable, Hashable]], p: int = 1, label: str = "given") -> Self:
-        """Return the network with the links that `edges` names, pairs of routers; a pair named twice has two links.
+        """Return the network with the given links between routers.
+
+        Args:
+            edges: Pairs of routers; a pair given twice has two links.
+            p: The number of terminals per router.
+            label: The name of the network in its spec.
+
+        Raises:
+            TopoloomError: A link from a router to itself, or no link at all.
 
         >>> Network.from_edges([(0, 1), (1, 2), (2, 0)]).facts()["links"]
         3
@@ -224,10 +232,16 @@ class Network:
         return Bound(about | built.bound(pattern) | best)
 
     def split_bound(self, traffic: str = "uniform") -> dict[str, float]:
-        """Return what minimal paths and Valiant's carry together under `traffic`, in the best shares.
+        """Return the throughput of minimal and Valiant's paths together under `traffic`, mixed in the best proportion.
 
         See :func:`topoloom.network.throughput.split_throughput`. Where Valiant's routing is not offered, such as on
-        trees that keep to up-down paths, it is what minimal paths carry.
+        trees that keep to up-down paths, it is the throughput of minimal paths.
+
+        Args:
+            traffic: The traffic pattern.
+
+        Returns:
+            Loads in flits per active terminal per cycle, by the keys of ``topoloom bound --json``.
 
         Raises:
             TopoloomError: A mistake in an argument, or a network that is too large.
@@ -241,6 +255,13 @@ class Network:
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
         """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.
+
+        Args:
+            routing: A routing or a role.
+            traffic: The traffic pattern.
+
+        Returns:
+            One tuple for each channel; loads are in flits per cycle, or fractions of the rate of the channel.
 
         Raises:
             TopoloomError: A mistake in an argument, or a routing whose decisions depend on congestion.
@@ -270,11 +291,18 @@ class Network:
         """Draw the network in a way that fits its structure: grid, groups, layers, levels, blocks.
 
         Args:
-            path: Where to; it ends in ``.svg``, ``.png`` or ``.pdf``.
+            path: The file, which ends in ``.svg``, ``.png`` or ``.pdf``.
             force: Overwrite a file of another kind.
 
         Raises:
-            TopoloomError: An ending that stands for no kind of picture, or too many links.
+            TopoloomError: An ending of no kind of picture, or too many links.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     Network("mesh:2x2").draw(f"{folder}/mesh.svg")
+        ...     Path(f"{folder}/mesh.svg").exists()
+        True
         """
         draw_networks([self.core], path, force=force)
 
@@ -297,7 +325,14 @@ class Network:
         return self._built(routing).route_lengths(seed)
 
     def routing(self, name: str) -> str:
-        """Return the routing that `name`, a role such as ``minimal`` or a routing, stands for here."""
+        """Return the name of the routing that a role selects on this network.
+
+        Args:
+            name: A role, such as ``minimal``; any other name is returned unchecked.
+
+        >>> Network("torus:4x4").routing("minimal")
+        'dor'
+        """
         return routing_on(self.core, name)
 
     def _built(self, name: str) -> _core.Routing:
@@ -356,6 +391,10 @@ class Network:
 
         That is the largest offered load, to 0.01, of which at least 98 % is accepted with a mean latency of at
         most 3 times that of an empty network. Arguments and errors are those of :meth:`simulate`.
+
+        >>> curve = Network("mesh:2x2").saturation(vcs=2, buffer=4)
+        >>> 0 < curve.saturation_load <= 1
+        True
         """
         simulator = Simulator(self.core, routing, traffic, make_options(options), precise=())
         run_plans([(simulator, search_plan(simulator.curve))])
@@ -390,10 +429,18 @@ class Network:
 
         With fewer `vcs` than it needs, VC classes share them, as in a simulation with ``unsafe=True``.
 
-        The keys are those of ``topoloom verify --json``.
+        Args:
+            routing: A routing or a role.
+            vcs: The number of VCs per channel; unless given, as many as the routing needs.
+
+        Returns:
+            The proof, by the keys of ``topoloom verify --json``.
 
         Raises:
             TopoloomError: A routing that is not offered here, or `vcs` that routers cannot have.
+
+        >>> Network("torus:4x4").verify()["deadlock_free"]
+        True
         """
         checked = make_options({"vcs": vcs}).vcs
         return Proof(self._built(routing).verify(checked) | source(self.core))
@@ -404,6 +451,9 @@ class Network:
         The keys of the sizes are ``destinations``, the entries of a table without a hierarchy; ``block``, the
         destinations behind an entry of its first level; ``tables``, their number; ``most_entries``, those of the
         largest table; ``entries``, those of all.
+
+        Args:
+            routing: A routing or a role.
 
         Raises:
             TopoloomError: A routing whose hops depend on more than input, traffic class and destination.
@@ -461,7 +511,11 @@ class Network:
         return self.core.routing_by_tables(ports, by_pair, destinations == "terminals").name
 
     def edges(self) -> list[tuple[int, int, int, int, str]]:
-        """Return the links between routers: router and port at either end, and the class; parallel links each."""
+        """Return the links between routers: router and port at either end, and the class; parallel links each.
+
+        >>> Network("mesh:2").edges()
+        [(0, 1, 1, 1, 'local')]
+        """
         return self.core.edges()
 
     def to_networkx(self) -> "nx.MultiGraph":
@@ -492,17 +546,23 @@ class Network:
         Args:
             path: The file.
             format: A format that ``topoloom list formats`` names; unless given, the one of the path's ending.
-            links: Latencies by class, written for links that have none of their own.
+            links: Latencies in cycles by class, written for links without their own.
             nodes: The names of terminals by id, for the formats of Slurm.
             force: Overwrite a file of another kind.
 
         Returns:
-            A sentence on what the format cannot hold, or nothing.
+            A sentence for each kind of data that the format cannot hold.
 
         Raises:
-            TopoloomError: An unknown format, or an ending of none; a file of another kind is there,
+            TopoloomError: An unknown format, or an ending of none; a file of another kind exists,
                 and `force` is not given; a study, or a store's file.
             OSError: A file that cannot be written.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     lost = Network("mesh:2x2").write(f"{folder}/mesh.graphml")
+        ...     network(f"file:{folder}/mesh.graphml").num_routers
+        4
         """
         path, name = Path(path), _core.format_of(str(path), format)
         beside = _beside(name)
@@ -520,7 +580,21 @@ class Network:
         nodes: Sequence[str] | None = None,
         beside: str | None = None,
     ) -> tuple[str, list[str]]:
-        """Return what :meth:`write` writes to its first file and returns; `beside` is the name of the second."""
+        """Return the text of the file that :meth:`write` writes, and the sentences that it returns.
+
+        Args:
+            format: A format that ``topoloom list formats`` names.
+            links: Latencies in cycles by class, written for links without their own.
+            nodes: The names of terminals by id, for the formats of Slurm.
+            beside: The name of the second file, for formats that have one.
+
+        Raises:
+            TopoloomError: An unknown format.
+
+        >>> text, lost = Network("mesh:2x2").text("graphml")
+        >>> text.count("<edge")
+        4
+        """
         latencies = None
         if links is not None:
             latencies = make_options({"links": links}).links.model_dump_json(by_alias=True)
@@ -547,7 +621,14 @@ def _whole(name: str, values: "npt.ArrayLike") -> "npt.NDArray[np.int64]":
 
 
 def network(spec: str, **keys: str | float | bool) -> Network:
-    """Return the network that `spec` describes; `keys` are added to the spec.
+    """Return the network that a spec describes.
+
+    Args:
+        spec: The network, as ``topoloom list topologies`` explains.
+        **keys: Keys that are added to the spec, with their values.
+
+    Raises:
+        TopoloomError: A spec that cannot be read, or a network that is too large.
 
     >>> network("hyperx:3x3", p=2)
     Network('hyperx:3x3,p=2')

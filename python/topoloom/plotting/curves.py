@@ -76,6 +76,14 @@ def plot(curves: ChartCurve | Iterable[ChartCurve], measure: Measure = "latency"
 
     Returns:
         A Plotly figure: ``figure.show()``, ``figure.write_html("curves.html")``.
+
+    Raises:
+        TopoloomError: The extra ``studies``, ``report`` or ``plot`` is missing.
+
+    >>> import topoloom
+    >>> curve = topoloom.network("mesh:2x2").simulate(load=[0.1, 0.2], warmup=10, measure=100)
+    >>> list(plot(curve, "accepted").data[-1].x)
+    [0.1, 0.2]
     """
     require("plotly")
     import plotly.graph_objects as go  # noqa: PLC0415 - loads slowly

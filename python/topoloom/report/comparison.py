@@ -37,6 +37,11 @@ class Comparison(Page):
         networks: The networks themselves, where the report is to draw them.
         study: The text of the study that asked for it, if one did.
         store: The name of the store that holds the results, if one does.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> len(found.to_dict()["networks"]), found.to_html()[:15]
+    (1, '<!doctype html>')
     """
 
     facts: Sequence[Mapping[str, Any]]
@@ -66,7 +71,7 @@ class Comparison(Page):
         return [price_list(name) for name in dict.fromkeys(own["prices"] for own in self.facts if "prices" in own)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``compare --json`` prints."""
+        """Return the output of ``compare --json``."""
         return {
             "version": _core.__version__,
             "command": list(self.command),

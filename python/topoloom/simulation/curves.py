@@ -58,6 +58,15 @@ class Curve:
             for pauses, and cannot offer 1 with small packets.
         note: What is to be known of how the routing runs on this network, if anything.
         units: What its cycles and loads stand for.
+
+    >>> import topoloom
+    >>> curve = topoloom.network("mesh:2x2").simulate(load=[0.1, 0.2], warmup=100, measure=20000)
+    >>> [(point.offered, curve.is_stable(point.offered)) for point in curve.sorted_points()]
+    [(0.1, True), (0.2, True)]
+    >>> curve.is_past_bound(0.2), len(curve.frame()), curve.plot("hops").data[-1].x
+    (False, 2, (0.1, 0.2))
+    >>> len(curve.to_dict()["points"]), curve.saturation_dict()["saturation_load"]
+    (2, None)
     """
 
     spec: str
@@ -92,10 +101,16 @@ class Curve:
         return min((load for load in self.points if load != ZERO_LOAD and not self.is_stable(load)), default=None)
 
     def is_stable(self, load: float) -> bool:
-        """Whether the point at `load` lies below saturation: what is offered arrives, and without much delay.
+        """Return whether the point at `load` lies below saturation: at least 98 % is accepted, without long delays.
 
-        A load past the bound is never stable. Where the latency of an empty network was not measured, the smallest one
-        of the curve stands for it.
+        A load past the bound is never stable. Where the latency of an empty network was not measured, the smallest
+        latency of the curve replaces it.
+
+        Args:
+            load: An offered load of a simulated point, in flits per active terminal per cycle.
+
+        Raises:
+            KeyError: No point was simulated at this load.
         """
         point, empty = self.points[load], self.zero_load_latency or self._least_latency
         if not point.has_answer or point.latency_cycles is None or empty is None:
@@ -107,10 +122,13 @@ class Curve:
         )
 
     def is_past_bound(self, load: float) -> bool:
-        """Whether no steady state carries `load`: queues grow without end, however little of that a simulation sees.
+        """Return whether no steady state carries `load`: queues grow without end, even if a simulation hides it.
 
         A simulation is finite: up to 1 / :data:`LEAST_ACCEPTED` of the bound, and further where few channels are
-        overloaded, it may measure all that a stable point asks for.
+        overloaded, it may meet all conditions of a stable point.
+
+        Args:
+            load: An offered load in flits per active terminal per cycle.
         """
         return self.bound is not None and load > self.bound.saturation_bound * (1 + 1e-9)
 
@@ -151,7 +169,14 @@ class Curve:
         return pd.DataFrame([about | point.model_dump() for point in self.sorted_points()])
 
     def plot(self, measure: Measure = "latency") -> "go.Figure":
-        """Return a chart of the curve with its confidence band; see :func:`topoloom.plot`."""
+        """Return a chart of the curve with its confidence band; see :func:`topoloom.plot`.
+
+        Args:
+            measure: ``latency``, ``accepted``, ``p99`` or ``hops``.
+
+        Raises:
+            TopoloomError: The extra with Plotly is missing.
+        """
         return plot(self, measure)
 
     def _repr_html_(self) -> str:
@@ -162,7 +187,7 @@ class Curve:
         return f"<b>{escape(title)}</b><br>{body}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``simulate --json`` prints."""
+        """Return the output of ``simulate --json``."""
         return {
             "spec": self.spec,
             **self.source,
@@ -177,7 +202,7 @@ class Curve:
         }
 
     def saturation_dict(self) -> dict[str, Any]:
-        """Return what ``saturation --json`` prints."""
+        """Return the output of ``saturation --json``."""
         summary = {
             "saturation_load": self.saturation_load,
             "saturation_bound": self.bound.saturation_bound if self.bound else None,

@@ -87,7 +87,17 @@ class Point(BaseModel):
     makespan_cycles: int | None = None
 
     def with_units(self, units: Units) -> "Point":
-        """Return the point with its latency in nanoseconds and its accepted load in GB/s, where `units` has these."""
+        """Return the point with its latency in nanoseconds and its accepted load in GB/s, where the units are known.
+
+        Args:
+            units: The nanoseconds of a cycle and the GB/s of load 1, where known.
+
+        >>> import topoloom
+        >>> curve = topoloom.network("mesh:2x2").simulate(load=0.1, warmup=10, measure=100)
+        >>> point = curve.points[0.1]
+        >>> point.with_units(curve.units) == point
+        True
+        """
         more: dict[str, float] = {}
         if units.cycle_ns is not None and self.latency_cycles is not None:
             more["latency_ns"] = self.latency_cycles * units.cycle_ns

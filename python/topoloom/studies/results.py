@@ -53,6 +53,24 @@ class Results:
     Attributes:
         rows: The rows, as :func:`topoloom.studies.parquet.row` makes them, in the order in which they were done.
         notes: Sentences on what is left out, and on what of the store is damaged.
+
+    >>> import tempfile
+    >>> from topoloom import Study, Sweep
+    >>> short = {"warmup": 10, "measure": 100}
+    >>> study = Study(name="small", sweep=[Sweep(networks=["mesh:2x2"], loads=[0.1, 0.2], options=short)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = study.run(f"{folder}/small.store")
+    ...     results.write(f"{folder}/rows.csv")
+    ...     Results.load(f"{folder}/small.store").differences(results).changed
+    []
+    >>> [row["load"] for row in results.ordered().rows], list(results.by_kind()), results.columns()[:2]
+    ([0.1, 0.2], ['simulate'], ['key', 'kind'])
+    >>> [row["load"] for row in results.where("load>0.1").rows], len(results.of([results.rows[0]["key"]]).rows)
+    ([0.2], 1)
+    >>> [curve.spec for curve in results.curves()], results.curves_with_options()[0][1]["measure"]
+    (['mesh:2x2'], 100)
+    >>> len(results.frame()), results.with_options()[0]["options.measure"], results.plot("accepted").data[-1].x
+    (2, 100, (0.1, 0.2))
     """
 
     rows: Sequence[Row]
@@ -60,10 +78,10 @@ class Results:
 
     @classmethod
     def load(cls, store: str | Path, *, superseded: bool = False) -> "Results":
-        """Read what a store holds.
+        """Read the results of a store.
 
         Args:
-            store: The store.
+            store: The folder of the store.
             superseded: Also return results of former contents of files that have changed since.
 
         Raises:
@@ -86,12 +104,16 @@ class Results:
         return len(self.rows)
 
     def of(self, keys: Iterable[str]) -> "Results":
-        """Return the results of these points, in this order."""
+        """Return the results of some points, in the given order; points without a result are left out.
+
+        Args:
+            keys: The keys of the points.
+        """
         rows = {row["key"]: row for row in self.rows}
         return Results([rows[key] for key in keys if key in rows], self.notes)
 
     def ordered(self) -> "Results":
-        """Return the rows in an order for people: by what they ask for, and ascending load and seed."""
+        """Return the rows in an order for people: by network, routing and so on, and ascending load and seed."""
 
         def place(row: Row) -> tuple[Any, ...]:
             names = (str(row[name]) for name in ("kind", "spec", "routing", "traffic"))
@@ -104,8 +126,8 @@ class Results:
         """Return the rows that meet all conditions.
 
         Args:
-            *conditions: Texts such as ``routing=min`` or ``load<=0.5``; columns as they are named in the store.
-            **equal: Columns with the value that they must have.
+            *conditions: Texts such as ``routing=min`` or ``load<=0.5``; columns have their names in the store.
+            **equal: Columns with their required value.
 
         Raises:
             TopoloomError: A condition that cannot be read, or a column that no row has.
@@ -123,7 +145,7 @@ class Results:
         return [curve for curve, _ in self.curves_with_options()]
 
     def curves_with_options(self) -> list[tuple[Curve, dict[str, Any]]]:
-        """Return the curves as :meth:`curves` does, each with its options of the engine, the first seed among them."""
+        """Return the curves as :meth:`curves` does, each with its options of the engine, including the first seed."""
         curves: dict[tuple[str, ...], Curve] = {}
         first: dict[tuple[str, ...], dict[str, Any]] = {}
         points: dict[tuple[str, ...], dict[float, list[Point]]] = {}
@@ -145,7 +167,14 @@ class Results:
         return [(curve, first[name]) for name, curve in curves.items()]
 
     def plot(self, measure: Measure = "latency") -> "go.Figure":
-        """Return a chart of all curves; see :func:`topoloom.plot`."""
+        """Return a chart of all curves; see :func:`topoloom.plot`.
+
+        Args:
+            measure: ``latency``, ``accepted``, ``p99`` or ``hops``.
+
+        Raises:
+            TopoloomError: The extra with Plotly is missing.
+        """
         return plot(self.curves(), measure)
 
     def _repr_html_(self) -> str:
@@ -181,8 +210,12 @@ class Results:
     def write(self, path: str | Path, *, force: bool = False) -> None:
         """Write the rows to a ``.csv`` or ``.parquet`` file.
 
+        Args:
+            path: The file.
+            force: Overwrite a file of another kind.
+
         Raises:
-            TopoloomError: Another ending; a file of another kind is there, and `force` is not given; a study, or a
+            TopoloomError: Another ending; a file of another kind exists, and `force` is not given; a study, or a
                 store's file.
         """
         path = Path(path)
@@ -198,7 +231,11 @@ class Results:
             raise TopoloomError(f"{path} ends in '{path.suffix}'; results are written to .csv or .parquet")
 
     def differences(self, other: "Results") -> "Differences":
-        """Compare with the results of another store, point by point."""
+        """Compare with the results of another store, point by point.
+
+        Args:
+            other: The results of the other store.
+        """
         mine = {row["key"]: row for row in self.rows}
         theirs = {row["key"]: row for row in other.rows}
         changed = {

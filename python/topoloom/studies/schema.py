@@ -18,6 +18,9 @@ Schema = dict[str, Any]
 def study_schema() -> Schema:
     """Return the JSON schema of study files; every key has a description."""
     schema: Schema = {"$schema": DIALECT} | Study.model_json_schema()
+    for table in (schema, *schema["$defs"].values()):
+        if "description" in table:  # a docstring, whose examples are for Python
+            table["description"] = table["description"].partition("\n\n>>> ")[0]
     sweep = schema["$defs"]["Sweep"]
     sweep.pop("required")  # the defaults may have it
     properties = sweep["properties"]

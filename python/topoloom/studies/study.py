@@ -141,7 +141,12 @@ Names = Annotated[list[str], BeforeValidator(_listed), Field(min_length=1)]
 
 
 class Sweep(BaseModel):
-    """Points of one kind: all combinations of the lists that are given, or some of them in step."""
+    """Points of one kind: all combinations of the lists that are given, or some of them in step.
+
+    >>> sweep = Sweep(networks=["mesh:2x2"], routings=["dor", "val"], loads=[0.1, 0.2])
+    >>> len(list(sweep.combinations())), sweep.count(), len(list(sweep.points()))
+    (2, 4, 4)
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -269,7 +274,7 @@ class Sweep(BaseModel):
         return options
 
     def combinations(self) -> Iterator[dict[str, Any]]:
-        """Return one value of every list, for each combination."""
+        """Yield one value of every list, for each combination."""
         lists = self._lists()
         together = list(zip(*(lists[name] for name in self.zip), strict=True)) if self.zip else [()]
         free = [name for name in lists if name not in self.zip]
@@ -278,7 +283,7 @@ class Sweep(BaseModel):
                 yield dict(zip([*free, *self.zip], [*values, *joined], strict=True))
 
     def count(self) -> int:
-        """Return how many points there are, repeated ones included, without making them."""
+        """Return the number of points, including repeated ones, without making them."""
         lists = self._lists()
         together = len(lists[self.zip[0]]) if self.zip else 1
         kind = MEASUREMENTS[self.kind]
@@ -286,7 +291,10 @@ class Sweep(BaseModel):
         return prod(len(values) for name, values in lists.items() if name not in self.zip) * together * loads
 
     def points(self, origin: str = "") -> Iterator[StudyPoint]:
-        """Return the points, each as many times as the lists give.
+        """Yield the points, each as many times as the lists give.
+
+        Args:
+            origin: The position of the sweep in its file, for messages.
 
         Raises:
             TopoloomError: A network, an option or a load that cannot be read.
@@ -334,10 +342,14 @@ class Sweep(BaseModel):
 class Study(BaseModel):
     """A study: a name, and sweeps.
 
-    Build it in Python, or read it with :meth:`read` or :meth:`parse`; :func:`topoloom.studies.run` runs it.
+    Build it in Python, or read it with :meth:`read` or :meth:`parse`; :meth:`run` runs it.
 
     >>> study = Study(name="sides", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:3x3"])])
     >>> [point.spec for point in study.points()]
+    ['mesh:2x2', 'mesh:3x3']
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [row["spec"] for row in study.run(f"{folder}/sides.store").rows]
     ['mesh:2x2', 'mesh:3x3']
     """
 
@@ -361,16 +373,28 @@ class Study(BaseModel):
 
     @classmethod
     def read(cls, path: str | Path, *, instead: Mapping[str, Any] | None = None) -> "Study":
-        """Read a study file; for `instead` see :meth:`parse`.
+        r"""Read a study file.
+
+        Args:
+            path: The file.
+            instead: Keys of sweeps that replace those in the file; see :meth:`parse`.
 
         Raises:
             TopoloomError: A mistake in it, with the line.
+
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder, "small.toml")
+        ...     _ = path.write_text("name = 'small'\nsweep = [{networks = ['mesh:2x2'], loads = 0.1}]")
+        ...     len(Study.read(path).points())
+        1
         """
         return cls.parse(read_text(path), name=str(path), instead=instead)
 
     @classmethod
     def parse(cls, text: str, *, name: str = "study", instead: Mapping[str, Any] | None = None) -> "Study":
-        """Read the text of a study file.
+        r"""Read the text of a study file.
 
         Args:
             text: The file's text.
@@ -380,6 +404,9 @@ class Study(BaseModel):
 
         Raises:
             TopoloomError: A mistake in it, with the line.
+
+        >>> Study.parse("name = 'small'\nsweep = [{networks = ['mesh:2x2'], loads = 0.1}]").name
+        'small'
         """
         values = parse_toml(name, text)
         found = places(text)

@@ -25,6 +25,14 @@ class Application:
 
     >>> Application("reduce", tasks=16).num_messages
     15
+
+    >>> import tempfile
+    >>> app = Application("allreduce:size=64", tasks=2)
+    >>> app.messages()["bytes"].tolist(), app.program(0), app.carried()[0]
+    ([64, 64], [('send', 0), ('receive', 1)], (True, [(0, 64)]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     app.write_goal(f"{folder}/allreduce.goal"), app.write_chakra(f"{folder}/traces")
+    ([], [])
     """
 
     def __init__(self, spec: str, tasks: int) -> None:
@@ -54,7 +62,7 @@ class Application:
         return self.core.notes
 
     def messages(self) -> "np.ndarray[Any, Any]":
-        """Return the messages, a structured array with the fields ``source``, ``target`` and ``bytes``."""
+        """Return the messages: an array, one row per message, with the fields ``source``, ``target`` and ``bytes``."""
         import numpy as np  # noqa: PLC0415 - needed by those who look at messages only
 
         table = np.empty(self.num_messages, [("source", np.uint32), ("target", np.uint32), ("bytes", np.uint64)])
@@ -78,37 +86,48 @@ class Application:
         return told
 
     def write_goal(self, path: str | Path, *, force: bool = False) -> list[str]:
-        """Write what the tasks do as a schedule in GOAL, which other simulators run.
+        """Write the tasks as a schedule in GOAL, which other simulators run.
 
         Computing is rounded to whole nanoseconds.
 
+        Args:
+            path: The file.
+            force: Overwrite a file of another kind.
+
         Returns:
-            What is lost in it, a sentence each.
+            A sentence for each kind of data that is lost.
 
         Raises:
-            TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is
+            TopoloomError: An application that repeats its messages; a file of another kind exists, and `force` is
                 not given.
         """
         return write_goal(self.core, path, force=force)
 
     def write_chakra(self, path: str | Path, *, force: bool = False) -> list[str]:
-        """Write what the tasks do as Chakra execution traces, one file for each task, which other simulators run.
+        """Write the tasks as Chakra execution traces, one file per task, which other simulators run.
 
         Args:
             path: A folder, or the file of task 0, as in ``step.0.et``.
             force: Overwrite files of other kinds.
 
         Returns:
-            What is lost in them, a sentence each.
+            A sentence for each kind of data that is lost.
 
         Raises:
-            TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is
+            TopoloomError: An application that repeats its messages; a file of another kind exists, and `force` is
                 not given.
         """
         return write_chakra(self.core, path, force=force)
 
     def program(self, task: int) -> list[tuple[str, float]]:
-        """Return what a task does: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``."""
+        """Return the operations of a task: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``.
+
+        Args:
+            task: The id of the task.
+
+        Raises:
+            TopoloomError: A task that the application does not have.
+        """
         if not 0 <= task < self.tasks:
             raise TopoloomError(f"task is {task}; {self.core.spec} has tasks 0 to {self.tasks - 1}")
         return [(what, value if what == "compute" else int(value)) for what, value in self.core.program(task)]

@@ -23,7 +23,7 @@ KEYS: dict[str, str] = dict(_core.flow_keys())
 
 
 class FlowResult(results.FlowResult):
-    """What came of a run of the flow engine.
+    """The result of a run of the flow engine.
 
     Attributes:
         routing: The routing that ran, resolved from its role.
@@ -72,12 +72,12 @@ def _pairs(sources: Ids, targets: Ids) -> tuple[npt.NDArray[np.uint32], npt.NDAr
 def rates(
     network: Network, sources: Ids, targets: Ids, *, routing: str = "minimal", flow: str = ""
 ) -> npt.NDArray[np.float64]:
-    """Return the rates, in bytes a second, of flows that are all under way.
+    """Return the rates of concurrent flows: an array of bytes per second, one per flow.
 
     Args:
         network: The network.
-        sources: The terminal that each flow comes from.
-        targets: The terminal that it leads to; a flow to its own terminal has an infinite rate.
+        sources: The id of the source terminal, one per flow.
+        targets: The id of the destination terminal, one per flow. A flow to its own terminal has an infinite rate.
         routing: A routing, or a role. An adaptive one spreads the flows over its paths: see the page on the flow model.
         flow: Options of the flow engine, such as ``model=share,injection=1``.
 
@@ -100,13 +100,13 @@ def run(
     routing: str = "minimal",
     flow: str = "",
 ) -> FlowRun:
-    """Run flows that all begin at the start, each of so many bytes.
+    """Run flows of given sizes that all begin at the start.
 
     Args:
         network: The network.
-        sources: The terminal that each flow comes from.
-        targets: The terminal that it leads to.
-        sizes: Its bytes.
+        sources: The id of the source terminal, one per flow.
+        targets: The id of the destination terminal, one per flow.
+        sizes: The bytes, one per flow.
         routing: A routing, or a role. An adaptive one spreads the flows over its paths: see the page on the flow model.
         flow: Options of the flow engine.
 

@@ -27,6 +27,16 @@ class Workloads(Page):
         baseline: The network that the others are compared with.
         command: The command that repeats it.
         finished: False if Ctrl-C ended it early.
+
+    >>> import tempfile
+    >>> import topoloom
+    >>> found = topoloom.workload(["mesh:2x2", "torus:4x1"], "reduce:size=1KiB")
+    >>> found.result("torus:4x1", "reduce:size=1KiB").tasks, found.relative("mesh:2x2", "reduce:size=1KiB")
+    (4, 1.0)
+    >>> len(found.to_dict()), len(found.frame()), len(found.plot().data), found.to_html()[:15]
+    (2, 2, 2, '<!doctype html>')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found.write_plot(f"{folder}/makespans.svg")
     """
 
     results: list[WorkloadResult]
@@ -45,11 +55,21 @@ class Workloads(Page):
         return list(dict.fromkeys(result.spec for result in self.results))
 
     def result(self, spec: str, app: str) -> WorkloadResult | None:
-        """Return the result of an application on a network, if there is one."""
+        """Return the result of an application on a network, if there is one.
+
+        Args:
+            spec: The network.
+            app: The application.
+        """
         return next((own for own in self.results if (own.spec, own.app) == (spec, app)), None)
 
     def relative(self, spec: str, app: str) -> float | None:
-        """Return the makespan in parts of that on the baseline; None if one of them is not known."""
+        """Return the ratio of the makespan to that on the baseline; None if one of them is not known.
+
+        Args:
+            spec: The network.
+            app: The application.
+        """
         own, base = self.result(spec, app), self.result(self.baseline, app)
         if own is None or base is None or own.makespan_s is None or not base.makespan_s:
             return None
@@ -74,7 +94,7 @@ class Workloads(Page):
         return impacts(self.results)
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Return what ``workload --json`` prints."""
+        """Return the output of ``workload --json``."""
         return [
             result.model_dump()
             | {
@@ -95,7 +115,7 @@ class Workloads(Page):
         return pd.DataFrame(self.to_dict())
 
     def plot(self) -> "go.Figure":
-        """Return a bar chart of all makespans, in parts of the baseline's."""
+        """Return a bar chart of all makespans, relative to the baseline."""
         require("plotly")
         import plotly.graph_objects as go  # noqa: PLC0415 - needed by those who draw only
 
@@ -111,8 +131,12 @@ class Workloads(Page):
     def write_plot(self, path: str | Path, *, force: bool = False) -> None:
         """Draw the bar chart of all makespans into an .svg or .png file; the same results give the same file.
 
+        Args:
+            path: The file, which ends in ``.svg`` or ``.png``.
+            force: Overwrite a file of another kind.
+
         Raises:
-            TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+            TopoloomError: A file of another kind exists, and `force` is not given; a study or a store's file.
         """
         write_makespans(self, Path(path), force=force)
 

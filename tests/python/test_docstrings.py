@@ -1,0 +1,134 @@
+"""Public functions have a summary line, their parameters with units and shapes, errors, and an example."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import topoloom
+from topoloom.design.answer import design
+from topoloom.network.families import Family
+from topoloom.network.networks import network
+from topoloom.workload.jobs import workload
+
+CALLED = {"network": network, "workload": workload, "design": design}
+"""Packages that can be called, and the functions that they call."""
+
+NUMBER = re.compile(r"(?:int|float)(?: \| None)?")
+UNIT = re.compile(
+    r"\b(?:seconds?|nanoseconds?|cycles?|flits?|bytes|metres|dollars|watts|hops|links|routers|terminals|tasks|ports|VCs?"
+    r"|number|share|fractions?|parts|ids?|seeds?|ratio|load|many|first)\b",
+    re.IGNORECASE,
+)
+"""What a description of a number has: its unit, or what it counts."""
+SHAPE = re.compile(r"\b(?:shape|one for each|one per|array of|columns|fields)\b")
+TEXT = re.compile(r"(?:str|Path)\b")
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any], str]]:
+    """Yield the name, the function and the class's docstring of every public function and method."""
+    things = {name: getattr(topoloom, name) for name in topoloom.__all__} | CALLED
+    things |= {f"flows.{name}": getattr(topoloom.flows, name) for name in ("run", "rates")}
+    for name, thing in things.items():
+        if inspect.isfunction(thing):
+            yield name, thing, ""
+        elif inspect.isclass(thing) and not issubclass(thing, BaseException):
+            for member, value in vars(thing).items():
+                function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+                if inspect.isfunction(function) and not member.startswith(("_", "model_")):
+                    yield f"{name}.{member}", function, inspect.getdoc(thing) or ""
+
+
+FUNCTIONS = {name: (function, of_class) for name, function, of_class in functions()}
+
+
+def kind_of(annotation: Any) -> str:
+    """Return an annotation as it is written."""
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def described(doc: str) -> dict[str, str]:
+    """Return the text of each parameter in the section of arguments."""
+    section = re.search(r"^Args:\n((?: .*\n?|\n(?= ))+)", doc, re.MULTILINE)
+    found = re.split(r"^ {4}\*{0,2}(\w+): ", section[1], flags=re.MULTILINE) if section else [""]
+    return dict(zip(found[1::2], found[2::2], strict=True))
+
+
+def lacking(function: Callable[..., Any], of_class: str = "") -> list[str]:
+    """Return what the docstring of a function lacks."""
+    doc = inspect.getdoc(function) or ""
+    arguments = described(doc)
+    signature = inspect.signature(function)
+    parameters = {
+        name: kind_of(it.annotation) for name, it in signature.parameters.items() if name not in {"self", "cls"}
+    }
+    elsewhere = re.search(r"[Aa]rguments (?:and errors )?are those of :\w+:`", doc)
+    lacks = [] if re.match(r".+[.;:](?:\n\n|\Z|\n)", doc) else ["summary line"]
+    if not elsewhere:
+        lacks += [f"parameter {name}" for name in parameters if name not in arguments]
+    for name, text in arguments.items():
+        kind = parameters.get(name, "")
+        if "ndarray" in kind and not SHAPE.search(text):
+            lacks.append(f"shape of {name}")
+        elif NUMBER.fullmatch(kind) and not UNIT.search(text):
+            lacks.append(f"unit of {name}")
+    may_be_none = kind_of(signature.return_annotation).endswith(" | None")  # what is not found is None
+    takes_names = not may_be_none and any(TEXT.match(kind) for kind in parameters.values())
+    raises = "raise " in inspect.getsource(function) or takes_names
+    if raises and not re.search(r"^Raises:|rrors are those of :\w+:`|unchecked", doc, re.MULTILINE):
+        lacks.append("errors")
+    if NUMBER.fullmatch(kind_of(signature.return_annotation)) and not UNIT.search(doc):
+        lacks.append("unit of the result")
+    if ">>> " not in doc and f".{function.__name__}(" not in "".join(
+        re.findall(r"^ *(?:>>>|\.\.\.) .*", of_class, re.MULTILINE)
+    ):
+        lacks.append("example")
+    return lacks
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_docstring_of(name):
+    assert not lacking(*FUNCTIONS[name])
+
+
+def test_families_have_a_source_and_classes_a_docstring():
+    for name in topoloom.__all__:
+        thing = getattr(topoloom, name)
+        assert name == "__version__" or inspect.getdoc(thing), name
+        assert not isinstance(thing, Family) or "Source:" in thing.__doc__
+
+
+def bare(path: str, seconds: float) -> float:
+    return seconds if path else 0.0
+
+
+def whole(path: str, seconds: float) -> float:
+    """Return the seconds.
+
+    Args:
+        path: The file.
+        seconds: The seconds.
+
+    Raises:
+        ValueError: No file.
+
+    >>> whole("a", 1.0)
+    1.0
+    """
+    if not path:
+        raise ValueError(path)
+    return seconds
+
+
+def test_what_is_missing_is_found():
+    assert not lacking(whole)
+    assert lacking(bare) == [
+        "summary line",
+        "parameter path",
+        "parameter seconds",
+        "errors",
+        "unit of the result",
+        "example",
+    ]
