@@ -8,6 +8,7 @@ import pytest
 
 import topoloom
 from topoloom import TopoloomError, candidates, network
+from topoloom.design import windows
 from topoloom.design.criteria import Criterion, Value, beats, dominates
 from topoloom.design.question import amount, make_question
 from topoloom.design.rounds import ALIKE
@@ -270,6 +271,27 @@ def test_more_than_can_be_built_is_thinned_out():
     assert len(kept) + sum(dropped.values()) == len(found)
     assert {own.family for own in kept} == {own.family for own in found}
     assert len(kept) < len(found)
+
+
+def test_all_routers_in_pairs_are_one_network_whatever_the_family():
+    """A HyperX of one dimension, a dragonfly of routers and a Galaxyfly of one supernode: a HyperX is built."""
+    question = make_question({"terminals": (12, 12), "radix": 6, "families": "dragonfly,galaxyfly,hyperx"})
+    dropped = Counter()
+    kept = {own.spec for own in in_doubt(list(candidates(terminals=(12, 12), radix=6)), question, dropped)}
+    assert "hyperx:4,p=3" in kept
+    assert not kept & {"galaxyfly:n=1,q=1,a=4,p=3", "dragonfly:a=1,h=3,p=3"}
+    assert dropped["joins every pair of routers, as a network of another family does"] >= 2
+
+
+def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
+    monkeypatch.setattr(windows, "_WINDOWS", ((MOST_FLITS, ()),))
+    answer = topoloom.design(**ASKED | {"families": "hyperx"}, finalists=1)
+    for own in answer.outcome.front:
+        value = own.values["saturation.uniform"]
+        assert value.known == "bound"
+        assert value.value <= value.high == own.most["uniform"]
+    assert not any(kind == "saturation" for kind, _ in answer.finalists[0].details)
+    assert "are not simulated flit by flit" in answer.to_html()
 
 
 @pytest.mark.parametrize(
