@@ -30,6 +30,8 @@ TEXT = re.compile(r"(?:str|Path)\b")
 def functions() -> Iterator[tuple[str, Callable[..., Any], str]]:
     """Yield the name, the function and the class's docstring of every public function and method."""
     things = {name: getattr(topoloom, name) for name in topoloom.__all__} | CALLED
+    for package in (topoloom.studies, topoloom.papers, topoloom.plotting):
+        things |= {name: getattr(package, name) for name in package.__all__}
     things |= {f"flows.{name}": getattr(topoloom.flows, name) for name in ("run", "rates")}
     for name, thing in things.items():
         if inspect.isfunction(thing):
@@ -38,7 +40,10 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], str]]:
             for member, value in vars(thing).items():
                 function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
                 if inspect.isfunction(function) and not member.startswith(("_", "model_")):
-                    yield f"{name}.{member}", function, inspect.getdoc(thing) or ""
+                    of_class = inspect.getdoc(thing) or ""
+                    if getattr(thing, "_is_protocol", False):  # the classes that implement it have examples
+                        of_class = f">>> it.{member}()"
+                    yield f"{name}.{member}", function, of_class
 
 
 FUNCTIONS = {name: (function, of_class) for name, function, of_class in functions()}

@@ -46,7 +46,11 @@ def folder() -> Path:
 
 
 def names() -> list[str]:
-    """Return the names of the papers."""
+    """Return the names of the papers.
+
+    >>> "flex" in names()
+    True
+    """
     return sorted(path.parent.name for path in folder().glob(f"*/{FILE}"))
 
 
@@ -257,7 +261,14 @@ class Comparison(_Part):
 
 
 class Paper(_Part):
-    """A paper; see docs/reproduce.md for every key."""
+    """A paper; see docs/reproduce.md for every key.
+
+    >>> paper = Paper.named("hardware")
+    >>> Paper.read(paper.folder).name
+    'hardware'
+    >>> [id for id, claim, it in paper.claims(paper.item[0])][0]
+    'median-from-32-kib'
+    """
 
     title: str
     citation: str
@@ -296,10 +307,13 @@ class Paper(_Part):
 
     @classmethod
     def named(cls, name: str) -> "Paper":
-        """Return the paper of this name.
+        """Return the paper of a name.
+
+        Args:
+            name: A name of :func:`names`.
 
         Raises:
-            TopoloomError: There is none, or there is a mistake in it.
+            TopoloomError: An unknown name, or a mistake in the paper's data.
         """
         if name not in names():
             raise TopoloomError(unknown("paper", name, names()))
@@ -308,6 +322,9 @@ class Paper(_Part):
     @classmethod
     def read(cls, path: Path) -> "Paper":
         """Read the paper in a folder.
+
+        Args:
+            path: The folder.
 
         Raises:
             TopoloomError: A mistake in it, with the line.
@@ -330,7 +347,11 @@ class Paper(_Part):
         return paper
 
     def claims(self, item: Item) -> Iterator[tuple[str, Claim, Any]]:
-        """Return the claims of an item, each with its id and its `it`."""
+        """Yield the claims of an item, each with its id and its `it`.
+
+        Args:
+            item: An item of this paper.
+        """
         for claim in item.claim:
             for name, it in (claim.ids or {claim.id: None}).items():
                 yield name, claim, it

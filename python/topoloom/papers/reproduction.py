@@ -42,22 +42,25 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of a claim.
+    """The judgement on a claim.
 
     Attributes:
         id: Its name.
         item: The table, figure or part of the text that it belongs to.
-        says: What is claimed.
-        published: What the paper has.
-        measured: What came out: a value, or values by name; None where nothing was measured.
+        says: The statement.
+        published: The paper's value.
+        measured: The measured value, or values by name; None where nothing was measured.
         verdict: The verdict; None where results are missing.
         note: Further remarks; why nothing was measured.
-        how: How published.csv says that the row was recomputed.
+        how: The method by which published.csv recomputed the row.
         recomputed: The value from the paper's own definitions, where published.csv has one.
-        unit: The unit of what was measured.
-        whose: Whose statement it is.
-        reading: The reading of the paper under which the verdict stands.
-        evidence: The results that it rests on.
+        unit: The unit of the measured value.
+        whose: The author of the statement.
+        reading: The reading of the paper under which the verdict holds.
+        evidence: The underlying results.
+
+    >>> Judgement("links", "Table 2", "36 links", "36", 36, "reproduced", note="").to_dict()["verdict"]
+    'reproduced'
     """
 
     id: str
@@ -80,7 +83,7 @@ class Judgement:
         return self.verdict or NOT_MEASURED
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``reproduce --json`` prints of it."""
+        """Return the entry of ``reproduce --json``."""
         return {
             "id": self.id,
             "item": self.says,
@@ -122,18 +125,28 @@ class ItemResult:
 
 @dataclass
 class Reproduction:
-    """A paper's tables, figures and claims with what was measured.
+    """A paper's tables, figures and claims with the measured values.
 
     Attributes:
         paper: The paper.
         quick: Whether the coarse version was run.
-        items: What came out of each item that was asked for.
-        progress: How the run of the points ended.
+        items: The results of each requested item.
+        progress: The end of the run of the points.
         studies: The studies, as they were run.
         rows: The results of their points.
         others: Results in the store that belong to other versions of the models, by version; they are not used.
         command: The command that repeats it.
         store: The name of the store.
+
+    >>> import tempfile
+    >>> from topoloom.papers import Paper, Plan
+    >>> plan = Plan(Paper.named("hardware"), only=["limits"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = plan.run(Path(folder, "results.store"))
+    >>> sum(found.counts().values()) == len(found.claims), len(found.totals()), len(found.to_dict()["claims"]) > 0
+    (True, 1, True)
+    >>> found.to_html()[:15]
+    '<!doctype html>'
     """
 
     paper: Paper
@@ -152,16 +165,20 @@ class Reproduction:
         return [claim for item in self.items for claim in item.claims]
 
     def counts(self, whose: Whose | None = None) -> dict[str, int]:
-        """Return how many claims have each verdict, those without any last; of all claims unless `whose` is given."""
+        """Return the number of claims by verdict, those without any last.
+
+        Args:
+            whose: The author of the counted claims; all claims unless given.
+        """
         counts = Counter(claim.state for claim in self.claims if whose in (None, claim.whose))
         return {name: counts[name] for name in (*VERDICTS, NOT_MEASURED) if counts[name]}
 
     def totals(self) -> dict[Whose, dict[str, int]]:
-        """Return the counts of the paper's claims, and apart from them those of ours and of constants."""
+        """Return the counts of the paper's claims, of our additions and of constants."""
         return {whose: counts for whose in WHOSE if (counts := self.counts(whose))}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``reproduce --json`` prints; claims without a verdict are listed apart."""
+        """Return the output of ``reproduce --json``; claims without a verdict are listed separately."""
         return {
             "paper": self.paper.name,
             "version": _core.__version__,
@@ -191,15 +208,22 @@ def _processor_s(row: Row) -> float:
 
 
 class Plan:
-    """What is to be done for a paper, before anything runs.
+    """The work for a paper, before anything runs.
 
     Args:
         paper: The paper.
-        only: The items that are asked for; all unless given.
-        quick: Whether the coarse version is asked for.
+        only: The requested items; all unless given.
+        quick: Whether the coarse version is requested.
 
     Raises:
-        TopoloomError: An item that there is not, a mistake in a study, or a formula that asks for what no study has.
+        TopoloomError: An unknown item, a mistake in a study, or a formula that needs a point of no study.
+
+    >>> import tempfile
+    >>> from topoloom.papers import Paper
+    >>> plan = Plan(Paper.named("hardware"), only=["limits"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     plan.seconds({}), plan.run(Path(folder, "results.store")).paper.name
+    (0, 'hardware')
     """
 
     def __init__(self, paper: Paper, only: Sequence[str] = (), *, quick: bool = False) -> None:
@@ -248,15 +272,27 @@ class Plan:
         return studies
 
     def seconds(self, states: Mapping[str, str]) -> float:
-        """Return about how long the points that are not done take one processor, as the paper's data note it."""
+        """Return the approximate seconds of processor time of the missing points, from the paper's data.
+
+        Args:
+            states: The states of points by key, as :meth:`topoloom.studies.Ledger.states` returns them.
+        """
         return sum(self._seconds[point.key] for point in self.points if point.among(states) != "done")
 
     def run(
         self, store: Path, *, executor: Executor | None = None, on_progress: OnProgress | None = None
     ) -> Reproduction:
-        """Run what the store lacks, and judge the claims.
+        """Run the missing points, and judge the claims.
 
-        After Ctrl-C the reproduction's ``progress`` is not ``finished``; claims whose results are there are judged.
+        After Ctrl-C the reproduction's ``progress`` is not ``finished``; claims whose results exist are judged.
+
+        Args:
+            store: The folder of the results.
+            executor: The executor of points; the processors of this machine unless given.
+            on_progress: Called at every change.
+
+        Raises:
+            TopoloomError: A point that cannot be run, or a full disk.
         """
         with Ledger(store) as ledger:
             progress = run_points(

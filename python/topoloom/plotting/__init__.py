@@ -30,7 +30,21 @@ __all__ = [
 
 
 def draw_networks(networks: Sequence[_core.Network], path: str | Path, *, force: bool = False) -> None:
-    """Draw networks side by side; see :func:`topoloom.plotting.networks.draw_networks`."""
+    """Draw networks side by side, each in a way that fits its structure.
+
+    Args:
+        networks: The networks, ``Network.core`` of each.
+        path: The file, which ends in ``.svg``, ``.png`` or ``.pdf``.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: An ending of no kind of picture, or a network of too many links.
+
+    >>> import tempfile
+    >>> import topoloom
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     draw_networks([topoloom.network("mesh:2x2").core], f"{folder}/mesh.svg")
+    """
     require(*DRAWING)
     from topoloom.plotting import networks as pictures  # noqa: PLC0415
 
@@ -38,7 +52,21 @@ def draw_networks(networks: Sequence[_core.Network], path: str | Path, *, force:
 
 
 def draw_layouts(layouts: "Sequence[FloorPlan]", path: str | Path, *, force: bool = False) -> None:
-    """Draw floors, one below the other; see :func:`topoloom.plotting.floors.draw_layouts`."""
+    """Draw floors, one below the other: the plan, the lengths of cables, cost and power in parts.
+
+    Args:
+        layouts: The layouts.
+        path: The file, which ends in ``.svg``, ``.png`` or ``.pdf``.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: An ending of no kind of picture.
+
+    >>> import tempfile
+    >>> import topoloom
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     draw_layouts([topoloom.network("mesh:2x2").layout()], f"{folder}/floor.svg")
+    """
     require(*DRAWING)
     from topoloom.plotting import floors as pictures  # noqa: PLC0415
 
@@ -46,7 +74,15 @@ def draw_layouts(layouts: "Sequence[FloorPlan]", path: str | Path, *, force: boo
 
 
 def floor_svg(layout: "FloorPlan") -> bytes:
-    """Return the drawing of one floor; see :func:`topoloom.plotting.floors.floor_svg`."""
+    """Return the drawing of one floor as an SVG.
+
+    Args:
+        layout: The layout.
+
+    >>> import topoloom
+    >>> b"<svg" in floor_svg(topoloom.network("mesh:2x2").layout())
+    True
+    """
     require(*DRAWING)
     from topoloom.plotting import floors as pictures  # noqa: PLC0415
 
@@ -54,7 +90,24 @@ def floor_svg(layout: "FloorPlan") -> bytes:
 
 
 def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool = False) -> None:
-    """Draw what failures leave of networks; see :func:`topoloom.plotting.faults.write_faults`."""
+    """Draw the results of :meth:`topoloom.Network.faults` for several networks, against the failed fraction.
+
+    Bands are 95 % intervals. The same results give the same file.
+
+    Args:
+        results: The results, one for each network.
+        path: The file, which ends in ``.svg`` or ``.png``.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: An ending of no format.
+
+    >>> import tempfile
+    >>> import topoloom
+    >>> found = topoloom.network("mesh:3x3").faults(trials=2, fractions=[0.1, 0.2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_faults([found], Path(folder, "faults.svg"))
+    """
     require(*DRAWING)
     from topoloom.plotting import faults as pictures  # noqa: PLC0415
 
@@ -62,7 +115,22 @@ def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool =
 
 
 def write_makespans(found: "Makespans", path: Path, *, force: bool = False) -> None:
-    """Draw makespans as bars; see :func:`topoloom.plotting.makespans.write_makespans`."""
+    """Draw makespans as bars, relative to the baseline. The same results give the same file.
+
+    Args:
+        found: The results, such as :class:`topoloom.Workloads`.
+        path: The file, which ends in ``.svg`` or ``.png``.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: An ending of no format.
+
+    >>> import tempfile
+    >>> import topoloom
+    >>> found = topoloom.workload("mesh:2x2", "reduce:size=1KiB")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_makespans(found, Path(folder, "makespans.svg"))
+    """
     require(*DRAWING)
     from topoloom.plotting import makespans as pictures  # noqa: PLC0415
 

@@ -66,10 +66,16 @@ def save(figure: "Figure", path: Path, *, force: bool = False) -> None:
 
 
 def check_plot(path: Path) -> None:
-    """Reject a plot's file whose ending names no format.
+    """Reject the path of a plot whose ending names no format.
+
+    Args:
+        path: The file.
 
     Raises:
         TopoloomError: An ending other than those of :data:`PLOTS`.
+
+    >>> from pathlib import Path
+    >>> check_plot(Path("curves.svg"))
     """
     if path.suffix.lower() not in PLOTS:
         raise TopoloomError(f"--plot is '{path}'; its name must end in {' or '.join(PLOTS)}")

@@ -31,9 +31,9 @@ END_S = 5.0
 
 
 class Executor(Protocol):
-    """What runs points.
+    """Runs points; a protocol, which :class:`LocalExecutor` and those of :mod:`topoloom.studies.clusters` implement.
 
-    A study is run within ``with executor:``; leaving it abandons what is still under way.
+    A study is run within ``with executor:``; leaving it abandons unfinished points.
     """
 
     @property
@@ -41,10 +41,18 @@ class Executor(Protocol):
         """So many points may be under way or waiting here at a time; it may change from call to call."""
 
     def submit(self, point: StudyPoint) -> None:
-        """Take a point over. Does not wait."""
+        """Accept a point without waiting.
+
+        Args:
+            point: The point to run.
+        """
 
     def collect(self, timeout_s: float) -> list[Outcome]:
-        """Return what has been done since the last call; waits up to `timeout_s` seconds if there is nothing."""
+        """Return the outcomes since the last call; if there are none, wait for the first.
+
+        Args:
+            timeout_s: The longest wait in seconds.
+        """
 
     def __enter__(self) -> "Executor": ...
 
@@ -63,10 +71,17 @@ class _Worker:
 class LocalExecutor:
     """Runs points in processes of this machine.
 
-    A process that dies takes one point with it; it is replaced, and the points that waited in it go to another.
+    A process that dies loses one point; it is replaced, and its waiting points go to another.
 
     Args:
         workers: The number of processes; unless given, as many as keep the processors busy with the threads of points.
+
+    >>> from topoloom import Study, Sweep
+    >>> point = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()[0]
+    >>> with LocalExecutor(1) as executor:
+    ...     executor.submit(point)
+    ...     executor.collect(60.0)[0].key == point.key
+    True
     """
 
     AHEAD = 3
@@ -115,13 +130,21 @@ class LocalExecutor:
         self._workers = []
 
     def submit(self, point: StudyPoint) -> None:
-        """Give `point` to the worker with the fewest; the first points of all workers are taken in order."""
+        """Give a point to the worker with the fewest; the first points of all workers are taken in order.
+
+        Args:
+            point: The point to run.
+        """
         self._waiting.append(point)
         self._threads = max(self._threads, point.options.get("threads", 1))
         self._feed()
 
     def collect(self, timeout_s: float) -> list[Outcome]:
-        """Return what workers have sent, and replace those that died."""
+        """Return the outcomes of workers, and replace workers that died.
+
+        Args:
+            timeout_s: The longest wait in seconds if there is no outcome.
+        """
         outcomes, self._lost = self._lost, []
         until = time.monotonic() + (0 if outcomes else timeout_s)
         while (left := until - time.monotonic()) > 0 or not outcomes:

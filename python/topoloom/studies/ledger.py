@@ -108,19 +108,35 @@ class Outcome:
 
 
 class Ledger:
-    """A store of results, open.
+    """An open store of results.
 
-    What of a store is damaged or lost is left out and reported. A run repairs the store, and runs again what is lost.
+    Damaged or lost parts of a store are left out and reported. A run repairs the store, and runs lost points again.
 
     Args:
-        folder: The store; made if it is not there.
-        create: Whether a store that is not there is made, and a damaged one mended; otherwise it is only read.
+        folder: The store; created if it does not exist.
+        create: Whether a missing store is created, and a damaged one repaired; otherwise it is only read.
 
     Attributes:
-        notes: Sentences on what is damaged, and what becomes of it.
+        notes: Sentences on damaged parts, and their repair.
 
     Raises:
         TopoloomError: A store of a later version, a folder that is no store, or a file in its place.
+
+    >>> import tempfile
+    >>> from topoloom.studies import LocalExecutor, Study, Sweep, run_points
+    >>> points = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "one.store")) as ledger:
+    ...     _ = run_points(points, ledger, LocalExecutor(1), name="one")
+    ...     ledger.begin("one")
+    ...     ledger.note_contents(points)
+    ...     ledger.pack()
+    ...     print(ledger.states() == {points[0].key: "done"}, ledger.failures(), ledger.contents())
+    ...     print([row["spec"] for row in ledger.rows()], [point.spec for point, seconds in ledger.durations()])
+    ...     print(ledger.exchange([], points), ledger.adopt([]))
+    ...     ledger.close()
+    True {} {}
+    ['mesh:2x2'] ['mesh:2x2']
+    [] 0
     """
 
     def __init__(self, folder: Path, *, create: bool = True) -> None:
@@ -283,7 +299,14 @@ class Ledger:
     # ---- a run --------------------------------------------------------------------------------------------------
 
     def begin(self, study: str) -> None:
-        """Begin a run, in whose name points are claimed, unless one has begun."""
+        """Begin a run that claims points, unless one has begun.
+
+        Args:
+            study: The name of the study.
+
+        Raises:
+            TopoloomError: The store cannot be written.
+        """
         if self._run is not None:
             return
         with self._transaction():
@@ -294,17 +317,17 @@ class Ledger:
             self._run = cursor.lastrowid
 
     def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
-        """Store what was done and claim what is wanted, in one transaction.
+        """Store finished points and claim further ones, in one transaction.
 
         Args:
-            outcomes: What became of points that this run claimed.
+            outcomes: The outcomes of points that this run claimed.
             wanted: Points that this run would do next.
 
         Returns:
-            Those of `wanted` that this run may do now. The others are done, or another run is at them.
+            Those of `wanted` that this run may do now. The others are done, or claimed by another run.
 
         Raises:
-            TopoloomError: The disk is full; what was stored before is intact.
+            TopoloomError: The disk is full; earlier results are intact.
         """
         with self._transaction():
             self._db.execute("UPDATE runs SET heard = ? WHERE id = ?", (time.time(), self._run))
@@ -337,13 +360,13 @@ class Ledger:
             ]
 
     def adopt(self, entries: Sequence[Mapping[str, Any]]) -> int:
-        """Store results that others wrote down elsewhere, for the points that are not done here, once a run has begun.
+        """Store results that others recorded elsewhere, for points without a result here, once a run has begun.
 
         Args:
-            entries: What :class:`topoloom.studies.job_array.Journal` writes.
+            entries: The records of :class:`topoloom.studies.job_array.Journal`.
 
         Returns:
-            How many results are new.
+            The number of new results.
         """
         with self._transaction():
             return sum(
@@ -394,7 +417,7 @@ class Ledger:
         return states
 
     def durations(self) -> list[tuple[StudyPoint, float]]:
-        """Return points that are done with how long they took, in seconds; a sample of the latest thousand."""
+        """Return finished points with their durations in seconds; a sample of the latest thousand."""
         rows = self._db.execute(
             "SELECT point, wall_s FROM points WHERE state = 'done' ORDER BY finished DESC LIMIT 1000"
         ).fetchall()
@@ -405,11 +428,15 @@ class Ledger:
         return found
 
     def failures(self) -> dict[str, str]:
-        """Return why points failed, by their keys."""
+        """Return the reasons of failed points, by their keys."""
         return dict(self._db.execute("SELECT key, error FROM points WHERE state = 'failed'").fetchall())
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep the present contents of the files of points, which distinguish results of former contents."""
+        """Store the present contents of the files of points, which distinguish results of former contents.
+
+        Args:
+            points: The points.
+        """
         files = {path: found for point in points for path, found in point.contents.items() if found is not None}
         if files:
             seen = now()
@@ -420,14 +447,14 @@ class Ledger:
                 )
 
     def contents(self) -> dict[str, str]:
-        """Return the SHA-256 that each file had when a run looked last."""
+        """Return the SHA-256 of each file when a run last read it."""
         known = self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'contents'").fetchone()
         return dict(self._db.execute("SELECT path, sha256 FROM contents").fetchall()) if known else {}
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return everything that is done, one row per point, as :func:`topoloom.studies.parquet.row` makes them.
+        """Return all results, one row per point, as :func:`topoloom.studies.parquet.row` makes them.
 
-        What does not read is left out, and noted.
+        Unreadable results are left out, and noted.
         """
         for attempt in range(ATTEMPTS):
             # Another run may merge a part into a new one while it is looked for.
@@ -483,7 +510,14 @@ class Ledger:
     # ---- parts --------------------------------------------------------------------------------------------------
 
     def pack(self, *, least: int = 1) -> None:
-        """Move results from SQLite into a Parquet part, if there are at least `least`, and merge small parts."""
+        """Move results from SQLite into a Parquet part, and merge small parts.
+
+        Args:
+            least: The smallest number of results that are moved.
+
+        Raises:
+            TopoloomError: The disk is full.
+        """
         if self._loose is None:
             # It reads every result: too slow to ask often.
             (self._loose,) = self._db.execute("SELECT count(*) FROM points WHERE result IS NOT NULL").fetchone()

@@ -37,14 +37,21 @@ class StudyPoint:
     """One unit of work.
 
     Attributes:
-        kind: What is asked, a name of :data:`topoloom.studies.measurements.MEASUREMENTS`.
+        kind: The kind, a name of :data:`topoloom.studies.measurements.MEASUREMENTS`.
         spec: The network.
         routing: The routing, resolved from its role; empty where the kind needs none.
         traffic: The traffic pattern, or the application; empty where the kind needs none.
         load: Offered load in flits per active terminal per cycle; None where the kind chooses its own.
-        settings: What else the kind takes: the engine's options, the loads of a curve.
-        origin: The study file and its line that ask for the point; no part of the key.
-        role: The routing as it was asked for; no part of the key.
+        settings: Further inputs of the kind: the engine's options, the loads of a curve.
+        origin: The study file and the line of the point; no part of the key.
+        role: The requested role or routing; no part of the key.
+
+    >>> from topoloom import Study, Sweep
+    >>> point = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()[0]
+    >>> point.label(), StudyPoint.from_json(point.to_json()) == point, point.changed_files()
+    ('facts mesh:2x2', True, [])
+    >>> point.key_of(lambda path: None) == point.key, point.among({point.key: "done"})
+    (True, 'done')
     """
 
     kind: str
@@ -90,7 +97,11 @@ class StudyPoint:
         return self.key, self.key_of(self.contents.get, as_written=True)
 
     def among(self, known: Mapping[str, Known]) -> Known | None:
-        """Return what is known of the point by either of its keys; None if nothing is."""
+        """Return the value of the point by either of its keys; None if there is none.
+
+        Args:
+            known: Values by keys of points.
+        """
         return next((known[key] for key in self.keys if key in known), None)
 
     @cached_property
@@ -104,12 +115,12 @@ class StudyPoint:
     def key_of(
         self, content: Callable[[str], str | None], model_version: int | None = None, *, as_written: bool = False
     ) -> str:
-        """Return the key that the point has where its files hold something else, or of another version of the models.
+        """Return the key of the point for other contents of its files, or for another version of the models.
 
         Args:
             content: Returns the SHA-256 of a file's contents; None where there is no file.
-            model_version: The version of the models; that of this program unless given.
-            as_written: Whether names count as they are written, as earlier versions had it.
+            model_version: The number of the models' version; that of this program unless given.
+            as_written: Whether names count as they are written, as in earlier versions.
         """
         settings = dict(self.settings)
         if "options" in settings:
@@ -136,7 +147,7 @@ class StudyPoint:
         return {path: digest(path) for path in self.files}
 
     def changed_files(self) -> list[str]:
-        """Return the files that hold something else than what the key stands for."""
+        """Return the files whose contents differ from those of the key."""
         return [path for path, known in self.contents.items() if digest(path) != known]
 
     @property
@@ -152,7 +163,7 @@ class StudyPoint:
         return " ".join(part for part in (self.kind, self.spec, self.routing, self.traffic, load, seed) if part)
 
     def to_json(self, contents: Mapping[str, str | None] | None = None) -> str:
-        """Return what :meth:`from_json` reads.
+        """Return the text that :meth:`from_json` reads.
 
         Args:
             contents: The SHA-256 of each file that the point read; :attr:`contents` unless given.
@@ -172,6 +183,9 @@ class StudyPoint:
     @classmethod
     def from_json(cls, text: str) -> "StudyPoint":
         """Return the point that :meth:`to_json` wrote, with the files that are here.
+
+        Args:
+            text: The JSON of the point.
 
         Raises:
             ValueError: The text is no point.

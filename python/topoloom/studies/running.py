@@ -144,18 +144,26 @@ def run_points(
 
     Args:
         points: The points of the study, each once.
-        ledger: Where results are kept.
-        executor: Where points are run; it is entered and left here.
+        ledger: The store of results.
+        executor: The executor of points; it is entered and left here.
         name: The name of the study, for the ledger's record.
         keep_going: Skip points that cannot be run instead of rejecting the study.
-        on_progress: Called in this thread whenever something has changed, and at least every few tenths of a second.
-        noted: About how many seconds points take, by their keys, where that is known.
+        on_progress: Called in this thread at every change, and at least every few tenths of a second.
+        noted: Approximate seconds of points, by their keys, where known.
 
     Returns:
-        How it ended. After Ctrl-C it is not ``finished``; what was done is stored.
+        The progress at the end. After Ctrl-C it is not ``finished``; completed points are stored.
 
     Raises:
-        TopoloomError: A point that cannot be run, before anything is; or a full disk.
+        TopoloomError: A point that cannot be run, before any point runs; or a full disk.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topoloom.studies import Ledger, LocalExecutor, Study, Sweep
+    >>> points = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "one.store")) as ledger:
+    ...     run_points(points, ledger, LocalExecutor(1), name="one").done
+    1
     """
     return _Run(points, ledger, executor, keep_going=keep_going, noted=noted).to_the_end(
         name, on_progress or (lambda _: None)
