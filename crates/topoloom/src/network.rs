@@ -390,7 +390,7 @@ impl Grid {
     }
 }
 
-/// How terminals stand on a grid: a router holds a tile of `tile` terminals, `sides[d] * tile[d]` in dimension d.
+/// How terminals are on a grid: a router holds a tile of `tile` terminals, `sides[d] * tile[d]` in dimension d.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TerminalGrid {
     /// The routers' grid.
@@ -751,7 +751,7 @@ impl Network {
         })
     }
 
-    /// (local port, neighbour) of `router`, one for each link: parallel links stand as often as they are.
+    /// (local port, neighbour) of `router`, one for each link: parallel links stand as many times as they are.
     pub fn neighbors(&self, router: RouterId) -> impl Iterator<Item = (u32, RouterId)> + '_ {
         self.ports_of(router).iter().enumerate().filter_map(|(local, port)| match port.peer {
             Peer::Port(peer) => Some((local as u32, self.ports[peer.index()].router)),

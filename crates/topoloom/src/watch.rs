@@ -22,7 +22,7 @@ pub trait Control: Sync {
     fn fewer_threads(&self, _threads: u32) {}
 }
 
-/// Nobody watches.
+/// No watcher.
 #[derive(Debug, Clone, Copy)]
 pub struct NoControl;
 
@@ -56,7 +56,7 @@ pub struct Progress {
     pub stage: &'static str,
     /// Steps that are done.
     pub done: u64,
-    /// All steps; 0 if nobody knows.
+    /// All steps; 0 if unknown.
     pub total: u64,
 }
 
@@ -143,7 +143,7 @@ pub struct Stage {
     counts: bool,
 }
 
-/// Opens a stage of what this thread computes; `total` is the number of its steps, or 0 if nobody knows.
+/// Opens a stage of what this thread computes; `total` is the number of its steps, or 0 if unknown.
 pub fn stage(name: &'static str, total: u64) -> Stage {
     let watch = Watch::current();
     let around = watch.as_ref().and_then(|watch| watch.exchange(Some(Progress { stage: name, done: 0, total })));

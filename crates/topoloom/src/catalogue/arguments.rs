@@ -19,7 +19,7 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads `rest`, what stands behind the colon. Mistakes begin with `place` and a colon.
+    /// Reads `rest`, the text after the colon. Mistakes begin with `place` and a colon.
     ///
     /// # Errors
     /// That of the entry, for a text that is no list of its keys and their values.

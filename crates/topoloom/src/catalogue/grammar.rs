@@ -34,7 +34,7 @@ pub const DEPTH: u32 = 16;
 /// What stands between a network and its failures, as command lines write them.
 pub const FAIL: &str = " --fail ";
 
-/// The head of a name, and what stands behind its colon; empty where there is none.
+/// The head of a name, and the text after its colon; empty where there is none.
 pub fn split_head(name: &str) -> (&str, &str) {
     let name = name.trim();
     name.split_once(':').map_or((name, ""), |(head, rest)| (head.trim_end(), rest))
@@ -60,7 +60,7 @@ pub fn items(rest: &str) -> Result<Vec<&str>, GrammarError> {
     Ok(items)
 }
 
-/// The first item, whose brackets are its own affair, such as those in a path, and what stands behind its comma.
+/// The first item, whose brackets are its own affair, such as those in a path, and the text after its comma.
 pub fn split_first(rest: &str) -> (&str, Option<&str>) {
     let mut quoted = false;
     let comma = rest.bytes().position(|byte| {
@@ -128,7 +128,7 @@ pub fn wrapped(text: &str) -> Option<(&str, &str)> {
     Some((word, bracketed(behind)?))
 }
 
-/// What stands before the brackets that end a text, and these with what they hold.
+/// The text before the brackets that end a text, and these with what they hold.
 pub fn split_behind(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     let mut opened = 0;

@@ -8,7 +8,7 @@ use crate::network::PortId;
 /// Marks the address of a terminal.
 pub const TERMINAL: u32 = 1 << 31;
 
-/// A flit on its way.
+/// A flit in flight.
 #[derive(Debug, Clone, Copy)]
 pub struct FlitEvent {
     /// The input VC it arrives at, or [`TERMINAL`] with the output VC that it was ejected by.

@@ -91,7 +91,7 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
                 }
                 Some(waits)
             }
-            // Under virtual cut-through whatever has passed a router on its way has room for all that follows it.
+            // Under virtual cut-through whatever has passed a router in flight has room for all that follows it.
             Wait::Flit if self.cut_through => None,
             Wait::Flit => {
                 let upstream = self.peer(vc)?;

@@ -257,7 +257,7 @@ impl<M: RouterModel> Domain<M> {
         self.model.step(now, &mut self.channels);
     }
 
-    /// Tells the whole network what the outputs of this domain hold at the beginning of cycle `now`.
+    /// Publishes to the whole network what the outputs of this domain hold at the beginning of cycle `now`.
     pub fn publish(&self, snapshot: &Snapshot, now: u32) {
         snapshot.begin(now);
         let ports = self.channels.ends.len() as u32;

@@ -249,7 +249,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         Verdict { from: 0, until, converged: finished, saturated: false }
     }
 
-    /// Goes on, with the load, until all packets created before `until` have arrived.
+    /// Continues, with the load, until all packets created before `until` have arrived.
     fn drain(&mut self, until: u32, limit: u32) -> bool {
         loop {
             let stats = self.engine.stats();

@@ -22,7 +22,7 @@ impl Pace {
     /// That of one flit per cycle.
     pub const FULL: Self = Self { whole: 1, rest: 0, p: 1, clocks: [0; 2] };
 
-    /// That of a link of `gbps` where the fastest carries `fastest`; equal to a kilobit a second.
+    /// That of a link of `gbps` where the fastest carries `fastest`; equal to one kilobit per second.
     pub fn of(gbps: f64, fastest: f64) -> Self {
         let [own, most] = [gbps, fastest].map(|gbps| (gbps * 1e6).round().max(1.0) as u64);
         if own >= most {

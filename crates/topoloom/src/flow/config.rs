@@ -204,7 +204,7 @@ impl FlowConfig {
         Ok(Self { endpoint: Some(costs).filter(|costs| !costs.is_free()), ..self })
     }
 
-    /// Bytes a second that a terminal takes in or gives out at the most, by what each byte costs it.
+    /// Bytes a second that a terminal takes in or gives out at most, by what each byte costs it.
     pub fn byte_rate(&self) -> f64 {
         self.endpoint.as_ref().map_or(f64::INFINITY, |costs| 1.0 / costs.per_byte_s)
     }

@@ -694,7 +694,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Refuses to begin `left` more messages if their flows would not fit.
+    /// Rejects `left` more messages if their flows would not fit.
     fn guard_memory(&self, left: usize) -> Result<()> {
         let parts = f64::from(self.config.paths);
         let each = FLOW_BYTES * parts + HOP_BYTES * self.hops as f64 / self.record.flows.max(1) as f64;

@@ -1,7 +1,7 @@
 //! The flow engine: messages as flows that share channels, from one completion to the next.
 //!
 //! Between two *instants* all rates stand still. At an instant messages are complete, what waited for them begins, and
-//! the rates are found anew, as far as the change reaches ([`rates`]). Paths are what the routing decides in an idle
+//! the rates are found again, as far as the change reaches ([`rates`]). Paths are what the routing decides in an idle
 //! network ([`paths`]), or, where it adapts, by what is still to cross the channels ([`adaptive`]); nothing is kept but
 //! those of the messages under way.
 
@@ -63,7 +63,7 @@ pub fn rates(network: &Network, routing: &AnyRouting, flows: &[[u32; 2]], config
     Ok(classes.chunks(config.paths as usize).map(|parts| parts.iter().map(rate).sum()).collect())
 }
 
-/// Refuses flows whose ends are no terminals.
+/// Rejects flows whose ends are no terminals.
 fn check_ends(network: &Network, ends: impl Iterator<Item = [u32; 2]>) -> Result<()> {
     let terminals = network.num_terminals() as u32;
     let wrong = |end: &u32| *end >= terminals || !network.is_up(network.router_of(TerminalId(*end)));

@@ -38,7 +38,7 @@ impl RadixHeap {
         self.buckets[64 - differs.leading_zeros() as usize].push(entry);
     }
 
-    /// Takes an entry of the lowest level. With the last entry taken, levels begin anew.
+    /// Takes an entry of the lowest level. With the last entry taken, levels begin again.
     pub fn pop(&mut self) -> Option<LevelEntry> {
         if let Some(entry) = self.buckets[0].pop() {
             return Some(entry);

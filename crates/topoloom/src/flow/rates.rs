@@ -39,7 +39,7 @@ const COARSER: f64 = 4.0;
 const OFTEN: u8 = 8;
 /// A channel with less than this part of its capacity left is full for flows that keep their rates.
 const FULL: f64 = 1e-9;
-/// A sum is made anew when it was added to so many times more than it has parts, lest rounding adds up.
+/// A sum is made again when it was added to so many times more than it has parts, lest rounding adds up.
 const ADDED: u32 = 64;
 /// No channel.
 const NOWHERE: u32 = u32::MAX;
@@ -546,7 +546,7 @@ mod tests {
     }
 
     fn events(channels: u32) -> impl Strategy<Value = Vec<Vec<Event>>> {
-        // A channel may stand on a path several times: that of a flow that stands for several.
+        // A channel may be on a path several times: that of a flow that stands for several.
         let path = prop::collection::vec(0..channels, 1..=channels.min(4) as usize);
         let event = prop_oneof![
             5 => (path, 1u32..4).prop_map(|(path, flows)| Event::Add(path, flows)),

@@ -1,4 +1,4 @@
-//! What a run of the flow engine tells: times of messages, use of channels, use over time, the critical path.
+//! What a run of the flow engine reports: times of messages, use of channels, use over time, the critical path.
 
 use std::collections::HashMap;
 
@@ -10,9 +10,9 @@ use crate::workload::{Message, RunTimes, StepTimes};
 
 /// Intervals of a [`Timeline`], at most.
 const INTERVALS: usize = 256;
-/// Steps of the critical path that are told one by one.
+/// Steps of the critical path that are listed one by one.
 const TOLD: usize = 200;
-/// Channels that are told one by one.
+/// Channels that are listed one by one.
 const BUSIEST: usize = 10;
 /// No cause: the start.
 const START: u32 = u32::MAX;

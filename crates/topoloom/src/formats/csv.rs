@@ -1,4 +1,4 @@
-//! Tables of links, as `topoloom show --edges` writes them: a header with the columns' names, then a link a line.
+//! Tables of links, as `topoloom show --edges` writes them: a header with the columns' names, then one link per line.
 //!
 //! The columns `router_a` and `router_b` (or `switch_a` and `switch_b`, `source` and `target`, `from` and `to`) must be
 //! there; `port_a`, `port_b`, `class`, `latency` (cycles), `rate_gbps` (in each direction), `latency_ns` and `length_m` may be. Where ports are given, the ports of a router below

@@ -75,7 +75,7 @@ fn router_name(name: &str, line: usize) -> Result<&str, Mistake> {
     Ok(name)
 }
 
-/// What stands behind the two routers: a class and a latency, either or none.
+/// The text after the two routers: a class and a latency, either or none.
 fn read_data(link: &mut RawLink, fields: &[&str], line: usize) -> Result<(), Mistake> {
     if fields.len() > 2 {
         let what = format!(

@@ -42,7 +42,7 @@ pub fn fabric(network: &Network) -> Fabric {
     })
 }
 
-/// An end of a cable: the node's name, the number of its port, and the port's GUID where it is told.
+/// An end of a cable: the node's name, the number of its port, and the port's GUID where it is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct End<'t> {
     node: &'t str,
@@ -55,7 +55,7 @@ struct End<'t> {
 enum Kind {
     Switch,
     Adapter,
-    /// The node of a switch that reduces messages on their way (SHARP), which is listed as a channel adapter.
+    /// The node of a switch that reduces messages in flight (SHARP), which is listed as a channel adapter.
     Aggregation,
     /// A router to other subnets.
     Router,
@@ -106,7 +106,7 @@ struct Record<'t> {
 /// A cable as one of its ends tells it.
 struct Cable<'t> {
     ends: [End<'t>; 2],
-    /// The rate at which it runs, where that is told.
+    /// The rate at which it runs, where that is given.
     rate: Option<Rate>,
     line: usize,
 }
@@ -210,7 +210,7 @@ struct Subnet<'t> {
     recorded: HashSet<&'t str>,
     cables: Vec<Cable<'t>>,
     kinds: HashMap<&'t str, Kind>,
-    /// What nodes are called by people, where that is told.
+    /// What nodes are called by people, where that is given.
     descriptions: HashMap<&'t str, &'t str>,
     /// The other end of each end, by node and port.
     peers: HashMap<(&'t str, u16), (&'t str, u16)>,
@@ -220,7 +220,7 @@ struct Subnet<'t> {
     attached: HashMap<&'t str, Vec<Attachment>>,
     /// Nodes that are no part of the network, each with an end of a cable at a switch.
     left_out: BTreeMap<(Kind, &'t str), Option<(&'t str, u16)>>,
-    /// GUIDs of the ports that are told.
+    /// GUIDs of the ports that are given.
     guids: HashMap<(&'t str, u16), u64>,
 }
 
@@ -282,7 +282,7 @@ impl<'t> Subnet<'t> {
         Ok(raw)
     }
 
-    /// Takes a cable, `new` if its other end has not told it yet.
+    /// Takes a cable, `new` if its other end has not listed it yet.
     fn take(&mut self, cable: &Cable<'t>, new: bool, raw: &mut RawGraph) -> std::result::Result<(), Mistake> {
         let [a, b] = &cable.ends;
         let (near, far) = if self.kind(a.node) == Kind::Switch { (a, b) } else { (b, a) };
@@ -373,7 +373,7 @@ impl<'t> Subnet<'t> {
         self.kinds.get(node).copied().unwrap_or(by_name)
     }
 
-    /// True for a cable whose other end has not told it yet.
+    /// True for a cable whose other end has not listed it yet.
     fn is_new(&mut self, cable: &Cable<'t>) -> std::result::Result<bool, Mistake> {
         let [a, b] = &cable.ends;
         let ends = [(a.node, a.port), (b.node, b.port)];

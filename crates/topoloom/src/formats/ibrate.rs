@@ -58,7 +58,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Takes what an end of a cable tells.
+    /// Takes what an end of a cable gives.
     pub fn told(&mut self, of_terminal: bool, mut ends: Ends, rate: Option<Rate>) {
         if !of_terminal {
             ends.sort();

@@ -1,4 +1,4 @@
-//! Files of graphs: one file a format, its reader beside its writer, and the table of them all.
+//! Files of graphs: one file per format, its reader beside its writer, and the table of them all.
 //!
 //! A reader turns bytes into a [`RawGraph`], which knows names, terminals and links as the file gives them; the raw graph is
 //! checked and becomes a [`Network`] in one place for all formats. To add a format, write a file with a [`Format`]
@@ -166,7 +166,7 @@ pub fn named(name: &str) -> Result<&'static Format> {
         .ok_or_else(|| Error::Spec(unknown("format", name, names())))
 }
 
-/// The format of a file: the one called `name`, or else the one that the ending of `path` tells.
+/// The format of a file: the one called `name`, or else the one that the ending of `path` gives.
 ///
 /// # Errors
 /// [`Error::Spec`] if there is no such format, or the ending tells none.
@@ -213,7 +213,7 @@ pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
     ))
 }
 
-/// What stands before the spec in a comment that says which network a file was written of.
+/// The text before the spec in a comment that says which network a file was written of.
 const WRITTEN: &str = "topoloom spec:";
 
 /// The comment that says which network was written, if a spec tells: `# topoloom spec: torus:4x4`.

@@ -45,13 +45,13 @@ impl fmt::Display for Mistake {
 pub struct Node {
     /// Its name in the source.
     pub name: String,
-    /// The number of its terminals, where the source tells.
+    /// The number of its terminals, where the source gives it.
     pub terminals: Option<u64>,
     /// What the source says of the links of its terminals, or of its own link if it is a terminal itself.
     pub terminal_wire: Wire,
     /// True if it is a terminal itself.
     pub is_terminal: bool,
-    /// The name of the cabinet that it stands in, where the source tells.
+    /// The name of the cabinet that it stands in, where the source gives it.
     pub cabinet: Option<String>,
     /// The line that names it first.
     pub line: Option<u32>,
@@ -62,13 +62,13 @@ pub struct Node {
 pub struct RawLink {
     /// Its ends as places among the nodes. In a directed source it leads from the first to the second.
     pub ends: [u32; 2],
-    /// Its class, where the source tells.
+    /// Its class, where the source gives it.
     pub class: Option<LinkClass>,
-    /// Its latency in cycles, where the source tells.
+    /// Its latency in cycles, where the source gives it.
     pub latency: Option<u32>,
-    /// Its rate, delay and length, where the source tells.
+    /// Its rate, delay and length, where the source gives it.
     pub wire: Wire,
-    /// The local ports at its ends, where the source tells.
+    /// The local ports at its ends, where the source gives it.
     pub ports: Option<[u32; 2]>,
     /// Its line.
     pub line: Option<u32>,
@@ -125,7 +125,7 @@ pub struct RawGraph {
     pub(super) wiring: Option<Wiring>,
 }
 
-/// What a subnet of InfiniBand tells beside the graph; its links have their numbers of ports.
+/// What a subnet of InfiniBand gives beside the graph; its links have their numbers of ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Wiring {
     /// The GUIDs of switches, in the order of the nodes.

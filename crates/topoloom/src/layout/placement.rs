@@ -419,7 +419,7 @@ fn too_full(what: &str, routers: u32, terminals: u32, rules: &Rules) -> Error {
 /// A difference of less is none: sums of the same steps may differ in their last digit.
 const LEAST_GAIN_M: f64 = 1e-6;
 
-/// The lowest rack unit of each router: they stand in their cabinet from below, by their ids. Terminals, if they take
+/// The lowest rack unit of each router: they are in their cabinet from below, by their ids. Terminals, if they take
 /// units, stand above them.
 fn stacked(network: &Network, cabinets: &[u32], rules: &Rules) -> Vec<u32> {
     let mut held = vec![0; cabinets.iter().max().map_or(0, |&last| last as usize + 1)];

@@ -1,4 +1,4 @@
-//! Price lists: data, one file a list in `prices/`, and lists of the user's own in the same form.
+//! Price lists: data, one file per list in `prices/`, and lists of the user's own in the same form.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

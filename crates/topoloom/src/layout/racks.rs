@@ -158,7 +158,7 @@ impl Racking {
             && self.most_nodes.is_none_or(|most| load.nodes <= most)
     }
 
-    /// Refuses what no rack can hold.
+    /// Rejects what no rack can hold.
     fn check(&self, rules: &Rules) -> Result<()> {
         let refused = |what: &str, units: f64, kw: f64| {
             let rack = format!("a rack of {} units and {} kW", rules.units.unwrap_or_default(), self.kw);

@@ -147,7 +147,7 @@ pub enum Rows {
 impl Rows {
     const SQUARE: &str = "square";
 
-    /// Reads what stands behind `rows=`, which its key has checked.
+    /// Reads the text after `rows=`, which its key has checked.
     fn parse(text: &str) -> Option<Self> {
         if text == Self::SQUARE { Some(Self::Square) } else { text.parse().ok().map(Self::Count) }
     }
@@ -201,7 +201,7 @@ pub struct Rules {
 }
 
 impl Default for Rules {
-    /// `rack`, as it stands in [`PRESETS`].
+    /// `rack`, as given in [`PRESETS`].
     fn default() -> Self {
         Self::parse("").expect("the default reads")
     }

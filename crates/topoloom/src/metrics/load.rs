@@ -107,7 +107,7 @@ pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traff
 /// The expected load of every channel under `routing`, which users call `name`, and `traffic`.
 ///
 /// # Errors
-/// [`Error::Routing`] if what the routing does depends on congestion, or if it leads packets round in circles;
+/// [`Error::Routing`] if what the routing does depends on congestion, or if it leads packets round in cycles;
 /// [`Error::TooLarge`] if the demands between all routers do not fit in memory.
 pub fn channel_load(network: &Network, name: &str, routing: &AnyRouting, traffic: &Traffic) -> Result<ChannelLoad> {
     let demands = Demands::new(network, traffic)?;
@@ -319,7 +319,7 @@ fn in_chunks<T: Send>(
     Ok((total, all))
 }
 
-/// Packets on their way to one router, hop by hop: not each by itself, but how many there are in which state where.
+/// Packets towards one router, hop by hop: not each by itself, but how many there are in which state where.
 struct Walk<'a> {
     network: &'a Network,
     routing: &'a AnyRouting,

@@ -1,4 +1,4 @@
-//! How long the ways of a routing are, which need not be the shortest ones.
+//! How long the paths of a routing are, which need not be the shortest ones.
 
 use rayon::prelude::*;
 use serde::Serialize;

@@ -95,7 +95,7 @@ impl Cabling {
         &self.cabinets
     }
 
-    /// The vertices at the other ends of a vertex's cables; parallel cables stand as often as they are.
+    /// The vertices at the other ends of a vertex's cables; parallel cables stand as many times as they are.
     pub fn peers(&self, vertex: u32) -> &[u32] {
         &self.peer[self.base[vertex as usize] as usize..self.base[vertex as usize + 1] as usize]
     }

@@ -1,9 +1,9 @@
 //! From one cabling to another on a machine that runs: one end of one cable at a time, the network connected throughout.
 //!
-//! The ends that move form circles, each moving into the place of the next one. One end of a circle is pulled and
+//! The ends that move form cycles, each moving into the place of the next one. One end of a circle is pulled and
 //! waits; the others move on one by one, each into the place that has just become free; the first is plugged in last.
 //! So every end is touched once, and two cables at most are out at any time. A circle is entered only if the network
-//! stays connected without them at each of its steps; circles that cannot be entered yet are tried again once others
+//! stays connected without them at each of its steps; cycles that cannot be entered yet are tried again once others
 //! are done, and those that never can are left out.
 
 use serde::Serialize;
@@ -67,7 +67,7 @@ pub fn plan(before: &Cabling, after: &Cabling) -> Plan {
 /// An end of a cable that is to move: cable, side, where to.
 type EndMove = (u32, usize, u32);
 
-/// The circles: each end moves into the place of the next one, the last into that of the first.
+/// The cycles: each end moves into the place of the next one, the last into that of the first.
 fn circles(before: &Cabling, after: &Cabling) -> Vec<Vec<EndMove>> {
     let plugs = 2 * before.cables();
     let mut moving = vec![None; plugs];

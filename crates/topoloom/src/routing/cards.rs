@@ -307,7 +307,7 @@ enum VisitState {
     Done,
 }
 
-/// The walk over all ways of a routing that fills its tables.
+/// The walk over all paths of a routing that fills its tables.
 struct Walk<'n> {
     network: &'n Network,
     routing: &'n AnyRouting,

@@ -1,4 +1,4 @@
-//! Dimension-order routing on meshes and tori: dimensions in order, the shorter way round, ties by coin.
+//! Dimension-order routing on meshes and tori: dimensions in order, the shorter path round, ties by coin.
 //!
 //! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
 //! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.

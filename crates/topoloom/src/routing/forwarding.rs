@@ -37,7 +37,7 @@ pub fn forwarding(network: &Network, routing: &NamedRouting) -> Result<Tables> {
     Ok(tables)
 }
 
-/// The ways of a routing, with room for what it enumerates.
+/// The paths of a routing, with room for what it enumerates.
 struct Ways<'n> {
     network: &'n Network,
     routing: &'n AnyRouting,

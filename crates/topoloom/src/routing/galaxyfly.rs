@@ -220,7 +220,7 @@ impl Ways {
     }
 
     /// Calls `visit` with each link from the supernode of `at` to one that it has in common with that of `to`, `except`
-    /// that one, and with what it costs: the hops on its way, or nothing where any will do.
+    /// that one, and with what it costs: the hops in flight, or nothing where any will do.
     #[inline(always)]
     fn common(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(u32, u32)) {
         self.galaxy.common(self.place(at).parts, self.place(to).parts, |link| {
@@ -243,7 +243,7 @@ impl Ways {
         (least, count, first)
     }
 
-    /// Calls `visit` with each link by which `min` may leave the supernode of `at` on its way to `to` over a common
+    /// Calls `visit` with each link by which `min` may leave the supernode of `at` towards `to` over a common
     /// neighbour, `except` that one; or with nothing where it needs no such neighbour.
     fn links(&self, at: RouterId, to: RouterId, except: Option<u32>, mut visit: impl FnMut(Option<u32>)) {
         if self.near(self.place(at), self.place(to)) {

@@ -511,7 +511,7 @@ fn widest(fabric: &Network, routing: &AnyRouting) -> u32 {
         for &src in ends.iter().filter(|&&src| src != dst) {
             let mut starts = Vec::new();
             routing.starts(src, dst, &mut starts);
-            // What a packet carries on its way to an intermediate router it also carries on the way to its destination.
+            // What a packet carries towards an intermediate router it also carries towards its destination.
             queue.extend(starts.into_iter().map(|state| (src, PacketState::direct(state.bits))));
         }
         while let Some((at, state)) = queue.pop() {

@@ -353,7 +353,7 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        // What is on its way has one hop; more states are listed than occur, so every one that could is listed here.
+        // What is in flight has one hop; more states are listed than occur, so every one that could is listed here.
         let (path, bits) = unpack(state.bits);
         let mut all = Vec::new();
         self.two.moves(at, PacketState { bits, ..state }, dst, &mut all);

@@ -1,4 +1,4 @@
-//! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal ways.
+//! `min`: a family's minimal routing by itself, and `min-spread`, uniformly over all minimal paths.
 
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::{

@@ -54,7 +54,7 @@ pub fn phase(network: &Network) -> Result<AnyMinimal> {
     closed.map_or_else(|| table(network), Ok)
 }
 
-/// What `min` runs: all minimal ways where dimension order is only one of them.
+/// What `min` runs: all minimal paths where dimension order is only one of them.
 ///
 /// # Errors
 /// Those of [`TableMinimal::new`].

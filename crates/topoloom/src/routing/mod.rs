@@ -88,7 +88,7 @@ pub struct PacketState {
 }
 
 impl PacketState {
-    /// A packet on its way to its destination.
+    /// A packet on its path to the destination.
     pub const fn direct(bits: u32) -> Self {
         Self { via: NO_VIA, bits }
     }

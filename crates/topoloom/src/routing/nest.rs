@@ -8,7 +8,7 @@
 //! `nca` draws each output up the tree, or the next digit of those that are still to be corrected; `anca` takes the less
 //! occupied of two that are drawn.
 //!
-//! Classes: packets on their way to an uplink have others than those that have only a subtorus left to cross, so that
+//! Classes: packets towards an uplink have others than those that have only a subtorus left to cross, so that
 //! uplinks wait for the latter alone. Either have two, for the hops before and after the wrap-around link, unless no
 //! dimension takes two hops (t < 4). The upper network is free of cycles in any class: its links take that of their
 //! uplink's number, modulo the classes. Only where digits of the hypercube are corrected in any order, they take that of

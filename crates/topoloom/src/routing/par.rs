@@ -44,7 +44,7 @@ const GLOBAL: [u8; 2] = [1, 3];
 /// by its length too would hold packets back where Valiant's routing moves them on.
 const REFUSED: Weighing = Weighing { minimal: 1, detour: 1, bias: 5 };
 
-/// Where a packet is on its way: the bits of its state.
+/// Where a packet is in flight: the bits of its state.
 mod stage {
     /// Without a detour, in the source router.
     pub const FIRST: u32 = 0;

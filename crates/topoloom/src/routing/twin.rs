@@ -405,7 +405,7 @@ impl Rule for Dort {
 /// Duato's protocol on a twin torus, TS-DOR its escape: where TS-DOR goes through a dimension of this card, any output of
 /// this card on a shortest way round such a dimension, in an adaptive class; elsewhere TS-DOR's own output. A packet that
 /// took the split dimension sooner would come to the other card with dimensions left behind it: its escape would use the
-/// internal link in both directions, and close circles.
+/// internal link in both directions, and close cycles.
 struct Adaptive(Cards);
 
 impl Adaptive {

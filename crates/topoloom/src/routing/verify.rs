@@ -246,7 +246,7 @@ struct Rings {
 }
 
 impl Rings {
-    /// Rings are the circles of dependencies of packets that continue, from each node to one other at most, which
+    /// Rings are the cycles of dependencies of packets that continue, from each node to one other at most, which
     /// nothing gets into but by entering it.
     fn new(nodes: usize, waits: &BTreeSet<Wait>) -> Self {
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); nodes];
@@ -314,7 +314,7 @@ impl Rings {
     }
 }
 
-/// Where packets may turn to a detour on their way: a router and the state they turn to, with the nodes that they
+/// Where packets may turn to a detour in flight: a router and the state they turn to, with the nodes that they
 /// arrive on.
 fn diversions(graph: &Graph, routing: &dyn Routing, ends: &[RouterId]) -> Vec<(RouterId, Arrival)> {
     let stage = watch::stage("paths that turn to detours", ends.len() as u64);
@@ -359,7 +359,7 @@ impl Row {
 }
 
 /// Walks the way to every possible intermediate router. Returns what arrives there, and where packets go that turn to a
-/// detour on their way.
+/// detour in flight.
 fn first_phase(
     graph: &Graph,
     routing: &dyn Routing,

@@ -1,4 +1,4 @@
-//! Machines that exist: data, one file a machine in `machines/`, and files of the user's own in the same form.
+//! Machines that exist: data, one file per machine in `machines/`, and files of the user's own in the same form.
 //!
 //! A machine is a spec with formulas in braces, whose names are the keys that scale it; the routing that it runs; and published
 //! figures, each with its source, or marked as an assumption. A file that includes another has its values, but for those that

@@ -1,4 +1,4 @@
-//! Network families: parameters in, [`Network`] out. One file a family.
+//! Network families: parameters in, [`Network`] out. One file per family.
 //!
 //! A spec is `family:sizes,key=value,…` in one word. To add a family, write a file with a [`Family`] constant and
 //! give it a line in [`FAMILIES`].
@@ -129,7 +129,7 @@ macro_rules! families {
     };
 }
 
-// One line a file: its name, and the families in it.
+// One line per file: its name, and the families in it.
 families! {
     mesh: FAMILY;
     torus: FAMILY;

@@ -48,7 +48,7 @@ impl<'a> Deref for Params<'a> {
 }
 
 impl<'a> Params<'a> {
-    /// Reads `rest`, what stands behind the colon of `spec`.
+    /// Reads `rest`, the text after the colon of `spec`.
     ///
     /// # Errors
     /// [`Error::Spec`] for what is no list of the family's sizes and keys.

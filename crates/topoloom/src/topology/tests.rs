@@ -20,7 +20,7 @@ fn edges(network: &Network) -> Vec<(u32, u32)> {
     edges
 }
 
-/// The pairs that `links` says are linked, as often as it says.
+/// The pairs that `links` says are linked, as many times as it says.
 fn expected(routers: u32, links: impl Fn(u32, u32) -> usize) -> Vec<(u32, u32)> {
     let pairs = (0..routers).flat_map(|a| (a + 1..routers).map(move |b| (a, b)));
     pairs.flat_map(|(a, b)| std::iter::repeat_n((a, b), links(a, b))).collect()

@@ -24,7 +24,7 @@ impl<'a> Deref for Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads what stands behind the name of `info`.
+    /// Reads the text after the name of `info`.
     pub fn read(network: &'a Network, info: &PatternInfo, rest: &'a str) -> Result<Self> {
         let keys = Arguments::read(info.entry(), info.name, rest)?;
         Ok(Self { network, terminals: network.num_terminals() as u32, keys })

@@ -76,7 +76,7 @@ impl Traffic {
         traffic
     }
 
-    /// Nobody sends anything.
+    /// No terminal sends.
     pub fn silent(terminals: u32) -> Self {
         Self::new(Pattern::Fixed(vec![SILENT; terminals as usize]), terminals)
     }

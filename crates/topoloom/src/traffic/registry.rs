@@ -15,7 +15,7 @@ use crate::network::{Network, TerminalId};
 pub struct PatternInfo {
     /// The name that users type.
     pub name: &'static str,
-    /// Who sends to whom.
+    /// The destinations of each source.
     pub summary: &'static str,
     /// The keys it takes, written `name:key=value` (or `name:key` for a flag), with their meaning.
     pub keys: &'static [Key],

@@ -79,7 +79,7 @@ pub struct Demand {
     pub name: String,
     /// How many terminals.
     pub tasks: u32,
-    /// Which ones, in the order of its tasks, if that is said.
+    /// Which ones, in the order of its tasks, if that is given.
     pub on: Option<Vec<u32>>,
 }
 

@@ -13,7 +13,7 @@ use crate::network::Grid;
 /// Bytes of a message while a workload is built: itself, two operations, and their tasks.
 const MESSAGE: u128 = 16 + 2 * 12;
 
-/// Refuses, before anything is allocated, what ids cannot name or memory cannot hold.
+/// Rejects, before anything is allocated, what ids cannot name or memory cannot hold.
 pub(super) fn guard(spec: &str, tasks: u64, messages: u128) -> Result<()> {
     if messages > u128::from(MOST) {
         return Err(Error::TooLarge(format!(
@@ -76,7 +76,7 @@ impl Builder {
         }
     }
 
-    /// The tasks stand on a grid.
+    /// The tasks are on a grid.
     pub fn on(mut self, grid: &Grid) -> Self {
         self.grid = Some(grid.clone());
         self

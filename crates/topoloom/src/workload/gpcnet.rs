@@ -1,7 +1,7 @@
 //! `gpcnet`: a canary that measures while others congest the network, after GPCNeT (Chunduri et al., 2019). The first tasks
 //! are canaries; the others repeat what a congestor does until the canaries are done.
 //!
-//! Canaries stand on a ring in random order and send to both neighbours (`latency`: small messages, `bandwidth`: large
+//! Canaries are on a ring in random order and send to both neighbours (`latency`: small messages, `bandwidth`: large
 //! ones), or do an allreduce. Congestors: `alltoall`, pairwise; `incast`: all put to one, which acknowledges; `broadcast`:
 //! all get from one; `onesided`: each puts to another one at random, which acknowledges; `all`: a quarter of them each.
 

@@ -2,7 +2,7 @@
 //!
 //! Every message takes what it takes alone. Of what else takes time, only what belongs to tasks and terminals is left:
 //! computing, waiting for what others send, and the bytes that a terminal sends and receives in all, and receives before
-//! a task goes on.
+//! a task continues.
 
 use super::{Graph, Message, ON_START, Op, Order, Workload};
 
@@ -125,7 +125,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Lets a task go on until it waits for a message that is not sent; appends the tasks that it wakes.
+    /// Lets a task continue until it waits for a message that is not sent; appends the tasks that it wakes.
     fn advance(&mut self, task: u32, tasks: &mut [Task], waking: &mut Vec<u32>) {
         let (workload, mut own) = (self.workload, tasks[task as usize]);
         let end = workload.range(task).end as u32;
@@ -197,7 +197,7 @@ impl Walk<'_> {
         self.end = busy.into_iter().fold(self.end, f64::max);
     }
 
-    /// A message of a graph is sent, and its task waits for it or will not go on without it.
+    /// A message of a graph is sent, and its task waits for it or will not continue without it.
     fn deliver(&mut self, message: u32, state: &mut PendingOps) {
         let receive = state.graph.receives[message as usize];
         let (delivered, _) = self.received(message);

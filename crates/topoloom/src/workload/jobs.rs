@@ -20,7 +20,7 @@ const LIST: &str = "terminals, ranges of them with a stride, or several joined b
 pub struct Job {
     /// The application.
     pub app: String,
-    /// How many tasks it may have, if that is said.
+    /// How many tasks it may have, if that is given.
     pub tasks: Option<u32>,
     /// When it begins, in seconds.
     pub start_s: f64,
@@ -75,7 +75,7 @@ impl Job {
     }
 }
 
-/// Terminals at the most that a list names.
+/// Terminals at most that a list names.
 const MOST: usize = 1 << 24;
 
 /// The numbers of `0-7+16-23/2`, each once.

@@ -1,4 +1,4 @@
-//! Workloads: applications as messages between tasks, with what each message waits for. One file an application;
+//! Workloads: applications as messages between tasks, with what each message waits for. One file per application;
 //! `registry` knows their names.
 //!
 //! A workload is written once and has two readers: the flow engine and the cycle engine both drive a [`Progress`] over
@@ -80,7 +80,7 @@ pub struct Message {
 /// What a task does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// Hands a message to the network and goes on.
+    /// Hands a message to the network and continues.
     Send(u32),
     /// Waits until a message has arrived.
     Receive(u32),

@@ -1,4 +1,4 @@
-//! `msccl:FILE`: a schedule of one's own for a collective, in the XML that MSCCL's runtime reads.
+//! `msccl:FILE`: a custom schedule for a collective, in the XML that MSCCL's runtime reads.
 //!
 //! ```xml
 //! <algo name="pair" nchunksperloop="2" ngpus="2" coll="allgather">

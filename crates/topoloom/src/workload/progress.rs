@@ -7,9 +7,9 @@ use super::{Graph, ON_START, Op, Order, Workload};
 /// What an engine can begin now.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Ready {
-    /// The message with this id can be sent. Its delivery is to be told.
+    /// The message with this id can be sent. Its delivery is to be reported.
     Message(u32),
-    /// A task computes. The end is to be told.
+    /// A task computes. The end is to be reported.
     Compute {
         /// The operation, to be named when it is done.
         op: u32,
@@ -184,7 +184,7 @@ impl<W: AsRef<Workload>> Progress<W> {
         self.left == 0
     }
 
-    /// Lets a task go on until it waits.
+    /// Lets a task continue until it waits.
     fn run(&mut self, task: u32, out: &mut Vec<Ready>) {
         let range = self.workload.as_ref().range(task);
         let State::Sequence(next, endless) = &mut self.state else { return };

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, unknown};
 pub struct AppInfo {
     /// The name that users type.
     pub name: &'static str,
-    /// Who sends what to whom.
+    /// The messages between tasks.
     pub summary: &'static str,
     /// The keys it takes, written `name:key=value,…`, with their meaning.
     pub keys: &'static [Key],

@@ -78,7 +78,7 @@ impl<'a> Deref for Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Reads what stands behind the name of `info` in `spec`.
+    /// Reads the text after the name of `info` in `spec`.
     pub fn read(spec: &'a str, info: &AppInfo, rest: &'a str, room: Room) -> Result<Self> {
         let keys = Arguments::read(info.entry(), info.name, rest)?;
         Ok(Self { spec, keys, room, fills_room: Cell::new(false) })
@@ -137,7 +137,7 @@ impl<'a> Request<'a> {
         Ok(tasks)
     }
 
-    /// Refuses fewer than two tasks, and more than there is room for.
+    /// Rejects fewer than two tasks, and more than there is room for.
     pub fn check_tasks(&self, tasks: u128, what: &str) -> Result<()> {
         let room = self.room.tasks;
         if tasks > u128::from(room) {

@@ -32,7 +32,7 @@ pub struct Alike {
     pub capacities: Vec<f64>,
     /// Tasks that each one stands for, itself included.
     pub copies: u32,
-    /// The channels of each task's flow, each as often as flows of that kind cross it.
+    /// The channels of each task's flow, each as many times as flows of that kind cross it.
     paths: Vec<Vec<u32>>,
     /// Channels between routers of all flows of a kind together.
     between: Vec<f64>,

@@ -63,7 +63,7 @@ impl Links {
     }
 }
 
-/// The flows that cross each channel, as often as they do.
+/// The flows that cross each channel, as many times as they do.
 #[derive(Debug)]
 pub(super) struct Crossings {
     starts: Vec<u32>,

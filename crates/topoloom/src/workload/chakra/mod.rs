@@ -1,4 +1,4 @@
-//! `chakra:FILE`: execution traces in the format of MLCommons' Chakra, schema 1, one file a rank.
+//! `chakra:FILE`: execution traces in the format of MLCommons' Chakra, schema 1, one file per rank.
 //!
 //! A node begins once the nodes that it depends on are done. Computations of a rank run one at a time on its accelerator, or on its
 //! processor if they say so, memory accesses one at a time beside them. A send is done when it has begun. The k-th send from one

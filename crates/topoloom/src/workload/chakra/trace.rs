@@ -10,7 +10,7 @@ use super::{PROCESSOR, SECONDS};
 use crate::inputs;
 use crate::workload::collective::Collective;
 
-/// Bytes of a node at the most: what a broken file says is no reason to take all memory.
+/// Bytes of a node at most: what a broken file says is no reason to take all memory.
 const MOST: u64 = 1 << 28;
 
 /// What a node does.

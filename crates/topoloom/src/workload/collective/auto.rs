@@ -19,7 +19,7 @@ pub struct Machine {
 /// A protocol, with what the model says of it: microseconds, and parts of the bandwidth.
 struct Protocol {
     name: &'static str,
-    /// What an algorithm takes at the least: ring, tree.
+    /// What an algorithm takes at least: ring, tree.
     base: [f64; 2],
     /// A step within a host: ring, tree.
     inside: [f64; 2],

@@ -52,7 +52,7 @@ pub enum Collective {
     Reduce,
     /// Each sends to another, and receives from a third.
     SendRecv,
-    /// Nobody goes on before all have come.
+    /// No rank continues before all have arrived.
     Barrier,
 }
 

@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, Span, Steps, Transfer};
 
-/// Reduces each member's `own` spans to it: what goes round is combined on its way, and ends where it belongs.
+/// Reduces each member's `own` spans to it: what goes round is combined in flight, and ends where it belongs.
 pub fn reduce_scatter(steps: &mut dyn Steps, members: &[u32], own: &[Vec<Span>]) {
     let n = members.len();
     for step in 0..n - 1 {

@@ -35,7 +35,7 @@ pub struct Plan {
     /// Bytes of a number.
     pub bytes: u32,
     pub zero: u32,
-    /// Bytes of gradients that are reduced together at the least.
+    /// Bytes of gradients that are reduced together at least.
     pub bucket: u64,
     pub overlap: bool,
     pub recompute: Recompute,
@@ -57,10 +57,10 @@ pub struct Plan {
 const PEAK: f64 = 989.0;
 /// The part of that which matrix products reach.
 const EFFICIENCY: f64 = 0.6;
-/// Bytes of gradients that are reduced together at the least: those of PyTorch's DDP.
+/// Bytes of gradients that are reduced together at least: those of PyTorch's DDP.
 const BUCKET: u64 = 25 << 20;
 
-/// Numbers of a token at the most, so that weights can be counted.
+/// Numbers of a token at most, so that weights can be counted.
 const MOST_HIDDEN: u32 = 1 << 20;
 
 /// How many ranks share what.

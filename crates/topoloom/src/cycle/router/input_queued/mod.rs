@@ -72,7 +72,7 @@ struct RouterState {
     /// Input VCs that ask for the switch.
     asking_switch: u16,
     active: bool,
-    /// It stands on the list of those whose heads decide again in the next cycle.
+    /// It is on the list of those whose heads decide again in the next cycle.
     look: bool,
     /// Input VCs whose heads have been denied a VC and are to decide again.
     undecided: u16,

@@ -4,7 +4,7 @@ use super::Voq;
 use crate::cycle::flit::{Flit, NIL, TAIL};
 use crate::routing::PacketState;
 
-/// A packet in a buffer, or on its way through.
+/// A packet in a buffer, or in transit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PacketEntry {
     /// Its head, with the output decided.
