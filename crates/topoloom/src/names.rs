@@ -1,4 +1,4 @@
-//! Every kind of name that users write, and who reads it.
+//! Every kind of name that users write, and its reader.
 //!
 //! Two texts with the same canonical text mean the same. Results are kept under canonical names and the digests of the
 //! files that these read.
@@ -26,7 +26,7 @@ pub enum What {
     Mapping,
     /// A layout.
     Layout,
-    /// Which cabinet each router stands in.
+    /// Which cabinet each router is in.
     Cabinet,
     /// The options of the flow engine.
     Flow,

@@ -325,7 +325,7 @@ pub struct Source {
     pub fabric: Option<Fabric>,
     /// The spec of the network that was written into the file, once the graph has been found to be the same.
     pub written_as: Option<String>,
-    /// Where its routers stand, if the file says so.
+    /// Where its routers stand, if the file gives it.
     pub floor: Option<RouterPlacement>,
 }
 

@@ -20,7 +20,7 @@ impl Row {
 pub(crate) struct Rows<'a> {
     text: &'a str,
     reader: csv::Reader<&'a [u8]>,
-    /// How far lines are counted: the byte, and the line that it stands on.
+    /// How far lines are counted: the byte, and the line that it is on.
     at: usize,
     line: usize,
     /// The lines that are comments, of as much as was read, with the number of commas in each.

@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Who watches a run.
+/// The watcher of a run.
 pub trait Control: Sync {
     /// True if the run is to stop as soon as possible.
     fn cancelled(&self) -> bool;

@@ -23,7 +23,7 @@ impl Key {
 /// The path of a file that is read: what [`Kind::File`] takes, where options are fields of a struct.
 pub type FilePath = String;
 
-/// Which cabinet routers stand in, which a file may tell: what [`Kind::Cabinet`] takes, likewise.
+/// Which cabinet routers are in, which a file may tell: what [`Kind::Cabinet`] takes, likewise.
 pub type CabinetRule = String;
 
 /// What a value may be.
@@ -57,7 +57,7 @@ pub enum Kind {
     Host,
     /// A machine, or the path of a file that describes one, which ends in `.toml`.
     Machine,
-    /// Which cabinet routers stand in, which a file may tell: `16`, `4x4`, `racks.csv`.
+    /// Which cabinet routers are in, which a file may tell: `16`, `4x4`, `racks.csv`.
     Cabinet,
     /// Whole numbers from 1 up with an x between them: `16x16x8`.
     Sides,

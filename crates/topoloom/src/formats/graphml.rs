@@ -107,7 +107,7 @@ fn not_xml(error: &roxmltree::Error) -> Mistake {
     Mistake::at(error.pos().row as usize, format!("this is no XML, so it is no GraphML: {what}"))
 }
 
-/// What stands on which line, and what the keys of data mean.
+/// What is on which line, and what the keys of data mean.
 struct Reader<'a> {
     /// Where lines end.
     ends: Vec<usize>,

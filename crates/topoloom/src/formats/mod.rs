@@ -169,7 +169,7 @@ pub fn named(name: &str) -> Result<&'static Format> {
 /// The format of a file: the one called `name`, or else the one that the ending of `path` gives.
 ///
 /// # Errors
-/// [`Error::Spec`] if there is no such format, or the ending tells none.
+/// [`Error::Spec`] if there is no such format, or the ending names none.
 pub fn of_path(path: &str, name: Option<&str>) -> Result<&'static Format> {
     if let Some(name) = name {
         return named(name);
@@ -216,7 +216,7 @@ pub fn unwritten(network: &Network, format: &Format) -> Option<String> {
 /// The text before the spec in a comment that says which network a file was written of.
 const WRITTEN: &str = "topoloom spec:";
 
-/// The comment that says which network was written, if a spec tells: `# topoloom spec: torus:4x4`.
+/// The comment that says which network was written, if a spec names it: `# topoloom spec: torus:4x4`.
 fn comment(network: &Network, sign: char) -> String {
     network.written_as().map_or(String::new(), |spec| format!("{sign} {WRITTEN} {spec}\n"))
 }

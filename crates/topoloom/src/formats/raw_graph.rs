@@ -51,7 +51,7 @@ pub struct Node {
     pub terminal_wire: Wire,
     /// True if it is a terminal itself.
     pub is_terminal: bool,
-    /// The name of the cabinet that it stands in, where the source gives it.
+    /// The name of the cabinet that it is in, where the source gives it.
     pub cabinet: Option<String>,
     /// The line that names it first.
     pub line: Option<u32>,
@@ -81,7 +81,7 @@ impl RawLink {
     }
 }
 
-/// Whom a network comes from.
+/// The origin of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The spec that the network will have.
@@ -95,7 +95,7 @@ pub struct Origin {
 /// What a network knows that comes from a file or a program: at most where its routers stand.
 #[derive(Debug)]
 pub(crate) struct FileCabinets {
-    /// The cabinet of each router, if it says so.
+    /// The cabinet of each router, if it gives it.
     pub cabinets: Option<Vec<u32>>,
 }
 
@@ -207,7 +207,7 @@ impl RawGraph {
         Ok(())
     }
 
-    /// True if the source tells the ports at both ends of every link.
+    /// True if the source gives the ports at both ends of every link.
     pub fn has_ports(&self) -> bool {
         self.links.iter().all(|link| link.ports.is_some())
     }

@@ -1,4 +1,4 @@
-//! The machine floor with all that stands on it.
+//! The machine floor with all that is on it.
 
 use serde::Serialize;
 

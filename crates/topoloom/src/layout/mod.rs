@@ -1,4 +1,4 @@
-//! Where routers stand on the machine floor, how long their cables are, and what all that costs.
+//! Where routers are on the machine floor, how long their cables are, and what all that costs.
 
 mod bill;
 mod floor;

@@ -1,4 +1,4 @@
-//! Which cabinet each router stands in, where a user says so.
+//! Which cabinet each router is in, where a user gives it.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

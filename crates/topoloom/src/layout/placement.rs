@@ -19,9 +19,9 @@ pub struct Layout {
     cabinets: Vec<u32>,
     /// The place of each cabinet, node-only ones behind the others: row place / columns and column place % columns.
     places: Vec<u32>,
-    /// The first node-only cabinet, if terminals stand in such.
+    /// The first node-only cabinet, if terminals are in such.
     first_of_nodes: u32,
-    /// The cabinet of each terminal; empty if they stand with their routers, or in node-only cabinets.
+    /// The cabinet of each terminal; empty if they are with their routers, or in node-only cabinets.
     homes: Vec<u32>,
     /// In which order routers filled racks, if they did.
     order: Option<Order>,
@@ -77,7 +77,7 @@ impl Layout {
         Self::of_file(network).unwrap_or_else(racks)
     }
 
-    /// The layout that was written into the file that a network comes from, or at least the cabinets that stand there;
+    /// The layout that was written into the file that a network comes from, or at least the cabinets that are there;
     /// `None` if the file has no cabinets.
     pub fn of_file(network: &Network) -> Option<Self> {
         let floor = network.source()?.floor.as_ref()?;
@@ -229,7 +229,7 @@ impl Layout {
 
     /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
     /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
-    /// The routers of a node stand in one place.
+    /// The routers of a node are in one place.
     fn on_grid(network: &Network, grid: &Grid, rules: &Rules) -> Result<Self> {
         let (structure, routers) = (network.any_structure(), network.num_routers());
         let by_coordinates =
@@ -386,7 +386,7 @@ impl Layout {
     }
 }
 
-/// Routers by their ids, as many a cabinet as have room in its rack units, with their terminals if these stand there.
+/// Routers by their ids, as many a cabinet as have room in its rack units, with their terminals if these are there.
 fn fitting(network: &Network, rules: &Rules) -> Result<Vec<u32>> {
     let (mut cabinet, mut used) = (0, 0.0);
     let place = |router: RouterId| {

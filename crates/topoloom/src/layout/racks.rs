@@ -1,4 +1,4 @@
-//! Racks that are filled by one rule, whatever the family: a router stands with its nodes, as many as units and kW allow.
+//! Racks that are filled by one rule, whatever the family: a router shares one with its nodes, as many as units and kW allow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -191,7 +191,7 @@ impl Load {
     }
 }
 
-/// Who stands in which rack.
+/// The rack of each router and node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Racks {
     /// The rack of each router.
@@ -231,7 +231,7 @@ impl Racks {
         Ok(Some(filler.finish()))
     }
 
-    /// Where each rack stands in the row of all: those of hubs amid the others.
+    /// Where each rack is in the row of all: those of hubs amid the others.
     pub fn sequence(&self) -> Vec<u32> {
         let (others, hubs) = (self.first_hub, self.count - self.first_hub);
         let before = others.div_ceil(2);
@@ -258,7 +258,7 @@ struct Filler<'a> {
     network: &'a Network,
     rules: &'a Rules,
     racking: &'a Racking,
-    /// What stands in the last rack.
+    /// What is in the last rack.
     load: Load,
     racks: Racks,
 }
@@ -370,10 +370,10 @@ impl<'a> Filler<'a> {
 /// Links into the last rack, and into all racks; the lower id wins among equals.
 type Rank = (u32, u32, Reverse<u32>);
 
-/// Routers that stand in no rack yet, by their links to those that do.
+/// Routers that are in no rack yet, by their links to those that are.
 struct Front<'a> {
     network: &'a Network,
-    /// Links of each router into the last rack, and into all; `None` once it stands in one.
+    /// Links of each router into the last rack, and into all; `None` once it is in one.
     links: Vec<Option<[u32; 2]>>,
     /// The routers that have links into the last rack.
     touched: Vec<RouterId>,

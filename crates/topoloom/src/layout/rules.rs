@@ -209,7 +209,7 @@ impl Default for Rules {
 
 impl Rules {
     /// The family's own packaging, a metre from place to place. The overhead of two metres is that of Kim, Dally and
-    /// Abts, ISCA 2007; terminals stand in the rack of their router (FleX paper, section IV-A).
+    /// Abts, ISCA 2007; terminals are in the rack of their router (FleX paper, section IV-A).
     pub fn family() -> Self {
         Self {
             text: "family".to_owned(),

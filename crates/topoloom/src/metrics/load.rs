@@ -239,7 +239,7 @@ fn starts(routing: &AnyRouting, demands: &Demands) -> (ByBits, ByBits) {
     (direct, detours)
 }
 
-/// The loads on the way to the intermediate routers, and the demands from these to the destinations.
+/// The loads towards the intermediate routers, and the demands from these to the destinations.
 ///
 /// All packets that head for one intermediate router walk at once, whatever their destinations. Some meet their
 /// destination on the way and leave there: how many follows from walks from each source by itself.

@@ -24,7 +24,7 @@ pub struct RouteLengths {
     pub histogram: Vec<u64>,
 }
 
-/// The lengths of the ways of `routing` between all terminals: of one way a pair, as the flow engine draws it.
+/// The lengths of the paths of `routing` between all terminals: of one path per pair, as the flow engine draws it.
 ///
 /// Where a routing can tell lengths without walking, symmetries of the network are made use of.
 ///

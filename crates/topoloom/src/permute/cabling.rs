@@ -234,7 +234,7 @@ impl Cabling {
     }
 }
 
-/// A search for a way between two vertices, from both at once, that remembers nothing but its memory.
+/// A search for a path between two vertices, from both at once, that remembers nothing but its memory.
 #[derive(Debug)]
 pub(super) struct Ways {
     /// The search in which a vertex was met last, and from which side: 2 * search + side.

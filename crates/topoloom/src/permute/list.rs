@@ -125,12 +125,12 @@ impl List {
         self.rows[self.cables[cable as usize]].line
     }
 
-    /// True if the list tells labels.
+    /// True if the list has labels.
     pub fn has_labels(&self) -> bool {
         self.columns.label.is_some()
     }
 
-    /// The label that a cable has, if the list tells labels.
+    /// The label that a cable has, if the list has labels.
     pub fn label(&self, cable: u32) -> Option<&str> {
         self.columns.label.map(|column| self.rows[self.cables[cable as usize]].field(column))
     }
@@ -160,7 +160,7 @@ impl Columns {
     /// Where the columns stand below a header.
     ///
     /// # Errors
-    /// The column that is missing or stands there twice, in a sentence.
+    /// The column that is missing or is there twice, in a sentence.
     fn of(header: Vec<String>) -> std::result::Result<Self, String> {
         let keys: Vec<String> = header.iter().map(|name| heading(name)).collect();
         let place = |name: &str| {
@@ -359,7 +359,7 @@ impl<'a> Reading<'a> {
         if self.cables.is_empty() {
             return Err(Error::Config(format!("{}: there is no cable between two switches in it", self.file)));
         }
-        // Plugs of a switch are told apart by the place of their cable in the list.
+        // Plugs of a switch are distinguished by the place of their cable in the list.
         let plug = |(place, &(switches, _)): (u32, &([u32; 2], usize))| switches.map(|switch| (switch, place));
         let ends: Vec<[(u32, u32); 2]> = (0..).zip(&self.cables).map(plug).collect();
         let cabling = Cabling::new(self.places.iter().map(|&(cabinet, _)| cabinet).collect(), &ends);

@@ -156,7 +156,7 @@ impl Pattern {
     }
 }
 
-/// What measuring a pattern tells.
+/// The result of measuring a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PatternMeasure {
     /// The sum of the distances from all vertices of the pattern to all vertices.
@@ -278,7 +278,7 @@ pub(super) struct Heat {
 impl Heat {
     /// Chance is all that there is at first.
     pub const FROM_CHANCE: Self = Self { shuffles: 20, temperatures: [0.2, 0.002] };
-    /// What there is was found by such a search.
+    /// The cabling was found by such a search.
     pub const FROM_GOOD: Self = Self { shuffles: 0, temperatures: [0.05, 0.002] };
 }
 

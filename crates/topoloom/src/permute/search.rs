@@ -75,7 +75,7 @@ pub struct Search<'a> {
     pub bandwidth: Option<&'a Bandwidth<'a>>,
 }
 
-/// Steps of arithmetic that a search may spend on channel loads unless it is told how many exchanges to look at.
+/// Steps of arithmetic that a search may spend on channel loads unless it is given how many exchanges to look at.
 const LOAD_STEPS: u64 = 2_000_000_000;
 
 impl Search<'_> {

@@ -1,5 +1,5 @@
 //! BookSim2's numbering of VCs in its dragonfly's UGAL (`ugal_dragonflynew`): three of them. It is not free of deadlock:
-//! on the way to the intermediate router VC 0 serves local and global hops alike. Here for comparison, and to show that
+//! towards the intermediate router VC 0 serves local and global hops alike. Here for comparison, and to show that
 //! `verify` and the watchdog find what is wrong with it.
 
 use super::dragonfly::DragonflyMinimal;

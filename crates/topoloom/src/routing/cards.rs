@@ -33,7 +33,7 @@ pub(super) struct Entry {
     pub(super) adaptive: Vec<u16>,
 }
 
-/// The VCs that tables tell apart.
+/// The VCs that tables distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Classes {
     /// Groups of packets, each in traffic classes of its own.
@@ -191,7 +191,7 @@ impl CardTables {
         &self.entries[number as usize]
     }
 
-    /// Sets an entry; returns false if another one stands there.
+    /// Sets an entry; returns false if another one is there.
     pub(super) fn set(&mut self, at: RouterId, input: u32, group: u32, terminal: u32, entry: Entry) -> bool {
         let next = self.entries.len() as u32;
         let number = *self.known.entry(entry).or_insert_with_key(|entry| {

@@ -125,7 +125,7 @@ fn trunk_below(network: &Network, level: &[u32], router: RouterId) -> u16 {
     if peers.len() == runs.len() && runs.iter().all(|run| run.len() == most) { most as u16 } else { 1 }
 }
 
-/// The level of each router: hops from the nearest terminal. `None` if two neighbours stand on one level.
+/// The level of each router: hops from the nearest terminal. `None` if two neighbours are on one level.
 pub(super) fn levels(network: &Network) -> Option<Vec<u32>> {
     let mut level = vec![u32::MAX; network.num_routers()];
     let mut queue: Vec<RouterId> = network.routers().filter(|&r| network.terminals_of(r).next().is_some()).collect();

@@ -147,7 +147,7 @@ struct Place {
     parts: (u32, u32),
 }
 
-/// All ways between supernodes.
+/// All paths between supernodes.
 struct Ways {
     galaxy: Arc<Galaxy>,
     a: u32,

@@ -1,4 +1,4 @@
-//! Layered shortest paths, as InfiniBand sites run them: one path a pair, in one of as few layers (virtual lanes) as
+//! Layered shortest paths, as InfiniBand sites run them: one path per pair, in one of as few layers (virtual lanes) as
 //! breaking all cycles takes.
 //!
 //! Both balance: towards each destination every router takes, among its minimal outputs, the way that carries the fewest

@@ -499,7 +499,7 @@ pub trait Minimal: Send + Sync {
         true
     }
 
-    /// Links on the way from `from` to `to`.
+    /// Links on the path from `from` to `to`.
     fn hops(&self, from: RouterId, to: RouterId) -> u32;
 
     /// True if it may deadlock: see [`Routing::unproved`].

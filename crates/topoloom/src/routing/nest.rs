@@ -175,7 +175,7 @@ impl NestRouting {
         Next { outputs, class, bits: from }
     }
 
-    /// Links of the way between two endpoints of a subtorus.
+    /// Links of the path between two endpoints of a subtorus.
     fn round(&self, from: u32, to: u32) -> u32 {
         let t = self.nest().side;
         let gap = |stride: u32| (from / stride % t).abs_diff(to / stride % t);

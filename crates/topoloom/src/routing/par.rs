@@ -37,7 +37,7 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
     },
 };
 
-/// The classes of global links on the way to the intermediate router, and to the destination.
+/// The classes of global links towards the intermediate router, and to the destination.
 const GLOBAL: [u8; 2] = [1, 3];
 
 /// The rule at the source router for a head that has been refused a VC. By then both paths are busy, and weighing the detour

@@ -35,7 +35,7 @@ struct TreeRemains {
 
 /// The ways to one leaf.
 struct Ways {
-    /// Links to it, by router: as many as the router's level if a way down is left.
+    /// Links to it, by router: as many as the router's level if a path down is left.
     distance: Vec<u8>,
     /// Paths of that length, 65,535 at most.
     paths: Vec<u16>,
@@ -99,7 +99,7 @@ impl<const ADAPTIVE: bool> Survivors<ADAPTIVE> {
     /// The routing called `name`; `None` unless the whole network is a tree.
     ///
     /// # Errors
-    /// If no way up and then down is left between some routers with terminals, or the tables would not fit in memory.
+    /// If no path up and then down is left between some routers with terminals, or the tables would not fit in memory.
     pub fn build(network: &Network, name: &str) -> Result<Option<AnyRouting>> {
         let Some(left) = TreeRemains::new(network) else { return Ok(None) };
         let leaves: Vec<RouterId> = network.up_routers().filter(|r| left.level[r.index()] == 0).collect();

@@ -127,7 +127,7 @@ pub enum Compare {
     Hybrid,
 }
 
-/// The two phases that `val` and `ugal-l` share: classes [0, C) on the way to the intermediate router, [C, 2C) after.
+/// The two phases that `val` and `ugal-l` share: classes [0, C) towards the intermediate router, [C, 2C) after.
 pub struct TwoPhase<M, const ADAPTIVE: bool> {
     minimal: M,
     classes: u32,

@@ -2,8 +2,8 @@
 //! a packet goes up as long as it likes, then down, and never up again. One VC class.
 //!
 //! A link goes up towards the router nearer to the root, between equally near ones towards the lower id. Packets take
-//! the shortest legal ways, a random one where there are several. The root is the candidate with the smallest mean
-//! length of legal ways.
+//! the shortest legal paths, a random one where there are several. The root is the candidate with the smallest mean
+//! length of legal paths.
 
 use rayon::prelude::*;
 
@@ -70,7 +70,7 @@ fn join(set: &mut Targets, other: &Targets) {
     set.iter_mut().zip(other).for_each(|(word, other)| *word |= other);
 }
 
-/// The shortest legal ways to every router.
+/// The shortest legal paths to every router.
 pub struct UpDown {
     routers: usize,
     /// Where the hops of (target, phase, router) begin in the target's pool.
@@ -271,7 +271,7 @@ fn levels(network: &Network, root: RouterId) -> Vec<u32> {
     level
 }
 
-/// The root with the smallest mean legal way between routers with terminals, among the most central ones: as many as
+/// The root with the smallest mean legal path between routers with terminals, among the most central ones: as many as
 /// some hundred million steps allow, four at least; one alone where all are alike.
 fn best_root(network: &Network) -> Result<RouterId> {
     const STEPS: usize = 400_000_000;

@@ -47,7 +47,7 @@ impl Structure for Cascade {
         Some(self.group)
     }
 
-    /// One cabinet a group.
+    /// One cabinet per group.
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(router.0 / self.group)
     }

@@ -139,7 +139,7 @@ fn laid_out(source: &mut Source, known: Network) {
     }
 }
 
-/// What a file tells of a network, beside which routers are linked.
+/// What a file states of a network, beside which routers are linked.
 struct FileContents {
     terminals: bool,
     terminal_ids: bool,

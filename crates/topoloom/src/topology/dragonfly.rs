@@ -85,7 +85,7 @@ impl Structure for Dragonfly {
         WorstCase::NextGroup
     }
 
-    /// One cabinet a group.
+    /// One cabinet per group.
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         Some(self.group_of(router))
     }

@@ -61,7 +61,7 @@ impl Structure for DragonflyPlus {
         Some(self.leaf + self.spine)
     }
 
-    /// One cabinet a group.
+    /// One cabinet per group.
     fn cabinet(&self, router: RouterId) -> Option<u32> {
         self.group_of(router)
     }

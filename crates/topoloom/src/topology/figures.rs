@@ -8,7 +8,7 @@ use super::params::Params;
 use crate::catalogue::grammar::split_head;
 use crate::network::{LinkClass, Network, RouterId};
 
-/// A number that machines publish, and how a network tells it.
+/// A number that machines publish, and how a network gives it.
 pub(super) struct Fact {
     /// Its name in the files of machines.
     pub name: &'static str,

@@ -72,7 +72,7 @@ pub enum Wiring {
     Random(u32),
 }
 
-/// The Galaxy graph: who is joined to whom, supernode by supernode, in the order of rule G.
+/// The Galaxy graph: which supernodes are joined, supernode by supernode, in the order of rule G.
 #[derive(Debug)]
 pub struct Galaxy {
     /// Clusters.

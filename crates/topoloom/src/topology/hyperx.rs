@@ -6,7 +6,7 @@
 //!
 //! Terminal ids are router id * p + i, unless `tile` is given: `tile=2x2` spreads the terminals of a router over a
 //! 2x2 tile of the grid of all terminals and numbers them over that whole grid, the first dimension fastest. With
-//! sides S and tile t, terminal (X, Y) stands on router (X / tx, Y / ty) and has the id Y * Sx * tx + X.
+//! sides S and tile t, terminal (X, Y) is on router (X / tx, Y / ty) and has the id Y * Sx * tx + X.
 
 use super::params::{P, Params, product};
 use super::{Family, Roles};

@@ -2,7 +2,7 @@
 //!
 //! Routers, terminals and ports are those of the base, and so are the cables; two cables with an end in one cabinet
 //! exchange the ports of these ends (see [`crate::permute`]). Classes and latencies go with the cables. If terminals
-//! stand in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
+//! are in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
 //! than in the base, and ports are counted again: terminals, then links in the order of the cables.
 
 use super::params::{BASE, CABINET, Params};
@@ -274,7 +274,7 @@ fn optimise(
     Ok(Optimisation { told: cabling.told(), searched, cable_m })
 }
 
-/// True if the search is told to keep bandwidth.
+/// True if the search is to keep bandwidth.
 fn keeps_bandwidth(params: &Params) -> Result<bool> {
     let keeps = params.choice("keep") == "bandwidth";
     if keeps && params.text("nodes").is_some() {

@@ -265,7 +265,7 @@ impl Workload {
         Ok(self.listed.get())
     }
 
-    /// The grid on which its tasks stand, if they stand on one: the first dimension varies fastest in their ids.
+    /// The grid on which its tasks are, if they are on one: the first dimension varies fastest in their ids.
     pub fn grid(&self) -> Option<&Grid> {
         self.grid.as_ref()
     }

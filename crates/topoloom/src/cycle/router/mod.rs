@@ -136,7 +136,7 @@ pub struct Simulation<'a> {
     pub offer: Offer<'a>,
     /// The options.
     pub setup: &'a Setup,
-    /// Who watches.
+    /// The watcher.
     pub control: &'a dyn Control,
 }
 

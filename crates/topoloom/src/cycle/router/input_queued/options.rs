@@ -159,7 +159,7 @@ pub struct Options {
     pub allocator: Allocator,
     /// Iterations of the allocator.
     pub iterations: u32,
-    /// Who comes first.
+    /// The priority.
     pub priority: Priority,
     /// Internal steps a cycle.
     pub speedup: f64,

@@ -275,7 +275,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         dropped
     }
 
-    /// Wavefront over VCs: every head asks for all free VCs of its class; who stands on an earlier diagonal of the
+    /// Wavefront over VCs: every head asks for all free VCs of its class; a head on an earlier diagonal of the
     /// square of input VCs and output VCs comes first.
     pub(super) fn vcs_wavefront(&mut self, router: usize, step: u32) -> usize {
         let state = self.routers[router];
