@@ -1,7 +1,8 @@
 """The funnel of a design: from every configuration to the front, and from that to finalists that are measured in full.
 
-A network is dropped by a proof or by an interval, never by an estimate alone, but for the first stage: there are more
-configurations than can be built, so of each family those are built that closed forms leave in doubt. Stage after stage
+A network is dropped by a proof or by an interval, never by an estimate alone, with two exceptions. There are more
+configurations than can be built, so of each family those are built that closed forms leave in doubt. And large networks
+have no place to be simulated where a measured one beats what their bounds estimate. Stage after stage
 asks the ledger for points, so that an interrupted run resumes.
 """
 
