@@ -32,6 +32,7 @@ from topoloom.engine.results import (
     PriceList,
     Proof,
     RackNumbers,
+    Replay,
     Resilience,
     RouteLengths,
     RouterDescription,
@@ -248,8 +249,9 @@ class Layout:
         self, network: Network, rules: str = "", prices: str = "", packed: Sequence[int] | None = None
     ) -> None:
         """
-        ``rules`` as users type them; ``prices`` the name of a list, or one's own as JSON; nothing: the defaults.
-        ``packed`` is a partition of the routers for ``cabinet=metis:N``, which is made to fit.
+        ``rules`` as users type them; ``prices`` the name of a list, or one's own as JSON; nothing: the defaults, which
+        for prices are those of the network's rate. ``packed`` is a partition of the routers for ``cabinet=metis:N``,
+        which is made to fit.
         """
     def cost(self) -> Cost:
         """Cost and power in parts."""
@@ -501,6 +503,18 @@ def flow_workload(
     terminals: Sequence[int] | None = None,
 ) -> tuple[FlowResult, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Runs a workload, its tasks on the terminals that are listed, or else where a mapping says."""
+
+def flow_replay(
+    routing: Routing,
+    jobs: Sequence[tuple[str, int, float, float | None, float, int]],
+    mix: Sequence[str],
+    allocator: str,
+    config: str,
+    rate: str,
+    seed: int,
+    cancel: CancelToken,
+) -> Replay:
+    """Replays the jobs of a machine; each repeats one of the mix, by its number."""
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:
     """

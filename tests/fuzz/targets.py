@@ -169,6 +169,10 @@ def graphs() -> dict[str, bytes]:
 TABLES: dict[str, tuple[list[str], bytes]] = {
     "pairs.csv": (["simulate", "mesh:4", *QUICK, "--traffic", "pairs:FILE"], b"source,target,weight\n0,1,2\n2,3,0.5\n"),
     "trace.csv": (["simulate", "mesh:4", "--traffic", "trace:FILE"], b"cycle,source,target,flits\n0,0,1,2\n5,2,3,1\n"),
+    "jobs.csv": (
+        ["workload", "mesh:4", "--sacct", "FILE"],
+        b"JobID,Submit,Elapsed,NNodes\n1,2026-01-01T00:00:00,00:01:00,2\n2,2026-01-01T00:00:30,00:00:10,3\n",
+    ),
     "rates.csv": (["simulate", "mesh:4", *QUICK, "--rates", "FILE"], b"terminal,rate\n0,1\n1,0.5\n2,2\n"),
     "table.csv": (
         ["verify", "mesh:3", "--routing", "table:FILE"],

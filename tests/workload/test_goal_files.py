@@ -8,6 +8,7 @@ import pytest
 
 import topoloom as package
 from oracles import chakrafile as ck
+from oracles import goalfile as gf
 from topoloom import Application, TopoloomError
 
 
@@ -75,3 +76,70 @@ def test_the_command_line_writes_it(tmp_path: Path, topoloom: Callable[..., Any]
     told = topoloom("workload", "mesh:4x4", "--app", "reduce,allreduce", "--goal", str(file))
     assert told.status == 2
     assert "--goal writes one application; 2 are named" in told.err
+
+
+ANY_RANK = """num_ranks 3
+rank 0 {{
+  first: recv 10b from {any} tag {any}
+  second: recv 10b from {any} tag {any}
+  second requires first
+  answer: send 10b to 1 tag 9
+  answer requires second
+  third: recv 10b from -1 tag 3
+  third requires answer
+}}
+rank 1 {{
+  a: send 10b to 0 tag 1
+  wait: recv 10b from 0 tag 9
+  wait requires a
+  b: send 10b to 0 tag 3
+  b requires wait
+}}
+rank 2 {{
+  c: calc 500
+  d: send 10b to 0 tag 2
+  d requires c
+}}
+"""
+
+
+@pytest.mark.parametrize("any_", ["-1", "*"])
+def test_receives_from_any_rank_take_what_comes_first(any_: str, tmp_path: Path) -> None:
+    file = tmp_path / "any.goal"
+    file.write_text(ANY_RANK.format(any=any_))
+    application = Application(f"goal:{file}", 8)
+    ends = [(int(m["source"]), int(m["target"])) for m in application.messages()]
+    # In the order of the file b would be the second, which waits for the answer to it.
+    assert [ends[id_] for what, id_ in application.program(0) if what == "receive"] == [(1, 0), (2, 0), (1, 0)]
+    assert seconds(f"goal:{file}") > 0
+    file.write_text(ANY_RANK.format(any=any_).replace("to 0 tag 3", "to 0 tag 4"))
+    with pytest.raises(TopoloomError, match="line 8: rank 0 receives from any rank with tag 3 what no rank sends"):
+        Application(f"goal:{file}", 8)
+
+
+def test_the_binary_form_is_the_same_schedule(tmp_path: Path) -> None:
+    text, binary = tmp_path / "own.goal", tmp_path / "own.bin"
+    text.write_text(
+        "num_ranks 2\nrank 0 {\na: calc 1500 cpu 1\nb: send 70000b to 1 tag 7\nb requires a\n"
+        "c: calc 900\nc irequires b\n}\nrank 1 {\nr: recv 70000b from -1 tag -1\nd: calc 20\nd requires r\n}\n"
+    )
+    first = [
+        gf.Operation(gf.COMPUTE, 1500, cpu=1),
+        gf.Operation(gf.SEND, 70_000, peer=1, tag=7, requires=[0]),
+        gf.Operation(gf.COMPUTE, 900, irequires=[1]),
+    ]
+    other = [gf.Operation(gf.RECEIVE, 70_000, peer=gf.ANY, tag=gf.ANY), gf.Operation(gf.COMPUTE, 20, requires=[0])]
+    gf.write(binary, [first, other])
+    one, two = (Application(f"goal:{file}", 4) for file in (text, binary))
+    assert [one.program(task) for task in (0, 1)] == [two.program(task) for task in (0, 1)]
+    assert one.core.dependencies() == two.core.dependencies()
+    whole = binary.read_bytes()
+    for wrong, sentence in [
+        (whole[:-3], "ends too early"),
+        (whole[:12], "it has 2 ranks"),
+        (whole.replace(b"\x02" + b"\xff" * 4, b"\x05" + b"\xff" * 4), "rank 1: it has the type 5; there are 1 to 3"),
+    ]:
+        binary.write_bytes(wrong)
+        with pytest.raises(TopoloomError) as error:
+            Application(f"goal:{binary}", 4)
+        assert sentence in str(error.value)

@@ -225,7 +225,6 @@ def test_message_lists_are_read_and_their_circles_named(tmp_path: Path) -> None:
         ("sweep3d:grid=2x2x2,tasks=8", "the grid sets the number of tasks"),
         ("mapreduce:partners=63", "partners is 63; each task has 62 others"),
         ("mapreduce:share=2", "share is '2'"),
-        ("halo", "grid is missing"),
         ("halo:grid=4x4,block=2", "block has 1 dimensions, the grid 2"),
         ("halo:grid=4x4,compute=5", "compute is '5'; it must be a time with its unit"),
         ("goal", "needs a FILE"),

@@ -272,8 +272,8 @@ impl From<&MappingInfo> for MappingDescription {
 
 impl From<&AllocatorInfo> for MappingDescription {
     fn from(allocator: &AllocatorInfo) -> Self {
-        let AllocatorInfo { name, summary, .. } = *allocator;
-        Self { name, summary, keys: described(ALLOCATOR_KEYS) }
+        let AllocatorInfo { name, summary, keys, .. } = *allocator;
+        Self { name, summary, keys: keys.iter().chain(ALLOCATOR_KEYS).map(KeyDescription::from).collect() }
     }
 }
 

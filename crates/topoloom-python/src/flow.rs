@@ -2,7 +2,7 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
-use topoloom::flow::{self, FlowConfig, FlowResult};
+use topoloom::flow::{self, FlowConfig, FlowResult, Phase, Replay};
 use topoloom::workload::{Mapping, Message};
 
 use crate::compute::try_compute;
@@ -96,6 +96,34 @@ pub fn flow_check(
     raise(flow::check_workload(&workload.0))?;
     let config = FlowConfig::with_rate(config, rate, seed).and_then(|config| config.with_endpoint(endpoint));
     raise(config).map(Record::from)
+}
+
+/// A job of the past: its name, a number, when it was submitted and when it may begin, how long it ran, and its nodes.
+type PastJob = (String, u64, f64, Option<f64>, f64, u32);
+
+/// Replays the jobs of a machine; each repeats one of the mix, by its number.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub fn flow_replay(
+    py: Python<'_>,
+    routing: &Routing,
+    jobs: Vec<PastJob>,
+    mix: Vec<String>,
+    allocator: &str,
+    config: &str,
+    rate: &str,
+    seed: u64,
+    cancel: &CancelToken,
+) -> PyResult<Record<Replay>> {
+    let config = raise(FlowConfig::with_rate(config, rate, seed))?;
+    let phases = raise(mix.iter().map(|text| Phase::read(text)).collect::<topoloom::Result<Vec<Phase>>>())?;
+    let job = |(name, number, submit_s, start_s, elapsed_s, nodes): PastJob| {
+        let phase = (number % phases.len().max(1) as u64) as usize;
+        flow::PastJob { name, submit_s, start_s, elapsed_s, nodes, phase }
+    };
+    let jobs: Vec<flow::PastJob> = jobs.into_iter().map(job).collect();
+    let run = || flow::replay(routing.on(), &routing.named, (&jobs, &phases), allocator, &config, &*cancel.0);
+    cancel.run(py, run).map(Record::from)
 }
 
 /// Runs a workload, its tasks on the terminals that are listed, or else where a mapping says.

@@ -50,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(workload::allocate, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_check, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_workload, module)?)?;
+    module.add_function(wrap_pyfunction!(flow::flow_replay, module)?)?;
     module.add_function(wrap_pyfunction!(lists::unknown, module)?)?;
     module.add_function(wrap_pyfunction!(lists::concise, module)?)?;
     module.add_function(wrap_pyfunction!(lists::available_memory, module)?)?;

@@ -4,8 +4,10 @@
 //! is a place in that array. Ports are bidirectional: the output side of port `p` feeds the input side of its peer.
 //! A *channel* is one direction of a link, named by the port that sends into it.
 
+mod levels;
 mod wires;
 
+pub use levels::{Level, NO_PART, levels};
 pub use wires::Wire;
 
 use std::any::Any;

@@ -10,9 +10,6 @@ from topoloom.workload.concurrent import Concurrent, ConcurrentRun
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import time_text
 
-ALONE_ONLY = ("app", "baseline", "out", "plot", "goal", "chakra", "timeline")
-"""Options that are about one application at a time."""
-
 
 def run_jobs(
     specs: Sequence[str],
@@ -41,15 +38,15 @@ def run_jobs(
     return status.DONE
 
 
-def require_no(given: Mapping[str, object]) -> None:
+def require_no(option: str, given: Mapping[str, object]) -> None:
     """Reject options that are about one application at a time.
 
     Raises:
         TopoloomError: One of them is given.
     """
-    for name in ALONE_ONLY:
-        if given[name]:
-            raise TopoloomError(f"--{name} does not go with --job, which runs several applications at once")
+    for name, value in given.items():
+        if value:
+            raise TopoloomError(f"--{name} does not go with {option}, which runs several jobs at once")
 
 
 def print_concurrent(found: Concurrent) -> None:

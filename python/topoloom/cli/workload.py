@@ -12,6 +12,7 @@ from topoloom.cli.concurrent import require_no, run_jobs
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
+from topoloom.cli.replay import run_replay
 from topoloom.files import REPORT, TIMELINE, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
@@ -46,12 +47,30 @@ def workload(
             help="A job beside others on one network, instead of --app; or a list of them in TOML.",
         ),
     ] = None,
+    sacct: Annotated[
+        Path | None,
+        typer.Option(
+            "--sacct",
+            metavar="FILE",
+            help="Replay the jobs of a Slurm accounting file on one network, instead of --app.",
+            show_default=False,
+        ),
+    ] = None,
+    mix: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mix",
+            metavar="APP,computing=1s",
+            help="What the jobs of --sacct repeat, by their ids; several by several --mix.",
+            show_default="an allreduce, an all-to-all, or a halo exchange",
+        ),
+    ] = None,
     allocator: Annotated[
         str | None,
         typer.Option(
             "--allocator",
             help="Which terminals jobs get; see: topoloom list allocators.",
-            show_default="contiguous",
+            show_default="contiguous; of --sacct topology",
         ),
     ] = None,
     engine: Annotated[
@@ -132,26 +151,16 @@ def workload(
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     own["endpoint"] = endpoint
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
+    alone = {"app": app, "baseline": baseline, "out": out, "plot": plot}
+    alone |= {"goal": goal, "chakra": chakra, "timeline": timeline}
+    if sacct is not None:
+        require_no("--sacct", alone | {"job": job})
+        return run_replay(specs, sacct, mix, allocator, routing, chosen, json=json)
     if job:
-        about = {
-            "app": app,
-            "baseline": baseline,
-            "out": out,
-            "plot": plot,
-            "goal": goal,
-            "chakra": chakra,
-            "timeline": timeline,
-        }
-        require_no(about)
+        require_no("--job", alone | {"mix": mix})
         return run_jobs(specs, job, allocator, routing, chosen, json=json)
-    if not app:
-        raise TopoloomError("nothing is named to run; give --app, or --job for each of several jobs at once")
-    if allocator is not None:
-        raise TopoloomError(
-            "--allocator gives jobs their terminals; give --job for each, or --mapping for an application"
-        )
+    apps = _applications(app, allocator, mix)
     _check_files(out, plot, timeline, force=force)
-    apps = list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
     runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
     _export(runs, goal, chakra, force=force)
     if timeline is not None:
@@ -168,6 +177,19 @@ def workload(
         print_training(found)
         print_impacts(found)
     return _exit_status(found, len(runs.runs))
+
+
+def _applications(app: list[str] | None, allocator: str | None, mix: list[str] | None) -> list[str]:
+    """Return the applications that are named, each once."""
+    if mix:
+        raise TopoloomError("--mix is what jobs of an accounting file repeat; give --sacct with it")
+    if not app:
+        raise TopoloomError("nothing is named to run; give --app, or --job for each of several jobs at once")
+    if allocator is not None:
+        raise TopoloomError(
+            "--allocator gives jobs their terminals; give --job for each, or --mapping for an application"
+        )
+    return list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
 
 
 def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, force: bool) -> None:

@@ -1422,6 +1422,73 @@ class RackNumbers(Record):
     columns: int | None
 
 
+class ReplayedJob(Record):
+    """
+    How a job went.
+
+    Attributes:
+        name: What the accounting calls it.
+        app: What it repeats.
+        nodes: Its nodes.
+        tasks: Its tasks, one on each terminal of its nodes.
+        submit_s: When it was submitted, in seconds.
+        start_s: When it began.
+        end_s: When it ended.
+        wait_s: How long it waited for its nodes once it could begin.
+        collectives: How often it communicated.
+        collective_s: Seconds of one collective alone.
+        alone_s: Seconds that all of it takes alone.
+    """
+
+    name: str
+    app: str
+    nodes: int
+    tasks: int
+    submit_s: float
+    start_s: float
+    end_s: float
+    wait_s: float
+    collectives: int
+    collective_s: float
+    alone_s: float
+
+
+class ReplayedChannel(Record):
+    """
+    A busy channel, with the jobs that put the most bytes on it.
+
+    Attributes:
+        channel: The channel.
+        jobs: The places of jobs, with the part of its bytes that each has put there.
+        users: How many jobs used it.
+    """
+
+    channel: BusyChannel
+    jobs: list[list[int | float]]
+    users: int
+
+
+class Replay(Record):
+    """
+    How a machine's jobs went.
+
+    Attributes:
+        jobs: The jobs that were done, in the order in which they could begin.
+        collectives: Collectives of all jobs.
+        makespan_s: When the last job was done, in seconds.
+        occupied: The part of the time of all nodes, from the first start to the last end, in which they had a job.
+        channels: The channels that carried the most, each in parts of what it can carry in that time.
+        completed: Whether all jobs were done.
+    """
+
+    jobs: list[ReplayedJob]
+    collectives: int
+    makespan_s: float
+    occupied: float
+    channels: list[ReplayedChannel]
+    completed: bool
+
+
 class Survivable(Record):
     """
     The rule of FleX's Table 5: the largest step of 5 % at which more than half of the trials are connected. These

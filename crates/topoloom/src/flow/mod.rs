@@ -12,6 +12,7 @@ mod paths;
 mod radix_heap;
 mod rates;
 mod record;
+mod replay;
 mod symbolic;
 mod uncongested;
 
@@ -20,6 +21,7 @@ pub use engine::{AtOnce, Script, check_workload, run, run_flows};
 pub use paths::Paths;
 pub use rates::{Rates, Sharing};
 pub use record::{BusyChannel, ChannelUse, CriticalPath, FlowResult, MessageTimes, Step, Symbolic, Timeline};
+pub use replay::{PastJob, Phase, Replay, ReplayedChannel, ReplayedJob, replay};
 
 use adaptive::{AdaptivePaths, Part};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::FlowConfig;
-use crate::network::{LinkClass, Network, Peer};
+use crate::network::{LinkClass, Network, Peer, TerminalId};
 use crate::workload::{Message, RunTimes, StepTimes};
 
 /// Intervals of a [`Timeline`], at most.
@@ -149,6 +149,27 @@ pub struct BusyChannel {
     pub class: &'static str,
     /// The part of its capacity that was used.
     pub utilisation: f64,
+}
+
+impl BusyChannel {
+    /// The channel with this id, of which this part is used.
+    pub(super) fn of(network: &Network, channel: u32, utilisation: f64) -> Self {
+        let ports = network.ports();
+        let (from, port, to, class) = match ports.get(channel as usize) {
+            Some(port) => {
+                let to = match port.peer {
+                    Peer::Port(peer) => ports[peer.index()].router.0,
+                    Peer::Terminal(terminal) => terminal.0,
+                };
+                (port.router.0, Some(channel - network.port_base(port.router)), to, port.class.name())
+            }
+            None => {
+                let terminal = TerminalId(channel - ports.len() as u32);
+                (terminal.0, None, network.router_of(terminal).0, "injection")
+            }
+        };
+        Self { channel, from, port, to, class, utilisation }
+    }
 }
 
 /// Means over intervals of equal length, from the start on.
@@ -466,29 +487,7 @@ impl Record {
         }
         busiest.sort_by(busier);
         busiest.retain(|&channel| self.channel_bytes[channel] > 0.0);
-        let described = |&channel: &usize| {
-            let (from, port, to) = match ports.get(channel) {
-                Some(port) => {
-                    let to = match port.peer {
-                        Peer::Port(peer) => ports[peer.index()].router.0,
-                        Peer::Terminal(terminal) => terminal.0,
-                    };
-                    (port.router.0, Some(channel as u32 - network.port_base(port.router)), to)
-                }
-                None => {
-                    let terminal = crate::network::TerminalId((channel - ports.len()) as u32);
-                    (terminal.0, None, network.router_of(terminal).0)
-                }
-            };
-            BusyChannel {
-                channel: channel as u32,
-                from,
-                port,
-                to,
-                class: class(channel),
-                utilisation: utilisation(channel),
-            }
-        };
+        let described = |&channel: &usize| BusyChannel::of(network, channel as u32, utilisation(channel));
         (uses, busiest.iter().map(described).collect())
     }
 

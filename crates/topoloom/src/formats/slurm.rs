@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use super::{Format, Holds, Timing};
 use crate::error::{Error, Result};
-use crate::network::{Network, RouterId};
+use crate::network::{Network, RouterId, levels};
 
 pub(super) const CONF: Format = Format {
     name: "slurm",
@@ -62,49 +62,14 @@ fn tree(network: &Network, timing: &Timing) -> Result<Vec<Switch>> {
         switches.push(Switch { name: name.clone(), nodes, children: Vec::new() });
         parts.push(Part { name, leaves: vec![router] });
     }
-    for (level, place_of) in (1..).zip(levels(network)) {
-        parts = join(parts, &place_of, level, &mut switches);
+    for (level, above) in (1..).zip(levels(network).into_iter().skip(1)) {
+        parts = join(parts, &above.part_of, level, &mut switches);
     }
     if parts.len() > 1 {
         let children = parts.into_iter().map(|part| part.name).collect();
         switches.push(Switch { name: "root".to_owned(), nodes: Vec::new(), children });
     }
     Ok(switches)
-}
-
-/// For each level, from below, the part that each router is in.
-fn levels(network: &Network) -> Vec<Vec<u32>> {
-    let structure = network.any_structure();
-    let level: Option<Vec<u32>> = network.routers().map(|router| structure.level(router)).collect();
-    if let Some(level) = level {
-        let top = level.iter().copied().max().unwrap_or(0);
-        return (1..top).map(|below| pieces(network, |router| level[router.index()] <= below)).collect();
-    }
-    let group: Option<Vec<u32>> = network.routers().map(|router| structure.group_of(router)).collect();
-    group.into_iter().collect()
-}
-
-/// The connected piece of each router among those that `keeps` keeps.
-fn pieces(network: &Network, keeps: impl Fn(RouterId) -> bool) -> Vec<u32> {
-    let mut piece = vec![u32::MAX; network.num_routers()];
-    let mut count = 0;
-    for router in network.routers().filter(|&router| keeps(router)) {
-        if piece[router.index()] != u32::MAX {
-            continue;
-        }
-        let mut open = vec![router];
-        piece[router.index()] = count;
-        while let Some(at) = open.pop() {
-            for (_, peer) in network.neighbors(at).filter(|&(_, peer)| keeps(peer)) {
-                if piece[peer.index()] == u32::MAX {
-                    piece[peer.index()] = count;
-                    open.push(peer);
-                }
-            }
-        }
-        count += 1;
-    }
-    piece
 }
 
 /// Joins the parts that are in one place, under a new switch where there are several.

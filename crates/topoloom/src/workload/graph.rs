@@ -82,6 +82,11 @@ impl GraphBuilder {
         self.edges.push((earlier, later, start_only));
     }
 
+    /// Who is waited for, who waits, and whether for the start only.
+    pub fn edges(&self) -> &[(u32, u32, bool)] {
+        &self.edges
+    }
+
     /// The workload of `tasks` tasks.
     ///
     /// # Errors

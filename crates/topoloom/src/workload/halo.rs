@@ -8,12 +8,17 @@ use super::registry::AppInfo;
 use super::request::Request;
 use crate::catalogue::{Key, Kind};
 use crate::error::Result;
+use crate::network::Grid;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "halo",
     summary: "halo exchange of a stencil on a grid of any dimensions, with computing in between",
     keys: &[
-        Key::new("grid", Kind::Sides, "the grid of tasks, as in 8x8x4"),
+        Key::new(
+            "grid",
+            Kind::Sides,
+            "the grid of tasks, as in 8x8x4 (default: three sides, as even as the tasks allow)",
+        ),
         Key::new("block", Kind::Sides, "cells of a task in each dimension, as in 64x64x64 (default: 64 in each)"),
         Key::new("cell", Kind::Bytes, "bytes of a cell (default 8)"),
         Key::new("width", Kind::count(1), "cells across the halo (default 1)"),
@@ -26,9 +31,21 @@ pub(super) const INFO: AppInfo = AppInfo {
     build,
 };
 
+/// The three sides of a grid of so many tasks that differ least: the largest first.
+fn even(tasks: u32) -> Vec<u32> {
+    let divisors = |of: u32| (1..=of).take_while(move |side| side * side <= of).filter(move |side| of % side == 0);
+    let flat = |sides: &[u32; 3]| sides[0] * sides[1] + sides[0] * sides[2] + sides[1] * sides[2];
+    let of_side = |least: u32| divisors(tasks / least).map(move |middle| [tasks / least / middle, middle, least]);
+    let best = divisors(tasks).flat_map(of_side).min_by_key(flat).unwrap_or([tasks, 1, 1]);
+    let mut sides = best.to_vec();
+    sides.sort_unstable_by(|a, b| b.cmp(a));
+    sides
+}
+
 fn build(request: &Request) -> Result<Workload> {
-    let Some(grid) = request.grid(1..=6)? else {
-        return Err(request.mistake("grid is missing; write it like halo:grid=8x8x4"));
+    let grid = match request.grid(1..=6)? {
+        Some(grid) => grid,
+        None => Grid { sides: even(request.room()) },
     };
     let dimensions = grid.sides.len();
     let block = request.sides("block").unwrap_or_else(|| vec![64; dimensions]);

@@ -45,7 +45,7 @@ mod training;
 mod unstructured;
 
 pub use account::{RunTimes, StepFacts, StepTimes, StepTraffic, TimelineEvent, step_times, task_ends, timeline};
-pub use allocation::{ALLOCATORS, AllocatorInfo, Demand, KEYS as ALLOCATOR_KEYS, allocate};
+pub use allocation::{ALLOCATORS, Allocator, AllocatorInfo, Demand, KEYS as ALLOCATOR_KEYS, allocate};
 pub use chakra::ChakraTraces;
 pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};

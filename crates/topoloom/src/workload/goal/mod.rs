@@ -15,9 +15,12 @@
 //! Times are nanoseconds, sizes bytes. A send is done as soon as it has begun; `requires` waits for the end of an
 //! operation, `irequires` for its start. Computations of a rank on one `cpu` (0 unless given) are done one at a time, in
 //! the order in which they can begin. The k-th send from one rank to another with one tag (0 unless given) goes to the
-//! k-th receive there.
+//! k-th receive there; where receives take messages of any rank, or with any tag (`-1`), see [`wildcards`].
 
-use std::collections::HashMap;
+mod binary;
+mod wildcards;
+
+use std::collections::{BTreeMap, HashMap};
 
 use super::Workload;
 use super::graph::GraphBuilder;
@@ -30,7 +33,7 @@ use crate::workload::Op;
 
 pub(super) const INFO: AppInfo = AppInfo {
     name: "goal",
-    summary: "a schedule in GOAL, the text format of LogGOPSim",
+    summary: "a schedule in GOAL, LogGOPSim's format, as text or in binary form",
     keys: &[],
     argument: Some(FILE),
     build,
@@ -39,14 +42,19 @@ pub(super) const INFO: AppInfo = AppInfo {
 fn build(request: &Request) -> Result<Workload> {
     let path = request.lead();
     let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
-    let mut line = 1;
-    let mut reader = Reader::default();
-    read(&bytes, &mut reader, &mut line)
-        .map_err(|(at, what)| request.mistake(format_args!("{path}, line {}: {what}", at.unwrap_or(line))))?;
+    let (mut at, mut reader) = (1, Reader::default());
+    let (read, unit) = match binary::is_binary(&bytes) {
+        true => (binary::read(&bytes, &mut reader, &mut at), "operation"),
+        false => (read(&bytes, &mut reader, &mut at), "line"),
+    };
+    read.map_err(|(place, what)| request.mistake(format_args!("{path}, {unit} {}: {what}", place.unwrap_or(at))))?;
     let ranks = reader.ranks.unwrap_or(0);
     request.check_tasks(ranks.into(), "num_ranks")?;
-    let Reader { graph, lines, labels, .. } = reader;
-    graph.build(request.spec(), ranks, |op| format!("line {} ({})", lines[op as usize], labels[op as usize]))
+    let Reader { graph, planned, .. } = reader;
+    graph.build(request.spec(), ranks, |op| {
+        let Planned { at, label, .. } = &planned[op as usize];
+        if unit == "line" { format!("line {at} ({label})") } else { label.clone() }
+    })
 }
 
 /// Reads a whole file; `line` is where it is.
@@ -92,14 +100,43 @@ fn uncommented(text: &str) -> std::result::Result<String, Late> {
     Ok(kept + rest)
 }
 
+/// What stands for any rank, or for any tag, of a receive.
+const ANY: [&str; 2] = ["-1", "*"];
+
 /// A mistake, with its line where it is not the present one.
 type Late = (Option<usize>, String);
 
 /// Whose sends meet whose receives: source, target and tag.
 type MatchKey = (u32, u32, u32);
 
-/// A send or a receive that waits for its other half: its operation, line and bytes.
-type Half = (u32, usize, u64);
+/// What an operation does.
+enum What {
+    Send {
+        peer: u32,
+        tag: u32,
+        bytes: u64,
+    },
+    /// From any rank, or with any tag, where that is not said.
+    Receive {
+        peer: Option<u32>,
+        tag: Option<u32>,
+        bytes: u64,
+    },
+    Compute {
+        nanoseconds: u64,
+        cpu: u32,
+    },
+}
+
+/// An operation before messages have ids.
+struct Planned {
+    task: u32,
+    /// Its line, or its number in its rank.
+    at: usize,
+    /// Its name for users.
+    label: String,
+    what: What,
+}
 
 #[derive(Default)]
 struct Reader {
@@ -112,20 +149,9 @@ struct Reader {
     /// Requirements of the rank: line, who waits, for whom, for the start only.
     requirements: Vec<(usize, String, String, bool)>,
     graph: GraphBuilder,
-    /// Of each operation, its line and a name for users.
-    lines: Vec<usize>,
-    labels: Vec<String>,
-    sends: HashMap<MatchKey, Vec<Half>>,
-    receives: HashMap<MatchKey, Vec<Half>>,
     /// Processors by rank and number.
     processors: HashMap<(u32, u32), u32>,
-    /// What each operation is before messages have ids: the task and, of a computation, its time and processor.
-    planned: Vec<OpPlan>,
-}
-
-struct OpPlan {
-    task: u32,
-    compute: Option<(f64, u32)>,
+    planned: Vec<Planned>,
 }
 
 impl Reader {
@@ -166,9 +192,6 @@ impl Reader {
 
     fn rank_id(&self, text: &str) -> std::result::Result<u32, String> {
         let ranks = self.ranks.ok_or("num_ranks must come before the first rank")?;
-        if text == "*" {
-            return Err("rank is '*'; every message here has one sender and one receiver".to_owned());
-        }
         let rank = whole(text, "rank")?;
         if rank < ranks { Ok(rank) } else { Err(format!("rank {rank} does not exist; num_ranks is {ranks}")) }
     }
@@ -185,36 +208,34 @@ impl Reader {
         label: Option<&str>,
         words: &[&str],
     ) -> std::result::Result<(), String> {
-        let op = self.planned.len() as u32;
         let name = label.map_or_else(|| format!("rank {rank}"), |label| format!("{label} of rank {rank}"));
         if let Some(label) = label
-            && self.names.insert(label.to_owned(), op).is_some()
+            && self.names.insert(label.to_owned(), self.planned.len() as u32).is_some()
         {
             return Err(format!("the label {label} is used twice in rank {rank}"));
         }
-        let compute = match words {
+        let what = match words {
             ["calc", time, rest @ ..] => {
-                let [_, cpu] = numbers(rest, ["nic", "cpu"])?;
-                let next = self.processors.len() as u32;
-                let processor = *self.processors.entry((rank, cpu)).or_insert(next);
+                let [_, cpu] = numbers(rest, ["nic", "cpu"])?.map(|number| number.unwrap_or(0));
                 let nanoseconds = time
-                    .parse::<u64>()
+                    .parse()
                     .map_err(|_| format!("the time of calc is '{time}'; it must be a whole number of nanoseconds"))?;
-                Some((nanoseconds as f64 * 1e-9, processor))
+                What::Compute { nanoseconds, cpu }
             }
             ["send", bytes, "to", peer, rest @ ..] => {
-                let half = (op, line, size(bytes)?);
                 let [tag, ..] = numbers(rest, ["tag", "cpu", "nic"])?;
-                let peer = self.peer(rank, peer)?;
-                self.sends.entry((rank, peer, tag)).or_default().push(half);
-                None
+                What::Send { peer: self.rank_id(peer)?, tag: tag.unwrap_or(0), bytes: size(bytes)? }
             }
             ["recv", bytes, "from", peer, rest @ ..] => {
-                let half = (op, line, size(bytes)?);
-                let [tag, ..] = numbers(rest, ["tag", "cpu", "nic"])?;
-                let peer = self.peer(rank, peer)?;
-                self.receives.entry((peer, rank, tag)).or_default().push(half);
-                None
+                let peer = if ANY.contains(peer) { None } else { Some(self.rank_id(peer)?) };
+                let any_tag = rest.chunks(2).position(|pair| matches!(pair, ["tag", tag] if ANY.contains(tag)));
+                let rest = match any_tag {
+                    None => rest.to_vec(),
+                    Some(place) => [&rest[..2 * place], &rest[2 * place + 2..]].concat(),
+                };
+                let [tag, ..] = numbers(&rest, ["tag", "cpu", "nic"])?;
+                let tag = if any_tag.is_some() { None } else { Some(tag.unwrap_or(0)) };
+                What::Receive { peer, tag, bytes: size(bytes)? }
             }
             _ => {
                 return Err(format!(
@@ -224,15 +245,30 @@ impl Reader {
                 ));
             }
         };
-        self.planned.push(OpPlan { task: rank, compute });
-        self.lines.push(line);
-        self.labels.push(name);
+        self.add(line, rank, name, what)
+    }
+
+    /// Adds an operation of a rank.
+    fn add(&mut self, at: usize, task: u32, label: String, what: What) -> std::result::Result<(), String> {
+        let (ranks, peer) = match &what {
+            What::Send { peer, .. } => (self.ranks.unwrap_or(0), Some(*peer)),
+            What::Receive { peer, .. } => (self.ranks.unwrap_or(0), *peer),
+            What::Compute { .. } => (0, None),
+        };
+        match peer {
+            Some(peer) if peer == task => return Err(format!("rank {task} has itself for a partner")),
+            Some(peer) if peer >= ranks => {
+                return Err(format!("rank {peer} does not exist; num_ranks is {ranks}"));
+            }
+            _ => {}
+        }
+        self.planned.push(Planned { task, at, label, what });
         Ok(())
     }
 
-    fn peer(&self, rank: u32, text: &str) -> std::result::Result<u32, String> {
-        let peer = self.rank_id(text)?;
-        if peer == rank { Err(format!("rank {rank} has itself for a partner")) } else { Ok(peer) }
+    /// Operation `later` waits for the end of `earlier`, or for its start only.
+    fn follows(&mut self, later: u32, earlier: u32, start_only: bool) {
+        self.graph.follows(later, earlier, start_only);
     }
 
     fn close(&mut self) -> std::result::Result<(), Late> {
@@ -259,48 +295,81 @@ impl Reader {
         if self.planned.is_empty() {
             return Err((None, "there are no operations".to_owned()));
         }
-        let mut message_of = vec![None; self.planned.len()];
-        let mut channels: Vec<&MatchKey> = self.sends.keys().chain(self.receives.keys()).collect();
-        channels.sort_unstable();
-        channels.dedup();
-        let none = Vec::new();
-        let halves = |channel: &MatchKey| {
-            (self.sends.get(channel).unwrap_or(&none), self.receives.get(channel).unwrap_or(&none))
+        let pairs = match self
+            .planned
+            .iter()
+            .any(|own| matches!(own.what, What::Receive { peer: None, .. } | What::Receive { tag: None, .. }))
+        {
+            true => wildcards::meet(&self.planned, self.graph.edges()),
+            false => self.in_order(),
         };
-        // A receive without a send is what hangs: it is told first.
-        for channel in &channels {
-            let &&(source, target, tag) = channel;
-            let (sends, receives) = halves(channel);
-            if let Some(&(_, line, _)) = receives.get(sends.len()) {
-                let what = format!("rank {target} receives from rank {source} with tag {tag} what no rank sends");
-                return Err((Some(line), what));
+        let mut ops: Vec<Option<Op>> = self.planned.iter().map(|_| None).collect();
+        for (send, receive) in pairs {
+            let (from, to) = (&self.planned[send as usize], &self.planned[receive as usize]);
+            let (What::Send { bytes, .. }, What::Receive { bytes: room, .. }) = (&from.what, &to.what) else {
+                continue;
+            };
+            if room < bytes {
+                let what = format!("there is room for {room} bytes, but {bytes} are sent on line {}", from.at);
+                return Err((Some(to.at), what));
             }
+            let message = self.graph.message(from.task, to.task, *bytes);
+            ops[send as usize] = Some(Op::Send(message));
+            ops[receive as usize] = Some(Op::Receive(message));
         }
-        for channel in channels {
-            let &(source, target, tag) = channel;
-            let (sends, receives) = halves(channel);
-            if let Some(&(_, line, _)) = sends.get(receives.len()) {
-                let what = format!("rank {source} sends to rank {target} with tag {tag} what no rank receives");
-                return Err((Some(line), what));
-            }
-            for (&(send, sent, bytes), &(receive, line, room)) in sends.iter().zip(receives) {
-                if room < bytes {
-                    let what = format!("there is room for {room} bytes, but {bytes} are sent on line {sent}");
-                    return Err((Some(line), what));
-                }
-                let message = self.graph.message(source, target, bytes);
-                message_of[send as usize] = Some(Op::Send(message));
-                message_of[receive as usize] = Some(Op::Receive(message));
-            }
-        }
-        for (planned, message) in self.planned.iter().zip(message_of) {
-            match (message, planned.compute) {
+        self.check_met(&ops)?;
+        for (planned, op) in self.planned.iter().zip(ops) {
+            match (op, &planned.what) {
                 (Some(op), _) => self.graph.op(planned.task, op),
-                (None, Some((seconds, processor))) => self.graph.compute(planned.task, seconds, processor),
-                (None, None) => unreachable!("an operation sends, receives or computes"),
+                (None, What::Compute { nanoseconds, cpu }) => {
+                    let next = self.processors.len() as u32;
+                    let processor = *self.processors.entry((planned.task, *cpu)).or_insert(next);
+                    self.graph.compute(planned.task, *nanoseconds as f64 * 1e-9, processor)
+                }
+                (None, _) => unreachable!("what is left of sends and receives was rejected"),
             };
         }
         Ok(())
+    }
+
+    /// Sends and receives that meet, where each names its partner and its tag.
+    fn in_order(&self) -> Vec<(u32, u32)> {
+        let mut halves: BTreeMap<MatchKey, [Vec<u32>; 2]> = BTreeMap::new();
+        for (op, Planned { task, what, .. }) in (0u32..).zip(&self.planned) {
+            match what {
+                What::Send { peer, tag, .. } => halves.entry((*task, *peer, *tag)).or_default()[0].push(op),
+                What::Receive { peer: Some(peer), tag: Some(tag), .. } => {
+                    halves.entry((*peer, *task, *tag)).or_default()[1].push(op);
+                }
+                _ => {}
+            }
+        }
+        halves.into_values().flat_map(|[sends, receives]| sends.into_iter().zip(receives)).collect()
+    }
+
+    /// Rejects receives without a send, which hang and are told first, and sends without a receive.
+    fn check_met(&self, ops: &[Option<Op>]) -> std::result::Result<(), Late> {
+        let alone = || self.planned.iter().zip(ops).filter(|(_, op)| op.is_none()).map(|(planned, _)| planned);
+        let of_any = |number: &Option<u32>, what: &str| {
+            number.map_or_else(|| format!("any {what}"), |number| format!("{what} {number}"))
+        };
+        let waits = alone().find_map(|own| match &own.what {
+            What::Receive { peer, tag, .. } => Some((own.at, own.task, of_any(peer, "rank"), of_any(tag, "tag"))),
+            _ => None,
+        });
+        if let Some((at, rank, peer, tag)) = waits {
+            return Err((Some(at), format!("rank {rank} receives from {peer} with {tag} what no rank sends")));
+        }
+        let sends = alone().find_map(|own| match &own.what {
+            What::Send { peer, tag, .. } => Some((own.at, own.task, *peer, *tag)),
+            _ => None,
+        });
+        match sends {
+            Some((at, rank, peer, tag)) => {
+                Err((Some(at), format!("rank {rank} sends to rank {peer} with tag {tag} what no rank receives")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -313,15 +382,15 @@ fn size(text: &str) -> std::result::Result<u64, String> {
     bytes.ok_or_else(|| format!("the size is '{text}'; it must be a number of bytes from 1 up, as in 64b"))
 }
 
-/// The numbers behind keywords, 0 where they are not given.
-fn numbers<const N: usize>(words: &[&str], known: [&str; N]) -> std::result::Result<[u32; N], String> {
-    let mut found = [0; N];
+/// The numbers behind keywords, as far as they are given.
+fn numbers<const N: usize>(words: &[&str], known: [&str; N]) -> std::result::Result<[Option<u32>; N], String> {
+    let mut found = [None; N];
     for pair in words.chunks(2) {
         let place = known.iter().position(|word| *word == pair[0]);
         let (Some(place), [_, number]) = (place, pair) else {
             return Err(format!("'{}' is not understood here; there may be: {}", pair.join(" "), known.join(", ")));
         };
-        found[place] = whole(number, pair[0])?;
+        found[place] = Some(whole(number, pair[0])?);
     }
     Ok(found)
 }
