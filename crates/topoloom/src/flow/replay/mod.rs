@@ -289,7 +289,7 @@ impl Machine<'_> {
                 self.fluid.settle();
             }
             events += 1;
-            if events.is_multiple_of(LOOK) {
+            if events % LOOK == 0 {
                 control.progress(self.collectives);
                 if control.cancelled() {
                     completed = false;
@@ -435,7 +435,6 @@ impl Machine<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::routing::registry;
     use crate::topology;
     use crate::watch::NoControl;
 
@@ -447,7 +446,7 @@ mod tests {
 
     fn played(spec: &str, jobs: &[PastJob], allocator: &str, computing_s: f64) -> Replay {
         let network = topology::build(spec).expect(spec);
-        let routing = registry::build("min", &network).expect("every network has it");
+        let routing = crate::routing::build(&network, "min").expect("every network has it");
         let phases = [Phase { app: PHASE.to_owned(), computing_s }];
         let config = FlowConfig { gbps: 8.0, ..FlowConfig::default() };
         replay(&network, &routing, (jobs, &phases), allocator, &config, &NoControl).expect("they fit")
