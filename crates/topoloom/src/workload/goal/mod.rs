@@ -52,7 +52,7 @@ fn build(request: &Request) -> Result<Workload> {
     request.check_tasks(ranks.into(), "num_ranks")?;
     let Reader { graph, planned, .. } = reader;
     graph.build(request.spec(), ranks, |op| {
-        let Planned { at, label, .. } = &planned[op as usize];
+        let GoalOp { at, label, .. } = &planned[op as usize];
         if unit == "line" { format!("line {at} ({label})") } else { label.clone() }
     })
 }
@@ -129,7 +129,7 @@ enum What {
 }
 
 /// An operation before messages have ids.
-struct Planned {
+struct GoalOp {
     task: u32,
     /// Its line, or its number in its rank.
     at: usize,
@@ -151,7 +151,7 @@ struct Reader {
     graph: GraphBuilder,
     /// Processors by rank and number.
     processors: HashMap<(u32, u32), u32>,
-    planned: Vec<Planned>,
+    planned: Vec<GoalOp>,
 }
 
 impl Reader {
@@ -262,7 +262,7 @@ impl Reader {
             }
             _ => {}
         }
-        self.planned.push(Planned { task, at, label, what });
+        self.planned.push(GoalOp { task, at, label, what });
         Ok(())
     }
 
@@ -335,7 +335,7 @@ impl Reader {
     /// Sends and receives that meet, where each names its partner and its tag.
     fn in_order(&self) -> Vec<(u32, u32)> {
         let mut halves: BTreeMap<MatchKey, [Vec<u32>; 2]> = BTreeMap::new();
-        for (op, Planned { task, what, .. }) in (0u32..).zip(&self.planned) {
+        for (op, GoalOp { task, what, .. }) in (0u32..).zip(&self.planned) {
             match what {
                 What::Send { peer, tag, .. } => halves.entry((*task, *peer, *tag)).or_default()[0].push(op),
                 What::Receive { peer: Some(peer), tag: Some(tag), .. } => {

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Planned, What};
+use super::{GoalOp, What};
 
 /// The sends and receives that meet, by their operations; what is left of either meets in the order of the file.
-pub fn meet(planned: &[Planned], edges: &[(u32, u32, bool)]) -> Vec<(u32, u32)> {
+pub fn meet(planned: &[GoalOp], edges: &[(u32, u32, bool)]) -> Vec<(u32, u32)> {
     let mut run = Run::new(planned, edges);
     while let Some(op) = run.ready.pop_front() {
         run.begin(op);
@@ -29,7 +29,7 @@ pub fn meet(planned: &[Planned], edges: &[(u32, u32, bool)]) -> Vec<(u32, u32)> 
 }
 
 struct Run<'a> {
-    planned: &'a [Planned],
+    planned: &'a [GoalOp],
     needs: Vec<u32>,
     followers: Vec<Vec<(u32, bool)>>,
     is_begun: Vec<bool>,
@@ -41,7 +41,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(planned: &'a [Planned], edges: &[(u32, u32, bool)]) -> Self {
+    fn new(planned: &'a [GoalOp], edges: &[(u32, u32, bool)]) -> Self {
         let mut needs = vec![0; planned.len()];
         let mut followers = vec![Vec::new(); planned.len()];
         for (earlier, later, start_only) in edges {
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
 }
 
 /// True if a receive takes what a send sends to its rank.
-fn accepts(planned: &[Planned], receive: u32, send: u32) -> bool {
+fn accepts(planned: &[GoalOp], receive: u32, send: u32) -> bool {
     let (own, other) = (&planned[receive as usize], &planned[send as usize]);
     match (&own.what, &other.what) {
         (What::Receive { peer, tag, .. }, What::Send { tag: sent, .. }) => {
