@@ -104,7 +104,8 @@ fn compact(free: &[u32], tasks: usize, part_of: &[Vec<u32>]) -> Vec<u32> {
     let Some((highest, lower)) = part_of.split_last() else { return free[..tasks].to_vec() };
     let mut rest = parts(free, highest);
     let mut found = Vec::new();
-    rest.sort_by_key(|part| part.len());
+    // The largest is the last, and of parts that are equal the first.
+    rest.sort_by_key(|part| (part.len(), std::cmp::Reverse(part[0])));
     while found.len() < tasks {
         let left = tasks - found.len();
         match tightest(&rest, left) {
@@ -117,7 +118,7 @@ fn compact(free: &[u32], tasks: usize, part_of: &[Vec<u32>]) -> Vec<u32> {
 
 /// The part with the fewest units that suffice.
 fn tightest(parts: &[Vec<u32>], tasks: usize) -> Option<&Vec<u32>> {
-    parts.iter().filter(|part| part.len() >= tasks).min_by_key(|part| part.len())
+    parts.iter().filter(|part| part.len() >= tasks).min_by_key(|part| (part.len(), part[0]))
 }
 
 /// The free units of each part.
