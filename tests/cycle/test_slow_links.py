@@ -63,6 +63,30 @@ def test_tapered_links_saturate_where_their_bound_says(topoloom):
     assert below.link_utilisation_mean == pytest.approx(0.4 * 28 / 32 * 2, rel=0.05)
 
 
+@pytest.mark.parametrize(("p", "q", "delay_ns"), [(400, 400, 1000), (50, 900, 500), (200, 800, 2000)])
+def test_one_vc_keeps_a_long_link_busy_unless_buffers_are_given(p, q, delay_ns):
+    """One VC between two routers: without buffers of a credit loop it carries its 64 flits a loop."""
+    spec = f"mesh:2,rate={q}G,rate.local={p}G,delay.local={delay_ns}ns,rate.terminal={q}G"
+    latency = math.ceil(delay_ns * q / 512)
+    options = {"traffic": "bit-complement", "vcs": 1, "cycles": 10 * latency + 20_000}
+    assert point(spec, 1.0, **options).accepted == pytest.approx(p / q, rel=1e-2)
+    small = point(spec, 1.0, buffer=64, **options)
+    assert small.accepted == pytest.approx(64 / (2 * latency), rel=0.05)
+
+
+def test_runs_wait_for_packets_that_take_thousands_of_cycles():
+    """Without lengths of their own: nothing is called saturated before the first packets can be there."""
+    spec = "cluster:hosts=8,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G,delay=250ns),attach=block"
+    run = Network(spec).simulate(load="0.23,0.8", precision=0.1)
+    assert list(run.points) == [0.23, 0.8]
+    for load, found in run.points.items():
+        assert found.offered == load
+        assert found.latency_cycles > 5_000
+        assert found.converged
+        assert not found.saturated
+        assert found.accepted == pytest.approx(load, rel=0.02)
+
+
 def test_a_cluster_runs_flit_by_flit(topoloom):
     spec = "cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)"
     half = point(spec, 0.4, traffic="uniform", cycles=8_000)

@@ -88,7 +88,8 @@ def test_equal_rates_change_nothing(topoloom, spec):
         "config",
         "baseline",
     }
-    facts = [topoloom("show", s, "--json").json()[0] for s in (spec, f"{spec},rate=25G")]
+    prices = ["--prices", "edr-flex", "--json"]
+    facts = [topoloom("show", s, *prices).json()[0] for s in (spec, f"{spec},rate=25G")]
     new = {"spec", "injection_gbps", "bisection_gbps", "taper"}
     assert {key for key in facts[0] if facts[0][key] != facts[1][key]} == new
     assert facts[1]["bisection_gbps"] == 25 * facts[0]["bisection_links"]

@@ -52,7 +52,8 @@ class RouterOptions(Options):
         model: The router model: iq, vct, extoll; what goes with it stands wherever an option is not given.
         vcs: Virtual channels a port; unless given, what the routing needs, twice that where its paths are of several
             kinds, and 4 at least.
-        buffer: Flits that the buffer of one VC holds.
+        buffer: Flits that the buffer of one VC holds; unless given, 64, or, where links have rates, what keeps the one
+            of the longest credit loop busy.
         buffers: How the buffers of a port are divided among its VCs: private, or shared:R, of which R flits are private
             to each VC (as many as the largest packet has, at least, where packets need room for all of it).
         flow: The flow control: wormhole, or vct for virtual cut-through.
@@ -77,7 +78,7 @@ class RouterOptions(Options):
 
     model: Literal["iq", "vct", "extoll"] = "iq"
     vcs: U32 | None = None
-    buffer: U32 = 64
+    buffer: U32 | None = None
     buffers: str = "private"
     flow: Literal["wormhole", "vct"] = "wormhole"
     speedup: float = 2.0

@@ -94,6 +94,8 @@ const LONGEST: u32 = 60_000;
 const ENOUGH_PACKETS: f64 = 100_000.0;
 /// Cycles within which the end of the warm-up must be found.
 const LONGEST_WARMUP: u32 = 60_000;
+/// The longest crossing that the lengths of runs follow.
+const LONGEST_CROSSING: u32 = 1 << 20;
 /// Cycles between two exact searches for a deadlock.
 const WATCH: u32 = 8192;
 /// Cycles after which the replay of a trace gives up.
@@ -194,6 +196,11 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         !self.stopped
     }
 
+    /// So many cycles, or the time in which packets cross the empty network so many times, if that is longer.
+    fn cycles(&self, least: u32, crossings: u32) -> u32 {
+        least.max((crossings * self.setup.crossing.min(LONGEST_CROSSING)).next_multiple_of(SLOT))
+    }
+
     fn watch(&mut self) {
         self.watched = self.engine.now;
         self.deadlock = deadlock::find(&self.engine, self.setup.stride, self.setup.interface.cut_through);
@@ -215,6 +222,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             None if short => 2 * (warmup + measure) + 2_000,
             None => (8 * (warmup + measure) + 20_000).min(measure + 2_000_000),
         };
+        let patience = patience.max(2 * self.setup.crossing);
         let drained = self.drain(until, until.saturating_add(patience));
         // Packets that nothing waits for do not show that the load is too high.
         Verdict { from, until, converged: drained, saturated: short || (!drained && given.is_none()) }
@@ -296,7 +304,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         let until = self.engine.now;
         self.engine.measure(from, until);
         self.sent = self.engine.sent();
-        let limit = until.saturating_add((until - from) / 2 + 10_000);
+        let limit = until.saturating_add((until - from) / 2 + self.cycles(10_000, 4));
         let drained = !self.stopped && self.drain(until, limit);
         Verdict { from, until, converged: converged && drained, saturated: saturated || (!drained && !self.stopped) }
     }
@@ -304,7 +312,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
     /// The network does not carry the load: the throughput is measured, and the latency, which has no mean, is what it
     /// is.
     fn past_saturation(&mut self, from: u32) -> Verdict {
-        let until = from + (from / 2).clamp(2_000, 10_000);
+        let until = from + (from / 2).clamp(self.cycles(2_000, 2), self.cycles(10_000, 4));
         self.engine.measure(from, until);
         self.engine.domains.iter_mut().for_each(|domain| domain.stats.by_arrival = true);
         self.advance(until);
@@ -324,8 +332,8 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
 
     /// Returns whether the end of the warm-up was found, and whether the network is past saturation.
     fn warm_up(&mut self) -> (bool, bool) {
-        self.advance(512);
-        while self.engine.now < LONGEST_WARMUP {
+        self.advance(self.cycles(512, 1));
+        while self.engine.now < self.cycles(LONGEST_WARMUP, 32) {
             let now = self.engine.now;
             let stats = self.engine.stats();
             let grain = Self::grain(&stats);
@@ -336,7 +344,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 let cycles = recent.len() as u32 * SLOT;
                 let short = self.is_short(recent.iter().map(|s| s.flits).sum(), cycles);
                 let late = mean_latency(recent);
-                if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= 2048) {
+                if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= self.cycles(2048, 2)) {
                     return (false, true);
                 }
                 if start <= series.len() / 2 && !short {
@@ -366,7 +374,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
 
     /// Measures until the interval is narrow enough. Returns whether it is, and whether the network is saturated.
     fn measure(&mut self, from: u32) -> (bool, bool) {
-        let mut next = from + 512;
+        let (mut next, longest) = (from + self.cycles(512, 1), self.cycles(LONGEST, 32));
         loop {
             if !self.advance(next) {
                 return (false, false);
@@ -374,19 +382,21 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             let now = self.engine.now;
             let stats = self.engine.stats();
             let late = mean_latency(&stats.slots[(from / SLOT) as usize..(now / SLOT) as usize]);
-            if self.is_hopeless(late) || (now - from >= 2048 && self.is_short(stats.accepted, now - from)) {
+            if self.is_hopeless(late)
+                || (now - from >= self.cycles(2048, 1) && self.is_short(stats.accepted, now - from))
+            {
                 return (false, true);
             }
             let batches = batches(&stats, from, now);
             let precision = self.setup.config.precision;
             let narrow = interval(&batches).is_some_and(|(mean, half)| half <= precision * mean);
             let enough = (ENOUGH_PACKETS * (0.01 / precision).min(1.0).sqrt()) as u64;
-            let counted = stats.arrived >= enough || now - from >= 4 * LONGEST;
+            let counted = stats.arrived >= enough || now - from >= 4 * longest;
             if narrow && counted && batches.len() >= 16 {
                 return (true, false);
             }
-            let few = stats.arrived < enough && now - from < 64 * LONGEST;
-            if now - from >= LONGEST && !few {
+            let few = stats.arrived < enough && now - from < 64 * longest;
+            if now - from >= longest && !few {
                 return (false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
             }
             next = now + ((now - from) / 4).max(256);
@@ -411,7 +421,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);
         let deadlocked = self.deadlock.is_some();
         Point {
-            offered: self.load / unit,
+            offered: self.load,
             accepted: stats.accepted as f64 / cycles / f64::from(self.active) / unit,
             latency_cycles: mean(stats.latency),
             latency_ci95: interval.map(|(_, half)| half),

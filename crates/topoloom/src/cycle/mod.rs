@@ -27,6 +27,8 @@ pub use router::{Key, Kind, ROUTERS, RouterInfo, RouterOptions, Unless, Value, k
 pub use sizes::Sizes;
 pub use workload_driver::{Times, Units, WorkloadPlan, WorkloadResult, WorkloadRun};
 
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -34,13 +36,13 @@ use crate::error::{Error, Result};
 use crate::limits::{MAX_VCS, class_vcs};
 use crate::links::{FLIT_BYTES, Latencies, LinkTimes};
 use crate::memory::available_memory;
-use crate::network::{LinkClass, Network, PortId, TerminalId};
+use crate::network::{LinkClass, Network, Peer, PortId, RouterId, TerminalId};
 use crate::routing::{Again, AnyRouting, NamedRouting, Routing};
 use crate::traffic::{self, Trace, Traffic};
 use crate::watch::Control;
 use domain::Arrivals;
 use pace::Pace;
-use router::{Case, Interface, Router, Simulation};
+use router::{Case, Interface, Router, Simulation, Wishes};
 use terminals::Offer;
 
 /// A checked configuration for one network and routing.
@@ -84,6 +86,9 @@ pub struct Setup {
     pub injection_paces: Vec<Pace>,
     /// Cycles from a flit's sending at a terminal to its being at hand in the router.
     pub injection_cycles: u32,
+    /// Cycles in which a packet crosses the empty network and back, about, where links have rates: a run that finds its
+    /// length itself lasts some of them at least. 0 where links have none.
+    pub crossing: u32,
 }
 
 impl Setup {
@@ -94,7 +99,9 @@ impl Setup {
     /// that does not fit in memory.
     pub fn new(network: &Network, routing: &str, classes: u32, wanted: u32, config: &Config) -> Result<Self> {
         config.check()?;
-        let router = config.router.filled(wanted.min(MAX_VCS).max(classes));
+        let links = LinkTimes::new(network, &config.links)?;
+        let wishes = Wishes { vcs: wanted.min(MAX_VCS).max(classes), links: kinds_of_links(network, &links) };
+        let router = config.router.filled(&wishes);
         let interface = (router.model().interface)(&router);
         let vcs = interface.vcs;
         if vcs > MAX_VCS {
@@ -116,7 +123,7 @@ impl Setup {
             interface,
             vcs,
             classes,
-            links: LinkTimes::new(network, &config.links)?,
+            links,
             stride,
             class_masks,
             largest: if interface.cut_through { config.packet.largest() } else { 0 },
@@ -131,6 +138,7 @@ impl Setup {
             paces_terminals: false,
             injection_paces: Vec::new(),
             injection_cycles: config.links.terminal + 1,
+            crossing: 0,
         };
         setup.check_latencies(network)?;
         let setup = setup.paced(network)?;
@@ -199,12 +207,36 @@ impl Setup {
             self.injection_cycles = longest.unwrap_or(self.config.links.terminal) + slowest;
             self.injection_paces = if slowest > 1 { paces } else { Vec::new() };
         }
+        self.crossing = 2 * (self.eccentricity(network) + self.injection_cycles);
         let share = |id| network.injection_share(TerminalId(id), injection);
         let shares: Vec<f64> = (0..network.num_terminals() as u32).map(share).collect();
         if shares.iter().any(|share| *share != 1.0) {
             self.rates = shares;
         }
         Ok(self)
+    }
+
+    /// Cycles to the router that is farthest from the first one, over links and through routers without a queue.
+    fn eccentricity(&self, network: &Network) -> u32 {
+        let fastest = network.fastest_gbps();
+        let mut times = vec![u32::MAX; network.num_routers()];
+        let mut heap: BinaryHeap<_> = network.up_routers().take(1).map(|first| Reverse((0, first.0))).collect();
+        let mut longest = 0;
+        while let Some(Reverse((time, at))) = heap.pop() {
+            if times[at as usize] <= time {
+                continue;
+            }
+            times[at as usize] = time;
+            longest = time;
+            for (port, here) in (network.port_base(RouterId(at))..).zip(network.ports_of(RouterId(at))) {
+                let Peer::Port(peer) = here.peer else { continue };
+                let link =
+                    self.links.of(network, PortId(port)) + Pace::of_port(network, PortId(port), fastest).cycles();
+                let next = network.ports()[peer.index()].router;
+                heap.push(Reverse((time + link + self.interface.turnaround, next.0)));
+            }
+        }
+        longest
     }
 
     /// How much a terminal sends beside the mean of those that send.
@@ -334,6 +366,16 @@ impl Setup {
     }
 }
 
+/// Latency and pace of each kind of link, where links have rates; else nothing.
+fn kinds_of_links(network: &Network, links: &LinkTimes) -> BTreeSet<(u32, Pace)> {
+    let Some(fastest) = network.fastest_gbps() else { return BTreeSet::new() };
+    let between = network.links().iter().map(|link| link.ends[0]);
+    let terminals = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
+    let terminals = terminals.filter(|_| network.has_terminal_links());
+    let kind = |port| (links.of(network, port), Pace::of_port(network, port, Some(fastest)));
+    between.chain(terminals).map(kind).collect()
+}
+
 /// A run that has been checked but not started.
 pub struct Run {
     routing: Arc<NamedRouting>,
@@ -431,7 +473,9 @@ impl Run {
     pub fn run(&self, network: &Network, control: &dyn Control) -> Result<Point> {
         let Self { routing, traffic, setup, load, .. } = self;
         let offer = Offer { traffic, workload: self.workload.as_ref(), load: *load * setup.unit };
-        self.router.run(&Simulation { network, routing, offer, setup, control })
+        let point = self.router.run(&Simulation { network, routing, offer, setup, control })?;
+        // As it was asked for: in flits of the fastest link and back it may be off in its last digit.
+        Ok(Point { offered: *load, ..point })
     }
 }
 

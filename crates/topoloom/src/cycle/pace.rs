@@ -7,7 +7,7 @@
 use crate::network::{Network, PortId};
 
 /// How far apart a link carries flits, and where its clock stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pace {
     /// Cycles from flit to flit: this many, …
     whole: u32,

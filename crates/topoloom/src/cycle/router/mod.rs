@@ -13,9 +13,12 @@ mod words;
 pub use key::{Key, Kind, Unless, Value};
 pub use options::{RouterOptions, keys};
 
+use std::collections::BTreeSet;
+
 use super::channels::Channels;
 use super::flit::{Decision, Flit};
 use super::measurement::{self, Point};
+use super::pace::Pace;
 use super::terminals::Offer;
 use super::{Arrivals, Config, Setup};
 use crate::error::{Error, Result, unknown};
@@ -42,8 +45,8 @@ pub struct RouterInfo {
     pub preset_engine: fn(&mut Config),
     /// Checks options against each other, each by itself being in its range, and packets of so many flits at most.
     pub check: fn(&RouterOptions, u32) -> Result<()>,
-    /// Fills in what depends on other options, and on the VCs that the routing does well with.
-    pub fill: fn(&mut RouterOptions, u32),
+    /// Fills in what depends on other options, and on what network and routing do well with.
+    pub fill: fn(&mut RouterOptions, &Wishes),
     /// What the engine must know of a router with these options, which are filled in.
     pub interface: fn(&RouterOptions) -> Interface,
     /// The most ports of a router, if the model bounds them.
@@ -54,6 +57,24 @@ pub struct RouterInfo {
     pub describe: fn(&RouterOptions) -> Vec<(&'static str, String)>,
     /// Meets a network and a routing.
     pub prepare: fn(&Case<'_>) -> Result<Box<dyn Router>>,
+}
+
+/// What a network and a routing do well with.
+#[derive(Debug, Clone, Default)]
+pub struct Wishes {
+    /// VCs.
+    pub vcs: u32,
+    /// Latency and pace of each kind of link, where links have rates; else nothing.
+    pub links: BTreeSet<(u32, Pace)>,
+}
+
+impl Wishes {
+    /// The flits that a VC must hold to keep any link busy, each credit being processed within `turnaround` cycles; 0 where
+    /// links have no rates.
+    pub fn credit_loop(&self, turnaround: u32) -> u32 {
+        let flits = |&(latency, pace): &(u32, Pace)| pace.flits(2 * (latency + pace.cycles()) + turnaround + 2);
+        self.links.iter().map(flits).max().unwrap_or(0)
+    }
 }
 
 impl std::fmt::Debug for RouterInfo {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use super::key::{Key, Unless, Value, typed};
-use super::{ROUTERS, RouterInfo, named};
+use super::{ROUTERS, RouterInfo, Wishes, named};
 use crate::error::{Error, Result, unknown};
 
 /// A router model, and the values of those of its options that are given.
@@ -172,9 +172,8 @@ impl RouterOptions {
         }
     }
 
-    /// All options, with everything filled in that depends on the model, and on the VCs that the routing does
-    /// well with.
-    pub fn filled(&self, vcs: u32) -> Self {
+    /// All options, with everything filled in that depends on the model, and on what network and routing do well with.
+    pub fn filled(&self, wishes: &Wishes) -> Self {
         let mut given = self.given.clone();
         given.retain(|name, _| self.model.key(name).is_some());
         for key in self.model.keys {
@@ -185,7 +184,7 @@ impl RouterOptions {
             }
         }
         let mut filled = Self { model: self.model, given };
-        (self.model.fill)(&mut filled, vcs);
+        (self.model.fill)(&mut filled, wishes);
         filled
     }
 
@@ -257,7 +256,8 @@ mod tests {
             let told = (model.describe)(&config.router);
             assert!(told[0].0 == "Router model" && told[0].1.starts_with(model.name), "{told:?}");
             // Filled in, every option is in results, but for what the routing decides later.
-            let filled = serde_json::to_value(config.router.filled(1)).expect("JSON");
+            let filled =
+                serde_json::to_value(config.router.filled(&Wishes { vcs: 1, ..Wishes::default() })).expect("JSON");
             let missing = model.keys.iter().filter(|key| filled.get(key.name).is_none());
             assert!(missing.into_iter().all(|key| matches!(key.unless, Unless::Depends(_))), "{filled}");
         }

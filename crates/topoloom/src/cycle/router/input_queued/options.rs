@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::cycle::Sizes;
 use crate::cycle::router::buffer_policy::{self, Buffers};
 use crate::cycle::router::words::{counted, significant};
-use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value};
+use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value, Wishes};
 use crate::error::{Error, Result};
 use crate::limits::MAX_VCS;
 use crate::links::Latencies;
@@ -61,6 +61,9 @@ pub static VCT: RouterInfo = RouterInfo {
     ..IQ
 };
 
+/// Flits of a VC's buffer at least, unless given.
+const BUFFER: u32 = 64;
+
 const KEYS: &[Key] = &[
     Key {
         name: "vcs",
@@ -73,7 +76,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "buffer",
         kind: Kind::Int(1, 65_535),
-        unless: Unless::int(64),
+        unless: Unless::Depends("64, or, where links have rates, what keeps the one of the longest credit loop busy"),
         doc: "flits that the buffer of one VC holds",
     },
     Key {
@@ -206,13 +209,14 @@ fn check(options: &RouterOptions, largest: u32) -> Result<()> {
             "iterations is {iterations}; the wavefront allocator leaves nothing to a second iteration: it must be 1"
         )));
     }
-    let buffer = options.int("buffer");
+    let buffer = options.find_int("buffer").unwrap_or(BUFFER);
     options.text("buffers").parse::<Buffers>()?.check(buffer)?;
     if options.text("flow") == "vct" { buffer_policy::check_packet("flow=vct", largest, buffer) } else { Ok(()) }
 }
 
-fn fill(options: &mut RouterOptions, vcs: u32) {
-    options.fill("vcs", vcs.max(4));
+fn fill(options: &mut RouterOptions, wishes: &Wishes) {
+    options.fill("vcs", wishes.vcs.max(4));
+    options.fill("buffer", wishes.credit_loop(turnaround(options)).max(BUFFER));
     options.write("buffers", buffer_policy::of(options).to_string());
 }
 
@@ -248,7 +252,10 @@ fn describe(options: &RouterOptions) -> Vec<(&'static str, String)> {
     let cycles = |key| counted(options.int(key), "cycle");
     vec![
         ("Router model", format!("{}: input-queued, {flow} flow control, {buffers} buffers", options.model().name)),
-        ("Buffer of a VC", counted(options.int("buffer"), "flit")),
+        (
+            "Buffer of a VC",
+            options.find_int("buffer").map_or(format!("{BUFFER} flits or more"), |n| counted(n, "flit")),
+        ),
         ("Internal speedup", format!("{} steps per cycle", significant(options.real("speedup")))),
         (
             "Allocator",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::cycle::router::buffer_policy::{self, Buffers};
 use crate::cycle::router::words::counted;
-use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value};
+use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value, Wishes};
 use crate::error::{Error, Result};
 use crate::limits::{CARD_PORTS, MAX_VCS};
 
@@ -191,7 +191,7 @@ fn check(options: &RouterOptions, largest: u32) -> Result<()> {
     buffer_policy::check_packet("model=extoll", largest, buffer)
 }
 
-fn fill(options: &mut RouterOptions, _vcs: u32) {
+fn fill(options: &mut RouterOptions, _wishes: &Wishes) {
     let [tcs, tc_vcs, adaptive] = traffic_classes(options);
     options.fill("adaptive_tcs", adaptive);
     options.write("vcs", tcs * tc_vcs + adaptive);
