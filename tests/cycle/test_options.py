@@ -15,7 +15,7 @@ def test_the_defaults_are_the_documented_ones():
         "vcs=4,buffer=64,speedup=2,routing-delay=0,vc-alloc-delay=1,sw-alloc-delay=1,credit-delay=2,"
         "allocator=separable-input-first,iterations=1,buffers=private,flow=wormhole"
     )
-    assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4, routing_delay=0)
+    assert make_options(parse_pairs("--router", text, ROUTER_KEYS)) == EngineOptions(vcs=4, routing_delay=0, buffer=64)
 
 
 def test_the_engine_says_what_goes_with_a_model():

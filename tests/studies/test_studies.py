@@ -124,7 +124,7 @@ def test_a_key_is_what_the_result_depends_on(tmp_path: Path) -> None:
         ).points()
         return point.key
 
-    assert key() == key(threads=2) == key(buffer=64), "neither threads nor a default that is spelled out matter"
+    assert key() == key(threads=2) == key(credit_delay=2), "neither threads nor a default that is spelled out matter"
     assert len({key(), key(buffer=8), key(speedup=1), key(links={"local": 2})}) == 4
     for name, about in {"pairs": ("", "pairs:{}"), "table": ("table:{}", ""), "rates": ("", "")}.items():
         file = tmp_path / name
