@@ -5,7 +5,7 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 # As many workers as there are processors; a worker that runs out of tests takes some of another's.
-PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal --durations=25
 STAMP := $(VENV)/.topoloom-built
 # The first interpreter from 3.11 up that really runs.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; do \

@@ -25,6 +25,7 @@ CUTS = {
 
 EXPRESSIONS = {
     "report/page.py": "where lines may be broken",
+    "workload/sacct.py": "times and ids of jobs",
     "network/graphs.py": "a label without characters that specs use",
     "files.py": "how files begin",
     "cli/export.py": "Slurm's lists of nodes",

@@ -54,7 +54,7 @@ def test_adaptive_carries_what_minimal_or_valiant_do(spec, traffic):
     role = _core.routing_in_role("adaptive", network.family)
     assert role is not None
     accepted = {
-        name: run(spec, name, 1.0, traffic=traffic, warmup=3000, measure=2000)["accepted"]
+        name: run(spec, name, 1.0, traffic=traffic, warmup=1500, measure=1000)["accepted"]
         for name in (role, "min", "val")
     }
     assert accepted[role] >= 0.9 * max(accepted["min"], accepted["val"]), accepted

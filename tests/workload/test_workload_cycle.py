@@ -105,9 +105,9 @@ def test_threads_change_nothing() -> None:
         "training:tensor=2,pipeline=2,hidden=32,sequence=16",
         "gpcnet:congestor=all,iterations=9",
     ):
-        one, two, three = (play("torus:4x4,p=2", "dor", app, "random", packet=4, threads=n) for n in (1, 2, 3))
-        assert one[1] == two[1] == three[1]
-        assert one[0]["makespan_cycles"] == two[0]["makespan_cycles"] == three[0]["makespan_cycles"]
+        one, three = (play("torus:4x4,p=2", "dor", app, "random", packet=4, threads=n) for n in (1, 3))
+        assert one[1] == three[1]
+        assert one[0]["makespan_cycles"] == three[0]["makespan_cycles"]
 
 
 def test_one_stream_takes_what_a_link_takes(topoloom: Callable[..., Any]) -> None:
