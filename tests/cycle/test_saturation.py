@@ -162,6 +162,14 @@ def test_packets_that_nothing_waits_for_do_not_saturate_a_network():
     assert not found.saturated
 
 
+def test_a_drain_that_is_given_is_kept_where_links_are_long():
+    """Packets take two thousand cycles here, and a run without a drain waits for none of them."""
+    network = Network("mesh:2,rate=400G,rate.terminal=400G,delay.local=2us")
+    window = {"warmup": 500, "measure": 1000}
+    assert network.simulate(load=0.1, **window, drain=0).points[0.1].cycles == 1500
+    assert network.simulate(load=0.1, **window).points[0.1].cycles > 1500 + 1000
+
+
 def test_a_drain_follows_a_window():
     with pytest.raises(TopoloomError, match="drain follows a window: give warmup and measure"):
         Network("mesh:4x4").simulate(load=0.1, drain=5)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
-from topoloom.cli.networks import load_networks
+from topoloom.cli.networks import load_only_network
 from topoloom.workload.concurrent import Concurrent, ConcurrentRun
 from topoloom.workload.options import WorkloadOptions
 from topoloom.workload.results import time_text
@@ -21,11 +21,9 @@ def run_jobs(
     json: bool,
 ) -> int:
     """Run jobs that share a machine, and print what came of it."""
-    networks = load_networks(specs)
-    if len(networks) != 1:
-        raise TopoloomError(f"--job runs jobs on one network; {len(networks)} are named")
+    network = load_only_network(specs, "--job runs jobs")
     try:
-        found = ConcurrentRun(networks[0], jobs, allocator or "contiguous", routing, options).run()
+        found = ConcurrentRun(network, jobs, allocator or "contiguous", routing, options).run()
     except KeyboardInterrupt:
         say("interrupted")
         return status.INTERRUPTED

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from topoloom._core import TopoloomError
 from topoloom.cli.console import say
 from topoloom.cli.watching import watched
 from topoloom.network.networks import Network
@@ -23,6 +24,17 @@ def load_networks(specs: Sequence[str], fail: str | None = None) -> list[Network
 def load_network(spec: str, fail: str | None = None) -> Network:
     """Return the network of `spec`, or what the failures `fail` leave of it."""
     return load_networks([spec], fail)[0]
+
+
+def load_only_network(specs: Sequence[str], what: str) -> Network:
+    """Return the one network of `specs`.
+
+    Raises:
+        TopoloomError: There are several, but `what` takes one.
+    """
+    if len(specs) != 1:
+        raise TopoloomError(f"{what} on one network; {len(specs)} are named")
+    return load_network(specs[0])
 
 
 def tell_less_bandwidth(networks: Iterable[Network]) -> None:

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topoloom import _core
-from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, progress, say
-from topoloom.cli.networks import load_networks
+from topoloom.cli.networks import load_only_network
 from topoloom.engine.results import Replay, ReplayedChannel, ReplayedJob
 from topoloom.workers import interruptible
 from topoloom.workload.options import WorkloadOptions
@@ -29,11 +28,9 @@ def run_replay(
     json: bool,
 ) -> int:
     """Replay the jobs of a file, and print what came of them."""
-    networks = load_networks(specs)
-    if len(networks) != 1:
-        raise TopoloomError(f"--sacct replays jobs on one network; {len(networks)} are named")
+    network = load_only_network(specs, "--sacct replays jobs")
     read = read_jobs(file)
-    run = ReplayRun(networks[0], read, mix or MIX, allocator or ALLOCATOR, routing, options)
+    run = ReplayRun(network, read, mix or MIX, allocator or ALLOCATOR, routing, options)
     found = _watched(run)
     for note in found.notes:
         say(note)

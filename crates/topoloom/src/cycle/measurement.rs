@@ -219,10 +219,9 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         // Past saturation the packets of the window may never all arrive; a few times its length suffices.
         let patience = match given {
             Some(cycles) => cycles as u32,
-            None if short => 2 * (warmup + measure) + 2_000,
-            None => (8 * (warmup + measure) + 20_000).min(measure + 2_000_000),
+            None if short => self.cycles(2 * (warmup + measure) + 2_000, 2),
+            None => self.cycles((8 * (warmup + measure) + 20_000).min(measure + 2_000_000), 2),
         };
-        let patience = patience.max(2 * self.setup.crossing);
         let drained = self.drain(until, until.saturating_add(patience));
         // Packets that nothing waits for do not show that the load is too high.
         Verdict { from, until, converged: drained, saturated: short || (!drained && given.is_none()) }

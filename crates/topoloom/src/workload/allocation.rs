@@ -20,7 +20,8 @@ pub struct AllocatorInfo {
     choose: Choose,
 }
 
-/// Chooses so many of the free units, which are in their order; the most that there are if they do not suffice.
+/// Chooses as many units as a job needs from the free ones, which are sorted by id. If there are too few, the error is how
+/// many it could have.
 type Choose = fn(&[u32], usize, &Near, &mut Rng) -> std::result::Result<Vec<u32>, usize>;
 
 /// Terminals, or hosts, that are near each other.

@@ -17,7 +17,7 @@ pub(super) struct GraphBuilder {
     pub carried: Payloads,
     /// Tasks and operations.
     ops: Vec<(u32, Op)>,
-    /// Who is waited for, who waits, and whether for the start only.
+    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other only.
     edges: Vec<(u32, u32, bool)>,
     durations: Vec<f64>,
     processors: Vec<u32>,
@@ -82,7 +82,7 @@ impl GraphBuilder {
         self.edges.push((earlier, later, start_only));
     }
 
-    /// Who is waited for, who waits, and whether for the start only.
+    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other only.
     pub fn edges(&self) -> &[(u32, u32, bool)] {
         &self.edges
     }

@@ -15,6 +15,17 @@ pub const KEYS: &[Key] = &[
 
 const LIST: &str = "terminals, ranges of them with a stride, or several joined by +, as in 0-31, 0-63/8 or 0-7+16-23";
 
+/// Separates an application from the keys, of those in `keys`, that users write beside its own: `APP,tasks=256`.
+///
+/// # Errors
+/// [`Error::Workload`] for brackets that do not match.
+pub fn app_and_keys(text: &str, keys: &[Key]) -> Result<[String; 2]> {
+    let all = items(text).map_err(|broken| Error::Workload(format!("{text}: {}", broken.sentence())))?;
+    let is_own = |item: &&str| pair(item).0.is_some_and(|key| keys.iter().any(|own| own.name == key));
+    let (own, app): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_own);
+    Ok([app.join(","), own.join(",")])
+}
+
 /// A job as it is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -35,10 +46,7 @@ impl Job {
     /// [`Error::Workload`] for values that are not allowed.
     pub fn read(text: &str) -> Result<Self> {
         let text = text.trim();
-        let all = items(text).map_err(|broken| Error::Workload(format!("{text}: {}", broken.sentence())))?;
-        let is_own = |item: &&str| pair(item).0.is_some_and(|key| KEYS.iter().any(|own| own.name == key));
-        let (own, app): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_own);
-        let (app, own) = (app.join(","), own.join(","));
+        let [app, own] = app_and_keys(text, KEYS)?;
         let (lead, alone) = (Lead::Nothing, Alone::Mistake(""));
         let entry =
             Entry { noun: "the job", name: "job", lead, keys: KEYS, shared: &[], alone, wrong: Error::Workload };

@@ -50,7 +50,7 @@ pub use chakra::ChakraTraces;
 pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
-pub use jobs::{Job, KEYS as JOB_KEYS};
+pub use jobs::{Job, KEYS as JOB_KEYS, app_and_keys};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};

@@ -15,13 +15,13 @@ use serde::Serialize;
 use self::fluid::{Fluid, Load};
 use self::loads::Loads;
 use super::{BusyChannel, FlowConfig};
-use crate::catalogue::grammar::{items, pair, split_head};
+use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
 use crate::error::{Error, Result};
 use crate::network::Network;
 use crate::routing::AnyRouting;
 use crate::watch::Control;
-use crate::workload::{Allocator, Room, Workload, build, find};
+use crate::workload::{Allocator, Room, Workload, app_and_keys, build, find};
 
 /// A job that ran on a machine once.
 #[derive(Debug, Clone)]
@@ -63,10 +63,7 @@ impl Phase {
     /// [`Error::Workload`] for values that are not allowed, and for an application that does not exist.
     pub fn read(text: &str) -> Result<Self> {
         let text = text.trim();
-        let all = items(text).map_err(|broken| Error::Workload(format!("{text}: {}", broken.sentence())))?;
-        let is_own = |item: &&str| pair(item).0.is_some_and(|key| KEYS.iter().any(|own| own.name == key));
-        let (own, app): (Vec<&str>, Vec<&str>) = all.into_iter().partition(is_own);
-        let (app, own) = (app.join(","), own.join(","));
+        let [app, own] = app_and_keys(text, KEYS)?;
         let (lead, alone) = (Lead::Nothing, Alone::Mistake(""));
         let entry =
             Entry { noun: "the phase", name: "phase", lead, keys: KEYS, shared: &[], alone, wrong: Error::Workload };

@@ -347,7 +347,7 @@ impl Reader {
         halves.into_values().flat_map(|[sends, receives]| sends.into_iter().zip(receives)).collect()
     }
 
-    /// Rejects receives without a send, which hang and are told first, and sends without a receive.
+    /// Rejects receives without a send, which would wait for ever and are reported first, and sends without a receive.
     fn check_met(&self, ops: &[Option<Op>]) -> std::result::Result<(), Late> {
         let alone = || self.planned.iter().zip(ops).filter(|(_, op)| op.is_none()).map(|(planned, _)| planned);
         let of_any = |number: &Option<u32>, what: &str| {
