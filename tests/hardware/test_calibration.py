@@ -1,5 +1,6 @@
 """Endpoints are fitted on one and two nodes alone, and predictions are what the command makes of the fits."""
 
+import hashlib
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +11,13 @@ from topoloom.hardware import gpcnet
 from topoloom.hardware.calibration import calibrate, fits_text, read_fits
 from topoloom.hardware.machines import double_tree, read_machines
 from topoloom.hardware.mpi import Broadcast, broadcast_choice
-from topoloom.hardware.nccl import Choice, choice
+from topoloom.hardware.nccl import PROTOCOLS, Choice, Launch, choice, launch
 from topoloom.hardware.predictions import gpcnet_endpoints, predictions
 from topoloom.hardware.rows import POINT_TO_POINT, fitted_rows, predictions_text, read_rows
 
 HARDWARE = Path(__file__).parents[2] / "papers/hardware"
+FIRST_PREDICTIONS = "f7434ccb2c7c524f87eb918d8729f5deb2e9c285a84a55ab88abf3d6f3c51737"
+"""SHA-256 of the predictions of commit 9748405."""
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +84,33 @@ def test_open_mpi_chooses_broadcasts_by_size_and_ranks():
 
 
 def test_nccl_changes_its_protocol_where_measured_times_jump(machines):
-    """Two nodes: times of broadcasts jump at 64 KiB and 2 MiB (V), at 128 KiB (A)."""
-    for name, jumps in (("ABCI 2.0 V", [1 << 16, 1 << 21]), ("ABCI 2.0 A", [1 << 17, 1 << 22])):
+    """Two nodes: times of broadcasts jump to Simple at 2 MiB (V), and grow by LL128's chunks from 1 MiB on (A)."""
+    for name, jump, protocol in (("ABCI 2.0 V", 1 << 21, "Simple"), ("ABCI 2.0 A", 1 << 20, "LL128")):
         job = machines[name].job("nccl", 2)
-        protocols = [choice("bcast", 1 << power, job).protocol for power in range(2, 26)]
-        changes = [1 << power for power in range(3, 26) if protocols[power - 2] != protocols[power - 3]]
-        assert changes == jumps
+        protocols = [PROTOCOLS[choice("bcast", 1 << power, job).protocol] for power in range(2, 26)]
+        assert protocols == ["LL" if 1 << power < jump else protocol for power in range(2, 26)]
     assert choice("allreduce", 4, machines["ABCI 2.0 V"].job("nccl", 8)) == Choice("tree", 0)
+
+
+def test_nccl_takes_a_second_ring_where_measured_times_jump(machines):
+    """Two nodes: times of broadcasts jump at 64 KiB with 8 ranks, at 128 KiB with 16; by hand from NCCL's rule."""
+    ring_of_ll = Choice("ring", 0)
+    for name, size in (("ABCI 2.0 V", 1 << 16), ("ABCI 2.0 A", 1 << 17)):
+        job = machines[name].job("nccl", 2)
+        assert [launch(ring_of_ll, own, job) for own in (size - 1, size)] == [Launch(1, 512), Launch(2, 512)]
+    v = machines["ABCI 2.0 V"]
+    # 64 ranks: 512 bytes a thread.
+    assert launch(ring_of_ll, 1 << 16, v.job("nccl", 16)) == Launch(1, 128)
+    assert launch(ring_of_ll, 1 << 20, v.job("nccl", 16)) == Launch(4, 512)
+    assert launch(ring_of_ll, 4, v.job("nccl", 16)) == Launch(1, 64)
+    assert launch(Choice("tree", 0), 1 << 14, v.job("nccl", 16)) == Launch(4, 512)
+    assert launch(Choice("ring", 2), 1 << 16, v.job("nccl", 16)) == Launch(2, 512)
+
+
+def test_the_first_predictions_are_those_of_before_the_comparison():
+    """They were committed before anything was compared, and stay as they were."""
+    text = (HARDWARE / "predictions-first.csv").read_bytes()
+    assert hashlib.sha256(text).hexdigest() == FIRST_PREDICTIONS
 
 
 @pytest.mark.parametrize("nodes", [2, 3, 4, 7, 16, 33])

@@ -20,7 +20,7 @@ def row(nodes, size, value=100.0, benchmark="bcast"):
 
 @pytest.fixture(scope="module")
 def whole():
-    return Comparison(HARDWARE, "measurements.csv", "predictions.csv", "reasons.toml")
+    return Comparison(HARDWARE, "measurements.csv", "predictions-first.csv", "reasons.toml")
 
 
 def test_errors_by_hand():

@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 import topoloom
+from oracles.broadcasts import Rings, chain
+from topoloom.hardware import nccl
 from topoloom.hardware.machines import read_machines
-from topoloom.hardware.mpi import Costs, allreduce
+from topoloom.hardware.mpi import Broadcast, Costs, allreduce, broadcast, broadcast_choice
 
 HARDWARE = Path(__file__).parents[2] / "papers/hardware"
 LATENCY_US = 5.0
@@ -51,3 +53,49 @@ def test_recursive_doubling_takes_what_the_engine_says(machine, nodes, size):
 def test_rings_take_what_the_engine_says(machine, nodes, size):
     """Here, as on no machine, links between nodes are the slower ones: there messages also wait for each other."""
     assert modelled(machine, nodes, size) == pytest.approx(run(machine, nodes, size, "ring"), rel=0.08)
+
+
+V_RINGS = [[0, 3, 2, 1], [2, 1, 0, 3]]
+A_RINGS = [[0, 7, 6, 5, 4, 3, 2, 1], [2, 1, 0, 7, 6, 5, 4, 3], [4, 3, 2, 1, 0, 7, 6, 5], [6, 5, 4, 3, 2, 1, 0, 7]]
+
+
+@pytest.mark.parametrize(
+    ("name", "orders", "nodes", "size", "chunks"),
+    [
+        ("ABCI 2.0 V", V_RINGS, 2, 2 << 20, 1),
+        ("ABCI 2.0 V", V_RINGS, 4, 8 << 20, 4),
+        ("ABCI 2.0 V", V_RINGS, 8, 16 << 20, 8),
+        ("ABCI 2.0 A", A_RINGS, 2, 8 * 576_000, 1),
+        ("ABCI 2.0 A", A_RINGS, 4, 4 * 8 * 576_000, 4),
+        ("ABCI 2.0 V", V_RINGS[:1], 8, 32 * 1024, 1),
+    ],
+)
+def test_broadcasts_on_rings_take_what_chunk_by_chunk_comes_out(name, orders, nodes, size, chunks):
+    """Rings that enter a node at different GPUs wait for each other; a single one has the pace of its slowest hop.
+
+    Simple hands on whole chunks within a node, LL128 lines, so that its hops there are short. With two rings the model
+    is exact; with four, the rounds leave out a few hops within nodes.
+    """
+    job = read_machines(HARDWARE)[name].job("nccl", nodes)
+    way = nccl.choice("bcast", size, job)
+    protocol = nccl.PROTOCOLS[way.protocol]
+    inside, net = (0.2 if protocol == "LL128" else 2.0), 10.0
+    cut = size / nccl.launch(way, size, job).channels / chunks
+    parameters = {"call": 1e-9, "stage": 1e-9, "loop": 1e-9, f"node.{protocol}": (job.per_node - 1) * inside}
+    shared = nccl.launch(way, size, job).channels // len(orders)
+    parameters[f"wire.{protocol}"] = net / cut / shared
+    expected = Rings(orders, nodes, chunks, net, inside).period()
+    assert nccl.broadcast(size, parameters, job) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("outside", [1.0, 4.0])
+def test_a_chain_takes_what_segment_by_segment_comes_out(outside):
+    job = read_machines(HARDWARE)["ABCI 2.0 V"].job("mpi-cpu", 16)
+    size, inside = 4 << 20, 3.0
+    assert broadcast_choice(size, job.ranks) == Broadcast("pipeline", 8192)
+    parameters = {"call": 1e-9, "segment.away": 1.0} | {f"segment@{knot}": inside for knot in KNOTS}
+    parameters |= {f"point-to-point@{knot}": outside for knot in KNOTS}
+    segments = size // 8192
+    expected = chain(16, 4, segments, inside, outside) - chain(16, 4, segments // 2, inside, outside)
+    own = broadcast(size, Costs(parameters, job)) - broadcast(size // 2, Costs(parameters, job))
+    assert own == pytest.approx(expected, rel=0.01)

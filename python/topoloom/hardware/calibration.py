@@ -295,12 +295,17 @@ def _nccl_start() -> dict[str, float]:
     start = {"call": 6.0, "power.LL": 0.5}
     for protocol, per_byte in zip(nccl.PROTOCOLS, (0.05, 2e-5, 2e-5), strict=True):
         start |= {f"inside.{protocol}": 1.0, f"between.{protocol}": 1.0}
-        start |= {f"bytes.alone.{protocol}": per_byte, f"bytes.joined.{protocol}": per_byte}
-    return start
+        start[f"bytes.alone.{protocol}"] = per_byte
+        if protocol != "LL":
+            start[f"bytes.joined.{protocol}"] = per_byte
+    return start | {"loop": 0.5, "byte": 2e-4, "host.LL": 2e-4}
 
 
 def _nccl_broadcast_start() -> dict[str, float]:
-    return {**dict(_knots("alone", NCCL_KNOTS, 6, 1e-5)), **dict(_knots("joined", NCCL_KNOTS, 6, 5e-5))}
+    joined = {"call": 6.0, "stage": 4.0, "loop": 0.5}
+    for protocol, node, per_byte in zip(nccl.PROTOCOLS, (20.0, 40.0, 150.0), (2e-4, 1e-4, 1e-4), strict=True):
+        joined |= {f"node.{protocol}": node, f"wire.{protocol}": per_byte}
+    return {**dict(_knots("alone", NCCL_KNOTS, 6, 1e-5)), **joined}
 
 
 def _starts(start: Mapping[str, float]) -> list[dict[str, float]]:

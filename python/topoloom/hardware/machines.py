@@ -42,14 +42,16 @@ class NcclGraph(_Part):
     Attributes:
         alone: GB/s of all channels within one node.
         joined: GB/s of all channels between nodes.
-        channels: Channels between nodes.
+        rings: Rings between nodes, each by another interface; NCCL runs two channels on each.
+        ll128: Whether LL128 is enabled between nodes: NCCL does so where no processor is between GPUs and interfaces.
         ampere: Whether the GPUs are of compute capability 8.0 rather than 7.0.
         amd: Whether the processors are AMD's.
     """
 
     alone: float
     joined: float
-    channels: int
+    rings: int
+    ll128: bool
     ampere: bool
     amd: bool
 

@@ -172,16 +172,19 @@ def _binomial(size: int, _: int, costs: Costs) -> float:
 
 
 def _pace(segment: int, costs: Costs) -> float:
-    """Return the time from one segment to the next where they follow each other through all ranks.
-
-    Short ones go to another node as fast as messages can; of long ones each waits for part of the one before.
-    """
+    """Return the time from one segment to the next where they follow each other through all ranks."""
     inside = costs.curve("segment")(segment)
-    if costs.job.nodes == 1:
-        return inside
+    return inside if costs.job.nodes == 1 else max(inside, _pace_outside(segment, costs))
+
+
+def _pace_outside(segment: int, costs: Costs) -> float:
+    """Return the time from one segment to the next where they go to another node.
+
+    Short ones go there as fast as messages can; of long ones each waits for part of the one before.
+    """
     if segment < EAGER:
-        return max(inside, costs.curve("gap")(segment))
-    return max(inside, costs.value("segment.away") * costs.away(segment, costs.job.ring()))
+        return costs.curve("gap")(segment)
+    return costs.value("segment.away") * costs.away(segment, costs.job.ring())
 
 
 def _split(size: int, segment: int, costs: Costs) -> float:
@@ -200,11 +203,15 @@ def _split(size: int, segment: int, costs: Costs) -> float:
 
 
 def _pipeline(size: int, segment: int, costs: Costs) -> float:
-    """Segments go down a chain of all ranks; the slowest link sets the pace, the mean rank is half the chain away."""
+    """Segments go down a chain of all ranks; the slowest rank sets the pace, the mean rank is half the chain away.
+
+    The last rank of a node waits for a segment from a neighbour, then until it has left the node, before it takes the
+    next one: half a message within the node, that of its receiver, adds to the message between nodes.
+    """
     job = costs.job
     segments = ceil(size / segment)
     inside = costs.curve("segment")(segment)
     outside = costs.away(segment, job.ring()) if job.nodes > 1 else 0.0
-    pace = _pace(segment, costs)
+    pace = inside if job.nodes == 1 else max(inside, inside / 2 + _pace_outside(segment, costs))
     fill = (job.ranks - job.nodes) * inside + (job.nodes - 1) * max(outside, inside)
     return segments * pace + fill / 2

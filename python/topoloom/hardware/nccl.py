@@ -1,16 +1,16 @@
 """NCCL 2.8.4: which algorithm and protocol it chooses by its cost model, and how long that takes.
 
 The cost model and its constants are those of ``graph/tuning.cc`` of that version: latencies of a step by link,
-algorithm and protocol, and bandwidths. The choice is the library's own, with nothing fitted. The time of what is
-chosen has the same structure, with factors on latencies and bandwidths that the fit finds, and the bandwidth between
-nodes that the flow engine finds for the rings and trees over all interfaces.
+algorithm and protocol, and bandwidths. ``enqueue.cc`` has how many channels and threads run a collective, and the
+kernels in ``collectives/device`` how large the chunks are. All this is the library's own, with nothing fitted. What a
+step, a chunk and a byte cost is fitted; the flow engine adds what rings and trees over all interfaces need longer.
 """
 
 from dataclasses import dataclass
-from math import inf, log2
+from math import ceil, inf, log2
 
 from topoloom.hardware.curves import Curve, Parameters
-from topoloom.hardware.machines import Job
+from topoloom.hardware.machines import Job, NcclGraph
 
 PROTOCOLS = ("LL", "LL128", "Simple")
 WIRE = (2.0, 128 / 120, 1.0)
@@ -36,6 +36,18 @@ _JOINED_LL = 1.8
 """What a step of LL within a node takes longer where there are several nodes."""
 _TREE_NODES = 3
 """Nodes from which on NCCL's table of bandwidths has its last column."""
+_THREADS = (512, 640, 512)
+"""The most threads of a channel, by protocol."""
+_LEAST_THREADS = 128
+"""Threads are halved while they are a multiple of this."""
+_THREAD_BYTES = (8, 8, 64)
+"""Bytes of a buffer for each thread, below which NCCL takes fewer channels, then fewer threads; LL's ring: per rank."""
+_WORD = 8
+"""Bytes of data that a thread handles at a time under LL."""
+_SLOT = (32 * 1024, 576_000, 512 * 1024)
+"""The most bytes of data of a chunk, by protocol: an eighth of a buffer, without flags."""
+_LL128_PART = 60
+"""Bytes for each thread of which chunks of LL128 are multiples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +95,18 @@ def _plateau(way: Choice, size: int, job: Job) -> float:
 
 def _bandwidth(operation: str, way: Choice, job: Job) -> float:
     """Return the bandwidth in GB/s that NCCL's model has for a buffer."""
-    graph = job.machine.nccl
-    assert graph is not None
+    graph = _graph(job)
     column = min(job.nodes, _TREE_NODES) - 1
     total = graph.alone if job.nodes == 1 else graph.joined
+    counted = 2 * graph.rings if job.nodes == 1 else graph.rings
     ll_most = _LL_MOST[graph.ampere if job.nodes == 1 else graph.amd][column]
-    ll128_most = _LL128_MOST[operation] * graph.channels
+    ll128_most = _LL128_MOST[operation] * counted
     if way.algorithm == "ring":
         part = 1 / 4 if job.nodes > 1 or operation == "allreduce" else 1 / 3
         own = (min(ll_most, total * part), min(total * 0.92, ll128_most), total)[way.protocol]
         steps = 2 * (job.ranks - 1) if operation == "allreduce" else job.ranks
         return own * job.ranks / steps
-    total = min(total * 0.92, graph.channels * _TREE_MOST[graph.ampere][column])
+    total = min(total * 0.92, counted * _TREE_MOST[graph.ampere][column])
     of_ll128 = min(total * (7 / 9 if job.nodes == 1 else 0.915), ll128_most)
     return (min(total / 3.8, ll_most), of_ll128, total)[way.protocol] / 2
 
@@ -103,9 +115,9 @@ def choice(operation: str, size: int, job: Job) -> Choice:
     """Return what NCCL chooses for an ``allreduce`` or a ``bcast`` of so many bytes."""
     best, chosen = inf, Choice("", 0)
     for algorithm in ("tree", "ring") if operation == "allreduce" else ("ring",):
-        for protocol in range(len(PROTOCOLS)):
+        for protocol in _protocols(job):
             way = Choice(algorithm, protocol)
-            latency = _call(way, job)
+            latency = _broadcast_latency(way, job)
             if operation == "allreduce":
                 latency = sum(_latency(way, job)) * _plateau(way, size, job)
             time = latency + size / (_bandwidth(operation, way, job) * _corrected(way, size)) / 1e3
@@ -114,9 +126,77 @@ def choice(operation: str, size: int, job: Job) -> Choice:
     return chosen
 
 
-def _call(way: Choice, job: Job) -> float:
-    """Return NCCL's latency of a broadcast whose channels are alike."""
-    return _BASE["ring"][way.protocol] + (_NVLINK if job.nodes == 1 else _NETWORK)["ring"][way.protocol]
+def _graph(job: Job) -> NcclGraph:
+    graph = job.machine.nccl
+    assert graph is not None
+    return graph
+
+
+def _protocols(job: Job) -> tuple[int, ...]:
+    """Return the places of the protocols that NCCL enables: LL128 between nodes only where interfaces are near."""
+    return (0, 1, 2) if job.nodes == 1 or _graph(job).ll128 else (0, 2)
+
+
+def _broadcast_latency(way: Choice, job: Job) -> float:
+    """Return NCCL's latency of a broadcast whose rings differ: a step for every rank, those of Simple as in trees."""
+    algorithm = "tree" if way.protocol == len(PROTOCOLS) - 1 else "ring"
+    step = (_NVLINK if job.nodes == 1 else _NETWORK)[algorithm][way.protocol]
+    return _BASE["ring"][way.protocol] + job.ranks * step
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What runs a collective: channels, each with a ring and a tree, and threads of each."""
+
+    channels: int
+    threads: int
+
+
+def launch(way: Choice, size: int, job: Job) -> Launch:
+    """Return the channels and threads with which NCCL runs a collective of so many bytes.
+
+    It takes fewer channels, then half the threads, until each thread has enough bytes. Under LL's ring a thread needs
+    them for every rank: with more ranks the same buffer goes through fewer threads.
+    """
+    channels, threads = 2 * _graph(job).rings, _THREADS[way.protocol]
+    enough = _THREAD_BYTES[way.protocol] * (job.ranks if way == Choice("ring", 0) else 1)
+    while size < channels * threads * enough:
+        if channels > 1:
+            channels -= 1
+        elif threads % _LEAST_THREADS == 0:
+            threads //= 2
+        else:
+            break
+    return Launch(channels, threads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunks:
+    """How a buffer is cut for a channel.
+
+    Attributes:
+        size: Bytes of a chunk.
+        count: Chunks that follow each other; at least one.
+        loops: How often a thread of LL reads for a chunk; below one where some threads have nothing.
+        shared: Channels that use the same interface.
+    """
+
+    size: float
+    count: float
+    loops: float
+    shared: int
+
+
+def _chunks(way: Choice, parts: int, size: int, run: Launch, job: Job) -> _Chunks:
+    """Return how a buffer is cut, where each channel has so many parts of it under way at a time."""
+    own = size / run.channels / parts
+    slot = _SLOT[way.protocol]
+    grain = (run.threads * _WORD, run.threads * _LL128_PART, 1)[way.protocol]
+    short = way.protocol == 0 and own < grain
+    chunk = own if short else min(slot, ceil(own / grain) * grain)
+    loops = chunk / run.threads / _WORD if way.protocol == 0 else 0.0
+    shared = ceil(run.channels / min(run.channels, _graph(job).rings))
+    return _Chunks(chunk, max(1.0, own / chunk), loops, shared)
 
 
 def allreduce(size: int, parameters: Parameters, job: Job) -> float:
@@ -127,7 +207,28 @@ def allreduce(size: int, parameters: Parameters, job: Job) -> float:
     steps = parameters[f"inside.{protocol}"] * inside
     if job.nodes > 1:
         steps += parameters[f"between.{protocol}"] * between
+    if job.nodes > 1 and way.protocol == 0:
+        return parameters["call"] + _allreduce_by_ll(way, steps, size, parameters, job)
     return parameters["call"] + steps * _plateau(way, size, job) + _bytes(way, size, parameters, job)
+
+
+def _allreduce_by_ll(way: Choice, latency: float, size: int, parameters: Parameters, job: Job) -> float:
+    """Return the microseconds of an allreduce under LL, after the call.
+
+    At every step of a ring, ranks read a chunk, reduce it and send it on, and all threads wait for each other. Down
+    a tree, threads of the next rank read a line as soon as it is there. Only a host forwards a chunk as a whole, from
+    node to node: it is written to memory, its flags are checked, and it is sent.
+    """
+    inside, between = _steps(way.algorithm, job)
+    ring = way.algorithm == "ring"
+    cut = _chunks(way, job.ranks if ring else 1, size, launch(way, size, job), job)
+    read = cut.loops * parameters["loop"] + cut.size * parameters["byte"]
+    by_interface = parameters["wire"] * WIRE[0] * job.interface_ring() * len(job.host.interfaces)
+    carried = by_interface * cut.size * cut.shared
+    handed = read + carried + parameters["host.LL"] * cut.size
+    if ring:
+        return cut.count * (latency + inside * read + between * handed)
+    return latency + read + between * handed + (cut.count - 1) * 2 * max(read, carried)
 
 
 def _bytes(way: Choice, size: int, parameters: Parameters, job: Job) -> float:
@@ -149,11 +250,33 @@ def _bytes(way: Choice, size: int, parameters: Parameters, job: Job) -> float:
 def broadcast(size: int, parameters: Parameters, job: Job) -> float:
     """Return the microseconds of a broadcast of so many bytes, repeated without waiting as nccl-tests does.
 
-    Broadcasts that follow each other fill the ring, so that the slowest stage counts and not the number of stages: on
-    several nodes it is the one between two of them.
+    On one ring, broadcasts that follow each other overlap, and the slowest stage counts. Where channels have several
+    rings, each enters a node at another GPU. The root is the first of one ring and in the middle of the others, which
+    end at GPUs before it. Such a GPU is early in one ring and last in another. A kernel holds all channels, and the
+    next one starts after it: of R rings, R - 1 rounds take the time of R broadcasts.
     """
     if job.nodes == 1:
         return Curve.of(parameters, "alone")(size)
+    way = choice("bcast", size, job)
+    protocol = PROTOCOLS[way.protocol]
+    run = launch(way, size, job)
+    cut = _chunks(way, 1, size, run, job)
+    read = cut.loops * parameters["loop"]
+    carried = _carried(cut, way, parameters, job)
+    more = (cut.count - 1) * max(read, carried)
+    rings = min(run.channels, _graph(job).rings)
+    rounds = (rings - 1) / rings * job.nodes
+    stage = parameters["stage"] + read + carried
+    around = rounds * (parameters[f"node.{protocol}"] + read + carried)
+    return max(parameters["call"], stage + more, around + more)
+
+
+def _carried(cut: _Chunks, way: Choice, parameters: Parameters, job: Job) -> float:
+    """Return the microseconds that an interface needs for one chunk of each of its channels.
+
+    Idle, a byte takes what the fit found; where messages share links, longer by as much as the flow engine says.
+    """
     idle = job.machine.job(job.library, 2).interface_ring()
-    busier = max(0.0, job.interface_ring() - idle)
-    return Curve.of(parameters, "joined")(size) + size * busier
+    busier = max(0.0, job.interface_ring() - idle) * len(job.host.interfaces)
+    wire = parameters[f"wire.{PROTOCOLS[way.protocol]}"] + WIRE[way.protocol] * busier
+    return wire * cut.size * cut.shared
