@@ -144,10 +144,15 @@ miri: ## Run tests of the engine under Miri, which finds undefined behaviour: mi
 	MIRIFLAGS='-Zmiri-isolation-error=hide -Zmiri-ignore-leaks -Zmiri-permissive-provenance -Zmiri-tree-borrows' cargo +nightly miri test -p topoloom --lib --target-dir target/miri -- $(MIRI_TESTS)
 
 .PHONY: site
-site: setup ## Build the site: target/site/index.html; every link is checked
+site: setup docs ## Build the site: target/site/index.html; every link is checked
 	$(BIN)/python -c 'import material, mkdocstrings_handlers.python' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mkdocs-material>=9.5' 'mkdocstrings-python>=1.10'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir target/site
+	@cp -R target/doc target/site/rust
+
+.PHONY: gallery
+gallery: setup ## Draw the pictures of docs/gallery.md again, by the commands beside them; with Chromium: minutes
+	PYTHONPATH=tests $(BIN)/python tests/harness/gallery.py
 
 .PHONY: docs
 docs: ## Build the engine's API pages: target/doc/topoloom/index.html

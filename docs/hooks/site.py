@@ -1,5 +1,8 @@
-"""What the site has besides the pages of this folder: pages of the repository's root, and a generated reference."""
+"""What the site adds to the pages of this folder: pages of the repository's root, a notebook, a generated reference."""
 
+import datetime
+import importlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +10,7 @@ from posixpath import normpath
 from typing import Any
 
 import typer
+import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -28,10 +32,11 @@ OUTSIDE = {
 
 INSIDE = {page: source for source, page in OUTSIDE.items()}
 
-ELSEWHERE = {"CITATION.cff": "cite.md"}
+ELSEWHERE = {"CITATION.cff": "cite.md", "examples/tutorial.ipynb": "notebook.md"}
 """Files that the site shows on a page of another form."""
 
 LINK = re.compile(r"\[([^][]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+ROLE = re.compile(r":\w+:`~?([^`]+)`")
 FENCE = re.compile(r"^```(\w+) +file=(\S+)$", re.MULTILINE)
 
 
@@ -39,7 +44,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in this folder."""
     for source, page in OUTSIDE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
-    for page, text in {"cite.md": cite(), "reference/commands.md": commands(), "reference/python.md": api()}.items():
+    for page, text in {
+        "cite.md": cite(),
+        "notebook.md": notebook(),
+        "reference/commands.md": commands(),
+        "reference/python.md": api(),
+        "reference/studies.md": studies(),
+        "reference/rust.md": RUST,
+    }.items():
         files.append(File.generated(config, page, content=text))
     return files
 
@@ -62,9 +74,93 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def cite() -> str:
-    """Return the page on citing."""
+    """Return the page on citing: the reference for BibTeX, and the file that reference managers read."""
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    return f"# How to cite\n\n`CITATION.cff` in the repository has the reference:\n\n```yaml\n{text}```\n"
+    citation = yaml.safe_load(text)
+    bibtex = BIBTEX.format(
+        author=" and ".join(f"{{{author['name']}}}" for author in citation["authors"]),
+        title=citation["title"],
+        version=citation["version"],
+        year=datetime.date.today().year,
+    )
+    return CITE.format(bibtex=bibtex, citation=text)
+
+
+CITE = """# How to cite
+
+Please cite topoloom, and the papers whose topologies and routings you use: the pages on [topologies](topologies.md) and
+[routings](routings.md) name them. State the version (`topoloom --version`), the specs and the seeds of your results.
+
+```bibtex
+{bibtex}```
+
+`CITATION.cff` in the repository holds the same; reference managers read it:
+
+```yaml
+{citation}```
+"""
+
+BIBTEX = """@software{{topoloom,
+  author  = {{{author}}},
+  title   = {{{title}}},
+  version = {{{version}}},
+  year    = {{{year}}}
+}}
+"""
+
+
+def notebook() -> str:
+    """Return the cells of the tutorial's notebook, which tests run."""
+    cells = json.loads((ROOT / "examples/tutorial.ipynb").read_text(encoding="utf-8"))["cells"]
+    texts = ("".join(cell["source"]) for cell in cells)
+    parts = [
+        text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
+        for cell, text in zip(cells, texts, strict=True)
+    ]
+    return "\n\n".join([*parts, "Download: `examples/tutorial.ipynb` in the repository.\n"])
+
+
+def studies() -> str:
+    """Return the keys of a study's file, from the schema that reads it."""
+    schema = topoloom.Study.model_json_schema()
+    parts = ["# Study files\n", "Every key of the file of a [study](../studies.md), from the schema that reads it."]
+    for name, part in {"Study": schema, **schema["$defs"]}.items():
+        about = ROLE.sub(r"`\1`", part.get("description", "").partition(">>>")[0].strip())
+        parts += [f"\n## {name}\n", about, "\n| key | type | default | meaning |", "|---|---|---|---|"]
+        for key, value in part.get("properties", {}).items():
+            meaning = value.get("description", "").replace("|", r"\|").replace("\n", " ")
+            parts.append(f"| `{key}` | {kind(value)} | {_default(key, value, part)} | {meaning} |")
+    return "\n".join(parts) + "\n"
+
+
+def kind(value: dict[str, Any]) -> str:
+    """Return the type of a key of a schema in words."""
+    if "$ref" in value:
+        name = value["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(kind(one) for one in value["anyOf"] if one.get("type") != "null"))
+    if "enum" in value:
+        return ", ".join(f"`{word}`" for word in value["enum"])
+    if value.get("type") == "array" and "items" in value:
+        return f"list of {kind(value['items'])}"
+    return str(value.get("type", "any"))  # what has no type takes anything
+
+
+def _default(key: str, value: dict[str, Any], part: dict[str, Any]) -> str:
+    if key in part.get("required", ()):
+        return "*required*"
+    default = value.get("default")
+    return f"`{json.dumps(default)}`" if default not in (None, [], {}, "") else ""
+
+
+RUST = """# Rust crate
+
+The engine is the crate `topoloom`, which is complete without Python. `make docs` builds its pages;
+<a href="../../rust/topoloom/index.html">this site has them too</a> where `make site` built it.
+
+[Architecture](../architecture.md) describes the modules. [Adding a topology](../adding-a-topology.md) is one file.
+"""
 
 
 def commands() -> str:
@@ -96,12 +192,25 @@ def api() -> str:
         *(name for name, home in homes.items() if home not in {"topoloom.network.families", "topoloom._core"}),
     ]
     parts += [f"\n::: {CALLED.get(name) or f'{homes[name]}.{name}'}" for name in sorted(names, key=str.lower)]
+    for title, package in PACKAGES.items():
+        module = importlib.import_module(package)
+        own = getattr(module, "__all__", ("run", "rates"))
+        parts += [f"\n## {title}\n", (module.__doc__ or "").partition("\n")[0]]
+        parts += [f"\n::: {package}.{name}" for name in own if name not in names]
     return "\n".join(parts) + "\n"
 
 
+PACKAGES = {
+    "topoloom.flows": "topoloom.workload.flows",
+    "topoloom.studies": "topoloom.studies",
+    "topoloom.papers": "topoloom.papers",
+    "topoloom.plotting": "topoloom.plotting",
+}
+"""Packages whose public names are documented besides those of `topoloom`, and the modules that they are."""
+
 FAMILIES = (
     "Every family of [names](../names.md) is a callable as well: `topoloom.FleX(6, 6, 3, p=10)`. "
-    "`make docs` builds the pages of the Rust crate."
+    "The engine has [pages of its own](rust.md)."
 )
 
 CALLED = {

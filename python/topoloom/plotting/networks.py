@@ -177,7 +177,7 @@ def _draw(figure: Figure, cell: SubplotSpec, panel: Panel, height: float) -> Non
         align = "right" if panel.hangs(x, text) else "center"
         axes.text(x, y, text, ha=align, va="center", fontsize=7.5, color=GREY)
     title, facts = _title(panel.network)
-    size = float(np.clip(120 * panel.width / len(title), 7, 14))
+    size = float(np.clip(100 * panel.width / len(title), 7, 14))
     head.text(0.5, 0.72, title, ha="center", va="center", fontsize=size, weight="bold", color=INK)
     size = float(np.clip(125 * panel.width / len(facts), 6, 9))
     head.text(0.5, 0.28, facts, ha="center", va="center", fontsize=size, color=GREY)
