@@ -1,8 +1,12 @@
 """Public functions have a summary line, their parameters with units and shapes, errors, and an example."""
 
+import importlib
 import inspect
+import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +23,7 @@ CALLED = {"network": network, "workload": workload, "design": design}
 NUMBER = re.compile(r"(?:int|float)(?: \| None)?")
 UNIT = re.compile(
     r"\b(?:seconds?|nanoseconds?|cycles?|flits?|bytes|metres|dollars|watts|hops|links|routers|terminals|tasks|ports|VCs?"
-    r"|number|share|fractions?|parts|ids?|seeds?|ratio|load|many|first)\b",
+    r"|Gb/s|number|share|probability|fractions?|parts|ids?|seeds?|ratio|load|many|first)\b",
     re.IGNORECASE,
 )
 """What a description of a number has: its unit, or what it counts."""
@@ -34,19 +38,44 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], str]]:
         things |= {name: getattr(package, name) for name in package.__all__}
     things |= {f"flows.{name}": getattr(topoloom.flows, name) for name in ("run", "rates")}
     for name, thing in things.items():
-        if inspect.isfunction(thing):
-            yield name, thing, ""
-        elif inspect.isclass(thing) and not issubclass(thing, BaseException):
-            for member, value in vars(thing).items():
-                function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-                if inspect.isfunction(function) and not member.startswith(("_", "model_")):
-                    of_class = inspect.getdoc(thing) or ""
-                    if getattr(thing, "_is_protocol", False):  # the classes that implement it have examples
-                        of_class = f">>> it.{member}()"
-                    yield f"{name}.{member}", function, of_class
+        yield from members(name, thing)
 
 
-FUNCTIONS = {name: (function, of_class) for name, function, of_class in functions()}
+def members(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any], str]]:
+    """Yield a function, or the methods of a class."""
+    if inspect.isfunction(thing):
+        yield name, thing, ""
+    elif inspect.isclass(thing) and not issubclass(thing, BaseException):
+        for member, value in vars(thing).items():
+            function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
+            if inspect.isfunction(function) and not member.startswith(("_", "model_")):
+                of_class = inspect.getdoc(thing) or ""
+                if getattr(thing, "_is_protocol", False):  # the classes that implement it have examples
+                    of_class = f">>> it.{member}()"
+                yield f"{name}.{member}", function, of_class
+
+
+WHOLE = ("topoloom.layout", "topoloom.libraries", "topoloom.network", "topoloom.workload")
+"""Packages of which every function counts that has no underscore, whether or not the package lists it."""
+
+
+def functions_of(package: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
+    """Yield the same of every function and method that the modules of a package define."""
+    for module in [package, *(found.name for found in pkgutil.iter_modules([str(folder(package))], f"{package}."))]:
+        importlib.import_module(module)  # some packages can be called, and are no modules then
+        for name, thing in vars(sys.modules[module]).items():
+            if getattr(thing, "__module__", None) == module and not name.startswith("_"):
+                yield from ((f"{module}.{own}", function, doc) for own, function, doc in members(name, thing))
+
+
+def folder(package: str) -> Path:
+    return Path(topoloom.__file__).parent / package.removeprefix("topoloom.")
+
+
+FUNCTIONS = {
+    name: (function, of_class)
+    for name, function, of_class in [*functions(), *(found for package in WHOLE for found in functions_of(package))]
+}
 
 
 def kind_of(annotation: Any) -> str:

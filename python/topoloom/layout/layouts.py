@@ -290,6 +290,10 @@ def _cell(value: Any) -> Any:
 def pack(network: BuiltNetwork, layout: str) -> list[int] | None:
     """Return METIS's partition of the routers, one part a cabinet, if the rules ask for ``cabinet=metis:N``.
 
+    Args:
+        network: The network.
+        layout: The rules, such as ``cabinet=metis:16``.
+
     Raises:
         TopoloomError: Rules that do not read.
 

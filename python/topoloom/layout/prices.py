@@ -12,6 +12,9 @@ from topoloom.files import read_text
 def price_files(prices: str) -> list[str]:
     """Return the path of the file that `prices` names, if it names none of the lists that come with the program.
 
+    Args:
+        prices: The name of a list, or the path of a file that ends in ``.json``, unchecked.
+
     >>> price_files("own.json"), price_files("edr-flex")
     (['own.json'], [])
     """
@@ -21,8 +24,14 @@ def price_files(prices: str) -> list[str]:
 def read_prices(prices: str) -> str:
     """Return what the engine takes as prices: a list's name, or the text of your own list.
 
+    Args:
+        prices: The name of a list, or the path of a file that ends in ``.json``.
+
     Raises:
         TopoloomError: A file that cannot be read.
+
+    >>> read_prices("edr-flex")
+    'edr-flex'
     """
     if not price_files(prices):
         return prices
@@ -44,6 +53,9 @@ def price_lists() -> list[PriceList]:
 def price_list(prices: str) -> PriceList:
     """Return the price list that `prices` names, or that the file of this path holds.
 
+    Args:
+        prices: The name of a list, the path of a file, or the text of a list; empty: the default list.
+
     Raises:
         TopoloomError: There is none, or it does not read.
 
@@ -55,6 +67,9 @@ def price_list(prices: str) -> PriceList:
 
 def prices_of_rate(gbps: float) -> str:
     """Return the name of the list of switches, cards and cables whose links have so many Gb/s.
+
+    Args:
+        gbps: The rate of a link, in Gb/s.
 
     Raises:
         TopoloomError: There is none of that rate.
@@ -74,6 +89,9 @@ def prices_of_rate(gbps: float) -> str:
 def largest_switch(prices: str) -> int | None:
     """Return the ports of the largest switch of a list; None if it prices routers of any size.
 
+    Args:
+        prices: The name of a list, or the path of a file that ends in ``.json``.
+
     >>> largest_switch("400g"), largest_switch("edr-flex")
     (128, None)
     """
@@ -85,6 +103,13 @@ PARTS_OF_A_PRICE = ("usd", "usd_per_m", "usd_per_gbps", "usd_per_gbps_m")
 
 def with_optics(prices: str, factor: float) -> str:
     """Return a price list as text, its cables other than copper at `factor` times their price.
+
+    Args:
+        prices: The name of a list, or the path of a file that ends in ``.json``.
+        factor: The ratio of the new prices to those of the list.
+
+    Raises:
+        TopoloomError: There is no such list, or it does not read.
 
     >>> price_list(with_optics("400g", 2)).cables[-1].usd / price_list("400g").cables[-1].usd
     2.0
@@ -98,6 +123,9 @@ def with_optics(prices: str, factor: float) -> str:
 
 def assumed_prices(things: Iterable[str]) -> str:
     """Return the note on a price list: which of its figures no public source gives.
+
+    Args:
+        things: Names of figures, such as ``AEC: usd``.
 
     >>> assumed_prices(["AEC: usd, w", "nic: usd"])
     ' (assumed, without a public source: AEC: usd, w; nic: usd)'

@@ -50,6 +50,12 @@ def _found(library: str) -> bool:
 def missing(library: str) -> str:
     """Return the sentence on a missing library.
 
+    Args:
+        library: A key of ``EXTRAS``, such as ``plotly``.
+
+    Raises:
+        KeyError: A library of no extra.
+
     >>> missing("plotly")
     "plotly is not installed; install the extra that has it: pip install 'topoloom[report]'"
     """

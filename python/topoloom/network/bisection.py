@@ -17,7 +17,16 @@ ROUTERS = 400_000
 
 
 def candidates(network: _core.Network) -> "Iterator[NDArray[np.int32]]":
-    """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers."""
+    """Yield partitions of the routers, one a seed: an array of 0 and 1 of the length of the number of routers.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+
+    >>> import topoloom
+    >>> sides = next(candidates(topoloom.network("mesh:4x4").core))
+    >>> len(sides), int(sides.sum())
+    (16, 8)
+    """
     if network.num_routers < 2:  # noqa: PLR2004 - nothing to cut
         return
     if network.num_routers > ROUTERS and network.shape().grid:

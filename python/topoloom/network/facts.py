@@ -35,14 +35,34 @@ class Fact:
     priced: bool = False
 
     def text(self, facts: Values) -> str:
-        """Return the value as people read it, without its unit."""
+        """Return the value as people read it, without its unit.
+
+        Args:
+            facts: The facts of a network, :meth:`topoloom.Network.facts`.
+
+        >>> import topoloom
+        >>> diameter = next(fact for fact in FACTS if fact.label == "Diameter")
+        >>> diameter.text(topoloom.network("mesh:4x4").facts())
+        '6'
+        """
         value = self.value(facts)
         if value is None:
             return "∞" if self.unit == "hops" and facts.get("connected") is False else "–"
         return f"{value:,.{self.decimals}f}"
 
     def is_best(self, facts: Values, others: Sequence[Values]) -> bool:
-        """Whether no network of `others` has a better value, and not all have the same."""
+        """Whether no network of `others` has a better value, and not all have the same.
+
+        Args:
+            facts: The facts of a network.
+            others: The facts of all networks of the comparison, this one included.
+
+        >>> import topoloom
+        >>> diameter = next(fact for fact in FACTS if fact.label == "Diameter")
+        >>> both = [topoloom.network(spec).facts() for spec in ("mesh:4x4", "torus:4x4")]
+        >>> [diameter.is_best(facts, both) for facts in both]
+        [False, True]
+        """
         values = {self.text(other): value for other in others if (value := self.value(other)) is not None}
         if self.better is None or len(values) < 2 or self.text(facts) not in values:  # noqa: PLR2004 - a contest
             return False
@@ -82,12 +102,30 @@ def _scale_up(facts: Values) -> float | None:
 
 
 def per_terminal(key: str) -> Callable[[Values], float | None]:
-    """Return what takes `key` per terminal from a network's facts."""
+    """Return what takes `key` per terminal from a network's facts.
+
+    Args:
+        key: A key of the facts, such as ``cost_usd``.
+
+    Raises:
+        KeyError: The result raises it for facts without a number of terminals.
+
+    >>> per_terminal("cost_usd")({"cost_usd": 100, "terminals": 8})
+    12.5
+    """
     return lambda facts: None if facts.get(key) is None else float(facts[key]) / int(facts["terminals"])
 
 
 def assumptions(told: Iterable[Values]) -> list[str]:
-    """Return what cost, power and cable of networks rest on, a sentence for each layout and price list among them."""
+    """Return what cost, power and cable of networks rest on, a sentence for each layout and price list among them.
+
+    Args:
+        told: The facts of each network.
+
+    >>> import topoloom
+    >>> assumptions([topoloom.network("mesh:4x4").facts()])[0][:45]
+    'Cost, power and cable: prices edr-flex; layou'
+    """
     found: dict[tuple[str, str, str], dict[str, None]] = {}
     for facts in told:
         if "layout_assumptions" in facts:
@@ -274,12 +312,31 @@ PARTS: tuple[Fact, ...] = (
 
 
 def facts_of(networks: Sequence[Values], rows: Sequence[Fact] = FACTS) -> list[Fact]:
-    """Return the facts to show of networks: optional ones only if one of them has a value."""
+    """Return the facts to show of networks: optional ones only if one of them has a value.
+
+    Args:
+        networks: The facts of each network.
+        rows: The facts to choose from, in the order in which they are shown.
+
+    >>> import topoloom
+    >>> [fact.label for fact in facts_of([topoloom.network("mesh:4x4").facts()])][:3]
+    ['Terminals', 'Routers', 'Radix']
+    """
     return [fact for fact in rows if not fact.optional or any(fact.value(facts) is not None for facts in networks)]
 
 
 def bound(fact: Fact, facts: Values) -> str:
-    """Return the sign that precedes a value that is only a bound, or an estimate."""
+    """Return the sign that precedes a value that is only a bound, or an estimate.
+
+    Args:
+        fact: The fact.
+        facts: The facts of a network.
+
+    >>> import topoloom
+    >>> cut = next(fact for fact in FACTS if fact.label == "Bisection")
+    >>> bound(cut, topoloom.network("torus:8x8").facts())
+    '≤ '
+    """
     if (
         fact.label in ("Bisection", "Bisection bandwidth")
         and fact.value(facts) is not None

@@ -45,6 +45,9 @@ class FaultOptions(Options):
 def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
     """Return checked options; keys that stand for None are left at their defaults.
 
+    Args:
+        values: Options by name, as :meth:`topoloom.Network.faults` takes them; texts are read.
+
     Raises:
         TopoloomError: An option that does not exist, or a value that it does not allow.
 
@@ -64,7 +67,17 @@ def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
 
 
 def try_faults(network: _core.Network, options: FaultOptions) -> Resilience:
-    """Return what is left of `network`, by the keys of ``topoloom faults --json``."""
+    """Return what is left of `network`, by the keys of ``topoloom faults --json``.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+        options: What fails, how often, and the traffic, of :func:`make_fault_options`.
+
+    >>> import topoloom
+    >>> options = make_fault_options({"fractions": [0.0, 0.5], "trials": 4})
+    >>> try_faults(topoloom.network("torus:4x4").core, options)["kind"]
+    'links'
+    """
     left = network.resilience(options.kind, options.fractions, options.trials, options.seed, options.distances)
     draws = Survival(network, options.kind, options.trials, options.seed, options.throughput)
     rows = [row for fraction in options.fractions for row in draws.at(fraction)] if options.throughput else []

@@ -51,14 +51,32 @@ class GivenGraph:
     written_as: str | None = None
 
     def build(self) -> _core.Network:
-        """Return the engine's network."""
+        """Return the engine's network.
+
+        >>> from_edges([("a", "b"), ("b", "c")], 2, "line").build().num_routers
+        3
+        """
         return _core.Network.from_graph(
             self.kind, self.label, self.nodes, self.links, self.directed, self.p, self.written_as
         )
 
 
 def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str = "networkx") -> GivenGraph:
-    """Return `graph` as it crosses to the engine; see :meth:`topoloom.Network.from_networkx`."""
+    """Return `graph` as it crosses to the engine; see :meth:`topoloom.Network.from_networkx`.
+
+    Args:
+        graph: A graph, whose nodes are routers; those of ``kind`` or ``type`` ``terminal`` are terminals.
+        p: Terminals of each router; None: those that its nodes give.
+        label: The name of the network; None: that of the graph.
+        kind: The kind of source that results name.
+
+    Raises:
+        TopoloomError: An attribute of a node or an edge that is no number, or too small a one.
+
+    >>> import networkx as nx
+    >>> from_networkx(nx.cycle_graph(5), 2, "ring").build().num_terminals
+    10
+    """
     place = {node: number for number, node in enumerate(graph)}
     nodes = [
         (
@@ -80,7 +98,19 @@ def from_networkx(graph: "nx.Graph", p: int | None, label: str | None, kind: str
 
 
 def from_edges(edges: Iterable[tuple[Hashable, Hashable]], p: int, label: str) -> GivenGraph:
-    """Return the graph of `edges` as it crosses to the engine; see :meth:`topoloom.Network.from_edges`."""
+    """Return the graph of `edges` as it crosses to the engine; see :meth:`topoloom.Network.from_edges`.
+
+    Args:
+        edges: Pairs of routers, which any hashable values name.
+        p: Terminals of each router.
+        label: The name of the network.
+
+    Raises:
+        TopoloomError: An edge that is no pair.
+
+    >>> len(from_edges([("a", "b"), ("a", "b")], 1, "trunk").links)
+    2
+    """
     require("networkx")
     import networkx as nx  # noqa: PLC0415 - loads slowly
 
@@ -149,7 +179,15 @@ def _said(prefix: str, wire: Wire) -> dict[str, float]:
 
 
 def to_networkx(core: _core.Network) -> "nx.MultiGraph":
-    """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`."""
+    """Return the graph of the routers; see :meth:`topoloom.Network.to_networkx`.
+
+    Args:
+        core: The engine's network, ``Network.core``.
+
+    >>> import topoloom
+    >>> to_networkx(topoloom.network("torus:4x4").core).number_of_edges()
+    32
+    """
     require("networkx")
     import networkx as nx  # noqa: PLC0415 - loads slowly
 

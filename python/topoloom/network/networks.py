@@ -644,6 +644,10 @@ def _by_class(key: str, value: Any) -> list[tuple[str, Any]]:
 def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
     """Return `spec` with `keys` added to it.
 
+    Args:
+        spec: A name of a network, such as ``torus:4x4``.
+        keys: Values by key, unchecked; a dictionary as a value gives one value per class of links.
+
     >>> with_keys("slimfly", {"q": 5, "p": 2})
     'slimfly:q=5,p=2'
     >>> with_keys("torus:4x4", {"rate": {"terminal": "200G", "local": "400G"}})
@@ -660,5 +664,12 @@ def with_keys(spec: str, keys: Mapping[str, Any]) -> str:
 
 
 def as_networks(networks: Iterable[str | Network]) -> list[Network]:
-    """Return `networks`, built where they are specs."""
+    """Return `networks`, built where they are specs.
+
+    Args:
+        networks: Networks, specs, or both.
+
+    >>> [network.num_routers for network in as_networks(["mesh:2x2", Network("torus:4x4")])]
+    [4, 16]
+    """
     return [item if isinstance(item, Network) else Network(item) for item in networks]

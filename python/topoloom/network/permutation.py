@@ -54,12 +54,12 @@ def permute_list(
     keep: str | None = None,
     steps: int | None = None,
 ) -> Permutation:
-    """Permute a machine's cables, and say in which order its ends of cables are moved.
+    r"""Permute a machine's cables, and say in which order its ends of cables are moved.
 
     Args:
         path: The cabling list: CSV of switch, port and cabinet at either end of each cable.
         method: ``two-cab``, ``three-cab``, ``one-step``, or ``optimised``, which searches.
-        trials: Permutations of which the best is taken.
+        trials: The number of permutations, of which the best is taken.
         swappable: The probability that a pair of cables may exchange ends.
         seed: The seed.
         keep: ``bandwidth`` lets a search accept only what lowers neither the bisection nor a channel-load bound.
@@ -68,6 +68,16 @@ def permute_list(
     Raises:
         TopoloomError: A list that cannot be read or has a mistake, which is reported with its line; a network that is
             not connected; an argument that is not allowed.
+
+    >>> import tempfile
+    >>> ring = [f"s{i},0,c{i // 4},s{(i + 1) % 16},1,c{(i + 1) % 16 // 4}" for i in range(16)]
+    >>> across = [f"s{i},2,c{i // 4},s{i + 8},2,c{i // 4 + 2}" for i in range(8)]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     list_of_cables = Path(folder, "machine.csv")
+    ...     size = list_of_cables.write_text("\n".join(ring + across))
+    ...     permuted = permute_list(list_of_cables, trials=2)
+    >>> len(permuted.cabling.splitlines())
+    25
     """
     check_whole("trials", trials, 1, MOST_U32)
     check_whole("seed", seed, 0, MOST_U64)
@@ -86,10 +96,20 @@ def bandwidth_side_by_side(before: _core.Network, after: _core.Network) -> resul
 
     Both bisections start from the same partitions, and the worst-case traffic of each network is tried on both.
 
+    Args:
+        before: The engine's network, ``Network.core``.
+        after: One with the same routers and terminals.
+
     Returns:
         ``before`` and ``after``: ``bisection_links``, ``bisection_is``, ``beta``, and ``uniform_bound`` and
         ``worst_case_bound``, the loads that minimal routing (``min``) carries by expected channel load, in flits per
         terminal per cycle; ``losses``, a clause for each of them that fell.
+
+    >>> import topoloom
+    >>> both = [topoloom.network(spec).core for spec in ("mesh:4x4", "torus:4x4")]
+    >>> found = bandwidth_side_by_side(*both)
+    >>> found.before.bisection_links, found.after.bisection_links
+    (4, 8)
     """
     partitions = list(candidates(before)), list(candidates(after))
     return _core.bandwidth_side_by_side(before, after, partitions)

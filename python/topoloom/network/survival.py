@@ -50,8 +50,16 @@ class Survival:
         Throughput is in flits per active terminal per cycle, 0 where a draw falls apart. ``kept`` is the same
         in parts of what the intact network carries.
 
+        Args:
+            fraction: The share of links or routers that fail, 0 to 1.
+
         Raises:
             TopoloomError: A traffic pattern that does not exist, or a network that is too large.
+
+        >>> import topoloom
+        >>> survival = Survival(topoloom.network("torus:4x4").core, "links", 2, 1, ("uniform",))
+        >>> [(row["failed"], row["apart"]) for row in survival.at(0.25)]
+        [(8, 0)]
         """
         failed = int(fraction * self._count + 0.5 + 1e-9)
         draws = [self._draw(fraction, trial) for trial in range(self.trials)] if failed else [self.network]
@@ -83,8 +91,16 @@ class Survival:
 def carried(core: _core.Network, traffic: str) -> float:
     """Return what minimal paths and Valiant's carry together, in the best shares; what minimal ones do without those.
 
+    Args:
+        core: The engine's network, ``Network.core``.
+        traffic: A traffic pattern.
+
     Raises:
         TopoloomError: A traffic pattern that does not exist, or a network that is too large or in parts.
+
+    >>> import topoloom
+    >>> round(carried(topoloom.network("torus:8x8").core, "tornado"), 6)
+    0.5
     """
     minimal = _core.Routing(core, routing_on(core, "minimal"))
     other = _core.Routing(core, DETOURS) if DETOURS in core.routings() else None
@@ -93,6 +109,9 @@ def carried(core: _core.Network, traffic: str) -> float:
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:
     """Return the quantiles of values, linear between neighbours, and their mean.
+
+    Args:
+        values: The values, at least one.
 
     >>> quantiles([0.0, 0.5, 1.0])["p90"]
     0.9

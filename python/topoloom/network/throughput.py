@@ -27,6 +27,10 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     of all pairs of routers flow at once, with at most one flit per cycle on any channel. All that one source sends is
     one commodity.
 
+    Args:
+        network: The engine's network, ``Network.core``.
+        traffic: A traffic pattern.
+
     Returns:
         ``optimal_bound``: flits per active terminal per cycle, the terminals' own links included;
         ``optimal_channel_load``: the load of the busiest channel under that routing, if every active terminal offers a
@@ -34,6 +38,10 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
 
     Raises:
         TopoloomError: Unknown traffic, a network that is too large, or one that cannot serve the traffic.
+
+    >>> import topoloom
+    >>> optimal_throughput(topoloom.network("torus:4").core, "tornado")["optimal_bound"]
+    1.0
     """
     import numpy as np  # noqa: PLC0415 - loads slowly
 
@@ -70,6 +78,12 @@ def split_throughput(minimal: _core.Routing, other: _core.Routing | None, traffi
         ``split_bound``: flits per active terminal per cycle; ``minimal_share``: the share on minimal paths;
         ``distance_bound``: what no routing carries more than, as no path is shorter than a minimal one and all channels
         together carry a flit each a cycle.
+
+    >>> import topoloom
+    >>> from topoloom import _core
+    >>> core = topoloom.network("torus:8").core
+    >>> split_throughput(_core.Routing(core, "dor"), None, _core.Traffic(core, "tornado"))["minimal_share"]
+    1.0
     """
     import numpy as np  # noqa: PLC0415 - loads slowly
 

@@ -23,6 +23,13 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
     Raises:
         TopoloomError: An application that repeats its messages; a file of another kind, and `force` is not given;
             a trace of one rank more, which a reader would take for a part of these.
+
+    >>> import tempfile
+    >>> workload = _core.Workload("allreduce:size=64", 2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lost = write_chakra(workload, folder)
+    ...     sorted(file.name for file in Path(folder).iterdir())
+    ['trace.0.et', 'trace.1.et']
     """
     traces = _core.ChakraTraces(workload)
     files = [trace_file(path, rank) for rank in range(workload.tasks)]
@@ -46,6 +53,10 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
 
 def trace_file(path: str | Path, rank: int) -> Path:
     """Return the file of a rank, by that of rank 0 or by the folder.
+
+    Args:
+        path: The folder of the traces, or the file of rank 0, unchecked.
+        rank: The number of the rank.
 
     >>> trace_file("step.0.et", 3).name, str(trace_file("traces", 3))
     ('step.3.et', 'traces/trace.3.et')

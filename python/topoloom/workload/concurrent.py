@@ -104,7 +104,11 @@ class Concurrent:
         return [ALONE, SHARES, PLACED, self.rate]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``workload --job … --json`` prints."""
+        """Return what ``workload --job … --json`` prints.
+
+        >>> concurrent("mesh:4", ["reduce,tasks=2", "reduce,tasks=2"]).to_dict()["spec"]
+        'mesh:4'
+        """
         return {
             "spec": self.spec,
             "routing": self.routing,
@@ -183,7 +187,16 @@ class ConcurrentRun:
             _core.flow_check(workload, options.flow_engine, options.rate, options.seed, options.endpoint)
 
     def run(self, cancel: _core.CancelToken | None = None) -> Concurrent:
-        """Run each job alone, then all of them beside each other."""
+        """Run each job alone, then all of them beside each other.
+
+        Args:
+            cancel: A token that another thread may cancel; None: one of its own.
+
+        >>> from topoloom import network
+        >>> run = ConcurrentRun(network("mesh:4"), ["reduce,tasks=2"] * 2, "contiguous", "minimal", WorkloadOptions())
+        >>> len(run.run().jobs)
+        2
+        """
         begun = time.monotonic()
         cancel = cancel or _core.CancelToken()
         alone = [self._play(*own, cancel) for own in zip(self.workloads, self.placed, strict=True)]

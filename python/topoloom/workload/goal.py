@@ -17,9 +17,19 @@ SENT_ONE_BY_ONE = (
 def write_goal(workload: _core.Workload, path: str | Path, *, force: bool = False) -> list[str]:
     """Write what an application does as a schedule in GOAL; return what is lost in it, a sentence each.
 
+    Args:
+        workload: The application, ``Application.core``.
+        path: The file, which ends in ``.goal``.
+        force: Overwrite a file of another kind.
+
     Raises:
         TopoloomError: An application that repeats its messages; a file of another kind is there, and `force` is not
             given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_goal(_core.Workload("reduce", 4), f"{folder}/reduce.goal")
+    []
     """
     if workload.repeats:
         raise TopoloomError(f"{workload.spec} repeats messages until other tasks are done, which GOAL cannot say")
@@ -34,6 +44,12 @@ def goal_lines(workload: _core.Workload) -> Iterator[str]:
 
     Every message has a tag of its own between its two ranks, so that it does not matter in which order they are sent.
     Computing is rounded to whole nanoseconds.
+
+    Args:
+        workload: The application, ``Application.core``.
+
+    >>> list(goal_lines(_core.Workload("reduce:size=64", 2)))[:3]
+    ['num_ranks 2', 'rank 0 {', 'l0: recv 64b from 1 tag 0']
     """
     sources, targets, sizes = (column.tolist() for column in workload.messages())
     count: Counter[tuple[int, int]] = Counter()

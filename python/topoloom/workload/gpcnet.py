@@ -36,6 +36,9 @@ class Impact:
 def expanded(app: str) -> list[str]:
     """Return the applications that `app` stands for: those of a benchmark that does not say which of its tests.
 
+    Args:
+        app: The name of an application, whose keys are unchecked.
+
     >>> expanded("reduce"), len(expanded("gpcnet:share=0.5")), expanded("gpcnet:canary=latency,congestor=incast")
     (['reduce'], 15, ['gpcnet:canary=latency,congestor=incast'])
     """
@@ -51,7 +54,15 @@ def expanded(app: str) -> list[str]:
 
 
 def impacts(results: Sequence[WorkloadResult]) -> list[Impact]:
-    """Return the factors of all canaries that ran both beside a congestor and alone."""
+    """Return the factors of all canaries that ran both beside a congestor and alone.
+
+    Args:
+        results: The results of the applications of :func:`expanded` on any networks.
+
+    >>> import topoloom
+    >>> impacts(topoloom.workload("mesh:4", "reduce").results)  # no canary ran
+    []
+    """
     alone = {_identity(result): result for result in results if _is_canary(result) and _congestor(result) == ALONE}
     found = []
     for result in results:

@@ -104,6 +104,10 @@ class WorkloadJob:
 
         Raises:
             TopoloomError: Several applications or networks, or the cycle engine.
+
+        >>> import topoloom
+        >>> job = WorkloadJob([topoloom.network("mesh:4")], ["reduce"], "minimal", WorkloadOptions())
+        >>> job.keep_events()
         """
         if len(self.runs) != 1:
             raise TopoloomError(f"a timeline shows one application on one network; there are {len(self.runs)} runs")
@@ -116,8 +120,20 @@ class WorkloadJob:
 
         Shown are the first rank of each stage of a training step, or the first tasks of another application.
 
+        Args:
+            path: The file, which ends in ``.json``.
+            force: Overwrite a file of another kind.
+
         Raises:
             TopoloomError: A file of another kind is there, and `force` is not given.
+
+        >>> import tempfile
+        >>> import topoloom
+        >>> job = WorkloadJob([topoloom.network("mesh:4")], ["reduce"], "minimal", WorkloadOptions())
+        >>> job.keep_events()
+        >>> found = job.run()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     job.write_timeline(f"{folder}/reduce.json")
         """
         (run,) = self.runs
         write_timeline(run.events or [], f"{run.app} on {run.network.spec}", path, force=force)
@@ -140,6 +156,11 @@ class WorkloadJob:
             command: The command that repeats it.
             on_result: Hears every result.
             on_progress: Hears cycles simulated, or messages that have begun, some times a second.
+
+        >>> import topoloom
+        >>> job = WorkloadJob([topoloom.network("mesh:4")], ["reduce"], "minimal", WorkloadOptions())
+        >>> len(job.run().results)
+        1
         """
         cancel = _core.CancelToken()
         done: dict[int, WorkloadResult] = {}

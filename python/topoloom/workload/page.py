@@ -30,7 +30,15 @@ SETTINGS = (
 
 
 def render_workloads(found: Workloads) -> str:
-    """Return the page as HTML."""
+    """Return the page as HTML.
+
+    Args:
+        found: The results.
+
+    >>> import topoloom
+    >>> "<html" in render_workloads(topoloom.workload("mesh:4", "reduce"))
+    True
+    """
     figures = _makespans(found)
     over_time = _over_time(found)
     steps = _steps(found)
@@ -67,7 +75,16 @@ def render_workloads(found: Workloads) -> str:
 
 
 def extra(result: WorkloadResult, name: str) -> Any:
-    """Return what an engine reports besides the rest; ``critical_path.messages`` is a field within a field."""
+    """Return what an engine reports besides the rest; ``critical_path.messages`` is a field within a field.
+
+    Args:
+        result: A result.
+        name: A field of the engine's report, unchecked; None stands for a field that it lacks.
+
+    >>> import topoloom
+    >>> extra(topoloom.workload("mesh:4", "reduce").results[0], "critical_path.messages")
+    1
+    """
     value: Any = result.model_extra or {}
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None

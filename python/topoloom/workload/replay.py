@@ -72,12 +72,30 @@ class Replayed:
         return [slowdown(job) for job in self.outcome.jobs]
 
     def slowest(self) -> list[ReplayedJob]:
-        """Return the jobs that others slow most, the slowest first."""
+        r"""Return the jobs that others slow most, the slowest first.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     jobs = Path(folder, "jobs.csv")
+        ...     size = jobs.write_text("JobID,NNodes,Submit,ElapsedRaw\n1,2,2026-01-01T00:00:00,10\n")
+        ...     found = replay("mesh:4", jobs)
+        >>> [job.nodes for job in found.slowest()]
+        [2]
+        """
         order = sorted(range(len(self.slowdowns)), key=lambda place: (-self.slowdowns[place], place))
         return [self.outcome.jobs[place] for place in order[:MOST_TOLD]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``workload --sacct … --json`` prints."""
+        r"""Return what ``workload --sacct … --json`` prints.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     jobs = Path(folder, "jobs.csv")
+        ...     size = jobs.write_text("JobID,NNodes,Submit,ElapsedRaw\n1,2,2026-01-01T00:00:00,10\n")
+        ...     found = replay("mesh:4", jobs)
+        >>> found.to_dict()["allocator"]
+        'topology'
+        """
         jobs = [dict(job) | {"slowdown": slow} for job, slow in zip(self.outcome.jobs, self.slowdowns, strict=True)]
         return {
             "spec": self.spec,
@@ -93,7 +111,15 @@ class Replayed:
 
 
 def slowdown(job: ReplayedJob) -> float:
-    """Return the time that a job took over the time that it takes alone."""
+    """Return the time that a job took over the time that it takes alone.
+
+    Args:
+        job: A job of :attr:`Replayed.outcome`. The result is a ratio.
+
+    >>> from types import SimpleNamespace
+    >>> slowdown(SimpleNamespace(start_s=1.0, end_s=5.0, alone_s=2.0))
+    2.0
+    """
     return (job.end_s - job.start_s) / job.alone_s if job.alone_s else 1.0
 
 
@@ -106,7 +132,7 @@ def replay(
     routing: str = "minimal",
     **options: Any,
 ) -> Replayed:
-    """Replay the jobs of a Slurm accounting file on a network, by the flow engine.
+    r"""Replay the jobs of a Slurm accounting file on a network, by the flow engine.
 
     Args:
         network: A spec or a network. A node of a job is a host, where the network has hosts, else a terminal.
@@ -118,6 +144,14 @@ def replay(
 
     Raises:
         TopoloomError: A mistake in an argument or in the file; a job that does not fit.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     jobs = Path(folder, "jobs.csv")
+    ...     size = jobs.write_text("JobID,NNodes,Submit,ElapsedRaw\n1,2,2026-01-01T00:00:00,10\n")
+    ...     found = replay("mesh:4", jobs)
+    >>> found.slowdowns
+    [1.0]
     """
     (own,) = as_networks([network])
     run = ReplayRun(own, read_jobs(file), mix, allocator, routing, checked(WorkloadOptions, options))
@@ -157,7 +191,16 @@ class ReplayRun:
         self.routing = _core.Routing(self.core, routing_on(self.core, role))
 
     def run(self, cancel: _core.CancelToken) -> Replayed:
-        """Run all jobs; `cancel` ends it early, with the jobs that are done."""
+        """Run all jobs; `cancel` ends it early, with the jobs that are done.
+
+        Args:
+            cancel: A token that another thread may cancel.
+
+        >>> import topoloom
+        >>> run = ReplayRun(topoloom.network("mesh:4"), ([], []), MIX, ALLOCATOR, "minimal", WorkloadOptions())
+        >>> run.run(_core.CancelToken()).slowdowns
+        []
+        """
         begun, options = time.monotonic(), self.options
         jobs = [(job.name, job.number, job.submit_s, job.start_s, job.elapsed_s, job.nodes) for job in self.jobs]
         outcome = _core.flow_replay(

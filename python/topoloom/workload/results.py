@@ -94,6 +94,9 @@ class WorkloadResult(BaseModel):
 def time_text(seconds: float | None) -> str:
     """Return a time with the unit that suits it.
 
+    Args:
+        seconds: The time, in seconds; None for a run that did not end.
+
     >>> time_text(0.00123), time_text(None)
     ('1.23 ms', '–')
     """

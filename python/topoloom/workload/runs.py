@@ -77,15 +77,31 @@ class WorkloadRun:
         self.events: Events | None = None
 
     def play(self) -> WorkloadResult:
-        """Run it here and now."""
+        """Run it here and now.
+
+        >>> from topoloom import network
+        >>> WorkloadRun(network("mesh:4"), "reduce", "minimal", WorkloadOptions()).play().tasks
+        4
+        """
         return self.prepare()(_core.CancelToken())
 
     def workload(self) -> _core.Workload:
-        """Build the application."""
+        """Build the application.
+
+        >>> from topoloom import network
+        >>> WorkloadRun(network("mesh:4"), "reduce", "minimal", WorkloadOptions()).workload().num_messages
+        3
+        """
         return _core.Workload.on(self.app, self.network, self.room, self.options.rate)
 
     def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
-        """Check all that can be checked, and return what runs it."""
+        """Check all that can be checked, and return what runs it.
+
+        >>> from topoloom import network
+        >>> run = WorkloadRun(network("mesh:4"), "reduce", "minimal", WorkloadOptions()).prepare()
+        >>> run(_core.CancelToken()).tasks
+        4
+        """
         options, workload = self.options, self.workload()
         data_bytes, bus_factor = workload.yardstick or (None, None)
         about = {
@@ -137,7 +153,16 @@ class WorkloadRun:
 
 
 def rate_said(network: _core.Network, rate: str) -> str:
-    """Return at which rates the links of a network run, as a sentence."""
+    """Return at which rates the links of a network run, as a sentence.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+        rate: The rate of links without one of their own, unchecked, such as ``400Gb/s``.
+
+    >>> import topoloom
+    >>> rate_said(topoloom.network("mesh:4").core, "400Gb/s")[:29]
+    'rate: links carry 400Gb/s in '
+    """
     if (gbps := network.injection_gbps) is not None:
         return OWN_RATES.format(spec=network.spec, gbps=gbps)
     return RATE.format(rate=rate)

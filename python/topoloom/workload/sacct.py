@@ -41,13 +41,24 @@ class PastJob:
 
 
 def read_jobs(path: str | Path) -> tuple[list[PastJob], list[str]]:
-    """Return the jobs of a file that ran, and what is worth knowing of the others, a sentence each.
+    r"""Return the jobs of a file that ran, and what is worth knowing of the others, a sentence each.
 
     The columns ``JobID``, ``NNodes`` (or ``AllocNodes``, ``ReqNodes``), ``Submit`` or ``Start``, and ``ElapsedRaw`` or
     ``Elapsed`` are read, ``JobIDRaw`` too where it is there; others are passed over. Steps of jobs are no jobs.
 
+    Args:
+        path: What ``sacct --parsable2`` prints, or a CSV with the same columns.
+
     Raises:
         TopoloomError: A file that cannot be read; a column that is missing, or a value that is none, with its line.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     size = Path(folder, "jobs.csv").write_text("JobID,NNodes,Submit,ElapsedRaw\n1,2,2026-01-01T00:00:00,10\n")
+    ...     jobs, notes = read_jobs(f"{folder}/jobs.csv")
+    >>> [(job.name, job.nodes, job.elapsed_s) for job in jobs]
+    [('1', 2, 10.0)]
     """
     path = str(path)
     text = read_text(path, "the accounting of jobs")

@@ -23,7 +23,17 @@ Events = list[tuple[int, str, str, float, float]]
 def events_of(
     workload: _core.Workload, times: "npt.NDArray[np.float64]", computations: "npt.NDArray[np.float64]"
 ) -> Events:
-    """Return what tasks did: the first rank of each stage of a training step, or the first tasks of others."""
+    """Return what tasks did: the first rank of each stage of a training step, or the first tasks of others.
+
+    Args:
+        workload: The application.
+        times: When each message was sent and delivered, in seconds: an array of shape (messages, 2).
+        computations: Each computation with its beginning and end in seconds: an array of shape (computations, 3).
+
+    >>> import numpy as np
+    >>> events_of(_core.Workload("reduce:size=64", 2), np.array([[0.0, 1e-9]]), np.zeros((0, 3)))
+    [(0, 'receive', '64 bytes from task 1', 0.0, 1e-09), (1, 'send', '64 bytes to task 0', 0.0, 1e-09)]
+    """
     tasks = workload.shown or list(range(min(workload.tasks, MOST_TASKS)))
     return workload.timeline(times, computations, tasks)
 
@@ -33,8 +43,18 @@ def write_timeline(events: Events, title: str, path: str | Path, *, force: bool 
 
     Events that overlap in a lane get further lanes of the same name. Times are in microseconds.
 
+    Args:
+        events: The events, of :func:`events_of`.
+        title: The title that the viewer shows.
+        path: The file, which ends in ``.json``.
+        force: Overwrite a file of another kind.
+
     Raises:
         TopoloomError: A file of another kind is there, and `force` is not given.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_timeline([(0, "compute", "forward", 0.0, 1e-6)], "one event", f"{folder}/events.json")
     """
     about = {"generator": f"topoloom {_core.__version__}", "title": title}
     with replacing(path, TIMELINE, force=force) as file:

@@ -16,7 +16,18 @@ ASSUMED = (
 
 
 def assumption(app: str, step: StepFacts) -> str:
-    """Return how a step is spread and what its times rest on, in a sentence."""
+    """Return how a step is spread and what its times rest on, in a sentence.
+
+    Args:
+        app: The name of the application, unchecked.
+        step: The facts of the step, of ``_core.Workload.step``.
+
+    >>> import topoloom
+    >>> app = "training:tensor=2,layers=2,hidden=64,sequence=32"
+    >>> step = _core.Workload.on(app, topoloom.network("mesh:4").core).step
+    >>> assumption(app, step)[-28:]
+    'weight), without activations'
+    """
     which = " (peak: an H100 in BF16)" if step.peak_tflops == PEAK else ""
     told = {"shape": step.shape, "tflops": step.tflops, "peak": step.peak_tflops, "state": step.state_bytes / 1e9}
     return ASSUMED.format(app=app, which=which, **told) + (f"; {step.source}" if step.source else "")
@@ -27,8 +38,11 @@ def step_of(workload: _core.Workload, makespan_s: float | None, times: StepTimes
 
     Args:
         workload: The application.
-        makespan_s: How long it took; None if it did not end.
+        makespan_s: How long it took, in seconds; None if it did not end.
         times: Where the time went, as the flow engine reports it.
+
+    >>> step_of(_core.Workload("reduce", 4), 1.0, None) is None
+    True
     """
     facts = workload.step
     if facts is None:
@@ -51,7 +65,15 @@ WHOLE_GB = 1000
 
 
 def step_rows(results: list[WorkloadResult]) -> list[list[str]]:
-    """Return a row for each training step."""
+    """Return a row for each training step.
+
+    Args:
+        results: The results.
+
+    >>> import topoloom
+    >>> step_rows(topoloom.workload("mesh:4", "reduce").results)
+    []
+    """
     rows = []
     for result in results:
         step, makespan = result.training, result.makespan_s
@@ -64,7 +86,15 @@ def step_rows(results: list[WorkloadResult]) -> list[list[str]]:
 
 
 def traffic_rows(results: list[WorkloadResult]) -> list[list[str]]:
-    """Return a row for each collective of each parallelism of each training step."""
+    """Return a row for each collective of each parallelism of each training step.
+
+    Args:
+        results: The results.
+
+    >>> import topoloom
+    >>> traffic_rows(topoloom.workload("mesh:4", "reduce").results)
+    []
+    """
     return [
         [
             result.app,
