@@ -90,6 +90,13 @@ test-tools: setup ## Give exported files to Graphviz, METIS, SimGrid and CAMINOS
 	tests/external/install.sh tools
 	$(BIN)/python -m pytest tests/external -m tools -s
 
+TESTS ?=
+.PHONY: coverage
+coverage: setup ## Measure the coverage of both languages by tests, and list what none runs: make coverage TESTS=tests/layout
+	@$(BIN)/python -c 'import pytest_cov' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage[toml]>=7.10' 'pytest-cov>=7'
+	@$(BIN)/python tests/external/covered.py $(TESTS)
+
 .PHONY: bench
 bench: ## Measure the engines; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench cycle

@@ -39,3 +39,33 @@ def test_workflows_run_what_the_project_has():
     cargo = (ROOT / "Cargo.toml").read_text()
     for key in patterns:
         assert re.search(rf'^{key} = "[0-9.]+"$', cargo, re.MULTILINE), key
+
+
+def test_the_paper_has_what_its_journal_asks_for():
+    """Metadata, sections, a length of 750 to 1750 words, and references with a DOI or, failing that, an address."""
+    _, head, text = (ROOT / "paper/paper.md").read_text().split("---\n", maxsplit=2)
+    about = yaml.safe_load(head)
+    assert {"title", "tags", "authors", "affiliations", "date", "bibliography"} <= about.keys()
+    assert {str(author["affiliation"]) for author in about["authors"]} <= {
+        str(own["index"]) for own in about["affiliations"]
+    }
+    assert re.findall(r"^# (.*)$", text, re.MULTILINE) == SECTIONS
+    assert 750 <= len(text.split()) <= 1750
+    entries = re.findall(
+        r"^@\w+\{([\w-]+),(.*?)^\}$", (ROOT / "paper" / about["bibliography"]).read_text(), re.M | re.S
+    )
+    assert {key for key, _ in entries} == set(re.findall(r"@([\w-]+)", text))
+    for key, fields in entries:
+        assert re.search(r"^ +doi += +\{10\.\d{4,}/\S+\}|^ +url +=", fields, re.MULTILINE), key
+
+
+SECTIONS = [
+    "Summary",
+    "Statement of need",
+    "State of the field",
+    "Software design",
+    "Research impact statement",
+    "AI usage disclosure",
+    "Acknowledgements",
+    "References",
+]

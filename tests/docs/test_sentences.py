@@ -12,7 +12,7 @@ LONGEST = 25
 """Words of a sentence, at most."""
 
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "papers/README.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "papers/README.md", "paper/paper.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 PYTHON = sorted((ROOT / "python").rglob("*.py"))

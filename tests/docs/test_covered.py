@@ -1,0 +1,19 @@
+"""The number of `make coverage` is that of the reports that it reads."""
+
+import importlib.util
+
+from harness.paths import ROOT
+
+SPEC = importlib.util.spec_from_file_location("covered", ROOT / "tests/external/covered.py")
+covered = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(covered)
+
+LCOV = "SF:/a.rs\nDA:1,4\nDA:2,0\nDA:3,0\nDA:2,1\nend_of_record\nSF:/b.rs\nDA:7,0\nend_of_record\n"
+PYTHON = {"files": {"a.py": {"summary": {"num_statements": 6}, "missing_lines": [2, 3, 4, 9]}}}
+
+
+def test_both_reports_make_one_number():
+    files = [*covered.from_lcov(LCOV), *covered.from_coverage(PYTHON)]
+    assert [(file.lines, file.missing) for file in files] == [(3, [3]), (1, [7]), (6, [2, 3, 4, 9])]
+    assert covered.share(files) == "40.0 % of 10 lines"
+    assert covered.ranges(files[2].missing) == "2-4, 9"
