@@ -129,24 +129,39 @@ def read_reasons(path: Path) -> list[Reason]:
 
 
 class Comparison:
-    """What a paper's folder holds of measurements and predictions, as items and names of the paper."""
+    """What a paper's folder holds of measurements and predictions, as items and names of the paper.
 
-    def __init__(self, folder: Path, measured: str, predicted: str, reasons: str) -> None:
+    Args:
+        folder: The folder.
+        measured: The file of measurements.
+        predicted: The file of predictions.
+        reasons: The file that has the reasons of points that are far off.
+        first: The file of the predictions that were made before any comparison, if `predicted` was made after one.
+
+    Raises:
+        TopoloomError: A mistake in one of the files.
+    """
+
+    def __init__(self, folder: Path, measured: str, predicted: str, reasons: str, first: str | None = None) -> None:
         self.measured = read_rows(folder / measured)
         self.predicted = read_rows(folder / predicted, "predicted")
-        self.points = compare(self.measured, self.predicted)
-        self.judged = [point for point in self.points if point.is_judged]
+        self.judged = self._judged(self.predicted)
+        self.judged_first = self._judged(read_rows(folder / first, "predicted")) if first else []
         self.reasons = read_reasons(folder / reasons)
+
+    def _judged(self, predicted: Iterable[Row]) -> list[Compared]:
+        return [point for point in compare(self.measured, predicted) if point.is_judged]
 
     def names(self) -> dict[str, float]:
         """Return what formulas can use: the distribution of errors of long and of short buffers."""
         names: dict[str, float] = {}
-        for size in CLASSES:
-            own = [point for point in self.judged if point.size_class is size]
-            count, middle, ninetieth = distribution(own)
-            outside = sum(point.is_outside for point in own)
-            told = {"points": count, "median": middle, "ninetieth": ninetieth, "outside": outside}
-            names |= {f"{name}_{size.name}": value for name, value in told.items()}
+        for when, points in (("", self.judged), ("first_", self.judged_first)):
+            for size in CLASSES:
+                own = [point for point in points if point.size_class is size]
+                count, middle, ninetieth = distribution(own)
+                outside = sum(point.is_outside for point in own)
+                told = {"points": count, "median": middle, "ninetieth": ninetieth, "outside": outside}
+                names |= {f"{when}{name}_{size.name}": value for name, value in told.items() if points}
         return names
 
     def items(self) -> list[dict[str, Any]]:
@@ -155,19 +170,31 @@ class Comparison:
         return [self._distribution(kinds), self._outside(), *(self._benchmark(kind) for kind in kinds)]
 
     def _distribution(self, kinds: Sequence[Kind]) -> dict[str, Any]:
-        rows = []
-        for kind in kinds:
-            own = [point for point in self.judged if _kind(point.row) == kind]
-            if own:
-                rows.append({"label": ", ".join(kind), "over": _spread(own), "decimals": 0})
-        rows.append({"label": "all", "over": _spread(self.judged), "decimals": 0})
-        heads = [head for size in CLASSES for head in (f"points {size.title}", "median %", "90th percentile %")]
+        judged = {_kind(point.row) for point in self.judged}
+        rows = [
+            {"label": ", ".join(kind) if kind else "all", "over": self._errors(kind), "decimals": 0}
+            for kind in [*(kind for kind in kinds if kind in judged), None]
+        ]
+        heads = ["median %", "90th percentile %"] + (["first: median %", "first: 90th %"] if self.judged_first else [])
+        heads = [head for size in CLASSES for head in (f"points {size.title}", *heads)]
         table = {"columns": heads, "head": "machine, benchmark, library", "measured": "it", "row": rows}
-        return {
-            "id": DISTRIBUTION,
-            "title": "Errors of predictions on four and more nodes",
-            "table": [table],
-        }
+        item = {"id": DISTRIBUTION, "title": "Errors of predictions on four and more nodes", "table": [table]}
+        return item | ({"text": _FIRST} if self.judged_first else {})
+
+    def _errors(self, kind: Kind | None) -> list[float]:
+        """Return for each size class the number of points, and median and 90th percentile of errors in per cent.
+
+        Those of the predictions before any comparison follow, if there are some.
+        """
+        told = []
+        for size in CLASSES:
+            now, first = (
+                distribution(point for point in points if point.size_class is size and kind in (None, _kind(point.row)))
+                for points in (self.judged, self.judged_first)
+            )
+            told += [float(now[0]), *(100 * error for error in now[1:])]
+            told += [100 * error for error in first[1:]] if self.judged_first else []
+        return told
 
     def _outside(self) -> dict[str, Any]:
         heads = ["nodes", "bytes", "measured", "predicted", "error %"]
@@ -228,6 +255,10 @@ DISTRIBUTION = "distribution"
 """The item that has the distribution of errors."""
 
 NOT_UNDERSTOOD = "not understood"
+_FIRST = (
+    "The predictions were made after a first comparison was seen, by a model that was changed for reasons in published "
+    "sources; the fit never sees four and more nodes. First: predictions that were made before any comparison."
+)
 
 _Run = tuple[int, int]
 _Values = Mapping[tuple[int, int, int], float]
@@ -240,15 +271,6 @@ def _kind(row: Row) -> Kind:
 
 def _slug(kind: Kind) -> str:
     return re.sub("[^a-z0-9]+", "-", "-".join(kind).lower())
-
-
-def _spread(points: Sequence[Compared]) -> list[float]:
-    """Return number, median and 90th percentile in per cent, for each size class."""
-    told = []
-    for size in CLASSES:
-        count, middle, ninetieth = distribution(point for point in points if point.size_class is size)
-        told += [float(count), 100 * middle, 100 * ninetieth]
-    return told
 
 
 def _point(point: Compared) -> list[float]:

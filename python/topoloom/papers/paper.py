@@ -257,6 +257,9 @@ class Comparison(_Part):
 
     measured: str = Field(description="The CSV file of measurements.")
     predicted: str = Field(description="The CSV file of predictions.")
+    first: str | None = Field(
+        default=None, description="The CSV file of predictions before any comparison, if the others came after one."
+    )
     reasons: str = Field(description="The TOML file that says why points are far off.")
 
 
