@@ -7,6 +7,7 @@ step, a chunk and a byte cost is fitted; the flow engine adds what rings and tre
 """
 
 from dataclasses import dataclass
+from functools import cache
 from math import ceil, inf, log2
 
 from topoloom.hardware.curves import Curve, Parameters
@@ -111,6 +112,7 @@ def _bandwidth(operation: str, way: Choice, job: Job) -> float:
     return (min(total / 3.8, ll_most), of_ll128, total)[way.protocol] / 2
 
 
+@cache
 def choice(operation: str, size: int, job: Job) -> Choice:
     """Return what NCCL chooses for an ``allreduce`` or a ``bcast`` of so many bytes."""
     best, chosen = inf, Choice("", 0)
@@ -152,6 +154,7 @@ class Launch:
     threads: int
 
 
+@cache
 def launch(way: Choice, size: int, job: Job) -> Launch:
     """Return the channels and threads with which NCCL runs a collective of so many bytes.
 
@@ -187,6 +190,7 @@ class _Chunks:
     shared: int
 
 
+@cache
 def _chunks(way: Choice, parts: int, size: int, run: Launch, job: Job) -> _Chunks:
     """Return how a buffer is cut, where each channel has so many parts of it under way at a time."""
     own = size / run.channels / parts
