@@ -39,6 +39,12 @@ def read_bytes(path: str | Path, kind: str = "") -> bytes:
 
     Raises:
         TopoloomError: There is no such file, it is no regular file, it cannot be read, or it is too large.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "own.json").write_bytes(b"1")
+    ...     read_bytes(f"{folder}/own.json")
+    b'1'
     """
     try:
         why = _why_unreadable(path)
@@ -65,8 +71,18 @@ def _why_unreadable(path: str | Path) -> str | None:
 def read_text(path: str | Path, kind: str = "") -> str:
     """Return the text of a file in UTF-8, without the mark of its byte order; arguments as for :func:`read_bytes`.
 
+    Args:
+        path: The file.
+        kind: What it is, as a message puts it before the name.
+
     Raises:
         TopoloomError: As for :func:`read_bytes`, or the file is no text in UTF-8.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "own.json").write_text("1")
+    ...     read_text(f"{folder}/own.json")
+    '1'
     """
     try:
         text = read_bytes(path, kind).decode("utf-8-sig")
@@ -77,7 +93,15 @@ def read_text(path: str | Path, kind: str = "") -> str:
 
 
 def source(network: _core.Network) -> dict[str, str]:
-    """Return ``source_sha256`` of a network that comes from a file or a graph; nothing of others."""
+    """Return ``source_sha256`` of a network that comes from a file or a graph; nothing of others.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+
+    >>> import topoloom
+    >>> source(topoloom.network("mesh:4").core)
+    {}
+    """
     sha256 = network.source_sha256()
     return {} if sha256 is None else {"source_sha256": sha256}
 
@@ -115,7 +139,15 @@ def _kind(name: str, head: bytes, needs: tuple[str, ...] = ()) -> Kind:
 
 
 def table(name: str, columns: Sequence[str]) -> Kind:
-    """Return the kind of CSV files that begin with these columns."""
+    """Return the kind of CSV files that begin with these columns.
+
+    Args:
+        name: What a message calls the files, unchecked.
+        columns: The names of the first columns.
+
+    >>> bool(table("list of links", ["from", "to"]).begins(b"from,to,class"))
+    True
+    """
     return _kind(name, re.escape(",".join(columns)).encode() + rb"[,\r\n]")
 
 
@@ -185,22 +217,49 @@ def _is_graph6(head: bytes) -> bool:
 
 
 def graph(name: str) -> Kind:
-    """Return the kind of files in a format of :func:`topoloom.file_formats`."""
+    """Return the kind of files in a format of :func:`topoloom.file_formats`.
+
+    Args:
+        name: A format of :func:`topoloom.file_formats`.
+
+    Raises:
+        KeyError: A format that does not exist.
+
+    >>> graph("graph6").name
+    'file in the format graph6'
+    """
     what = f"file in the format {name}"
     return Kind(what, _is_graph6) if name == "graph6" else _kind(what, FORMATS[name])
 
 
 def picture(path: Path) -> Kind:
-    """Return the kind of picture that the ending of `path`, one of :data:`PICTURES`, stands for."""
+    """Return the kind of picture that the ending of `path`, one of :data:`PICTURES`, stands for.
+
+    Args:
+        path: The file.
+
+    Raises:
+        KeyError: An ending of no kind of picture.
+
+    >>> picture(Path("network.svg")).name
+    'SVG picture'
+    """
     return PICTURES[path.suffix.lower()]
 
 
 def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> None:
     """Check, before anything runs, that a file may be written and can be; leave things as they were. None passes.
 
+    Args:
+        path: The file; None passes.
+        kind: The kind of file that is to be written there.
+        force: Overwrite a file of another kind.
+
     Raises:
         TopoloomError: The existing file may not be replaced by one of this kind; a library that writes it is missing.
         OSError: A place that cannot be written to.
+
+    >>> check_writable(None, REPORT)
     """
     if path is None:
         return
@@ -219,9 +278,21 @@ def check_writable(path: Path | None, kind: Kind, *, force: bool = False) -> Non
 def write_file(path: str | Path, data: str | bytes, kind: Kind, *, force: bool = False) -> None:
     """Write a file, whole or not at all; text as UTF-8.
 
+    Args:
+        path: The file.
+        data: What is written.
+        kind: The kind of file.
+        force: Overwrite a file of another kind.
+
     Raises:
         TopoloomError: The existing file may not be replaced by one of this kind.
         OSError: A place that cannot be written to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_file(f"{folder}/links.csv", "from,to", table("list of links", ["from", "to"]))
+    ...     Path(folder, "links.csv").read_text()
+    'from,to'
     """
     with replacing(path, kind, force=force) as file:
         file.write(data.encode(errors="surrogateescape") if isinstance(data, str) else data)
@@ -231,14 +302,32 @@ class Page:
     """A result that can be read as one HTML page: in a notebook, or written to a file."""
 
     def to_html(self) -> str:
-        """Return the report as HTML."""
+        """Return the report as HTML.
+
+        Raises:
+            NotImplementedError: A class that does not define it.
+
+        >>> import topoloom
+        >>> topoloom.workload("mesh:2x2", "reduce").to_html().startswith("<!doctype html>")
+        True
+        """
         raise NotImplementedError
 
     def write_report(self, path: str | Path, *, force: bool = False) -> None:
         """Write the report, one HTML file that needs nothing else.
 
+        Args:
+            path: The file, which ends in ``.html``.
+            force: Overwrite a file of another kind.
+
         Raises:
             TopoloomError: A file of another kind is there, and `force` is not given; a study or a store's file.
+
+        >>> import tempfile
+        >>> import topoloom
+        >>> found = topoloom.workload("mesh:2x2", "reduce")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.write_report(f"{folder}/report.html")
         """
         write_file(path, self.to_html(), REPORT, force=force)
 
@@ -251,9 +340,21 @@ class Page:
 def replacing(path: str | Path, kind: Kind, *, force: bool = False) -> Iterator[BinaryIO]:
     """Open a file to be written, which takes its place when all is written, and not if an exception comes before.
 
+    Args:
+        path: The file.
+        kind: The kind of file.
+        force: Overwrite a file of another kind.
+
     Raises:
         TopoloomError: The existing file may not be replaced by one of this kind.
         OSError: A place that cannot be written to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(f"{folder}/links.csv", table("list of links", ["from", "to"])) as file:
+    ...         written = file.write(b"from,to")
+    ...     Path(folder, "links.csv").read_text()
+    'from,to'
     """
     path = Path(path)
     stream = _is_stream(path)

@@ -55,7 +55,14 @@ def members(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any], st
                 yield f"{name}.{member}", function, of_class
 
 
-WHOLE = ("topoloom.layout", "topoloom.libraries", "topoloom.network", "topoloom.workload")
+WHOLE = (
+    "topoloom.files",
+    "topoloom.layout",
+    "topoloom.libraries",
+    "topoloom.network",
+    "topoloom.simulation",
+    "topoloom.workload",
+)
 """Packages of which every function counts that has no underscore, whether or not the package lists it."""
 
 

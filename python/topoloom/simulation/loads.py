@@ -36,15 +36,31 @@ def parse_loads(loads: Loads) -> list[float]:
 
 
 def is_trace(traffic: str) -> bool:
-    """Whether `traffic` gives packets one by one, and so has a load of its own."""
+    """Whether `traffic` gives packets one by one, and so has a load of its own.
+
+    Args:
+        traffic: A traffic pattern, unchecked.
+
+    >>> is_trace("trace:packets.csv"), is_trace("uniform")
+    (True, False)
+    """
     return _core.head(traffic) == "trace"
 
 
 def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> list[float]:
     """Return the loads to simulate: those of `load`, unless given 0.1 to 0.9, or the one that a trace has by itself.
 
+    Args:
+        network: The engine's network, ``Network.core``.
+        traffic: A traffic pattern.
+        load: A load, a list of loads, or ``first:last:step``; None: the default loads.
+
     Raises:
         TopoloomError: Loads that do not parse, a load beside a trace, or a mistake in a trace.
+
+    >>> import topoloom
+    >>> offered_loads(topoloom.network("mesh:4").core, "uniform", "0.1:0.3:0.1")
+    [0.1, 0.2, 0.3]
     """
     if not is_trace(traffic):
         return parse_loads(DEFAULT_LOADS if load is None else load)
@@ -56,6 +72,9 @@ def offered_loads(network: _core.Network, traffic: str, load: Loads | None) -> l
 
 def parse_fractions(fractions: Loads) -> list[float]:
     """Return the fractions that `fractions` names, ascending, each once; written like loads, from 0 to 1, or ``none``.
+
+    Args:
+        fractions: A fraction, a list of fractions, ``first:last:step``, or ``none``.
 
     >>> parse_fractions("0:0.1:0.05,1"), parse_fractions("none")
     ([0.0, 0.05, 0.1, 1.0], [])

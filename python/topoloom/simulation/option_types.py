@@ -68,7 +68,15 @@ class Options(BaseModel):
 
 
 def marks(field: FieldInfo) -> Iterator[Reads]:
-    """Yield the marks of an option whose value may name files."""
+    """Yield the marks of an option whose value may name files.
+
+    Args:
+        field: A field of a model of options.
+
+    >>> from topoloom.simulation.options import EngineOptions
+    >>> any(marks(EngineOptions.model_fields["rates"])), any(marks(EngineOptions.model_fields["seed"]))
+    (True, False)
+    """
     yield from (mark for mark in (*field.metadata, *_parts(field.annotation)) if isinstance(mark, Reads))
 
 

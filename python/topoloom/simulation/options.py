@@ -23,6 +23,12 @@ from topoloom.workers import cpu_count
 def check_whole(name: str, value: object, least: int, most: int) -> int:
     """Return a whole number that the engine has room for.
 
+    Args:
+        name: The name of the argument, for the message.
+        value: The number, or anything else.
+        least: The first number that is allowed.
+        most: The number that is the last one allowed.
+
     Raises:
         TopoloomError: It is none, or out of its range.
 
@@ -87,7 +93,11 @@ class EngineOptions(RunOptions):
         return int(size) if size.is_integer() and 0 <= size < 2**32 else str(packet)
 
     def on_this_machine(self) -> Self:
-        """Return the options with no more threads than there are processors: more only make it slower."""
+        """Return the options with no more threads than there are processors: more only make it slower.
+
+        >>> EngineOptions(threads=1).on_this_machine().threads
+        1
+        """
         processors = cpu_count()
         if not processors < self.threads <= MOST_THREADS:
             return self
@@ -100,12 +110,24 @@ class EngineOptions(RunOptions):
         return self.model_copy(update={"threads": processors})
 
     def engine_json(self) -> str:
-        """Return the JSON that the engine reads."""
+        """Return the JSON that the engine reads.
+
+        >>> '"seed":7' in EngineOptions(seed=7).engine_json()
+        True
+        """
         return self.model_dump_json(by_alias=True, exclude={"fail"})
 
 
 def threads_given(cancel: CancelToken, asked: int) -> int:
-    """Return how many threads the simulations that `cancel` was given to ran on, and warn if the system gave fewer."""
+    """Return how many threads the simulations that `cancel` was given to ran on, and warn if the system gave fewer.
+
+    Args:
+        cancel: The token that the simulations had.
+        asked: The number of threads that they were to have.
+
+    >>> threads_given(_core.CancelToken(), 2)
+    2
+    """
     given = cancel.threads
     if given is None or given >= asked:
         return asked
@@ -120,6 +142,11 @@ def threads_given(cancel: CancelToken, asked: int) -> int:
 def counted(number: int, one: str, several: str) -> str:
     """Return a number of things as people say it.
 
+    Args:
+        number: The number of things.
+        one: The word and the verb for one thing, unchecked.
+        several: Those for several.
+
     >>> counted(1, "point is", "points are")
     '1 point is'
     """
@@ -128,6 +155,9 @@ def counted(number: int, one: str, several: str) -> str:
 
 def make_options(values: Mapping[str, Any]) -> EngineOptions:
     """Return checked options; keys that stand for None are left at their defaults.
+
+    Args:
+        values: Options by name; texts are read.
 
     Raises:
         TopoloomError: An option that does not exist, or a value that it does not allow.
@@ -141,8 +171,15 @@ def make_options(values: Mapping[str, Any]) -> EngineOptions:
 def checked(model: type[Model], values: Mapping[str, Any]) -> Model:
     """Return `values` as a `model`; keys that stand for None are left at their defaults.
 
+    Args:
+        model: A model of options.
+        values: Its values by name.
+
     Raises:
         TopoloomError: A key that the model does not have, or a value that it does not allow.
+
+    >>> checked(EngineOptions, {"seed": 7, "warmup": None}).seed
+    7
     """
     try:
         return model.model_validate({key: value for key, value in values.items() if value is not None})
@@ -152,6 +189,11 @@ def checked(model: type[Model], values: Mapping[str, Any]) -> Model:
 
 def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]:
     """Return the pairs of ``key=value,key=value``, keys with underscores.
+
+    Args:
+        option: The name of the option, for the message.
+        text: The pairs.
+        keys: The keys that are allowed.
 
     Raises:
         TopoloomError: An item without a value, or a key that is unknown or repeated.
@@ -163,7 +205,11 @@ def parse_pairs(option: str, text: str, keys: tuple[str, ...]) -> dict[str, str]
 
 
 def link_keys() -> tuple[str, ...]:
-    """Return what ``--links`` takes: classes of links, and the keys that use cabinets."""
+    """Return what ``--links`` takes: classes of links, and the keys that use cabinets.
+
+    >>> "global" in link_keys()
+    True
+    """
     return tuple(field.alias or name for name, field in LinkLatencies.model_fields.items())
 
 

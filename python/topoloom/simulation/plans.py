@@ -16,12 +16,28 @@ Plan = Iterator[list[float]]
 
 
 def fixed_plan(loads: Sequence[float]) -> Plan:
-    """Ask for `loads`, whatever comes out."""
+    """Ask for `loads`, whatever comes out.
+
+    Args:
+        loads: The loads, in flits per terminal per cycle.
+
+    >>> list(fixed_plan([0.1, 0.2]))
+    [[0.1, 0.2]]
+    """
     yield list(loads)
 
 
 def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
-    """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01."""
+    """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01.
+
+    Args:
+        curve: The curve, which gets the points that the plan asks for.
+        coarse: Loads that are tried first.
+
+    >>> import topoloom
+    >>> next(search_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50)))
+    [0.001]
+    """
     yield [ZERO_LOAD]
     most = curve.most_load
     yield [most]
@@ -43,6 +59,14 @@ def near_plan(curve: Curve, near: float) -> Plan:
     """Look for the saturation load around `near`, to 0.01; then simulate two loads below it, for the curve.
 
     Steps from there double until one load is stable and another one is not; most of a bisection from afar is spared.
+
+    Args:
+        curve: The curve, which gets the points that the plan asks for.
+        near: The load to begin at, in flits per terminal per cycle.
+
+    >>> import topoloom
+    >>> next(near_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), 0.5))
+    [0.001]
     """
     yield [ZERO_LOAD]
     load = min(max(_on_grid(near), 1 / RESOLUTION), curve.most_load)
@@ -65,7 +89,16 @@ def near_plan(curve: Curve, near: float) -> Plan:
 
 
 def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
-    """Place the saturation load, then fill in those of `loads` that lie below it."""
+    """Place the saturation load, then fill in those of `loads` that lie below it.
+
+    Args:
+        curve: The curve, which gets the points that the plan asks for.
+        loads: The loads that make the curve.
+
+    >>> import topoloom
+    >>> next(knee_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), [0.1, 0.2]))
+    [0.001]
+    """
     yield from search_plan(curve, loads)
     stable = max((load for load in curve.points if curve.is_stable(load)), default=0.0)
     yield [load for load in loads if load < stable]
@@ -77,6 +110,15 @@ def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
     The range is that of `loads`. Past saturation stands one load; below it, an interval is halved as long as the
     latency at one of its ends lies further from the straight line between its neighbours than `tolerance`, as a part
     of that latency, so that straight lines between the points are the curve. No interval becomes narrower than 0.01.
+
+    Args:
+        curve: The curve, which gets the points that the plan asks for.
+        loads: The loads whose range the curve has.
+        tolerance: The largest distance from a straight line, as a share of the latency.
+
+    >>> import topoloom
+    >>> next(bend_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), [0.1, 0.5], 0.05))
+    [0.001]
     """
     first, last = min(loads), min(max(loads), curve.most_load)
     yield [ZERO_LOAD]

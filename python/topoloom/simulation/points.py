@@ -29,12 +29,28 @@ class Units:
 
     @classmethod
     def of(cls, network: _core.Network, model: str) -> "Units":
-        """Return those of a network whose links may have rates, with routers of `model`."""
+        """Return those of a network whose links may have rates, with routers of `model`.
+
+        Args:
+            network: The engine's network, ``Network.core``.
+            model: A router model; a name without times of its own is unchecked.
+
+        >>> import topoloom
+        >>> Units.of(topoloom.network("mesh:4,rate=400G").core, "input-queued").injection_gbps
+        400.0
+        """
         cycle_ns = CYCLE_NS.get(model) if network.cycle_ns is None else network.cycle_ns
         return cls(cycle_ns, network.injection_gbps)
 
     def gigabytes(self, load: float | None) -> float | None:
-        """Return a load in GB/s a terminal; None where links have no rates."""
+        """Return a load in GB/s a terminal; None where links have no rates.
+
+        Args:
+            load: The load, in flits per terminal per cycle.
+
+        >>> Units(1.0, 400.0).gigabytes(0.5)
+        25.0
+        """
         return None if load is None or self.injection_gbps is None else load * self.injection_gbps / 8
 
 
@@ -123,7 +139,19 @@ class Point(BaseModel):
 
 
 def bound_of(network: _core.Network, routing: _core.Routing, traffic: _core.Traffic) -> SaturationBound | None:
-    """Return the load that cannot be exceeded, or None where it takes too long or nothing is known."""
+    """Return the load that cannot be exceeded, or None where it takes too long or nothing is known.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+        routing: A routing on it.
+        traffic: A traffic on it.
+
+    >>> import topoloom
+    >>> core = topoloom.network("torus:8").core
+    >>> bound = bound_of(core, _core.Routing(core, "dor"), _core.Traffic(core, "tornado"))
+    >>> round(bound.saturation_bound, 6)
+    0.333333
+    """
     if network.num_routers > BOUNDED_ROUTERS:
         return None
     try:

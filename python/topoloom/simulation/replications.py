@@ -26,9 +26,14 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
 
     Args:
         simulator: Where the curve comes from; it contains the point at `load`.
-        load: Which point.
-        precision: Half the width of the 95 % interval, relative to the mean, that is narrow enough.
-        most: Replicas at most, :data:`LEAST_REPLICAS` at least.
+        load: The load of the point, in flits per terminal per cycle.
+        precision: Half the width of the 95 % interval that is narrow enough, as a share of the mean.
+        most: The largest number of replicas, :data:`LEAST_REPLICAS` at least.
+
+    >>> from topoloom.simulation.options import EngineOptions
+    >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", EngineOptions(warmup=50, measure=200))
+    >>> simulator.curve.points[0.2] = simulator.point(0.2, _core.CancelToken())
+    >>> replicate(simulator, 0.2, precision=0.5, most=4)
     """
     curve, never = simulator.curve, _core.CancelToken()
     same = [curve.points[load]]
@@ -45,7 +50,17 @@ def replicate(simulator: Simulator, load: float, *, precision: float, most: int)
 
 
 def is_narrow(point: Point, precision: float) -> bool:
-    """Whether the interval of a point's mean latency is within `precision` of it, relative to it."""
+    """Whether the interval of a point's mean latency is within `precision` of it, relative to it.
+
+    Args:
+        point: The point.
+        precision: Half the width that is allowed, as a share of the mean.
+
+    >>> import topoloom
+    >>> (point,) = topoloom.network("mesh:4").simulate(load=0.1).sorted_points()
+    >>> is_narrow(point, 0.05)
+    True
+    """
     if point.latency_cycles is None or point.latency_ci95 is None:
         return False
     return point.latency_ci95 <= precision * point.latency_cycles
@@ -53,6 +68,9 @@ def is_narrow(point: Point, precision: float) -> bool:
 
 def half_width(values: Sequence[float]) -> float | None:
     """Return half the width of the 95 % interval of the mean of independent values; None for fewer than two.
+
+    Args:
+        values: The values. The result has their unit, such as cycles.
 
     >>> round(half_width([1.0, 2.0, 3.0]), 3)
     2.484
@@ -67,6 +85,14 @@ def merged(points: Sequence[Point]) -> Point:
 
     Means are means over seeds, and the interval is that of their scatter. The point converged if all did, it is
     saturated if more than half are, and deadlocked if any is; cycles, hops of flits and times are sums.
+
+    Args:
+        points: The points of one load, at least one.
+
+    >>> import topoloom
+    >>> (point,) = topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50).sorted_points()
+    >>> merged([point, point]).accepted == point.accepted
+    True
     """
     if len(points) == 1:
         return points[0]

@@ -15,6 +15,10 @@ ROLES = ("minimal", "adaptive")
 def resolve_routing(name: str, family: str) -> str:
     """Return the routing that `name`, a role or a routing, stands for on a network of `family`.
 
+    Args:
+        name: A role or a routing, unchecked.
+        family: A family of networks.
+
     >>> resolve_routing("minimal", "fattree"), resolve_routing("adaptive", "flex"), resolve_routing("val", "flex")
     ('nca', 'ugal-l', 'val')
     """
@@ -22,7 +26,15 @@ def resolve_routing(name: str, family: str) -> str:
 
 
 def routing_on(network: _core.Network, name: str) -> str:
-    """Return the routing that `name`, a role or a routing, stands for on this network."""
+    """Return the routing that `name`, a role or a routing, stands for on this network.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+        name: A role or a routing, unchecked.
+
+    >>> routing_on(_core.Network("dragonfly:a=4,h=2,p=2"), "minimal")
+    'min'
+    """
     return network.routing_in_role(name) or name
 
 
@@ -42,8 +54,16 @@ def routing_on_spec(spec: str, fail: str | None, name: str) -> str:
 def adapts(network: _core.Network, routing: str) -> bool:
     """Whether a routing decides by congestion; one that is read from a file is built to see.
 
+    Args:
+        network: The engine's network, ``Network.core``.
+        routing: A routing.
+
     Raises:
         TopoloomError: A routing from a file that the network cannot run.
+
+    >>> tree = _core.Network("fattree:k=2,levels=2")
+    >>> adapts(tree, "nca"), adapts(tree, "anca")
+    (False, True)
     """
     by_name = _core.adapts_by_name(routing)
     return _core.Routing(network, routing).adapts if by_name is None else by_name
@@ -51,6 +71,10 @@ def adapts(network: _core.Network, routing: str) -> bool:
 
 def roles_of(network: _core.Network, routing: str) -> list[str]:
     """Return the roles that a routing plays on this network.
+
+    Args:
+        network: The engine's network, ``Network.core``.
+        routing: A routing, unchecked.
 
     >>> tree = _core.Network("fattree:k=2,levels=2")
     >>> roles_of(tree, "nca"), roles_of(tree, "val")

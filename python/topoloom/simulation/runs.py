@@ -17,7 +17,19 @@ Waiting = Callable[[_core.CancelToken], None]
 
 
 def run_here(simulator: Simulator, plan: Plan, refine: Callable[[float], None] = lambda _: None) -> None:
-    """Run the simulations that `plan` asks for one after another in this thread; `refine` improves each point."""
+    """Run the simulations that `plan` asks for one after another in this thread; `refine` improves each point.
+
+    Args:
+        simulator: The simulator, whose curve gets the points.
+        plan: The plan of the loads.
+        refine: Called with each load once its point is in the curve.
+
+    >>> from topoloom.simulation.options import EngineOptions
+    >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", EngineOptions(warmup=50, measure=50))
+    >>> run_here(simulator, iter([[0.1, 0.2]]))
+    >>> list(simulator.curve.points)
+    [0.1, 0.2]
+    """
     never = _core.CancelToken()
     curve = simulator.curve
     for batch in plan:
@@ -36,10 +48,21 @@ class Keeper(Protocol):
         """The name of the store that holds them; empty if none does."""
 
     def recall(self, simulator: Simulator, load: float) -> Point | None:
-        """Return a point that is known."""
+        """Return a point that is known.
+
+        Args:
+            simulator: The simulator that asks.
+            load: The load, in flits per terminal per cycle.
+        """
 
     def keep(self, simulator: Simulator, load: float, point: Point) -> None:
-        """Keep a point that was measured."""
+        """Keep a point that was measured.
+
+        Args:
+            simulator: The simulator of the point.
+            load: The load, in flits per terminal per cycle.
+            point: The point.
+        """
 
 
 def run_plans(
@@ -58,6 +81,11 @@ def run_plans(
 
     Returns:
         True when all is done; False when Ctrl-C came first. The points done until then are in the curves.
+
+    >>> from topoloom.simulation.options import EngineOptions
+    >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", EngineOptions(warmup=50, measure=50))
+    >>> run_plans([(simulator, iter([[0.1, 0.2]]))]), sorted(simulator.curve.points)
+    (True, [0.1, 0.2])
     """
     cancel = _core.CancelToken()
     threads = max((simulator.curve.config["threads"] for simulator, _ in plans), default=1)

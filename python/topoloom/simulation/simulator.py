@@ -53,6 +53,17 @@ class Simulator:
 
     Raises:
         TopoloomError: Arguments that do not go together.
+
+    >>> options = EngineOptions(warmup=50, measure=50)
+    >>> simulator = Simulator(_core.Network("mesh:4"), "dor", "uniform", options, channels=True)
+    >>> simulator.options_at(0.2).measure
+    50
+    >>> simulator.curve.points[0.2] = simulator.point(0.2, _core.CancelToken())
+    >>> flits = simulator.flits(0.2)
+    >>> simulator.keep_flits(0.1, flits)
+    >>> simulator.keep_channels()
+    >>> len(flits), simulator.curve.channels is None  # no load has been found to be stable
+    (6, True)
     """
 
     def __init__(
@@ -105,7 +116,13 @@ class Simulator:
         self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
 
     def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
-        """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own."""
+        """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own.
+
+        Args:
+            load: The load, in flits per terminal per cycle.
+            cancel: A token that another thread may cancel.
+            replica: The number of the replica, which changes the seed.
+        """
         options = self.options_at(load)
         seed = (options.seed + (replica << REPLICA_BITS)) % 2**64
         simulation = _core.Simulation(self._routing, self._traffic, options.engine_json())
@@ -134,11 +151,20 @@ class Simulator:
         return self._flits is not None
 
     def flits(self, load: float) -> "NDArray[np.float32] | None":
-        """Return the flits per cycle on each channel at a load, as :class:`ChannelLoads` has them, if it keeps them."""
+        """Return the flits per cycle on each channel at a load, as :class:`ChannelLoads` has them, if it keeps them.
+
+        Args:
+            load: The load, in flits per terminal per cycle.
+        """
         return None if self._flits is None else self._flits.get(load)
 
     def keep_flits(self, load: float, flits: "NDArray[np.float32]") -> None:
-        """Take the flits per cycle on each channel at a load that was simulated before."""
+        """Take the flits per cycle on each channel at a load that was simulated before.
+
+        Args:
+            load: The load, in flits per terminal per cycle.
+            flits: The flits per cycle, an array of one value per channel.
+        """
         if self._flits is not None:
             self._flits[load] = flits
 
@@ -151,7 +177,11 @@ class Simulator:
         self.curve.channels = next((ChannelLoads(load, flits) for load, flits in stable.items()), None)
 
     def options_at(self, load: float) -> EngineOptions:
-        """Return the options for one load: a search simulates no longer than it must."""
+        """Return the options for one load: a search simulates no longer than it must.
+
+        Args:
+            load: The load, in flits per terminal per cycle.
+        """
         options = self._options
         if not self._searching or options.measure is not None:
             return options

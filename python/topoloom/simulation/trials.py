@@ -25,7 +25,16 @@ ALIKE = 2
 
 
 def rank(curve: Curve) -> tuple[float, float, float]:
-    """Return what curves are sorted by, the best first: see :data:`CRITERION`."""
+    """Return what curves are sorted by, the best first: see :data:`CRITERION`.
+
+    Args:
+        curve: The curve.
+
+    >>> import topoloom
+    >>> both = [topoloom.network(spec).simulate(load=0.5) for spec in ("mesh:8", "torus:8")]
+    >>> [curve.spec for curve in sorted(both, key=rank)]
+    ['torus:8', 'mesh:8']
+    """
     points = curve.sorted_points()
     if not points:
         return (0.0, 0.0, 0.0)
@@ -47,6 +56,10 @@ def offered_simulators(
 
     Raises:
         TopoloomError: No routing can run, by the first one's reason.
+
+    >>> simulators, rejected = offered_simulators(_core.Network("mesh:4"), "uniform", EngineOptions())
+    >>> simulators[0].curve.routing
+    'dor'
     """
     if options.fail is not None:
         network, options = network.with_failures(options.fail), options.model_copy(update={"fail": None})
@@ -78,6 +91,12 @@ class Trials:
 
     Raises:
         TopoloomError: A mistake in an argument, or no routing that can run.
+
+    >>> trials = Trials(_core.Network("mesh:4"), "uniform", EngineOptions(warmup=50, measure=50), loads=[0.1])
+    >>> trials.run()
+    True
+    >>> len(trials.rows()) == len(trials.to_dict()["routings"])
+    True
     """
 
     def __init__(
