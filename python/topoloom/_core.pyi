@@ -109,7 +109,7 @@ class Network:
     def machine(self) -> MachineFacts | None:
         """What is known of the machine that this is; nothing if it is none."""
     def path_diversity(self, insists: bool) -> PathDiversity | None:
-        """Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists."""
+        """Numbers of shortest paths; nothing if they take more than some seconds, unless ``insists``."""
     def resilience(self, kind: str, fractions: Sequence[float], trials: int, seed: int, distances: bool) -> Resilience:
         """What random failures of a kind leave of the network."""
     def edges(self) -> list[tuple[int, int, int, int, str]]:
@@ -132,11 +132,10 @@ class Network:
         """The latencies of the links that have one of their own, None for the others, in the order of ``edges``."""
     def link_wires(self) -> list[tuple[float | None, float | None, float | None]] | None:
         """
-        What is said of each link, in the order of ``edges``: Gb/s, nanoseconds and metres; None where nothing is said
-        of any.
+        Rate (Gb/s), delay (ns) and length (m) of each link, in the order of ``edges``; None where no link has any.
         """
     def terminal_wires(self) -> list[tuple[float | None, float | None, float | None]] | None:
-        """What is said of the links of each router's terminals; None where they have none of their own."""
+        """Rate, delay and length of the links of each router's terminals; None where they have none of their own."""
     def bought(self) -> Network:
         """The network as it is bought: before failures, and without the parts of hosts."""
     @property
@@ -216,7 +215,7 @@ class Traffic:
     def most_load(self, config_json: str) -> float:
         """The largest load, of 1 at most, at which every terminal can create its packets."""
     def weights(self) -> list[list[tuple[int, int, float]]]:
-        """What each terminal sends to whom: (first, last + 1, weight of each) of ranges of destinations."""
+        """The destinations of each terminal, as ranges: (first, last + 1, weight of each)."""
     def router_demands(self) -> tuple[NDArray[np.float64], float]:
         """
         Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
@@ -249,9 +248,9 @@ class Layout:
         self, network: Network, rules: str = "", prices: str = "", packed: Sequence[int] | None = None
     ) -> None:
         """
-        ``rules`` as users type them; ``prices`` the name of a list, or one's own as JSON; nothing: the defaults, which
-        for prices are those of the network's rate. ``packed`` is a partition of the routers for ``cabinet=metis:N``,
-        which is made to fit.
+        ``rules`` as users type them; ``prices`` the name of a list, or a custom list as JSON; without them the
+        defaults, which for prices depend on the network's rate. ``packed`` is a partition of the routers for
+        ``cabinet=metis:N``, which is made to fit.
         """
     def cost(self) -> Cost:
         """Cost and power in parts."""
@@ -286,14 +285,14 @@ class CancelToken:
     @property
     def done(self) -> int:
         """
-        Steps of the stage at hand: cycles simulated, or messages that have begun, of the simulation that told last.
+        Steps of the stage at hand: cycles simulated, or messages that have begun, of the simulation that reported last.
         """
     @property
     def threads(self) -> int | None:
-        """The threads that a simulation went on with, if the system gave fewer than it was to have."""
+        """The threads that a simulation uses, if the system gave fewer than requested."""
     @property
     def stage(self) -> tuple[str, int, int] | None:
-        """What a computation is at: a name, the steps that are done, and all (0 if nobody knows)."""
+        """The stage of a computation: its name, the steps that are done, and all (0 if unknown)."""
 
 class Workload:
     """An application: tasks, their messages, and what each does in which order."""
@@ -406,7 +405,7 @@ class Job:
         """When it begins, in seconds."""
     @property
     def on(self) -> list[int] | None:
-        """The terminals of its tasks, if they are said."""
+        """The terminals of its tasks, if given."""
     def workload(self, network: Network, rate: str) -> Workload:
         """Builds its application for a network whose links have this rate unless they have rates of their own."""
 
@@ -549,7 +548,7 @@ def price_lists() -> list[PriceList]:
     """The price lists, the default one first."""
 
 def price_list(prices: str) -> PriceList:
-    """One price list, by its name or from one's own JSON; nothing: the default one."""
+    """One price list, by its name or from your own JSON; nothing: the default one."""
 
 def router_costs(prices: str, most: int) -> list[float | None]:
     """
@@ -564,7 +563,7 @@ def formats() -> list[FormatDescription]:
     """The file formats."""
 
 def format_of(path: str, name: str | None = None) -> str:
-    """The name of the format of a file: ``name`` if given, else what the ending of ``path`` tells."""
+    """The name of the format of a file: ``name`` if given, else that of the ending of ``path``."""
 
 def files_of(what: str, name: str) -> list[str]:
     """
@@ -574,7 +573,7 @@ def files_of(what: str, name: str) -> list[str]:
 
 def adapts_by_name(name: str) -> bool | None:
     """
-    Whether the routing of this name decides by congestion; nothing where a file says so, or there is no such routing.
+    Whether the routing of this name decides by congestion; None where its file decides, false for an unknown name.
     """
 
 def family_of(spec: str) -> str:

@@ -15,17 +15,17 @@ WORDS = {
     for pattern, instead in tomllib.loads((ROOT / "tests/docs/words.toml").read_text())["words"].items()
 }
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "papers/README.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "papers/README.md", "paper/paper.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 PYTHON = sorted(path for path in (ROOT / "python").rglob("*") if path.suffix in {".py", ".j2"})
-RUST = sorted((ROOT / "crates").rglob("src/**/*.rs"))
+RUST = sorted((ROOT / "crates").rglob("*.rs"))
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 QUOTED = re.compile(r"\"[^\"\n]*\"|“[^”]*”|`[^`\n]*`")
 BRACES = re.compile(r"\{[^{}\n]*\}|^ +\w+(?=: )", re.MULTILINE)
 TEXTS = (tokenize.STRING, tokenize.COMMENT, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))
 """Tokens with words; from Python 3.12 on, the text of an f-string is a token of its own."""
-RUST_TOKEN = re.compile(r"r#\".*?\"#|//[^\n]*|'(?:\\.|[^'\\])'|\"(?P<text>(?:\\.|[^\"\\])*)\"", re.DOTALL)
+RUST_TOKEN = re.compile(r"r#\".*?\"#|(?P<comment>//[^\n]*)|'(?:\\.|[^'\\])'|\"(?P<text>(?:\\.|[^\"\\])*)\"", re.DOTALL)
 PEOPLE = re.compile(
     r"\b(?:(?:anyone|people|person|users?|readers?|those|maintainers?|authors?) who|who it is for|who can)\b",
     re.IGNORECASE,
@@ -39,12 +39,12 @@ def blank(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def prose(path: Path) -> str:
-    """Return a page without code and quotations, a module's strings and comments, the messages of a Rust source."""
+    """Return a page without code and quotations, and the strings and comments of a module or a Rust source."""
     text = path.read_text()
     if path.suffix == ".md":
         return blank(blank(text, FENCE), QUOTED)
     if path.suffix == ".rs":
-        return messages(text)
+        return comments_and_messages(text)
     if path.suffix != ".py":
         return text
     lines = [[" "] * len(line) for line in text.splitlines()]
@@ -57,13 +57,16 @@ def prose(path: Path) -> str:
     return "\n".join("".join(line) for line in lines)
 
 
-def messages(text: str) -> str:
-    """Return the strings with words of a Rust source, outside comments and unit tests, without values in braces."""
-    strings = [" " if letter != "\n" else letter for letter in text.split("#[cfg(test)]", maxsplit=1)[0]]
-    for token in RUST_TOKEN.finditer(text, 0, len(strings)):
-        if token["text"] and " " in token["text"]:
-            strings[token.start("text") : token.end("text")] = blank(token["text"], BRACES)
-    return "".join(strings)
+def comments_and_messages(text: str) -> str:
+    """Return the comments of a Rust source, and its strings with words outside unit tests, without values in braces."""
+    kept = [" " if letter != "\n" else letter for letter in text]
+    tests = len(text.partition("#[cfg(test)]")[0])
+    for token in RUST_TOKEN.finditer(text):
+        if token["comment"]:
+            kept[token.start() : token.end()] = blank(token["comment"], QUOTED)
+        elif token["text"] and " " in token["text"] and token.start() < tests:
+            kept[token.start("text") : token.end("text")] = blank(token["text"], BRACES)
+    return "".join(kept)
 
 
 def found(path: Path, text: str) -> Iterator[str]:
@@ -84,3 +87,13 @@ def test_a_word_is_found_where_it_is():
     page = ROOT / "docs/any.md"
     assert list(found(page, "Good.\nThe error is told.")) == ["docs/any.md:2: 'told'; write: reported, printed, given"]
     assert not list(found(page, "Anyone who reads this."))
+
+
+def test_the_comments_of_rust_are_read_but_not_what_they_quote():
+    source = (
+        "// A queue is told.\nlet it = '\\''; // It `told` me.\n#[cfg(test)] mod tests { f(\"told you\"); /// whom\n}"
+    )
+    assert [sentence.partition("'")[2][:4] for sentence in found(ROOT / "any.rs", comments_and_messages(source))] == [
+        "told",
+        "whom",
+    ]

@@ -58,7 +58,7 @@ pub fn wrapped(text: &str, indent: usize, hanging: usize) -> String {
     lines.join("\n")
 }
 
-/// A docstring at a depth of indentation: the paragraphs, and what stands below them.
+/// A docstring at a depth of indentation: the paragraphs, and the text below them.
 pub fn docstring(paragraphs: &[String], below: &str, indent: usize) -> String {
     let margin = " ".repeat(indent);
     let paragraphs: Vec<String> = paragraphs.iter().map(|paragraph| wrapped(paragraph, indent, 0)).collect();

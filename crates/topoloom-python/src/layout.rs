@@ -13,8 +13,7 @@ use crate::results::Record;
 type EndRow = (u32, u32, u32, u32);
 /// The kind of cable that is bought, its metres, dollars.
 type PurchaseRow<'a> = (&'a str, f64, f64);
-/// The near end of a cable, its far end, or the terminal that stands there instead and its cabinet, class, metres, what is
-/// bought.
+/// The near end of a cable; its far end, or else the terminal there and its cabinet; its class; metres; the purchase.
 type CableRow<'a> = (EndRow, Option<EndRow>, Option<(u32, u32)>, &'static str, f64, Option<PurchaseRow<'a>>);
 
 /// A network laid out on the machine floor, at the prices of a list.
@@ -35,8 +34,8 @@ impl Layout {
 
 #[pymethods]
 impl Layout {
-    /// `rules` as users type them; `prices` the name of a list, or one's own as JSON; nothing: the defaults, which for
-    /// prices are those of the network's rate.
+    /// `rules` as users type them; `prices` the name of a list, or a custom list as JSON; without them the defaults,
+    /// which for prices depend on the network's rate.
     /// `packed` is a partition of the routers for `cabinet=metis:N`, which is made to fit.
     #[new]
     #[pyo3(signature = (network, rules = "", prices = "", packed = None))]
@@ -79,8 +78,8 @@ impl Layout {
         self.with(py, |bill| Ok(bill.items()?.into_iter().map(Record::from).collect()))
     }
 
-    /// Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there and
-    /// its cabinet, class, metres, and what is bought for it (kind, metres, dollars).
+    /// Every cable: (router, port, cabinet, rack unit) at the near end, the same at the far end or the terminal there
+    /// and its cabinet, class, metres, and what is bought for it (kind, metres, dollars).
     fn cables(&self, py: Python<'_>) -> PyResult<Vec<CableRow<'_>>> {
         self.with(py, |bill| {
             let end = |port| {
@@ -104,8 +103,8 @@ impl Layout {
     }
 }
 
-/// Places for facilities between which there are `flows` (a, b, how much), and their cost, by annealing; `distances` are
-/// those of each place to each.
+/// Places for facilities between which there are `flows` (a, b, how much), and their cost, by annealing; `distances`
+/// are those of each place to each.
 #[pyfunction]
 pub fn place_qap(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! What there is: topologies, routings, traffic patterns; and names.
+//! Lists of topologies, routings and traffic patterns; and names.
 
 use pyo3::prelude::*;
 use topoloom::catalogue::Name;
@@ -78,7 +78,7 @@ pub fn machines() -> PyResult<Vec<Record<MachineDescription>>> {
     MACHINES.iter().map(described).collect()
 }
 
-/// The name of the format of a file: `name` if given, else what the ending of `path` tells.
+/// The name of the format of a file: `name` if given, else that of the ending of `path`.
 #[pyfunction]
 #[pyo3(signature = (path, name=None))]
 pub fn format_of(path: &str, name: Option<&str>) -> PyResult<&'static str> {
@@ -140,7 +140,7 @@ impl PyName {
     }
 }
 
-/// Whether the routing of this name decides by congestion; nothing where a file says so, or there is no such routing.
+/// Whether the routing of this name decides by congestion; None where its file decides, false for an unknown name.
 #[pyfunction]
 pub fn adapts_by_name(name: &str) -> Option<bool> {
     topoloom::routing::find(split_head(name).0).map_or(Some(false), |info| info.adapts)
@@ -213,7 +213,7 @@ pub fn price_lists() -> Vec<Record<PriceList>> {
     PriceList::all().iter().map(Record::sorted).collect()
 }
 
-/// One price list, by its name or from one's own JSON; nothing: the default one.
+/// One price list, by its name or from your own JSON; nothing: the default one.
 #[pyfunction]
 pub fn price_list(prices: &str) -> PyResult<Record<PriceList>> {
     raise(PriceList::read(prices)).map(|list| Record::sorted(&list))

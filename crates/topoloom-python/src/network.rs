@@ -62,7 +62,8 @@ impl Network {
     }
 
     /// A network from a graph that a program has: nodes as (name, terminals, kind, wire of its terminals), links as
-    /// (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres); `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
+    /// (place of one end, of the other, class, latency, ports, wire), where a wire is (Gb/s, nanoseconds, metres);
+    /// `written_as` is the spec that the graph says it is. Its spec is `family:label,sha256=…`.
     #[staticmethod]
     #[allow(clippy::too_many_arguments)]
     fn from_graph(
@@ -134,8 +135,8 @@ impl Network {
         Distances::sources(&self.network) as u64 * self.network.links().len() as u64
     }
 
-    /// Nanoseconds of a cycle of a simulation, in which a flit of 64 bytes crosses the fastest link; nothing where links have
-    /// no rates.
+    /// Nanoseconds of a cycle of a simulation, in which a flit of 64 bytes crosses the fastest link; nothing where
+    /// links have no rates.
     #[getter]
     fn cycle_ns(&self) -> Option<f64> {
         cycle_ns(&self.network, FLIT_BYTES)
@@ -161,7 +162,7 @@ impl Network {
         Ok(compute(py, || machine_facts(&self.network))?.map(Record::from))
     }
 
-    /// Numbers of shortest paths; nothing if they cost more than some seconds and nobody insists.
+    /// Numbers of shortest paths; nothing if they take more than some seconds, unless `insists`.
     fn path_diversity(&self, py: Python<'_>, insists: bool) -> PyResult<Option<Record<PathDiversity>>> {
         Ok(compute(py, || path_diversity(&self.network, insists))?.map(Record::from))
     }
@@ -230,13 +231,13 @@ impl Network {
         self.network.links().iter().map(|link| self.network.own_latency(link.ends[0])).collect()
     }
 
-    /// What is said of each link, in the order of `edges`: Gb/s, nanoseconds and metres; None where nothing is said of any.
+    /// Rate (Gb/s), delay (ns) and length (m) of each link, in the order of `edges`; None where no link has any.
     fn link_wires(&self) -> Option<Vec<GraphWire>> {
         let links = || self.network.links().iter().map(|link| tuple(self.network.wire(link.ends[0])));
         self.network.has_wires().then(|| links().collect())
     }
 
-    /// What is said of the links of each router's terminals; None where they have none of their own.
+    /// Rate, delay and length of the links of each router's terminals; None where they have none of their own.
     fn terminal_wires(&self) -> Option<Vec<GraphWire>> {
         let of = |router| {
             let first = self.network.terminals_of(router).next();
@@ -258,8 +259,8 @@ impl Network {
     }
 
     /// The network as text in a format, with latencies by class if given (JSON) for links that have none of their own;
-    /// and a sentence on what the format cannot hold.
-    /// `names` are those of terminals, `beside` the name of the file with the graph, for formats that have a place for them.
+    /// and a sentence on what the format cannot hold. `names` are those of terminals, `beside` the name of the file
+    /// with the graph, for formats that have a place for them.
     #[pyo3(signature = (form, latencies_json, names=None, beside=None))]
     fn text(
         &self,
@@ -295,8 +296,9 @@ impl Network {
         })
     }
 
-    /// Routing by tables: the output at each router (row) towards each destination (column), -1 where there is none, and
-    /// the layer of packets from each router to each destination. The network knows the routing by its name from now on.
+    /// Routing by tables: the output at each router (row) towards each destination (column), -1 where there is none,
+    /// and the layer of packets from each router to each destination. The network knows the routing by its name from
+    /// now on.
     fn routing_by_tables(
         slf: PyRef<'_, Self>,
         ports: PyReadonlyArray2<'_, i64>,

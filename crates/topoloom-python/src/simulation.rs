@@ -92,7 +92,7 @@ pub fn student_t(degrees: usize) -> f64 {
     topoloom::statistics::student_t(degrees)
 }
 
-/// Reads options; what is wrong with them is said without the place in the JSON, which nobody typed.
+/// Reads options; an error omits the position in the JSON, which no user typed.
 pub fn read(config: &str) -> topoloom::Result<Config> {
     serde_json::from_str(config).map_err(|error| {
         let text = error.to_string();

@@ -65,7 +65,7 @@ impl Traffic {
         try_compute(py, || cycle::most_load(self.on(), &self.traffic, &config))
     }
 
-    /// What each terminal sends to whom: (first, last + 1, weight of each) of ranges of destinations.
+    /// The destinations of each terminal, as ranges: (first, last + 1, weight of each).
     fn weights(&self, py: Python<'_>) -> PyResult<Vec<Vec<(u32, u32, f64)>>> {
         try_compute(py, || {
             let weights = |source| {
@@ -77,8 +77,8 @@ impl Traffic {
         })
     }
 
-    /// Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the largest
-    /// load of a terminal's link.
+    /// Flits a cycle from router s to router d, at s * routers + d, if every active terminal offers one; and the
+    /// largest load of a terminal's link.
     fn router_demands<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
         let demands = try_compute(py, || traffic::router_demands(self.on(), &self.traffic));
         demands.map(|(flits, terminals)| (flits.into_pyarray(py), terminals))

@@ -29,19 +29,19 @@ impl CancelToken {
         self.0.enter();
     }
 
-    /// Steps of the stage at hand: cycles simulated, or messages that have begun, of the simulation that told last.
+    /// Steps of the stage at hand: cycles simulated, or messages that have begun, of the simulation that reported last.
     #[getter]
     fn done(&self) -> u64 {
         self.0.done()
     }
 
-    /// The threads that a simulation went on with, if the system gave fewer than it was to have.
+    /// The threads that a simulation uses, if the system gave fewer than requested.
     #[getter]
     fn threads(&self) -> Option<u32> {
         self.0.threads()
     }
 
-    /// What a computation is at: a name, the steps that are done, and all (0 if nobody knows).
+    /// The stage of a computation: its name, the steps that are done, and all (0 if unknown).
     #[getter]
     fn stage(&self) -> Option<(&'static str, u64, u64)> {
         self.0.stage().map(|progress| (progress.stage, progress.done, progress.total))

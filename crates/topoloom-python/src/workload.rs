@@ -25,7 +25,8 @@ type Times<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'
 
 #[pymethods]
 impl Workload {
-    /// The application that `spec` names, for at most `room` tasks; what messages of a collective carry is recorded if asked.
+    /// The application that `spec` names, for at most `room` tasks; what messages of a collective carry is recorded if
+    /// asked.
     #[new]
     #[pyo3(signature = (spec, room, records=None))]
     fn new(py: Python<'_>, spec: &str, room: u32, records: Option<bool>) -> PyResult<Self> {
@@ -34,8 +35,8 @@ impl Workload {
         try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
-    /// The application that `spec` names, for at most `room` tasks on a network, or as many as that has room for; its links
-    /// have this rate unless they have rates of their own.
+    /// The application that `spec` names, for at most `room` tasks on a network, or as many as that has room for; its
+    /// links have this rate unless they have rates of their own.
     #[staticmethod]
     #[pyo3(signature = (spec, network, room=None, rate=None))]
     fn on(py: Python<'_>, spec: &str, network: &Network, room: Option<u32>, rate: Option<&str>) -> PyResult<Self> {
@@ -57,8 +58,8 @@ impl Workload {
         try_compute(py, all).map(|workload| Self(Arc::new(workload)))
     }
 
-    /// What each message of a collective carries: whether its receiver combines it with what it has, and spans of the buffer
-    /// as (first byte, bytes). None if that was not recorded, or no message says.
+    /// What each message of a collective carries: whether its receiver combines it with what it has, and spans of the
+    /// buffer as (first byte, bytes). None if that was not recorded, or no message says.
     #[allow(clippy::type_complexity)]
     fn carried(&self) -> Option<Vec<(bool, Vec<(u64, u64)>)>> {
         let spans = |message: u32| {
@@ -117,8 +118,8 @@ impl Workload {
         Ok(workload::task_ends(raise(self.0.listed())?, run.times()))
     }
 
-    /// What tasks did in a run, as (task, lane, name, beginning, end) in seconds: of each message its beginning and its end, of
-    /// each computation its operation and these.
+    /// What tasks did in a run, as (task, lane, name, beginning, end) in seconds: of each message its beginning and its
+    /// end, of each computation its operation and these.
     fn timeline(
         &self,
         times: PyReadonlyArray2<'_, f64>,
@@ -281,7 +282,7 @@ impl Job {
         self.0.start_s
     }
 
-    /// The terminals of its tasks, if they are said.
+    /// The terminals of its tasks, if given.
     #[getter]
     fn on(&self) -> Option<Vec<u32>> {
         self.0.on.clone()
@@ -294,7 +295,7 @@ impl Job {
     }
 }
 
-/// What a job asks for: what it is called, how many terminals, and which ones, if that is said.
+/// The request of a job: its name, the number of terminals, and which ones, if given.
 type Demand = (String, u32, Option<Vec<u32>>);
 
 /// The terminals of each job as an allocator says, and how many others have.

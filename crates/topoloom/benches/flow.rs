@@ -1,8 +1,9 @@
 //! Speed of the flow engine, beside its peers: `make bench`.
 //!
-//! Prints CPU seconds and flows a CPU second of runs in which flows of unequal sizes begin together and the rates are found
-//! anew after every completion, and of a collective of millions of flows. The peers' figures are CPU seconds on one core
-//! of a cloud machine like those that the project is tested on; `benches/flow_simgrid.py` runs SimGrid beside it.
+//! Prints CPU seconds, and flows per CPU second. In some runs flows of unequal sizes begin together, and the rates are
+//! computed again after every completion; another is a collective of millions of flows. The peers' figures are CPU
+//! seconds on one core of a cloud machine like those that test the project; `benches/flow_simgrid.py` runs SimGrid
+//! beside it.
 
 use std::fs;
 

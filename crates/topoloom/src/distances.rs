@@ -157,7 +157,7 @@ fn half_width(values: &[f64], all: usize) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
-    // Without repetition the last ones tell less that is new.
+    // Sources are drawn without repetition, so the last ones add less information.
     let left = 1.0 - n / all as f64;
     (values.len() > 1).then(|| 1.96 * (variance / n * left).sqrt())
 }
@@ -258,8 +258,8 @@ pub(super) fn distances_from(graph: &Graph, source: u32) -> Vec<u32> {
     distances
 }
 
-/// Links on a shortest way from each vertex to each, a row at a time, of a graph as for [`histogram`]; `u32::MAX` where
-/// there is none.
+/// Links on a shortest path from each vertex to each other, one row at a time, of a graph as for [`histogram`];
+/// `u32::MAX` where there is none.
 pub fn rows(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> impl Iterator<Item = Vec<u32>> {
     let graph = Graph::gather(vertices, list);
     (0..vertices as u32).map(move |source| distances_from(&graph, source))
@@ -311,7 +311,8 @@ pub fn histogram(vertices: usize, list: impl Fn(u32, &mut Vec<u32>)) -> Vec<u64>
     histogram_from(&Graph::gather(vertices, list), (0..vertices as u32).collect(), &stage)
 }
 
-/// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on. A step of `stage` is a source.
+/// Ordered pairs of a source and a router that it reaches, by distance in links, from 0 on. A step of `stage` is a
+/// source.
 pub(super) fn histogram_from(graph: &Graph, sources: Vec<u32>, stage: &Stage) -> Vec<u64> {
     from_sources(graph, &vec![0; graph.len()], sources, stage).0.iter().map(|level| level.pairs).collect()
 }

@@ -221,7 +221,7 @@ struct FailureStructure {
 impl Structure for FailureStructure {}
 
 impl Network {
-    /// The network that is left when links and routers fail; `how` is told behind `--fail` in its spec.
+    /// The network that is left when links and routers fail; its spec shows `how` after `--fail`.
     ///
     /// All ids of routers and terminals stay. A failed router loses its links; its terminals are still there, but take
     /// no part in traffic, distances or anything else that is counted. Ports and links are counted again.

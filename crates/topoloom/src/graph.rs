@@ -79,7 +79,7 @@ impl Graph {
     }
 }
 
-/// A graph in METIS's form: the neighbours of router r, and the number of links to each, stand at `xadj[r]..xadj[r+1]`.
+/// A graph in METIS's form: `xadj[r]..xadj[r+1]` holds the neighbours of router r, and the number of links to each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MetisGraph {
     /// Where the neighbours of each router begin.

@@ -78,7 +78,7 @@ pub fn guard_size(spec: &str, routers: u128, terminals: u128, links: u128) -> Re
     Ok(())
 }
 
-/// A number for a sentence: beyond 10^18 its digits tell nothing (and products may have saturated).
+/// A number for a sentence: beyond 10^18 its digits are meaningless (and products may have saturated).
 fn count(number: u128) -> String {
     if number > 1_000_000_000_000_000_000 { "more than 10^18".to_owned() } else { number.to_string() }
 }

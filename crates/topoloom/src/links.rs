@@ -8,8 +8,8 @@ use crate::layout::{Layout, Packing};
 use crate::limits::within;
 use crate::network::{LinkClass, Network, Peer, PortId};
 
-/// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand in
-/// s + L + 1.
+/// Latency in cycles, by link class or by cabinets. A flit that is sent over a link of latency L in cycle s is at hand
+/// in s + L + 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Latencies {
@@ -84,7 +84,8 @@ impl Latencies {
 /// Bytes of a flit, unless a run says otherwise.
 pub const FLIT_BYTES: u32 = 64;
 
-/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes crosses the fastest link, where links have rates.
+/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes crosses the fastest link, where links
+/// have rates.
 pub fn cycle_ns(network: &Network, flit_bytes: u32) -> Option<f64> {
     network.fastest_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps)
 }
@@ -93,7 +94,7 @@ pub fn cycle_ns(network: &Network, flit_bytes: u32) -> Option<f64> {
 #[derive(Debug, Clone)]
 pub struct LinkTimes {
     latencies: Latencies,
-    /// The cabinet of each router; empty if no latency goes by cabinets.
+    /// The cabinet of each router; empty if no latency depends on cabinets.
     cabinets: Vec<u32>,
     /// Nanoseconds of a cycle, where links have rates.
     cycle_ns: Option<f64>,
@@ -108,7 +109,8 @@ impl LinkTimes {
         Self::of_flits(network, latencies, FLIT_BYTES)
     }
 
-    /// The same with flits of so many bytes: where links have rates, these tell how long a cycle is.
+    /// The same with flits of `flit_bytes` bytes: where links have rates, the size of a flit sets the length of a
+    /// cycle.
     ///
     /// # Errors
     /// As [`LinkTimes::new`].

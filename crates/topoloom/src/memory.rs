@@ -1,4 +1,4 @@
-//! The memory that this process may still take, for the guards that stand before large allocations.
+//! The memory that this process may still take, for the guards before large allocations.
 //!
 //! Four limits count, and the least of them holds: what the machine can give without swapping, the limits of the
 //! process (`ulimit -v`, `ulimit -d`), and those of its control groups, versions 1 and 2, where batch systems and
@@ -49,8 +49,8 @@ fn of_process(root: &Path, limit: impl Fn(Limit) -> Option<u128>) -> Option<u128
 }
 
 /// Lets threads that are yet to be started share the heaps that there are, if the address space of this process is
-/// limited. By default the C library reserves 64 MB of addresses for the heap of nearly every thread, even the last that
-/// are left, and the next allocation of a computation then aborts the process.
+/// limited. By default the C library reserves 64 MB of addresses for the heap of nearly every thread, even the last
+/// that are left, and the next allocation of a computation then aborts the process.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 pub(crate) fn share_heaps() {
     if !cfg!(miri) && rlimit(Limit::AddressSpace).is_some() {
@@ -111,8 +111,8 @@ fn of_groups(root: &Path) -> Option<u128> {
     groups.lines().filter_map(of_line).min()
 }
 
-/// The group at which a control group's file system is mounted, and where, if this line of `mountinfo` is one with these
-/// controllers.
+/// The group at which a control group's file system is mounted, and where, if this line of `mountinfo` is one with
+/// these controllers.
 fn mount<'a>(line: &'a str, controllers: &str) -> Option<(&'a str, &'a str)> {
     let (place, system) = line.split_once(" - ")?;
     let (kind, options) = system.split_once(' ')?;

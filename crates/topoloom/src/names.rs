@@ -87,7 +87,7 @@ impl What {
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal digits; `None` of what is missing or no regular file: whoever reads it says so.
+/// The SHA-256 of a file, in hexadecimal digits; `None` if it is missing or no regular file, which its reader reports.
 pub fn digest(path: &str) -> Option<String> {
     let mut file = inputs::open(path, 0).ok()?;
     let mut hash = Sha256::new();

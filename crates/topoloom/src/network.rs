@@ -139,8 +139,8 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
     }
 
     /// The bias, in flits, by which a head of `ugal-l` that was denied a VC compares the queues of its two paths by
-    /// themselves; `None` if hops weigh them as before. Buffers end queues: past saturation all are as long, and times hops
-    /// the minimal path would always win. That harms where minimal paths alone carry less than uniform traffic.
+    /// themselves; `None` if hops weigh them as before. Buffers end queues: past saturation all are as long, and times
+    /// hops the minimal path would always win. That harms where minimal paths alone carry less than uniform traffic.
     fn bias_when_refused(&self) -> Option<u32> {
         None
     }
@@ -151,7 +151,8 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         false
     }
 
-    /// The number of routers in a group, where routers come in groups of consecutive ids (dragonfly groups, FleX layers).
+    /// The number of routers in a group, where routers come in groups of consecutive ids (dragonfly groups, FleX
+    /// layers).
     fn group_size(&self) -> Option<u32> {
         None
     }
@@ -427,9 +428,9 @@ impl fmt::Debug for Network {
 }
 
 impl Network {
-    /// A network whose family knows every port by itself, for large ones: no list of links is kept on the way, and all
-    /// cores fill in the ports. Each of `degrees.len()` routers has `p` terminals and `degrees[router]` links, in places
-    /// 0, 1, …, behind the terminals; `end` says for a router and a place to which router and place the link there leads.
+    /// A network whose family can compute every port, for large ones: it needs no list of links, and all cores fill in
+    /// the ports. Each of `degrees.len()` routers has `p` terminals and `degrees[router]` links, in slots 0, 1, …,
+    /// after the terminals. `end` maps a router and a slot to the router and slot at the other end of the link.
     ///
     /// # Errors
     /// [`Error::TooLarge`] if there are more ports than ids.
@@ -531,7 +532,7 @@ impl Network {
         }
     }
 
-    /// Where it comes from, if a spec alone does not tell: a file, or a graph that a program gave.
+    /// Its origin, if a spec alone does not describe it: a file, or a graph that a program gave.
     pub fn source(&self) -> Option<&Source> {
         self.source.as_deref()
     }
@@ -567,8 +568,9 @@ impl Network {
         self.source().map_or(Some(&self.spec), |source| source.written_as.as_ref()).map(String::as_str)
     }
 
-    /// The same network under the spec of `self` and from its source, with what the family of `known` knows of it, its ids
-    /// of terminals and its order of ports. `twins` has for each link of `known` the same one of `self`, whose latency it gets.
+    /// The same network under the spec of `self` and from its source, with what the family of `known` knows of it, its
+    /// ids of terminals and its order of ports. `twins` has for each link of `known` the same one of `self`, whose
+    /// latency it gets.
     pub(crate) fn known_as(&self, known: &Self, twins: &[usize]) -> Self {
         let mut network = Self { spec: self.spec.clone(), source: self.source.clone(), ..known.clone() };
         if !self.wires.are_unsaid() {
@@ -584,8 +586,8 @@ impl Network {
         network
     }
 
-    /// The same network with the wires of `other`, which has the same terminals at the same routers, and for each link of
-    /// this one its twin.
+    /// The same network with the wires of `other`, which has the same terminals at the same routers, and for each link
+    /// of this one its twin.
     fn with_wires_of(self, other: &Self, twins: &[usize]) -> Self {
         let mut of_port: Vec<Wire> = vec![Wire::UNSAID; self.ports.len()];
         for (link, &twin) in self.links.iter().zip(twins) {
@@ -640,8 +642,8 @@ impl Network {
         self.wire(port).gbps
     }
 
-    /// True if a terminal and its router are joined by a link that counts: routers have several terminals, or something is
-    /// said of terminals' links by themselves. Else a terminal and its router are one board.
+    /// True if the link between a terminal and its router counts: routers have several terminals, or terminals' links
+    /// have attributes of their own. Else a terminal and its router are one board.
     pub fn has_terminal_links(&self) -> bool {
         self.terminal_wires || self.routers().any(|router| self.terminals_of(router).nth(1).is_some())
     }
@@ -654,7 +656,8 @@ impl Network {
         between.chain(terminals.take(of_terminals)).reduce(f64::max)
     }
 
-    /// What a terminal sends into the network at load 1, in Gb/s, if links have rates; their mean where terminals differ.
+    /// What a terminal sends into the network at load 1, in Gb/s, if links have rates; their mean where terminals
+    /// differ.
     pub fn injection_gbps(&self) -> Option<f64> {
         if !self.has_rates() || self.terminal_ports.is_empty() {
             return None;
@@ -879,7 +882,7 @@ pub struct NetworkBuilder {
     terminals: Vec<u32>,
     links: Vec<NewLink>,
     ranked: bool,
-    /// What is said of links, and of the links of terminals, from the first on; shorter where nothing is said of the last.
+    /// Attributes of links, then of terminals' links, from the first on; shorter where the last have none.
     wires: Vec<Wire>,
     terminal_wires: Vec<Wire>,
 }

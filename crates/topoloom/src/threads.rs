@@ -25,14 +25,14 @@ pub fn start() -> Result<()> {
         all if all == wanted => all,
         some => some.div_ceil(2),
     };
-    // It fails where somebody else has started the threads, who has then seen to their number.
+    // It fails where another part of the process has started the threads, and has set their number.
     let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     *started = true;
     Ok(())
 }
 
-/// Starts a thread, unless the system rejects it or hardly any memory would be left: whoever starts threads until
-/// nothing is left for them to work with aborts at the next allocation.
+/// Starts a thread, unless the system rejects it or hardly any memory would be left: threads without memory to work
+/// with make the process abort at the next allocation.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -46,7 +46,7 @@ pub(crate) fn spawn<'scope, T: Send + 'scope>(
     Builder::new().spawn_scoped(scope, work)
 }
 
-/// What is stated where not even one thread is to be had.
+/// The error for a system that does not start even one thread.
 fn refused() -> Error {
     Error::TooLarge(
         "the system starts no more threads; raise the limit on processes or on memory (ulimit -u, ulimit -v)"

@@ -1,9 +1,9 @@
 //! Long computations, watched and stopped from outside.
 //!
-//! Whoever starts a computation runs it under a [`Watch`], which any thread may look at or cancel. A long loop opens a
-//! [`stage`] and counts its steps; without a watch that costs a branch. A cancelled computation is unwound from its next
-//! step, without a message, up to [`Watch::run`]: no function on the way needs an error that it has no other use for.
-//! Steps are counted where no lock is held and nothing is half done that outlives the computation.
+//! The caller runs a computation under a [`Watch`], which any thread may read or cancel. A long loop opens a [`stage`]
+//! and counts its steps; without a watch that costs a branch. A cancelled computation unwinds from its next step,
+//! without a message, up to [`Watch::run`]: no function in between needs an error that it has no other use for. Steps
+//! are counted where no lock is held and nothing is half done that outlives the computation.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,4 +1,4 @@
-//! The engine through its own interface: what crosses each link, who may stop it, who may watch.
+//! The engine through its own interface: what crosses each link, cancellation and progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

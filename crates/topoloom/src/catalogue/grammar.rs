@@ -1,7 +1,7 @@
 //! The grammar of names: `head:item,item,…`, with brackets for names within names and quotes for any text.
 //!
-//! A comma separates items unless it is in brackets or in double quotes. A colon ends the head. An item is
-//! `key=value`, or a value alone: sizes, a path, a flag. Whatever cuts a text that users write as one word does it here.
+//! A comma separates items unless it is in brackets or in double quotes. A colon ends the head. An item is `key=value`,
+//! or a value alone: sizes, a path, a flag. Whatever cuts a text that users write as one word does it here.
 
 /// Why a name cannot be cut into items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ pub fn split_behind(text: &str) -> Option<(&str, &str)> {
     ends.then(|| (text[..opened].trim(), &text[opened..]))
 }
 
-/// A head that may be left out, before a colon or a comma, and what stands behind it.
+/// An optional head, before a colon or a comma, and the text after it.
 pub fn split_optional_head(text: &str) -> (Option<&str>, Option<&str>) {
     let (head, rest) = text.split_once([':', ',']).map_or((text, None), |(head, rest)| (head, Some(rest)));
     if head.contains('=') { (None, Some(text)) } else { (Some(head.trim()), rest) }

@@ -23,7 +23,7 @@ impl Key {
 /// The path of a file that is read: what [`Kind::File`] takes, where options are fields of a struct.
 pub type FilePath = String;
 
-/// Which cabinet routers are in, which a file may tell: what [`Kind::Cabinet`] takes, likewise.
+/// The cabinets of routers, by a rule or a file: the value of [`Kind::Cabinet`], likewise.
 pub type CabinetRule = String;
 
 /// What a value may be.
@@ -57,7 +57,7 @@ pub enum Kind {
     Host,
     /// A machine, or the path of a file that describes one, which ends in `.toml`.
     Machine,
-    /// Which cabinet routers are in, which a file may tell: `16`, `4x4`, `racks.csv`.
+    /// The cabinets of routers, by a rule or a file: `16`, `4x4`, `racks.csv`.
     Cabinet,
     /// Whole numbers from 1 up with an x between them: `16x16x8`.
     Sides,
@@ -142,8 +142,8 @@ impl Kind {
         }
     }
 
-    /// True if `text` is a value of this type. What a name in brackets, a cabinet or a text of its own says is checked by
-    /// those who read it.
+    /// True if `text` is a value of this type. What a name in brackets, a cabinet or a text of its own says is checked
+    /// by those who read it.
     pub fn allows(self, text: &str) -> bool {
         match self {
             Self::Int(least, most) => text.parse::<u64>().is_ok_and(|number| (least..=most).contains(&number)),

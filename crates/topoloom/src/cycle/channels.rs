@@ -91,7 +91,8 @@ impl<T> Wheel<T> {
     }
 }
 
-/// Both directions of a link as seen from one port: flits out, credits back for flits that came in. Two to a cache line.
+/// Both directions of a link as seen from one port: flits out, credits back for flits that came in. Two to a cache
+/// line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 pub struct ChannelEnd {
@@ -142,7 +143,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Flits that are under way through output `port`, or whose credits are, while it sends one in each cycle and nothing
+    /// Flits in flight through output `port`, and those whose credits are, while it sends one in each cycle and nothing
     /// holds them up.
     #[inline(always)]
     pub fn in_flight(&self, port: PortId) -> u32 {
@@ -182,7 +183,7 @@ impl Channels {
         }
     }
 
-    /// Returns a credit for VC `vc_in_port` of input `port` to whoever sends into it.
+    /// Returns a credit for VC `vc_in_port` of input `port` to its sender.
     #[inline(always)]
     pub fn send_credit(&mut self, port: PortId, vc_in_port: u32, now: u32) {
         let channel = &mut self.ends[port.index()];

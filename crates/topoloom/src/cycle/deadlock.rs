@@ -36,7 +36,7 @@ pub fn find<M: RouterModel>(engine: &Engine<'_, M>, stride: u32, cut_through: bo
     Some(Deadlock { cycle: engine.now, routers, circle: graph.circle(&dead), flits })
 }
 
-/// Who waits for whom: VCs of the whole network, `port id * stride + vc`.
+/// The waits-for graph: VCs of the whole network, `port id * stride + vc`.
 struct Graph<'e, 'a, M> {
     engine: &'e Engine<'a, M>,
     stride: u32,
@@ -150,7 +150,7 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
             if let Some(start) = path.iter().position(|&vc| vc == next) {
                 let mut routers: Vec<u32> = path[start..].iter().map(|&vc| self.router(vc)).collect();
                 routers.dedup();
-                // The circle closes: its first router need not stand at its end as well.
+                // The cycle closes: its first router need not be listed at its end as well.
                 if routers.len() > 1 && routers.first() == routers.last() {
                     routers.pop();
                 }

@@ -210,8 +210,8 @@ impl<'a, M: RouterModel> Engine<'a, M> {
     }
 }
 
-/// First routers of the domains, of about equal numbers of ports, and behind them the number of routers. Near an equal cut the
-/// one is taken whose shortest crossing link is longest: so much the less often domains have to exchange.
+/// First routers of the domains, of about equal numbers of ports, and behind them the number of routers. Near an equal
+/// cut the one is taken whose shortest crossing link is longest: so much the less often domains have to exchange.
 fn bounds(network: &Network, setup: &Setup) -> Vec<u32> {
     let routers = network.num_routers() as u32;
     let domains = setup.config.threads.min(routers);
@@ -305,7 +305,7 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
             self.barrier.wait();
             for domain in &mut *share {
                 self.fetch(domain);
-                // Between the barriers nobody reads the snapshot.
+                // Between the barriers no domain reads the snapshot.
                 if snapshot.is_due(end) {
                     domain.publish(snapshot, end);
                 }

@@ -11,8 +11,8 @@ pub struct Flit {
     pub state: PacketState,
     /// Cycle in which the packet was created.
     pub created: u32,
-    /// Cycle in which its head left the terminal; in a head that others follow, the flits of the packet. (Who asks for
-    /// the one never asks for the other.)
+    /// Cycle in which its head left the terminal; in a head that others follow, the flits of the packet. (No reader
+    /// needs both.)
     pub injected: u32,
     /// The destination's output at its router.
     pub eject: u16,
@@ -87,8 +87,8 @@ impl Flit {
     }
 }
 
-/// What is decided about a head at a router: the part of a flit that changes there. The rest is copied as a whole, straight
-/// to where it is kept.
+/// What is decided about a head at a router: the part of a flit that changes there. The rest is copied as a whole,
+/// straight to where it is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct Decision {
     /// [`Flit::out`].
@@ -104,7 +104,8 @@ pub struct Decision {
 /// The end of a list.
 pub const NIL: u32 = u32::MAX;
 
-/// Flits, or packets, in linked lists. Freed places are used again last in, first out: what is hot in the cache is used first.
+/// Flits, or packets, in linked lists. Freed places are used again last in, first out: what is hot in the cache is used
+/// first.
 #[derive(Debug, Default)]
 pub struct Pool<T> {
     nodes: Vec<(T, u32)>,

@@ -2,8 +2,8 @@
 //!
 //! Without a fixed length, the warm-up ends when MSER (White, 1997) finds the start of the series of mean latencies
 //! behind it, and the run ends when the 95 % interval of the mean latency, from batch means and widened by what
-//! correlation is left between them, is narrow enough. Packets are measured by when they are *created*, and all of them are waited
-//! for, so that slow packets count as much as fast ones.
+//! correlation is left between them, is narrow enough. Packets are measured by when they are *created*, and all of them
+//! are waited for, so that slow packets count as much as fast ones.
 
 use serde::Serialize;
 
@@ -89,7 +89,7 @@ pub struct Point {
 
 /// Cycles of measuring after which a run that has not converged gives up.
 const LONGEST: u32 = 60_000;
-/// Packets for the sake of which a run to a precision of 1 % goes on: chance alone moves the accepted load by a third of a
+/// Packets that a run to a precision of 1 % waits for: with fewer, chance alone moves the accepted load by a third of a
 /// percent. A lower precision needs fewer, by its square root.
 const ENOUGH_PACKETS: f64 = 100_000.0;
 /// Cycles within which the end of the warm-up must be found.
@@ -354,7 +354,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 return (false, false);
             }
         }
-        // Too few packets, or too slow a drift, to tell: what is measured from here on shows it.
+        // Too few packets, or too slow a drift, to detect: the measurement from here on shows it.
         (true, false)
     }
 

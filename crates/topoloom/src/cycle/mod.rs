@@ -173,7 +173,7 @@ impl Setup {
         Ok(())
     }
 
-    /// The same with flits of so many bytes, which tell how many cycles a delay is.
+    /// The same with flits of `bytes` bytes, which set the number of cycles of a delay.
     fn of_flits(self, network: &Network, bytes: u32) -> Result<Self> {
         Self { links: LinkTimes::of_flits(network, &self.config.links, bytes)?, ..self }.paced(network)
     }
@@ -479,7 +479,8 @@ impl Run {
     }
 }
 
-/// The largest load, of 1 at most, at which every terminal can create its packets: less where bursts make up for pauses.
+/// The largest load, of 1 at most, at which every terminal can create its packets: less where bursts make up for
+/// pauses.
 ///
 /// # Errors
 /// [`Error::Traffic`] for a mistake in the file of rates.

@@ -1,8 +1,9 @@
 //! Links that are slower than the fastest one: how far apart they carry flits.
 //!
-//! A cycle is a flit at the fastest rate of the network. A link of p / q of that rate carries a flit every q / p cycles: at
-//! times that are q / p apart, each rounded up to a cycle, so that in the long run it carries p flits in q cycles exactly. A
-//! flit is at hand once its last bit is, so that a slow link also takes ceil(q / p) - 1 cycles more than a fast one.
+//! A cycle is a flit at the fastest rate of the network. A link of p / q of that rate carries a flit every q / p
+//! cycles: at times that are q / p apart, each rounded up to a cycle, so that in the long run it carries p flits in q
+//! cycles exactly. A flit is at hand once its last bit is, so that a slow link also takes ceil(q / p) - 1 cycles more
+//! than a fast one.
 
 use crate::network::{Network, PortId};
 
@@ -14,7 +15,7 @@ pub struct Pace {
     /// … and this part of `p` more.
     rest: u64,
     p: u64,
-    /// How far the clocks of flits and of credits stand before the cycle that they are rounded up to, in parts of `p`.
+    /// The distance of the clocks of flits and of credits to the cycle that they are rounded up to, in parts of `p`.
     clocks: [u64; 2],
 }
 
@@ -62,8 +63,8 @@ impl Pace {
         self.p as f64 / (u64::from(self.whole) * self.p + self.rest) as f64
     }
 
-    /// The next cycle in which a flit (`clock` 0) or a credit (1) may be sent after one in `departure`; `waited` if that one
-    /// was sent as soon as the link was free.
+    /// The next cycle in which a flit (`clock` 0) or a credit (1) may be sent after one in `departure`; `waited` if
+    /// that one was sent as soon as the link was free.
     pub fn next(&mut self, clock: usize, departure: u32, waited: bool) -> u32 {
         // The clock stands `ahead` / p before the cycle of the departure.
         let ahead = if waited { self.clocks[clock] } else { 0 };

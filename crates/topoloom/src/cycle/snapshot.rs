@@ -70,7 +70,7 @@ impl Snapshot {
         }
     }
 
-    /// Begins interval number `now` over the period; every domain says so before it publishes.
+    /// Begins interval number `now` over the period; every domain calls it before it publishes.
     pub fn begin(&self, now: u32) {
         self.interval.store(now / self.period, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 /// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
 /// Bounds checks cost the engine a seventh of its speed. So an index out of bounds is undefined behaviour, and only a
-/// [`TableMaker`] makes tables: who creates one promises, in an `unsafe` block, that no such index is ever used. Every
+/// [`TableMaker`] makes tables: its creator promises, in an `unsafe` block, that no such index is ever used. Every
 /// index is the number of a router, port, VC, terminal or request, whose range follows from the network. What others
 /// decide (the ports and classes that a routing returns) is checked where it enters the engine, or read by
 /// [`Table::checked`] and [`Table::slice`].
@@ -45,15 +45,16 @@ impl<T> Table<T> {
 
     /// Asks for the memory at `index`, which will be used soon; changes nothing, wherever that is.
     ///
-    /// A large network does not fit into the caches that are near: what a cycle touches of it can be on its way before it
-    /// is needed.
+    /// A large network does not fit into the near caches: the memory that a cycle touches can be in flight before it is
+    /// needed.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let entry = self.0.as_ptr().wrapping_add(index);
-            // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
+            // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address
+            // will do.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -136,7 +137,8 @@ mod tests {
         table.prefetch(100);
     }
 
-    /// A small run in which every owner of tables keeps its promise: debug builds check the indices, and Miri the memory.
+    /// A small run in which every owner of tables keeps its promise: debug builds check the indices, and Miri the
+    /// memory.
     fn keeps_within_its_tables(spec: &str, routing: &str, config: &str) {
         let network = crate::topology::build(spec).unwrap();
         let mut config: super::super::Config = serde_json::from_str(config).unwrap();

@@ -1,7 +1,7 @@
 //! Terminals: infinite source queues that create packets ahead of time and send at most one flit per cycle.
 //!
-//! A source draws the creation time of its next packet, not a trial a cycle; while it is backlogged its own clock lags,
-//! which equals an infinite queue at no cost in memory.
+//! A source draws the creation time of its next packet, not a trial in each cycle; while it is backlogged its clock
+//! lags, which equals an infinite queue at no cost in memory.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -181,8 +181,8 @@ impl Terminals {
         };
         let (reserve, pool) = setup.places();
         // SAFETY: sources are numbered from 0 without gaps, and their VCs `stride` to each. Sources are woken by these
-        // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are counted
-        // only where there are some: else no VC holds more than its own.
+        // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are
+        // counted only where there are some: else no VC holds more than its own.
         let tables = unsafe { TableMaker::promise() };
         let mut this = Self {
             sources: tables.of(terminals.iter().map(source)),
@@ -412,7 +412,7 @@ impl Terminals {
         if let Demand::Messages(_) = self.demand { None } else { Some(flit.created) }
     }
 
-    /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] told it.
+    /// A tail has reached its terminal; returns when its packet was created, as [`Terminals::created`] set it.
     #[inline(always)]
     pub fn arrived(&mut self, flit: &Flit, now: u32) -> u32 {
         if let Demand::Messages(driver) = &mut self.demand {
@@ -523,8 +523,8 @@ impl TrafficSource {
     }
 
     /// Runs the Markov process from cycle `from` on to the next cycle that creates a packet. In each cycle the state
-    /// changes first, then an on source creates with probability `rate`. Returns the cycle to go on from, as an error,
-    /// if there is no packet for a while.
+    /// changes first, then an on source creates with probability `rate`. Returns the cycle to continue from, as an
+    /// error, if there is no packet for a while.
     fn on_off(&mut self, from: u32, alpha: f64, beta: f64, rate: f64) -> Result<u32, u32> {
         let mut cycle = from;
         while cycle < from.saturating_add(STRETCH) {

@@ -1,10 +1,12 @@
 //! A workload on the terminals of a network, as the cycle engine runs it: messages cut into packets, times in cycles.
 //!
-//! What a task can send next depends on what it has received alone, so each domain keeps the progress of the tasks on its
-//! own terminals, and no domain asks another. A terminal with several messages to send takes turns: a packet of each.
+//! What a task can send next depends on what it has received alone, so each domain keeps the progress of the tasks on
+//! its own terminals, and no domain asks another. A terminal with several messages to send takes turns: a packet of
+//! each.
 //!
-//! Where endpoints cost something ([`Endpoint`]), a message passes through its task and its interface before it is sent and
-//! after it has arrived. One that shakes hands sends a packet of one flit first, and waits for another that comes back.
+//! Where endpoints cost something ([`Endpoint`]), a message passes through its task and its interface before it is sent
+//! and after it has arrived. One that shakes hands sends a packet of one flit first, and waits for another that comes
+//! back.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -65,7 +67,8 @@ impl Units {
         bytes.div_ceil(self.flit_bytes.into())
     }
 
-    /// A lower bound of the makespan of a workload: terminals send and receive a flit a cycle, and routers take no time.
+    /// A lower bound of the makespan of a workload: terminals send and receive one flit per cycle, and routers take no
+    /// time.
     fn ideal_s(&self, workload: &Workload) -> f64 {
         let cycles = |bytes: u64| self.flits(bytes) as f64;
         ideal(
@@ -231,8 +234,8 @@ enum Event {
 #[derive(Debug)]
 struct Busy {
     ends: Endpoints,
-    /// By the terminal's place, when its interface can begin its next packet, and when it has taken in what has come: cycles
-    /// with parts.
+    /// By the terminal's place, when its interface can begin its next packet, and when it has taken in what has come:
+    /// cycles with parts.
     sends: Vec<f64>,
     receives: Vec<f64>,
 }
@@ -337,8 +340,8 @@ impl WorkloadDriver {
         Some(NextPacket { flits: sending.left.min(self.plan.packet), cycle: now.max(free) })
     }
 
-    /// Takes the next packet of the terminal at `place`, which has one. What waits for the message to leave begins with its
-    /// last packet, at the same terminal.
+    /// Takes the next packet of the terminal at `place`, which has one. What waits for the message to leave begins with
+    /// its last packet, at the same terminal.
     pub fn take(&mut self, place: u32, now: u32) -> MessagePacket {
         let queue = &mut self.queues[place as usize];
         let Some(Transmission { marked, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
@@ -403,7 +406,8 @@ impl WorkloadDriver {
         let takes = self.interface_cycles(flits);
         let Some(busy) = &mut self.busy else { return now.into() };
         let free = &mut busy.receives[place as usize];
-        // A packet comes in while it arrives: no later than now if it comes alone and no faster than the interface takes it.
+        // A packet comes in while it arrives: no later than now if it comes alone and no faster than the interface
+        // takes it.
         *free = (*free + takes).max(now.into());
         free.ceil() as u64
     }
@@ -460,8 +464,8 @@ impl WorkloadDriver {
         queue.push_back(Transmission { marked, left });
     }
 
-    /// A message can be sent: its task sends one after the other, its interface begins them with gaps, and a long one asks
-    /// first.
+    /// A message can be sent: its task sends one after the other, its interface begins them with gaps, and a long one
+    /// asks first.
     fn enter(&mut self, message: u32, now: u32, wake: &mut Vec<u32>) {
         let Some(costs) = self.plan.costs(message) else { return self.send(message, wake) };
         let Message { source, bytes, .. } = self.plan.workload.messages()[message as usize];

@@ -522,8 +522,8 @@ impl<'a> Engine<'a> {
         self.config.endpoint.as_ref().map_or(bytes, |costs| costs.carried(bytes)) as f64
     }
 
-    /// When a message that can be sent now enters the network: its task sends one after the other, its interface begins them
-    /// with gaps, and a long one waits for a request and its answer.
+    /// When a message that can be sent now enters the network: its task sends one after the other, its interface begins
+    /// them with gaps, and a long one waits for a request and its answer.
     fn enters(&mut self, message: u32) -> Result<f64> {
         let (ends, now) = ((self.facts.ends)(message), self.now);
         let Message { source, bytes, .. } = (self.facts.message)(message);
@@ -638,7 +638,7 @@ impl<'a> Engine<'a> {
         self.change_backlogs(class, 0.0, [rate, flows]);
     }
 
-    /// Keeps what is still to cross the channels of a class, where the routing goes by that.
+    /// Updates the bytes that are still to cross the channels of a class, where the routing depends on them.
     fn change_backlogs(&mut self, class: u32, bytes: f64, change: [f64; 2]) {
         if let Some(adaptive) = &mut self.adaptive {
             self.rates.path(class).for_each(|channel| adaptive.change(channel, bytes, change, self.now));

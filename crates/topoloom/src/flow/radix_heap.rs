@@ -1,9 +1,9 @@
 //! Channels by level, the lowest first: a radix heap (Ahuja, Mehlhorn, Orlin, Tarjan, *Faster Algorithms for the
 //! Shortest Path Problem*, 1990).
 //!
-//! Progressive filling asks for ever higher levels. Entries therefore wait in buckets by the highest bit in which their
-//! level differs from the last one that was taken, and only the lowest bucket is ever sorted out. A binary heap of an entry
-//! for each of a million channels goes through memory at random; this goes through it in order.
+//! Progressive filling asks for levels in increasing order. Entries therefore wait in buckets by the highest bit in
+//! which their level differs from the last one that was taken, and only the lowest bucket is ever sorted out. A binary
+//! heap of an entry for each of a million channels goes through memory at random; this goes through it in order.
 
 /// A channel that is to be looked at when a level is reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,8 @@ impl LevelEntry {
     }
 }
 
-/// Entries by level. One below the level last taken comes at once; equal ones come in no particular order, but always the same.
+/// Entries by level. One below the level last taken comes at once; equal ones come in no particular order, but always
+/// the same.
 #[derive(Debug)]
 pub struct RadixHeap {
     /// Of the level last taken.

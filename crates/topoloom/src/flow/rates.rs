@@ -1,13 +1,13 @@
 //! The rates of flows that share channels, brought up to date from one change to the next.
 //!
-//! Flows on the same path are one *class*. Under max-min fairness every class has a *bottleneck*: a channel that is full
-//! and on which no class has a higher rate. Rates that have this property are unique (Bertsekas and Gallager, *Data
-//! Networks*, 6.5.2).
+//! Flows on the same path are one *class*. Under max-min fairness every class has a *bottleneck*: a channel that is
+//! full and on which no class has a higher rate. Rates that have this property are unique (Bertsekas and Gallager,
+//! *Data Networks*, 6.5.2).
 //!
 //! Progressive filling raises all rates together and freezes, at each level, the classes of the channel that fills up.
-//! After a change only part of that is done again. Classes whose rate is to be found are *open*, all others keep theirs;
-//! the levels are gone through from the lowest up, and a class is opened on the way as soon as it turns out that its
-//! rate cannot stand:
+//! After a change only part of that is done again. Classes whose rate is to be found are *open*, all others keep
+//! theirs; the levels are gone through from the lowest up, and a class is opened as soon as it turns out that its rate
+//! cannot stand:
 //!
 //! - a channel fills up at a level that is lower than the class's rate on it: the class has to give way;
 //! - its bottleneck is no longer full at the class's rate, or others there can have more: it can have more, too.
@@ -26,7 +26,7 @@ pub enum Sharing {
     /// Max-min fairness.
     #[default]
     MaxMin,
-    /// The smallest of the shares, capacity over flows, of a flow's channels; what a flow leaves nobody else takes.
+    /// The smallest of the shares, capacity over flows, of a flow's channels; no other flow takes what a flow leaves.
     Share,
     /// A flow gets its max-min fair part of what is left when it begins, and keeps it; where nothing is left, it waits.
     Sticky,
@@ -34,7 +34,8 @@ pub enum Sharing {
 
 /// Rates that differ by less are equal, at first …
 const EPS: f64 = 1e-12;
-/// … and by so much more whenever a class has been opened so often in one change: that is rounding's doing.
+/// … and by this factor more each time that a class has been opened that many times in one change, which rounding
+/// causes.
 const COARSER: f64 = 4.0;
 const OFTEN: u8 = 8;
 /// A channel with less than this part of its capacity left is full for flows that keep their rates.
@@ -173,8 +174,8 @@ impl Rates {
         }
     }
 
-    /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. A channel that stands there several times
-    /// carries each flow as often.
+    /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. A channel that occurs there several
+    /// times carries each flow as often.
     pub fn add(&mut self, path: &[u32], flows: u32) -> u32 {
         let first = self.free.get_mut(path.len()).and_then(Vec::pop).unwrap_or_else(|| {
             self.hops.resize(self.hops.len() + path.len(), Hop { channel: NOWHERE, place: 0 });
@@ -394,8 +395,8 @@ impl Rates {
         self.noted = noted;
     }
 
-    /// Queues a channel for a level, unless it is queued for one before: it is then looked at as it is, and queued for the
-    /// next.
+    /// Queues a channel for a level, unless it is queued for one before: it is then looked at as it is, and queued for
+    /// the next.
     fn queue(&mut self, channel: u32, level: f64) {
         let here = &mut self.channels[channel as usize];
         if level < here.queued {
@@ -421,7 +422,7 @@ impl Rates {
         self.open_where(channel, |class| class.bottleneck == channel);
     }
 
-    /// Opens the classes that have more than their fair part of a channel, as far as can be told from the others on it.
+    /// Opens the classes that have more than their fair part of a channel, as far as the others on it show.
     fn give_way(&mut self, channel: u32) {
         let here = self.channels[channel as usize];
         let (open, share, eps) = (here.open, here.share(), self.eps);
@@ -449,7 +450,7 @@ impl Rates {
         self.open_where(channel, |class| less(level, class.rate, eps));
         let here = &mut self.channels[channel as usize];
         if here.open == open {
-            // Nobody had to give way: the bound was too high, or somebody above by rounding alone.
+            // No class had to give way: the bound was too high, or a class exceeded it by rounding alone.
             here.most = most.min(share);
             self.queue(channel, level);
         }
@@ -515,7 +516,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition: whoever crosses the channel with the smallest share stays at it.
+    /// The definition: every flow that crosses the channel with the smallest share stays at it.
     fn filled(capacities: &[f64], flows: &[(Vec<u32>, u32)]) -> Vec<f64> {
         let mut rates = vec![None; flows.len()];
         loop {

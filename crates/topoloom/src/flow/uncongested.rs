@@ -1,4 +1,4 @@
-//! What messages take on a network that nobody else uses.
+//! The time of messages on an otherwise empty network.
 
 use super::{FlowConfig, Paths};
 use crate::network::{Network, TerminalId};
@@ -81,8 +81,8 @@ impl<'a> Alone<'a> {
         self.messages[message as usize].bytes as f64 / rate + self.latency_s(message)
     }
 
-    /// The longest that a part takes over its path. Where the routing adapts, paths are known at the end alone: they take as
-    /// long as links between the fastest routers do.
+    /// The longest that a part takes over its path. Where the routing adapts, paths are known at the end alone: they
+    /// take as long as links between the fastest routers do.
     fn seconds_of_path(&self, message: u32, channels: &[f64]) -> f64 {
         let (ends, mut path) = ((self.ends)(message), Vec::new());
         let bytes = self.messages[message as usize].bytes as f64;
@@ -108,8 +108,8 @@ impl<'a> Alone<'a> {
         (0..self.config.paths).map(one).fold(limited, f64::max)
     }
 
-    /// That of the shortest of its paths. Where the routing adapts, which paths it takes is known at the end alone: each
-    /// has a link at least.
+    /// That of the shortest of its paths. Where the routing adapts, which paths it takes is known at the end alone:
+    /// each has a link at least.
     fn latency_s(&self, message: u32) -> f64 {
         if self.config.latency_s == 0.0 {
             return 0.0;

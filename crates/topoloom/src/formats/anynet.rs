@@ -1,7 +1,7 @@
 //! BookSim's anynet: a line for each router (or node) with what it is connected to, `router 0 node 0 router 1 5`.
 //!
-//! A number behind a connection is its latency. A link may stand at either end or at both: each end mentions it once,
-//! and as many links join two routers as the end that mentions more of them says (BookSim itself merges these).
+//! A number after a connection is its latency. Either end or both may list a link: each end lists it once. Two routers
+//! have as many links as the end that lists more of them (BookSim itself merges these).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;

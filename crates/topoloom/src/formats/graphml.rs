@@ -1,9 +1,9 @@
 //! GraphML (Brandes et al., GD 2001), as networkx, igraph and Gephi write it.
 //!
-//! Of a node, `terminals` counts its terminals, and `kind` or `type` tells nodes that are terminals themselves. Of an
-//! edge, `link_class`, `latency` (cycles), `port_a` and `port_b` (local ports at source and target) are read. All other
-//! data are ignored. An edge may also have `rate_gbps` (in each direction), `latency_ns` and `length_m`; a node those of the
-//! links of its terminals, as `terminal_rate_gbps` and so on.
+//! The reader uses these attributes and ignores all others. Of a node: `terminals`, their number, and `kind` or `type`,
+//! which marks nodes that are terminals themselves. Of an edge: `link_class`, `latency` (cycles), `port_a` and `port_b`
+//! (local ports at source and target). An edge may also have `rate_gbps` (in each direction), `latency_ns` and
+//! `length_m`; a node has those of its terminals' links as `terminal_rate_gbps` and so on.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -78,7 +78,7 @@ fn read(bytes: &[u8]) -> Result<RawGraph, Mistake> {
     Ok(raw)
 }
 
-/// Refuses documents that are nested deeply: counts tags, comments and text in `<` and `>` included, which is near enough.
+/// Rejects deeply nested documents. It counts tags, and also `<` and `>` in comments and text, which is close enough.
 fn check_depth(text: &str) -> Result<(), Mistake> {
     let mut depth = 0usize;
     for (place, _) in text.match_indices('<') {

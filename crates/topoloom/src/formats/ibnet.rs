@@ -1,10 +1,11 @@
 //! Subnets of InfiniBand, as `ibnetdiscover` prints them and the simulator ibsim reads them.
 //!
-//! A record a node: `Switch 36 "S-0002c90200404e50" # "leaf 1" base port 0 lid 3 lmc 0`, then a line a port that is
-//! connected, `[1] "H-0002c903000a1b2c"[1](2c903000a1b2d) # "node001 HCA-1" lid 5 4xQDR`; `Ca` (or `Hca`) begins a
+//! Each node has a record: `Switch 36 "S-0002c90200404e50" # "leaf 1" base port 0 lid 3 lmc 0`, then one line per
+//! connected port, `[1] "H-0002c903000a1b2c"[1](2c903000a1b2d) # "node001 HCA-1" lid 5 4xQDR`. `Ca` (or `Hca`) begins a
 //! channel adapter, whose lines are `[1](2c903000a1b2d) "S-0002c90200404e50"[1]`. Each connected port of an adapter is
-//! a terminal. GUIDs and port numbers are kept as the network's [`Fabric`], so that forwarding tables fit it. Nodes that
-//! are no hosts (see [`Kind`]) are left out and named; so are links at a lower rate than the others, which stay.
+//! a terminal. The network's [`Fabric`] keeps GUIDs and port numbers, so that forwarding tables fit it. The reader
+//! omits nodes that are no hosts (see [`Kind`]) and names them. It also names links at a lower rate than the others,
+//! and keeps them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
@@ -103,7 +104,7 @@ struct Record<'t> {
     line: usize,
 }
 
-/// A cable as one of its ends tells it.
+/// A cable as one of its ends lists it.
 struct Cable<'t> {
     ends: [End<'t>; 2],
     /// The rate at which it runs, where that is given.

@@ -50,7 +50,7 @@ impl fmt::Display for Rate {
 /// The names of the nodes at the ends of a cable, a switch first, and the numbers of the ports there.
 pub(super) type Ends = [(String, u16); 2];
 
-/// The rates of all cables that tell one, as their ends tell them.
+/// The rates of all cables that have one, as their ends state them.
 #[derive(Default)]
 pub(super) struct Rates {
     /// By whether a terminal is at one end, and the ends.
@@ -68,8 +68,8 @@ impl Rates {
         }
     }
 
-    /// Sentences on rates that differ: between the ends of a cable, and among the links between switches or the cables of
-    /// terminals. `end` names an end.
+    /// Sentences on rates that differ: between the ends of a cable, and among the links between switches or the cables
+    /// of terminals. `end` names an end.
     pub fn notes(&self, end: impl Fn(&(String, u16)) -> String) -> Vec<String> {
         let name = |ends: &Ends| format!("{} to {}", end(&ends[0]), end(&ends[1]));
         let torn = self.told.iter().filter(|(_, rates)| rates.iter().any(|rate| *rate != rates[0]));

@@ -1,8 +1,8 @@
 //! Files of graphs: one file per format, its reader beside its writer, and the table of them all.
 //!
-//! A reader turns bytes into a [`RawGraph`], which knows names, terminals and links as the file gives them; the raw graph is
-//! checked and becomes a [`Network`] in one place for all formats. To add a format, write a file with a [`Format`]
-//! constant and name it in [`FORMATS`].
+//! A reader turns bytes into a [`RawGraph`], which knows names, terminals and links as the file gives them; the raw
+//! graph is checked and becomes a [`Network`] in one place for all formats. To add a format, write a file with a
+//! [`Format`] constant and name it in [`FORMATS`].
 
 mod anynet;
 mod booksim;
@@ -126,7 +126,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The name of the file that stands beside one of `format`.
+    /// The name of the file that accompanies one of `format`.
     fn beside(&self, format: &Format) -> String {
         let ending = format.beside.and_then(|graph| graph.endings.first()).copied().unwrap_or("txt");
         self.beside.clone().unwrap_or_else(|| format!("network.{ending}"))

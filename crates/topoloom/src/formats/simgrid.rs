@@ -1,8 +1,8 @@
-//! SimGrid's platforms: routers, a host a terminal, links with their rates and delays both ways, and shortest paths.
+//! SimGrid's platforms: routers, one host per terminal, links with rates and delays in both directions, shortest paths.
 //!
-//! SimGrid finds shortest paths itself (`routing="Dijkstra"`). It knows one way between neighbours, so parallel links are
-//! one with their bandwidths added. Where the network does not say, a link has 100 Gb/s, and a cycle is 1 ns; a host computes
-//! 1 Gflop a second: change what your machines have.
+//! SimGrid finds shortest paths itself (`routing="Dijkstra"`). It knows one link between neighbours, so parallel links
+//! become one with the sum of their bandwidths. By default a link has 100 Gb/s, a cycle is 1 ns, and a host computes
+//! 1 Gflop/s: change these to the values of your machines.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

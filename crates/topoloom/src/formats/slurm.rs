@@ -1,8 +1,8 @@
 //! Slurm's `topology.conf` and `topology.yaml`: which nodes are near each other, as a tree.
 //!
-//! Slurm knows trees of switches alone. Each router with terminals is a leaf switch; above it stand, in a tree, the parts
-//! of the network that hang together up to each level, and in others the groups (dragonfly groups, layers); one switch is
-//! the root. Routers without terminals, and single links, have no place in it.
+//! Slurm knows trees of switches alone. Each router with terminals is a leaf switch; above it stand, in a tree, the
+//! parts of the network that hang together up to each level, and in others the groups (dragonfly groups, layers); one
+//! switch is the root. Routers without terminals, and single links, have no place in it.
 
 use std::fmt::Write;
 
@@ -30,7 +30,7 @@ pub(super) const YAML: Format = Format {
     beside: None,
 };
 
-/// Of links it tells nothing; those that a tree leaves out are named in the documentation.
+/// It holds no links; the documentation names those that a tree omits.
 const HOLDS: &[Holds] =
     &[Holds::Terminals, Holds::TerminalIds, Holds::ParallelLinks, Holds::LoneRouters, Holds::Classes];
 
@@ -144,7 +144,7 @@ fn yaml(switches: &[Switch]) -> String {
     text
 }
 
-/// What stands below a switch, as `topology.yaml` calls it.
+/// The key and the names of a switch's children in `topology.yaml`.
 fn below(switch: &Switch) -> (&'static str, String) {
     match switch.children.as_slice() {
         [] => ("nodes", hostlist(&switch.nodes)),

@@ -74,7 +74,7 @@ fn a_binary_file_is_no_list_of_links() {
     assert_eq!(mistake.to_string(), "line 2: '\\0' is no router's name; a line is like '0 1'");
 }
 
-/// What `ibnetdiscover` prints: gaps in the numbers of ports, an adapter with two ports, a cable that one end tells alone.
+/// Output of `ibnetdiscover`: gaps in port numbers, an adapter with two ports, a cable that only one end lists.
 const DISCOVERED: &str = r#"
 vendid=0x2c9
 switchguid=0x2c90200404e50(2c90200404e50)
@@ -120,7 +120,8 @@ fn a_discovered_subnet_keeps_its_guids_and_numbers_of_ports() {
     assert!(mistake("0 1\n").contains("it is not what ibnetdiscover prints"));
 }
 
-/// The subnet above at 4xEDR, with a bad cable, an aggregation node in each switch (one without a record), and a router.
+/// The subnet above at 4xEDR, with a bad cable, an aggregation node in each switch (one without a record), and a
+/// router.
 fn discovered_now() -> String {
     let text = DISCOVERED.replace("4xQDR", "4xEDR");
     let text = text.replacen("lid 4 4xEDR", "lid 4 1xSDR", 1).replacen("lid 3 4xEDR\n[2]", "lid 3 1xSDR\n[2]", 1);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::network::{LinkClass, Network, PortId, TerminalId};
 use crate::statistics::rounded;
 
-/// What stands at the far end of a cable.
+/// The equipment at the far end of a cable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// A port of another router.
@@ -160,9 +160,9 @@ pub fn cost(network: &Network, layout: &Layout, prices: &PriceList) -> Result<Co
     Bill { network, layout, prices }.total()
 }
 
-/// The list that a network is priced by unless one is asked for: of the lists of switches, cards and cables of one rate the
-/// slowest that has the rate of the network's fastest link and can build it, as an EDR switch is no price of a 400G one. The
-/// default list where links have no rates, or no such list has the switches or the cables.
+/// The list that a network is priced by unless one is asked for: of the lists of switches, cards and cables of one rate
+/// the slowest that has the rate of the network's fastest link and can build it, as an EDR switch is no price of a 400G
+/// one. The default list where links have no rates, or no such list has the switches or the cables.
 pub fn usual_prices(network: &Network, layout: &Layout) -> &'static PriceList {
     let builds = |prices: &&PriceList| cost(network, layout, prices).is_ok();
     let of_rate = network.fastest_gbps().and_then(|gbps| PriceList::from_rate(gbps).find(builds));
@@ -477,7 +477,7 @@ mod tests {
         assert_eq!(kinds, [("optical", 8)]);
     }
 
-    /// Two cabinets of two routers in a line: the kinds, watts and interfaces of a list of one's own, by hand.
+    /// Two cabinets of two routers in a line: the kinds, watts and interfaces of a custom list, computed by hand.
     #[test]
     fn every_price_counts_once() {
         let prices = PriceList::from_json(

@@ -105,7 +105,8 @@ impl Packing {
         Ok(packed)
     }
 
-    /// A sentence on cabinets that are not full, where all are meant to hold as many; `cabinets` are those of the routers.
+    /// A sentence on cabinets that are not full, where all are meant to hold as many; `cabinets` are those of the
+    /// routers.
     pub fn note(&self, network: &Network, cabinets: &[u32]) -> Option<String> {
         let routers = network.num_routers() as u32;
         let held = held(cabinets);
@@ -215,9 +216,10 @@ fn blocks(network: &Network, block: &[u32]) -> Result<Vec<u32>> {
 /// The columns of a table of cabinets, in the order of one without a header.
 const COLUMNS: [&str; 2] = ["router", "cabinet"];
 
-/// Reads a table of routers (ids, or names where the network has some) and cabinets (any names). The first line may name
-/// the columns, which may then stand in any order and among others; lines that begin with # are passed over. Cabinets are
-/// numbered in the order of their names where these are whole numbers, else in the order of their appearance.
+/// Reads a table of routers (ids, or names where the network has some) and cabinets (any names). The first line may
+/// name the columns, which may then have any order and others between them; lines that begin with # are ignored.
+/// Cabinets are numbered in the order of their names where these are whole numbers, else in the order of their
+/// appearance.
 fn of_file(network: &Network, path: &str) -> Result<Vec<u32>> {
     let text = inputs::read_text(path).map_err(|why| Error::Config(format!("cabinet: cannot read '{path}': {why}")))?;
     let found = read_table(network, path, &text)?;

@@ -69,8 +69,7 @@ impl Layout {
         Self::new(network, &Rules::family()).expect("a family fits on its own floor")
     }
 
-    /// The layout of a network where nobody asks for another: the one that its file has, else the racks that are the same
-    /// for every family.
+    /// The default layout of a network: that of its file, else the racks that are the same for every family.
     pub fn usual(network: &Network) -> Self {
         let racks =
             || Self::new(network, &Rules::default()).expect("every network fits into racks of the default rule");
@@ -87,8 +86,8 @@ impl Layout {
             return Self::with_cabinets(of, &rules, cabinets.clone()).ok();
         };
         let rules = Rules::parse(rules).ok()?;
-        // What a family packages itself has heights as well, and racks have nodes of other racks' routers, which the
-        // cabinets of routers do not tell.
+        // The cabinets of routers do not determine everything: a family's own packages have heights, and a rack may
+        // hold nodes of another rack's routers.
         let own = |laid: &Network| Self::new(laid, &rules).ok().filter(|layout| layout.cabinets == *cabinets);
         let racked = || rules.racks.is_some().then(|| own(network)).flatten();
         let known = || floor.of.as_ref().and_then(own).or_else(racked);
@@ -98,11 +97,12 @@ impl Layout {
 
     /// The layout that follows `rules`.
     ///
-    /// With `rack`, every family's routers fill the same racks, with their nodes, in the order that takes the least cable.
-    /// Otherwise, without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step apart along each
-    /// dimension, without folding (see `on_grid`). A family with cabinets (dragonfly groups, …; see
+    /// With `rack`, every family's routers fill the same racks, with their nodes, in the order that takes the least
+    /// cable. Otherwise, without `cabinet`, a family on a grid (mesh, torus, HyperX, FleX) puts its routers a step
+    /// apart along each dimension, without folding (see `on_grid`). A family with cabinets (dragonfly groups, …; see
     /// [`Structure::cabinet`]) puts these, and any other family its routers, row by row on the floor, which is as near
-    /// to a square as can be unless rows or columns are given. With `cabinet=N`, N routers by their ids share a cabinet.
+    /// to a square as can be unless rows or columns are given. With `cabinet=N`, N routers by their ids share a
+    /// cabinet.
     ///
     /// # Errors
     /// [`Error::Config`](crate::error::Error::Config) if the floor is too small, or has rows and columns where the
@@ -152,7 +152,8 @@ impl Layout {
         Ok(layout.placed(network))
     }
 
-    /// Routers in racks, in the order that is asked for, or that of all with the least cable; the first one among equals.
+    /// Routers in racks, in the order that is asked for, or that of all with the least cable; the first one among
+    /// equals.
     fn in_racks(network: &Network, rules: &Rules, racking: &Racking) -> Result<Self> {
         let mut best: Option<(f64, Self)> = None;
         for &order in Order::ALL.iter().filter(|order| racking.order.is_none_or(|only| only == **order)) {
@@ -227,9 +228,9 @@ impl Layout {
         found
     }
 
-    /// Routers a step apart along each dimension. One dimension is stacked, a metre a step; of the others the first and
-    /// the second span the floor, and further ones repeat what there is, along the row and across the rows by turns.
-    /// The routers of a node are in one place.
+    /// Routers one step apart along each dimension. One dimension is stacked, with steps of one metre. The first and
+    /// the second of the others span the floor; each further one repeats that floor, along the row and across the rows
+    /// by turns. The routers of a node share one position.
     fn on_grid(network: &Network, grid: &Grid, rules: &Rules) -> Result<Self> {
         let (structure, routers) = (network.any_structure(), network.num_routers());
         let by_coordinates =
@@ -351,8 +352,8 @@ impl Layout {
             .collect()
     }
 
-    /// The length of the cable of a terminal, in metres; `None` if these cables are left out. To another cabinet it is as
-    /// long as any other cable.
+    /// The length of the cable of a terminal, in metres; `None` if these cables are left out. To another cabinet it is
+    /// as long as any other cable.
     pub fn terminal_cable_m(&self, network: &Network, terminal: TerminalId) -> Option<f64> {
         let length = self.rules.terminal_m?;
         let [at, home] = [self.cabinet(network.router_of(terminal)), self.terminal_cabinet(network, terminal)];
@@ -451,8 +452,8 @@ fn units(network: &Network, cabinets: &[u32], rules: &Rules) -> Result<Vec<u32>>
     Ok(stacked(network, cabinets, rules))
 }
 
-/// Rows and columns for `count` cabinets: by default as many columns as the root of their number, or, of racks, even rows on a floor that is
-/// as wide as it is deep, nearly.
+/// Rows and columns for `count` cabinets: by default as many columns as the root of their number, or, of racks, even
+/// rows on a floor that is as wide as it is deep, nearly.
 fn floor(count: u32, rules: &Rules) -> Result<[u32; 2]> {
     let count = count.max(1);
     let root = f64::from(count).sqrt().ceil() as u32;

@@ -1,8 +1,8 @@
 //! The quadratic assignment problem: which cabinet stands where, so that cables are as short as can be.
 //!
 //! Simulated annealing over exchanges of two places, each judged by its difference alone, several times from random
-//! beginnings, then descent until no exchange helps (Connolly, An improved annealing scheme for the QAP, EJOR 1990, whose
-//! sequence of pairs is kept; cooling is geometric).
+//! beginnings, then descent until no exchange helps (Connolly, An improved annealing scheme for the QAP, EJOR 1990,
+//! whose sequence of pairs is kept; cooling is geometric).
 
 use rayon::prelude::*;
 
@@ -44,7 +44,7 @@ impl Qap {
         self.distances[a as usize * self.flows.len() + b as usize]
     }
 
-    /// The sum over pairs of facilities of flow times distance, if facility i stands at `places[i]`.
+    /// The sum over pairs of facilities of flow times distance, if facility i is at `places[i]`.
     pub fn cost(&self, places: &[u32]) -> f64 {
         let of = |(a, flows): (usize, &Vec<(u32, f64)>)| -> f64 {
             flows.iter().map(|&(b, flow)| flow * self.distance(places[a], places[b as usize])).sum()
@@ -200,8 +200,8 @@ mod tests {
         assert_eq!(qap.cost(&qap.anneal(1)), 49.0);
     }
 
-    /// Nugent, Vollmann and Ruml's instance of twelve on a floor of 3 x 4, nug12 of QAPLIB. Its optimum, 578, counts each
-    /// pair twice.
+    /// Nugent, Vollmann and Ruml's instance of twelve on a floor of 3 x 4, nug12 of QAPLIB. Its optimum, 578, counts
+    /// each pair twice.
     #[test]
     fn nug12_reaches_its_optimum() {
         const FLOWS: [[u8; 12]; 12] = [

@@ -1,4 +1,5 @@
-//! Racks that are filled by one rule, whatever the family: a router shares one with its nodes, as many as units and kW allow.
+//! Racks that are filled by one rule, whatever the family: a router shares one with its nodes, as many as units and kW
+//! allow.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -174,7 +175,7 @@ impl Racking {
     }
 }
 
-/// What stands in a rack, or is to.
+/// The equipment of a rack, placed or still to be placed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Load {
     routers: u32,
@@ -287,8 +288,8 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// Puts a router with its nodes into the last rack, or into another one. Nodes for which no rack has room beside their
-    /// router run over into the next one.
+    /// Puts a router with its nodes into the last rack, or into another one. Nodes for which no rack has room beside
+    /// their router run over into the next one.
     fn put(&mut self, router: RouterId) {
         let whole = Load::of(self.network, router);
         let least = if self.has_room(whole) { whole } else { Load { routers: 1, nodes: 0 } };

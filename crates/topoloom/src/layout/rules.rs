@@ -232,8 +232,8 @@ impl Rules {
         }
     }
 
-    /// Reads `name`, `name:key=value,key=value`, or `key=value,key=value`, which begins with the family's own packaging;
-    /// nothing is `rack`.
+    /// Reads `name`, `name:key=value,key=value`, or `key=value,key=value`, which begins with the family's own
+    /// packaging; nothing is `rack`.
     ///
     /// # Errors
     /// [`Error::Config`] for a name or key that is unknown, a key that is repeated or goes with another layout, and for a
@@ -268,7 +268,7 @@ impl Rules {
         }
     }
 
-    /// What the layout assumes, in a sentence that can stand beside its numbers.
+    /// The assumptions of the layout, in a sentence to print beside its numbers.
     pub fn assumptions(&self) -> String {
         let aisles = match self.aisles_m {
             [even, odd] if even == odd => format!("{even} m"),
@@ -368,7 +368,7 @@ pub const ENTRY: Entry = Entry {
     wrong: Error::Config,
 };
 
-/// Reads the keys of a layout, without the name that may stand before them.
+/// Reads the keys of a layout, without the optional name before them.
 pub fn read(keys: &str) -> Result<Arguments<'_>> {
     Arguments::read(ENTRY, ENTRY.name, keys)
 }

@@ -1,8 +1,7 @@
 //! Path diversity: how many shortest paths join two routers.
 //!
-//! Paths are counted by links: two over different ones of parallel links are two. Counts are exact; where one passes
-//! what 128 bits hold, as on a mesh of a hundred routers a side, that is said and the numbers that it touches are left
-//! out.
+//! Paths are counted by links: two that use different parallel links are two. Counts are exact. One that exceeds 128
+//! bits, as on a mesh with sides of a hundred routers, is reported, and the numbers that depend on it are omitted.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -70,7 +69,7 @@ impl Count {
     }
 }
 
-/// Counts the shortest paths between all routers; `None` if that would take more than some seconds and nobody `insists`.
+/// Counts the shortest paths between all routers; `None` if that would take more than some seconds, unless `insists`.
 pub fn path_diversity(network: &Network, insists: bool) -> Option<PathDiversity> {
     let routers = network.up_routers().count();
     let groups: Option<Vec<u32>> = network.routers().map(|router| network.any_structure().group_of(router)).collect();

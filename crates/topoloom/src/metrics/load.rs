@@ -1,9 +1,10 @@
 //! The expected load of every channel, and the saturation load that follows from it.
 //!
-//! If every terminal that sends offers one flit a cycle (load 1; where links have rates: the rate of its own link), how many flits would each channel have to carry, on average
-//! over all that the routing and the pattern leave to chance? A channel carries one at most: at 1 / the largest load the
-//! network saturates, however good its routers are. For routings that do not look at congestion the expectation is
-//! exact. For the others there is a bound that holds for any routing: packets cannot take less than the shortest path.
+//! If every terminal that sends offers one flit per cycle (load 1; where links have rates: the rate of its own link),
+//! how many flits would each channel carry per cycle? This is the mean over the random choices of routing and pattern.
+//! A channel carries at most one, so the network saturates at 1 / the largest load, however good its routers are. For
+//! routings that ignore congestion the expectation is exact. For the others there is a bound that holds for any
+//! routing: no path is shorter than the shortest.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,8 +21,8 @@ use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch;
 
-/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in parts of
-/// each link's rate at load 1. The names are the keys of the JSON.
+/// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in
+/// parts of each link's rate at load 1. The names are the keys of the JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChannelLoad {
     /// The largest load of a channel between routers; 0 if there is none.
@@ -241,8 +242,8 @@ fn starts(routing: &AnyRouting, demands: &Demands) -> (ByBits, ByBits) {
 
 /// The loads towards the intermediate routers, and the demands from these to the destinations.
 ///
-/// All packets that head for one intermediate router walk at once, whatever their destinations. Some meet their
-/// destination on the way and leave there: how many follows from walks from each source by itself.
+/// All packets to one intermediate router walk at once, whatever their destinations. Some reach their destination
+/// before it and leave the network there; separate walks from each source count these.
 fn first_phase(
     network: &Network,
     routing: &AnyRouting,
@@ -296,8 +297,8 @@ fn first_phase(
     Ok((loads, second))
 }
 
-/// Works on all routers in chunks, in parallel. Returns the sum of the loads (by port) of the chunks, and the results in
-/// the order of the routers. Chunks and order of summation do not depend on the number of threads.
+/// Works on all routers in chunks, in parallel. Returns the sum of the loads (by port) of the chunks, and the results
+/// in the order of the routers. Chunks and order of summation do not depend on the number of threads.
 fn in_chunks<T: Send>(
     network: &Network,
     work: impl Fn(&[RouterId], &mut [f64]) -> Result<Vec<T>> + Sync,

@@ -1,4 +1,4 @@
-//! What can be said of a network without simulating it.
+//! Metrics of a network that need no simulation.
 
 pub mod diversity;
 mod facts;

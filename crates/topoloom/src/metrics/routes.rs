@@ -26,10 +26,10 @@ pub struct RouteLengths {
 
 /// The lengths of the paths of `routing` between all terminals: of one path per pair, as the flow engine draws it.
 ///
-/// Where a routing can tell lengths without walking, symmetries of the network are made use of.
+/// Where a routing knows lengths without walking, the function uses symmetries of the network.
 ///
 /// # Errors
-/// [`Error::TooLarge`] if it would take too long; [`Error::Routing`] if a way never ends.
+/// [`Error::TooLarge`] if it would take too long; [`Error::Routing`] if a path never ends.
 pub fn route_lengths(network: &Network, routing: &AnyRouting, seed: u64) -> Result<RouteLengths> {
     let terminals: Vec<(TerminalId, RouterId)> = (0..network.num_terminals() as u32)
         .map(|terminal| (TerminalId(terminal), network.router_of(TerminalId(terminal))))

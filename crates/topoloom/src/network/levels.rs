@@ -14,9 +14,9 @@ pub struct Level {
 /// Of a router that is in no part of a level.
 pub const NO_PART: u32 = u32::MAX;
 
-/// The levels of a network from the lowest up, the whole network aside: hosts, where there are any; what hangs on one switch, or
-/// on switches that share hosts; in a tree the parts that hang together up to each level but the last, of which the largest are
-/// pods; else the groups that routers come in.
+/// The levels of a network from the lowest up, without the whole network. The first are hosts, if any; then the
+/// terminals of one switch, or of switches that share hosts. In a tree, the connected parts up to each level but the
+/// last follow, of which the largest are pods; in other networks, the groups of routers.
 pub fn levels(network: &Network) -> Vec<Level> {
     let fabric = Fabric::of(network);
     let named = |name: &str, part_of: Vec<u32>| Level { name: name.to_owned(), part_of };

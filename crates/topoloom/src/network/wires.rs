@@ -1,4 +1,4 @@
-//! What links carry, how long they take and how long they are, where a network says so by itself.
+//! The rates, delays and lengths of links, where a network states its own.
 
 use std::collections::HashMap;
 

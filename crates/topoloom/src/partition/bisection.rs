@@ -1,9 +1,9 @@
 //! The bisection: the fewest links between two halves of a network that have equally many terminals.
 //!
 //! A partition says for each router 0 or 1. It is balanced if the terminals of its sides differ by those of one router
-//! at most; routers without terminals may be on either side. Partitioners such as METIS balance only nearly and minimise
-//! only roughly: [`best`] takes what they find, balances it exactly and improves it by the passes of Fiduccia and
-//! Mattheyses (DAC 1982). What it finds is an upper bound, and exact where it meets the spectral lower bound.
+//! at most; routers without terminals may be on either side. Partitioners such as METIS balance only nearly and
+//! minimise only roughly: [`best`] takes what they find, balances it exactly and improves it by the passes of Fiduccia
+//! and Mattheyses (DAC 1982). What it finds is an upper bound, and exact where it meets the spectral lower bound.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -41,8 +41,8 @@ pub struct Bisection {
     pub bisection_is: BisectionIs,
     /// A number of links that every balanced partition cuts, where one is known.
     pub bisection_bound: Option<u64>,
-    /// What the links between two halves carry in one direction, at least, in Gb/s: those of the partition whose links carry
-    /// least; null where links have no rates.
+    /// What the links between two halves carry in one direction, at least, in Gb/s: those of the partition whose links
+    /// carry least; null where links have no rates.
     pub bisection_gbps: Option<f64>,
     /// Cut links over all links between routers.
     pub bisection_ratio: Option<f64>,
@@ -62,8 +62,8 @@ pub fn refine(network: &Network, partition: &mut [u8]) -> Cut {
     Refiner::new(&Graph::new(network), &terminals_by_router(network), partition).run(&stage)
 }
 
-/// The best bisection that can be had from `partitions` and from a few of the crate's own: along the Fiedler vector, the
-/// coordinates and the router ids.
+/// The best bisection that can be had from `partitions` and from a few of the crate's own: along the Fiedler vector,
+/// the coordinates and the router ids.
 ///
 /// # Panics
 /// If a partition has not one entry for each router.
@@ -107,8 +107,8 @@ struct RateUnits {
 }
 
 impl RateUnits {
-    /// The largest unit that divides all rates to a kilobit a second, unless that makes too many units: then rates are
-    /// rounded up to a part of the fastest. `None` where links have no rates.
+    /// The largest unit that divides all rates, to one kilobit per second. If that makes too many units, rates are
+    /// rounded up to a fraction of the fastest. `None` where links have no rates.
     fn of(network: &Network) -> Option<Self> {
         /// Units of the fastest link, at most: the refinement keeps a list for each gain.
         const MOST: u64 = 4096;
@@ -254,7 +254,7 @@ impl<'a> Refiner<'a> {
         self.difference.abs() <= self.allowed
     }
 
-    /// Passes with ever more freedom on the way, from the least again after each success.
+    /// Passes with more and more freedom; each success restarts with the least.
     fn run(mut self, stage: &Stage) -> Cut {
         /// The difference that a pass may go through, in units of the allowed one.
         const FREEDOM: [i64; 4] = [2, 6, 16, 64];
@@ -266,8 +266,8 @@ impl<'a> Refiner<'a> {
         Cut { links: self.cut as u64, exact_balance: self.balanced() }
     }
 
-    /// Moves each router once, the most profitable first, and keeps the best balanced state on the way. True if that is
-    /// better than the state before.
+    /// Moves each router once, the most profitable first, and keeps the best balanced state of the pass. True if that
+    /// is better than the state before.
     fn pass(&mut self, freedom: i64) -> bool {
         /// Moves without a success after which a pass of a large network gives up; a quarter of it in small ones.
         const PATIENCE: usize = 50_000;
@@ -287,7 +287,7 @@ impl<'a> Refiner<'a> {
                 break;
             }
         }
-        // The gains are kept right on the way back, too; no bucket is in use any more.
+        // Undoing the moves keeps the gains correct as well; the buckets are no longer used.
         self.buckets.clear();
         for &router in moves[best_length..].iter().rev() {
             self.change_side(router);

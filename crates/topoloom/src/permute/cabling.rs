@@ -6,7 +6,7 @@ use crate::distances;
 use crate::error::{Error, Result};
 use crate::provenance::DistanceSummary;
 
-/// One end of a cable before it has a port of this module: a vertex, and any number by which its plugs are told apart.
+/// One end of a cable before it has a port of this module: a vertex, and any number that distinguishes its plugs.
 pub type End = (u32, u32);
 
 /// No plug, and no vertex.
@@ -249,8 +249,8 @@ impl Ways {
         Self { met: vec![0; vertices], searches: 0, frontiers: Default::default(), next: Vec::new() }
     }
 
-    /// True if cables lead from `a` to `b`. After an exchange that took the cable between them away, in a network that
-    /// was connected, this tells whether it still is: their cables' new far ends are attached to them.
+    /// True if cables lead from `a` to `b`. After an exchange that removed the cable between them from a connected
+    /// network, true means that it is still connected: their cables' new far ends are attached to them.
     pub fn joins(&mut self, cabling: &Cabling, a: u32, b: u32) -> bool {
         if self.searches >= u32::MAX / 2 - 1 {
             self.met.fill(0);

@@ -43,7 +43,7 @@ struct Columns {
     header: Vec<String>,
     /// Switch, port and cabinet of either end.
     ends: [[usize; 3]; 2],
-    /// All columns that tell something of either end, such as `unit_a` and `unit_b`.
+    /// All pairs of columns that describe the two ends, such as `unit_a` and `unit_b`.
     pairs: Vec<[usize; 2]>,
     terminal: Option<usize>,
     label: Option<usize>,
@@ -135,8 +135,8 @@ impl List {
         self.columns.label.map(|column| self.rows[self.cables[cable as usize]].field(column))
     }
 
-    /// The list of `cabling`, the same cables plugged in elsewhere, with all rows and columns of this one. What columns in
-    /// pairs tell of the ends is what they tell of the plugs that these are in; labels follow if they are made of it.
+    /// The list of `cabling`, the same cables with other plugs, with all rows and columns of this one. Paired columns
+    /// describe the plug that an end is now in; labels made from them change as well.
     pub fn write(&self, cabling: &Cabling) -> String {
         let width = self.columns.header.len();
         let fields = |row: &Row| (0..width).map(|column| row.field(column).to_owned()).collect();
@@ -157,7 +157,7 @@ impl List {
 }
 
 impl Columns {
-    /// Where the columns stand below a header.
+    /// The positions of the columns under a header.
     ///
     /// # Errors
     /// The column that is missing or is there twice, in a sentence.

@@ -1,7 +1,9 @@
-//! The expected load of the busiest channel of a cabling under minimal routing: what a search measures at each exchange.
+//! The expected load of the busiest channel of a cabling under minimal routing: what a search measures at each
+//! exchange.
 //!
 //! The same expectation as that of `min` in [`crate::metrics::load`], which follows any routing, but on a cabling and
-//! without building a network: each vertex splits what it sends on evenly over the plugs that lead nearer to the target.
+//! without building a network: each vertex splits what it sends on evenly over the plugs that lead nearer to the
+//! target.
 
 use std::collections::BTreeMap;
 
@@ -100,8 +102,8 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// That of a cabling of which each vertex has so many terminals. A terminal's own link carries one flit a cycle, so
-    /// that lesser loads gain nothing.
+    /// That of a cabling whose vertices have these numbers of terminals. A terminal's own link carries one flit per
+    /// cycle, so that lower loads gain nothing.
     pub fn of(cabling: &Cabling, terminals: Vec<u32>) -> Self {
         let demands = Demands::Uniform(terminals);
         let most = busiest(cabling, &demands).max(1.0) * (1.0 + 1e-9);

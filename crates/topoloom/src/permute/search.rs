@@ -1,17 +1,17 @@
 //! Exchanges that are chosen: simulated annealing of the average distance.
 //!
-//! A search exchanges ends of cables as the random methods do, but keeps what shortens ways, and now and then what does
-//! not. What an exchange changes is known without measuring all distances again: distances from some routers, the
-//! *sources*, are kept, and at each exchange only what loses its shortest way is measured anew, and what finds a shorter
-//! one. In networks of up to 4096 vertices all are sources; of larger ones they are drawn anew in each round. Several searches run at
-//! a time, each with a stream of its own; after each round all continue from the best of them.
+//! A search exchanges ends of cables as the random methods do. It keeps exchanges that shorten paths, and now and then
+//! others. It does not measure all distances again: it stores the distances from some routers, the *sources*. An
+//! exchange updates only the vertices that lose their shortest path or gain a shorter one. In networks of up to 4096
+//! vertices all are sources; in larger ones each round draws new ones. Several searches run at a time, each with a
+//! random stream of its own; after each round all continue from the best of them.
 //!
-//! Where shifts of its grid map the base onto itself and cabinets onto others, the search begins with exchanges that are
-//! made in all cabinets alike: one cabinet then tells the distances of all, and an exchange is worth hundreds. Round by
-//! round fewer shifts have to be kept.
+//! Where shifts of its grid map the base onto itself and cabinets onto others, the search begins with exchanges that
+//! are made in all cabinets alike: the distances of one cabinet are then those of all, and one exchange does the work
+//! of hundreds. Each round preserves fewer shifts.
 //!
-//! A search that keeps [`Bandwidth`] measures the busiest channel at each exchange that it would keep, and all the rest of
-//! bandwidth at the end of each round, which it throws away if that has become less.
+//! A search that keeps [`Bandwidth`] measures the busiest channel at each exchange that it would keep, and all the rest
+//! of bandwidth at the end of each round, which it throws away if that has become less.
 
 use rayon::prelude::*;
 
@@ -38,7 +38,7 @@ const OFTENER: u64 = 4;
 /// What is found in more places than this by exchanges everywhere, single ones make hardly better.
 const MANY_ALIKE: u64 = 16;
 
-/// Sources at most. With few of them a search finds what helps these, and nobody else.
+/// Largest number of sources. With few of them a search shortens only their own paths.
 const SOURCES: usize = 4096;
 
 /// No way leads there.

@@ -225,7 +225,7 @@ impl CablingPattern {
         this
     }
 
-    /// Does exchanges in all of a cabling that so far has had those alone that stand before them.
+    /// Applies these exchanges to a cabling that has had exactly the earlier ones, by all shifts.
     pub fn exchange(&self, cabling: &mut Cabling, exchanges: &[Everywhere]) {
         let plug = |plug: u32, shift: u32| self.plugs[(plug * self.shifts + shift) as usize];
         for &what in exchanges {

@@ -1,10 +1,10 @@
 //! `amin`: minimal adaptive routing on any network. At each router a packet takes, of the outputs on minimal paths, the
 //! one with the shortest queue, and weighs again while it is denied a VC.
 //!
-//! VC classes grow along every path, so that no circle of channels waits for itself: the class of a hop is its number on
-//! the path, as `min` has it (Günther, IEEE Transactions on Communications, 1981). Where all links join routers of two
-//! colours, as on a mesh or a torus of even sides, half of the classes are enough: only hops from the second colour to the
-//! first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985).
+//! VC classes grow along every path, so that no circle of channels waits for itself: the class of a hop is its number
+//! on the path, as `min` has it (Günther, IEEE Transactions on Communications, 1981). Where all links join routers of
+//! two colours, as on a mesh or a torus of even sides, half of the classes are enough: only hops from the second colour
+//! to the first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985).
 
 use super::dor::DimensionOrder;
 use super::minimal::{self, AnyMinimal};
@@ -21,7 +21,7 @@ pub(super) const AMIN: RoutingInfo = RoutingInfo {
     adapts: Some(true),
     keys: &[],
     build: |network, _| {
-        // Coordinates tell the minimal paths of meshes and tori, however large; tables tell all others.
+        // Coordinates give the minimal paths of meshes and tori, however large; tables give all others.
         let grid = matches!(network.any_structure().lattice(), Some(Lattice::Mesh | Lattice::Torus));
         let paths = if grid { minimal::phase(network)? } else { AnyMinimal::Table(TableMinimal::new(network)?) };
         Ok(Some(match paths {
@@ -100,7 +100,8 @@ impl<P: MinimalPaths> AdaptiveMinimal<P> {
         Self { paths, second: two_colours(network) }
     }
 
-    /// The bits of a packet at its source: on the way they count hops, from 1 on if the source has the second colour.
+    /// The bits of a packet at its source: along the path they count hops, from 1 on if the source has the second
+    /// colour.
     #[inline(always)]
     fn begin(&self, src: RouterId) -> PacketState {
         PacketState::direct(self.second.as_ref().is_some_and(|second| second[src.index()]).into())

@@ -2,9 +2,9 @@
 //! and a VC, as EXTOLL's cards load them.
 //!
 //! A card looks up a destination by the input that a packet came in by and by its traffic class; it does not know where
-//! the packet comes from, nor its VC. A routing fits whose hop is told by these: `ts-dor`, where the group tells the
-//! order of dimensions; dimension order with the rule upper-lower, but not with a dateline, whose VC tells what a packet
-//! has behind it. An adaptive routing fits if its escape is one hop. `cardfile.rs` writes and reads them.
+//! the packet comes from, nor its VC. A routing fits if these determine its hop: `ts-dor`, where the group gives the
+//! order of dimensions; dimension order with the rule upper-lower, but not with a dateline, whose VC depends on the
+//! packet's history. An adaptive routing fits if its escape is one hop. `cardfile.rs` writes and reads them.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;

@@ -1,12 +1,14 @@
-//! `dal`: dimensionally adaptive, load-balanced routing on a HyperX (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009).
+//! `dal`: dimensionally adaptive, load-balanced routing on a HyperX (Ahn, Binkert, Davis, McLaren and Schreiber, SC
+//! 2009).
 //!
-//! A packet corrects its dimensions in any order, and makes one detour at most in each, to any other router of the line. It
-//! carries the dimensions in which it has made one. Adaptive channels may wait for each other in circles; escape channels
-//! in dimension order stand behind them (Duato, 1993), from which a packet may return at the next router. The paper leaves
-//! the threshold for a detour open: here a detour is taken if queue times hops left is less, as in `dimwar` and `omniwar`.
+//! A packet corrects its dimensions in any order, and makes one detour at most in each, to any other router of the
+//! line. It carries the dimensions in which it has made one. Adaptive channels may wait for each other in cycles;
+//! escape channels in dimension order resolve these (Duato, 1993), and a packet may leave them at the next router. The
+//! paper leaves the threshold for a detour open: here a packet takes a detour if queue times hops left is less, as in
+//! `dimwar` and `omniwar`.
 //!
-//! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those of
-//! higher ones, however many adaptive hops lie between: no circle.
+//! A dimension that a packet has corrected stays so, so an escape channel of a dimension is only ever followed by those
+//! of higher ones, however many adaptive hops lie between: no cycle.
 
 use super::hyperx::{HyperXMinimal, detour_limit, each, shortest, weighing};
 use super::twophase::BIAS;

@@ -1,10 +1,10 @@
 //! Dimension-order routing on meshes and tori: dimensions in order, the shorter path round, ties by coin.
 //!
-//! On a torus a packet takes direction and VC class when it enters a dimension and keeps both: class 1 if it will
+//! On a torus each packet chooses direction and VC class when it enters a dimension and keeps both: class 1 if it will
 //! cross the wrap-around link, else 0. Dally and Seitz's dateline with the crossing known in advance.
 //!
-//! With bubbles (Carrión, Beivide, Gregorio and Vallejo, 1997; Puente et al., 2001) one class is enough: a packet enters
-//! a ring only if it leaves room for another behind it, so that something in the ring can always move.
+//! With bubbles (Carrión, Beivide, Gregorio and Vallejo, 1997; Puente et al., 2001) one class is enough: a packet
+//! enters a ring only if it leaves room for another behind it, so that something in the ring can always move.
 
 use super::coordinates::Coordinates;
 use super::min::{self, Min};

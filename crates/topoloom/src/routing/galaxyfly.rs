@@ -1,13 +1,14 @@
-//! The routings of Galaxyfly (Lei, Dong and Liao, IEEE TPDS 2022, section 4): `min` from supernode to supernode, and its
-//! adaptive companions `nar`, `nal` and `nag`.
+//! The routings of Galaxyfly (Lei, Dong and Liao, IEEE TPDS 2022, section 4): `min` from supernode to supernode, and
+//! its adaptive companions `nar`, `nal` and `nag`.
 //!
 //! `min`: within a supernode one local hop; to a neighbouring one [local] global [local]; to any other over a common
-//! neighbour, [local] global [local] global [local]. Of several common neighbours one of those that need the fewest hops
-//! between routers, or with `common=random` any. That is not always a shortest path: two global links in a row, over
-//! another supernode, can be shorter than local, global, local.
+//! neighbour, [local] global [local] global [local]. Of several common neighbours one of those that need the fewest
+//! hops between routers, or with `common=random` any. That is not always a shortest path: two global links in a row,
+//! over another supernode, can be shorter than local, global, local.
 //!
 //! The others decide once, at the source router, between that path and one other that is drawn: with Q the flits in the
-//! buffer behind an output and on the way there, the other is taken if Q' < th-nonmin Q and Q > th-min times that buffer.
+//! buffer behind an output and in flight to it, the other is taken if Q' < th-nonmin Q and Q > th-min times that
+//! buffer.
 //!
 //! - `nar`: between neighbours of one cluster, over a common neighbour in it;
 //! - `nal`: first one local hop, to any other router of the source's supernode, then minimally from there;

@@ -1,17 +1,19 @@
-//! Clusters: out of a host by one of its interfaces, over the fabric by any routing that it offers, and into the other host.
+//! Clusters: out of a host by one of its interfaces, over the fabric by any routing that it offers, and into the other
+//! host.
 //!
-//! Within a host packets take shortest paths, and of these the widest. Which interface a packet leaves by is drawn at its start; by which it gets into
-//! the other host, when it leaves its own: the nearest to its destination among those that the fabric joins with it. The
-//! fabric's routing begins at the first router of the fabric, and knows nothing of hosts.
+//! Within a host packets take shortest paths, and of these the widest. Which interface a packet leaves by is drawn at
+//! its start; by which it gets into the other host, when it leaves its own: the nearest to its destination among those
+//! that the fabric joins with it. The fabric's routing begins at the first router of the fabric, and knows nothing of
+//! hosts.
 //!
-//! VC classes: the fabric's escape classes, if it has any, then those of hosts, then the fabric's others. Links within hosts
-//! have classes of their own on the way out and on the way in: one each where the links of a host make a tree, else as many as
-//! its longest way has links, by the links that are left. A link between interface and router is used in one direction by what
-//! leaves hosts alone, and in the other by what gets in. So the order host, interface, fabric, interface, host
-//! has no cycle but what the fabric's routing has.
+//! VC classes: the fabric's escape classes, if it has any, then those of hosts, then the fabric's others. Links within
+//! hosts have separate classes for packets that leave and that enter: one each where the links of a host make a tree,
+//! else as many as its longest path has links, by the links that are left. On a link between interface and router, only
+//! packets that leave hosts use one direction, and only packets that enter them the other. So the order host,
+//! interface, fabric, interface, host adds no cycle to those of the fabric's routing.
 //!
-//! What a packet carries: in 8 bits the port of its host that it leaves by, or that it gets in by; in 14 bits the fabric's
-//! intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
+//! What a packet carries: in 8 bits the port of its host that it leaves by, or that it gets in by; in 14 bits the
+//! fabric's intermediate router, or that it has yet to begin there; in 10 bits what the fabric's routing keeps.
 
 use std::sync::Arc;
 
@@ -107,7 +109,8 @@ struct HostRouting {
     distances: Vec<Vec<u32>>,
     /// The local ports of a part that lead nearer to another part, by both.
     nearer: Vec<Vec<Vec<u16>>>,
-    /// The ports of a host that a packet leaves by, by the slots of its source and of its destination (`own`, `spread`: any).
+    /// The ports of a host that a packet leaves by, by the slots of its source and of its destination (`own`, `spread`:
+    /// any).
     leaves: Vec<Vec<Vec<u32>>>,
     /// The ports of a host that a packet gets in by, by the port that it left by and the slot of its destination.
     enters: Vec<Vec<Vec<u32>>>,
@@ -130,7 +133,7 @@ struct FabricView<'a, V> {
 struct FabricClasses {
     /// The first of them, which are escape classes, keep their numbers.
     escape: u32,
-    /// Classes of hosts, which stand behind these.
+    /// Classes of hosts, numbered after these.
     of_hosts: u32,
 }
 
@@ -327,7 +330,7 @@ impl HostRouting {
         FabricClasses { escape: self.escape, of_hosts: 2 * self.of_hosts }
     }
 
-    /// The class of a link within a host, on the way out or in, with so many links left.
+    /// The class of a link within a host for packets that leave or enter, by the number of links left.
     fn within(&self, left: u32, inwards: bool) -> u8 {
         let class = if self.of_hosts == 1 { 0 } else { self.of_hosts - left.min(self.of_hosts) };
         (self.escape + class + if inwards { self.of_hosts } else { 0 }) as u8
@@ -339,7 +342,8 @@ impl HostRouting {
         self.nearer[from as usize][to as usize].iter().map(move |&port| Move { port, class, next })
     }
 
-    /// The fabric's router that a packet to `dst` leaves the fabric at, and the local port there, by port `port` of its host.
+    /// The fabric's router that a packet to `dst` leaves the fabric at, and the local port there, by port `port` of its
+    /// host.
     fn exit(&self, dst: RouterId, port: u32) -> (RouterId, u32) {
         let (home, _) = self.cluster.part(dst).expect("destinations are accelerators");
         let terminal = self.cluster.terminal(home, port as usize);
@@ -359,8 +363,8 @@ impl HostRouting {
         Move { port: own, class: self.of_fabric(hop.class), next }
     }
 
-    /// The fabric's states that a packet begins with at `at`, each with its probability; over every intermediate router by
-    /// itself.
+    /// The fabric's states that a packet begins with at `at`, each with its probability; over every intermediate router
+    /// by itself.
     fn begins(&self, at: RouterId, exit: RouterId, likely: bool, out: &mut Vec<(f64, PacketState)>) {
         let mut starts = Vec::new();
         if likely {
@@ -597,8 +601,8 @@ impl Routing for HostRouting {
         self.routing.snapshot_period()
     }
 
-    /// Heads decide when they arrive at a router of the fabric; only routings that decide again everywhere do so here, since
-    /// the first routers of a path are those of hosts.
+    /// Heads decide when they arrive at a router of the fabric; only routings that decide again everywhere do so here,
+    /// since the first routers of a path are those of hosts.
     fn decides_again(&self) -> Again {
         if self.routing.decides_again() == Again::Blocked { Again::Blocked } else { Again::Never }
     }
@@ -688,7 +692,7 @@ mod tests {
         use LinkClass::{Internal as I, Nic as N, Up as U};
         let rails = network(&format!("hosts=4,host=hgx-h100,fabric={CLOS}"));
         let named = |name: &str| build(&rails, name).expect(name);
-        // Host 0 and host 2 stand below different leaves of each rail; hosts 0 and 1 below one.
+        // Host 0 and host 2 are at different leaves of each rail; hosts 0 and 1 at one.
         let (own, rail) = (named("hosts"), named("hosts:nic=rail"));
         assert_eq!(path(&rails, &own, [0, 3], 1), [I, I], "within a host");
         assert_eq!(path(&rails, &own, [0, 16], 1), [N, U, U, N], "along a rail");
@@ -792,7 +796,7 @@ mod tests {
         }
     }
 
-    /// A view that tells which port and class it is asked for.
+    /// A view that reports the port and class of each request.
     struct Asked;
 
     impl View for Asked {

@@ -107,8 +107,8 @@ enum Rule {
 }
 
 impl Rule {
-    /// The length from which on another queue gets nothing of `packets` packets if there is one of `queue` flits: filled
-    /// alone, this one stays below it.
+    /// The length from which on another queue gets nothing of `packets` packets if there is one of `queue` flits:
+    /// filled alone, this one stays below it.
     #[inline(always)]
     fn limit(self, queue: u32, packets: u32) -> u32 {
         if self == Rule::Printed { u32::MAX } else { queue + packets.max(1) }
@@ -121,7 +121,7 @@ struct Candidate {
     /// Flits in its queues.
     queue: u32,
     hops: u32,
-    /// What tells its links from those of other paths.
+    /// The mark that distinguishes its links from those of other paths.
     mark: u64,
     via: u32,
     bits: u32,
@@ -170,7 +170,7 @@ impl<M: Minimal> LoadBalancing<M> {
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, path: u32) -> Step {
         let minimal = self.two.minimal();
-        // Only the first hop tells minimal paths of one pair apart: bits count hops in the tables.
+        // Only the first hop distinguishes minimal paths of one pair: bits count hops in the tables.
         let numbered =
             if self.given.minimal.is_none() && bits == 0 { minimal.nth_step(at, bits, target, path) } else { None };
         numbered.unwrap_or_else(|| minimal.step(at, bits, target, &mut stream(path, at, target)))
@@ -205,8 +205,8 @@ impl<M: Minimal> LoadBalancing<M> {
         true
     }
 
-    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or as
-    /// soon as its queues are as long as `limit`.
+    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or
+    /// as soon as its queues are as long as `limit`.
     #[inline(always)]
     fn follow<V: View>(
         &self,
@@ -296,8 +296,8 @@ fn draw(paths: &mut Vec<Candidate>, packets: u32, rule: Rule, rng: &mut Rng) -> 
     paths[0]
 }
 
-/// Draws a path by equations (9) and (10), with the packets of an interval as q_s T. Where (9) removes all paths, none is
-/// removed.
+/// Draws a path by equations (9) and (10), with the packets of an interval as q_s T. Where (9) removes all paths, none
+/// is removed.
 fn draw_as_printed(paths: &[Candidate], packets: u32, rng: &mut Rng) -> Candidate {
     let queues = |paths: &[Candidate]| paths.iter().map(|path| f64::from(path.queue)).sum::<f64>();
     let busy = (f64::from(packets) + queues(paths)) / paths.len() as f64;

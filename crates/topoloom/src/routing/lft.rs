@@ -1,14 +1,15 @@
-//! Linear forwarding tables as they are dumped by OpenSM itself, and by `ibroute` and `dump_lfts` of InfiniBand's tools.
+//! Linear forwarding tables as they are dumped by OpenSM itself, and by `ibroute` and `dump_lfts` of InfiniBand's
+//! tools.
 //!
 //! Our own are written as OpenSM writes them, and as `opensm -R file -U FILE` reads them.
 //!
-//! A section a switch, `Unicast lids [0x0-0x2a] of switch Lid 5 guid 0x… (NAME):`, and a line a LID,
-//! `0x0007 004 : (Channel Adapter portguid 0x…: 'NAME')`; OpenSM writes `0x0007 004 # Channel Adapter portguid 0x…: 'NAME'`.
-//! IB counts ports from 1: port k is our port k - 1; port 0 is the switch itself. A network that was read from
-//! `ibnetdiscover` has GUIDs and numbers of ports: these tell switches, adapters and ports. Else which switch is which
-//! router: if the first number in the names runs through all router ids, from 0 or from 1, it is the id; otherwise the switches stand
-//! in the order of the routers. Channel adapters likewise, else by the port at which their switch has them, else by
-//! ascending LID. Of an adapter that has several LIDs the first counts.
+//! Each switch has a section, `Unicast lids [0x0-0x2a] of switch Lid 5 guid 0x… (NAME):`, with one line per LID,
+//! `0x0007 004 : (Channel Adapter portguid 0x…: 'NAME')`; OpenSM writes `0x0007 004 # Channel Adapter portguid 0x…:
+//! 'NAME'`. IB counts ports from 1: port k is our port k - 1; port 0 is the switch itself. A network that was read from
+//! `ibnetdiscover` has GUIDs and numbers of ports, which identify switches, adapters and ports. In other networks, the
+//! first number in the names of switches is the router id if it runs through all ids, from 0 or from 1. Otherwise the
+//! switches are in the order of the routers. Channel adapters likewise, else by the port at which their switch has
+//! them, else by ascending LID. Of an adapter that has several LIDs the first counts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -175,8 +176,8 @@ fn by_names(network: &Network, switches: &[Switch], adapters: &BTreeMap<u32, &st
 /// The most LIDs for single destinations.
 const MOST_LIDS: usize = 0xBFFF;
 
-/// Writes tables by terminal as OpenSM does, with the GUIDs of [`fabric`]: terminal t has LID t + 1, and the switches, which
-/// have a shortest path each, follow.
+/// Writes tables by terminal as OpenSM does, with the GUIDs of [`fabric`]: terminal t has LID t + 1, and the switches,
+/// which have a shortest path each, follow.
 ///
 /// # Errors
 /// More terminals and routers than LIDs, or a disconnected network.

@@ -11,7 +11,8 @@ use crate::topology::{Dragonfly, Flex};
 
 macro_rules! any_minimal {
     ($($variant:ident($type:ty)),* $(,)?) => {
-        /// The way to a target of one family. Who uses it is compiled for each: [`with_minimal!`] unpacks it.
+        /// The minimal paths to a target in one family. Its users are compiled for each family: [`with_minimal!`]
+        /// unpacks it.
         pub enum AnyMinimal {
             $(#[doc = stringify!($type)] $variant($type),)*
         }

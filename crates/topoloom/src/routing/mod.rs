@@ -118,8 +118,8 @@ pub enum Again {
     Never,
     /// At every router, whenever a VC is freed there while they have none: what Duato's protocol rests on.
     Blocked,
-    /// In the first so many routers of a path: a head decides when it comes to the front of its VC, and again whenever a
-    /// VC is freed at the router while it has none. At its source it then starts again ([`Routing::start`]).
+    /// In the first so many routers of a path: a head decides when it comes to the front of its VC, and again whenever
+    /// a VC is freed at the router while it has none. At its source it then starts again ([`Routing::start`]).
     Revocable(u16),
 }
 
@@ -140,20 +140,21 @@ pub trait View {
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
     fn occupancy(&self, port: u32) -> u32;
 
-    /// The flits that are to go, or have gone, through local output `port` and whose credits have not come back: those of
-    /// [`View::occupancy`], and those of the packets in this router that have decided for it. Where heads decide again
-    /// ([`Routing::decides_again`]); elsewhere the occupancy.
+    /// The flits that are to go, or have gone, through local output `port` and whose credits have not come back: those
+    /// of [`View::occupancy`], and those of the packets in this router that have decided for it. Where heads decide
+    /// again ([`Routing::decides_again`]); elsewhere the occupancy.
     fn queue(&self, port: u32) -> u32 {
         self.occupancy(port)
     }
 
-    /// Those of [`View::queue`] beyond what is under way through local output `port` while it sends a flit in each cycle
+    /// Those of [`View::queue`] beyond the flits in flight through local output `port` while it sends one in each cycle
     /// and nothing waits: a channel at full load is not congested yet.
     fn backlog(&self, port: u32) -> u32 {
         self.queue(port)
     }
 
-    /// Those of [`View::queue`] that are of a VC class. Only for routings that say so ([`Routing::compares_classes`]).
+    /// Those of [`View::queue`] that are of a VC class. Only for routings that compare classes
+    /// ([`Routing::compares_classes`]).
     fn queue_of(&self, port: u32, _class: u8) -> u32 {
         self.queue(port)
     }
@@ -165,8 +166,8 @@ pub trait View {
     /// How often the occupancies have been published: the number of the interval. Only for such routings, too.
     fn interval(&self) -> u32;
 
-    /// Counts the packet at hand as one that `source` sends, if it is a `new` one, and returns how many that router sent
-    /// in the interval before. Only for such routings, too; 0 where intervals do not follow each other.
+    /// Counts the packet at hand as one that `source` sends, if it is a `new` one, and returns how many that router
+    /// sent in the interval before. Only for such routings, too; 0 where intervals do not follow each other.
     fn sent_before(&self, _source: RouterId, _new: bool) -> u32 {
         0
     }
@@ -297,14 +298,14 @@ pub trait Routing: Send + Sync {
     /// The number of VC classes it needs to be safe.
     fn classes(&self) -> u32;
 
-    /// The VCs it is given unless the user says how many: two a class where paths of several kinds wait side by side, so
-    /// that a packet that waits does not hold up all others of its class.
+    /// The VCs it is given unless the user says how many: two a class where paths of several kinds wait side by side,
+    /// so that a packet that waits does not hold up all others of its class.
     fn vcs(&self) -> u32 {
         self.classes()
     }
 
-    /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`]. Unless a
-    /// routing says otherwise, that is one, without an intermediate router and with no bits set.
+    /// Every state that a packet from `src` to another router `dst` could start with; `via` may be [`ANY_VIA`]. Unless
+    /// a routing says otherwise, that is one, without an intermediate router and with no bits set.
     fn starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<PacketState>) {
         out.push(PacketState::direct(0));
     }
@@ -338,8 +339,8 @@ pub trait Routing: Send + Sync {
         0
     }
 
-    /// Where a head that finds no free VC where it has decided to go decides again: by [`Routing::choose`], from the state
-    /// in which it came.
+    /// Where a head that finds no free VC where it has decided to go decides again: by [`Routing::choose`], from the
+    /// state in which it came.
     #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Never
@@ -403,7 +404,7 @@ pub trait Routing: Send + Sync {
         false
     }
 
-    /// The hash of what it goes by beside its name and the network: of tables that a user gives.
+    /// Hash of its inputs besides its name and the network: user-supplied tables.
     fn contents(&self) -> u64 {
         0
     }
@@ -413,8 +414,8 @@ pub trait Routing: Send + Sync {
         None
     }
 
-    /// The links of a packet's way, where there is one way alone and its length can be told without walking it; it is then
-    /// the same under the symmetries of the network.
+    /// The links of a packet's path, where there is only one and its length is known without walking it; it is then the
+    /// same under the symmetries of the network.
     fn hops(&self, _src: RouterId, _dst: RouterId) -> Option<u32> {
         None
     }

@@ -1,18 +1,18 @@
-//! Routing on subtori under an upper network. Within a subtorus: dimension order, the shorter way round, on a tie in the
-//! direction of the difference of the coordinates. To another subtorus: so to the uplink that the source uses, over the
-//! upper network to the one that the destination uses, and so on to the destination.
+//! Routing on subtori under an upper network. Within a subtorus: dimension order in the shorter direction, on a tie in
+//! the direction of the difference of the coordinates. To another subtorus: so to the uplink that the source uses, over
+//! the upper network to the one that the destination uses, and so on to the destination.
 //!
-//! `dor`: in the tree up to the lowest common stage by the digits of the uplink's number, lowest first, and down; in the
-//! generalised hypercube digit by digit, lowest first. There is one path from each router to each.
+//! `dor`: in the tree up to the lowest common stage by the digits of the uplink's number, lowest first, and down; in
+//! the generalised hypercube digit by digit, lowest first. There is one path from each router to each.
 //!
-//! `nca` draws each output up the tree, or the next digit of those that are still to be corrected; `anca` takes the less
-//! occupied of two that are drawn.
+//! `nca` draws each output up the tree, or the next digit of those that are still to be corrected; `anca` takes the
+//! less occupied of two that are drawn.
 //!
-//! Classes: packets towards an uplink have others than those that have only a subtorus left to cross, so that
-//! uplinks wait for the latter alone. Either have two, for the hops before and after the wrap-around link, unless no
-//! dimension takes two hops (t < 4). The upper network is free of cycles in any class: its links take that of their
-//! uplink's number, modulo the classes. Only where digits of the hypercube are corrected in any order, they take that of
-//! the number of digits left, which falls with each.
+//! Classes: packets towards an uplink have others than those that have only a subtorus left to cross, so that uplinks
+//! wait for the latter alone. Either have two, for the hops before and after the wrap-around link, unless no dimension
+//! takes two hops (t < 4). The upper network is free of cycles in any class: its links take that of their uplink's
+//! number, modulo the classes. Only where digits of the hypercube are corrected in any order, they take that of the
+//! number of digits left, which falls with each.
 
 use super::{Move, PacketState, Routing, View};
 use crate::network::{Network, RouterId};
@@ -20,7 +20,7 @@ use crate::rng::Rng;
 use crate::topology::{Nest, Upper};
 
 /// The bits of a packet that is in its destination's subtorus for good; of any other they are the number of the uplink
-/// that it heads for or, on the way over the upper network, that it left.
+/// that it heads for or, while it crosses the upper network, that it left.
 const LAST: u32 = u32::MAX;
 /// The port of an endpoint's first link.
 const TORUS: u16 = 1;

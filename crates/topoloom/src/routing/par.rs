@@ -1,8 +1,8 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
 //! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
-//! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to the intermediate
-//! router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
+//! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
+//! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
 use super::dragonfly::DragonflyMinimal;
 use super::minimal::{self, AnyMinimal, with_minimal};
@@ -40,7 +40,7 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
 /// The classes of global links towards the intermediate router, and to the destination.
 const GLOBAL: [u8; 2] = [1, 3];
 
-/// The rule at the source router for a head that has been refused a VC. By then both paths are busy, and weighing the detour
+/// The rule at the source router for a head that did not get a VC. By then both paths are busy, and weighing the detour
 /// by its length too would hold packets back where Valiant's routing moves them on.
 const REFUSED: Weighing = Weighing { minimal: 1, detour: 1, bias: 5 };
 
@@ -62,7 +62,8 @@ mod stage {
     pub const NEAR: u32 = 6;
 }
 
-/// A packet makes a detour if the minimal path's backlog by its weight is longer than the detour's by its own, and a bias.
+/// A packet makes a detour if the minimal path's backlog by its weight is longer than the detour's by its own, and a
+/// bias.
 #[derive(Clone, Copy)]
 struct Weighing {
     minimal: u32,
@@ -114,7 +115,8 @@ impl Progressive {
     /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none.
     ///
     /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
-    /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in turn.
+    /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in
+    /// turn.
     #[inline(always)]
     fn detour<V: View>(
         &self,

@@ -1,9 +1,9 @@
-//! `nca` and `anca` on a tree of which links or routers have failed: up and then down as on the whole tree, by the paths
-//! that are left.
+//! `nca` and `anca` on a tree of which links or routers have failed: up and then down as on the whole tree, by the
+//! paths that are left.
 //!
-//! A packet goes down as soon as a way down to its leaf is left, else up towards the nearest routers above from which one is.
-//! Of several outputs each is as likely as the paths behind it are many, so that what stands above a broken link is asked
-//! for less. Up and then down in one VC class cannot deadlock, whatever has failed.
+//! A packet goes down as soon as a downward path to its leaf is left, else up towards the nearest routers above that
+//! have one. The probability of an output is proportional to the number of paths behind it, so that routers above a
+//! broken link get fewer packets. Up and then down in one VC class cannot deadlock, whatever has failed.
 
 use rayon::prelude::*;
 

@@ -1,8 +1,8 @@
-//! Routing on the twin torus: `ts-dor`, `dort`, and the ways of `duato` there.
+//! Routing on the twin torus: `ts-dor`, `dort`, and the paths of `duato` there.
 //!
-//! All go dimension by dimension, the shorter way round. Where the port that a packet wants is on the node's other card
-//! it takes the internal link first. In every outer hop the VC follows from coordinates: *upper* if the destination's is
-//! the greater one, else *lower*.
+//! All go dimension by dimension, in the shorter direction. Where the port that a packet wants is on the node's other
+//! card it takes the internal link first. In every outer hop the VC follows from coordinates: *upper* if the
+//! destination's is the greater one, else *lower*.
 //!
 //! - TS-DOR (Andújar et al., 2017): packets from card 0 ascend through the dimensions, those from card 1 descend, in
 //!   traffic classes of their own. The internal link takes the VC of the split dimension if that is wanted; else upper
@@ -104,8 +104,8 @@ enum Ties {
     Coin,
 }
 
-/// The cards of a twin torus: coordinates and ports. A packet's bits are the card that it comes from (bit 0), and in bit
-/// 1 + d whether it goes + where both ways round dimension d are as long.
+/// The cards of a twin torus: coordinates and ports. A packet's bits are the card that it comes from (bit 0), and in
+/// bit 1 + d whether it goes + where both ways round dimension d are as long.
 struct Cards {
     sides: Vec<u32>,
     /// Coordinates, node by node.
@@ -402,10 +402,10 @@ impl Rule for Dort {
     }
 }
 
-/// Duato's protocol on a twin torus, TS-DOR its escape: where TS-DOR goes through a dimension of this card, any output of
-/// this card on a shortest way round such a dimension, in an adaptive class; elsewhere TS-DOR's own output. A packet that
-/// took the split dimension sooner would come to the other card with dimensions left behind it: its escape would use the
-/// internal link in both directions, and close cycles.
+/// Duato's protocol on a twin torus, TS-DOR its escape: where TS-DOR goes through a dimension of this card, any output
+/// of this card on a shortest path round such a dimension, in an adaptive class; elsewhere TS-DOR's own output. A
+/// packet that took the split dimension sooner would come to the other card with dimensions left behind it: its escape
+/// would use the internal link in both directions, and close cycles.
 struct Adaptive(Cards);
 
 impl Adaptive {

@@ -4,10 +4,11 @@
 //! `ugal-l` (Singh, 2005): at the source router, the Valiant path only if the minimal one's first output has the longer
 //! queue. Packets that UGAL sends minimally use the classes of the second phase, as BookSim's do.
 //!
-//! A packet decides when it comes to the front of its injection VC, and again, over another intermediate router, each time
-//! that a VC is freed while it has none: one that has decided for a path that then fills up does not hold its injection VC.
-//! A queue is what has been sent without a credit coming back and what waits in this router for the output. With
-//! `rule=booksim` a packet decides once, when it arrives, and by what has been sent alone, as BookSim2's do.
+//! A packet decides when it comes to the front of its injection VC, and again, over another intermediate router, each
+//! time that a VC is freed while it has none: one that has decided for a path that then fills up does not hold its
+//! injection VC. A queue is what has been sent without a credit coming back and what waits in this router for the
+//! output. With `rule=booksim` a packet decides once, when it arrives, and by what has been sent alone, as BookSim2's
+//! do.
 
 use super::booksim::BookSimUgal;
 use super::min::hop;
@@ -216,13 +217,14 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         if state.via == at.0 { PacketState::direct(self.minimal.begin(rng)) } else { state }
     }
 
-    /// A hop of the phase that `via` tells: packets that go minimally use the classes of the second.
+    /// A hop of the phase that `via` determines: packets on a minimal path use the classes of the second.
     #[inline(always)]
     pub(super) fn hop(&self, step: Step, via: u32) -> Move {
         hop(step, if via == NO_VIA { self.classes } else { 0 }, via)
     }
 
-    /// Draws the first hop of a path over `via`, or to `dst` by [`NO_VIA`], which goes on with `bits` if it is under way.
+    /// Draws the first hop of a path over `via`, or to `dst` by [`NO_VIA`], which continues from `bits` if it has
+    /// begun.
     #[inline(always)]
     fn probe(&self, src: RouterId, dst: RouterId, via: u32, bits: Option<u32>, rng: &mut Rng) -> Probe {
         let bits = bits.unwrap_or_else(|| self.minimal.begin(rng));
@@ -244,7 +246,7 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         }
     }
 
-    /// UGAL's decision between the minimal path, which goes on with `bits` if it is under way, and the one over `via`.
+    /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over `via`.
     #[inline(always)]
     pub(super) fn decide<V: View>(
         &self,

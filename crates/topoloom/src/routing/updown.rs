@@ -1,4 +1,4 @@
-//! up*/down* on any graph (Schroeder et al., Autonet, 1991): links are directed by a tree of shortest ways from a root;
+//! up*/down* on any graph (Schroeder et al., Autonet, 1991): a tree of shortest paths from a root directs the links;
 //! a packet goes up as long as it likes, then down, and never up again. One VC class.
 //!
 //! A link goes up towards the router nearer to the root, between equally near ones towards the lower id. Packets take
@@ -183,8 +183,8 @@ impl Order {
         far
     }
 
-    /// The sum of the hops of the shortest legal ways between all pairs of `ends`, each of which reaches the others, over
-    /// links to `peers` of each router. It follows [`TARGETS`] targets at a time, a bit each.
+    /// The sum of the hops of the shortest legal paths between all pairs of `ends`, each of which reaches the others,
+    /// over links to `peers` of each router. It follows [`TARGETS`] targets at a time, a bit each.
     fn length(&self, peers: &[Vec<u32>], ends: &[RouterId]) -> u64 {
         let mut is_end = vec![false; peers.len()];
         ends.iter().for_each(|end| is_end[end.index()] = true);

@@ -1,14 +1,14 @@
 //! Proves a routing free of deadlock: the dependencies between its channels, exhaustively, and a cycle if there is one.
 //!
-//! A node is a (channel, VC class); an edge says that some packet may hold the first while it waits for the second.
-//! An acyclic graph is a proof (Dally and Seitz, 1987).
-//! With escape channels (Duato, 1993, 1995) it is enough that those can be taken in every state that a packet may get
-//! into, and that their *extended* dependencies are acyclic: a packet may hold an escape channel, go on over adaptive
-//! ones, and ask for an escape channel again, at the next router (directly) or at a later one (indirectly).
-//! With bubbles (Carrión et al., 1997) a cycle does no harm if it is a ring that packets only go round, and that keeps
-//! room for one whole packet, because whatever enters it needs room for two. The walk is over targets: for each router as the target of a
-//! phase, all states of all packets that head for it. Where packets turn at an intermediate router, what arrives there
-//! for it is joined with what leaves it for any destination, so the proof holds for any intermediate.
+//! A node is a (channel, VC class); an edge says that some packet may hold the first while it waits for the second. An
+//! acyclic graph is a proof (Dally and Seitz, 1987). With escape channels (Duato, 1993, 1995) it is enough that those
+//! can be taken in every state that a packet may get into, and that their *extended* dependencies are acyclic: a packet
+//! may hold an escape channel, continue over adaptive ones, and ask for an escape channel again, at the next router
+//! (directly) or at a later one (indirectly). With bubbles (Carrión et al., 1997) a cycle does no harm if it is a ring
+//! that packets only go round, and that keeps room for one whole packet, because whatever enters it needs room for two.
+//! The walk is over targets: for each router as the target of a phase, all states of all packets that head for it.
+//! Where packets turn at an intermediate router, what arrives there for it is joined with what leaves it for any
+//! destination, so the proof holds for any intermediate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -87,7 +87,8 @@ pub struct CycleHop {
     pub link: LinkClass,
 }
 
-/// Verifies `routing` on `network`; with fewer `vcs` than it has classes, as the engine runs it then: classes share VCs.
+/// Verifies `routing` on `network`; with fewer `vcs` than it has classes, as the engine runs it then: classes share
+/// VCs.
 ///
 /// # Errors
 /// [`Error::Config`] if the engine takes no such number of VCs.
@@ -797,7 +798,7 @@ mod tests {
     #[derive(PartialEq)]
     enum Wrong {
         Nothing,
-        /// Nobody leaves room for another packet.
+        /// No packet leaves room for another.
         Nowhere,
         /// Terminals do not.
         AtSources,

@@ -1,8 +1,8 @@
 //! What a file says that it was written of, and whether that is so.
 //!
-//! Our own files have the spec of their network. If the graph in the file is still the one that the spec builds, what the
-//! family knows of it beyond the graph (coordinates, levels, groups) holds as well, so that routings and packaging come
-//! back; if not, that is stated and the file is a graph like any other.
+//! Our own files have the spec of their network. If the graph in the file is still the one that the spec builds, what
+//! the family knows of it beyond the graph (coordinates, levels, groups) holds as well, so that routings and packaging
+//! come back; if not, that is stated and the file is a graph like any other.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ use crate::limits::at_most;
 use crate::network::{Link, LinkClass, Network, Source};
 use crate::permute::OPTIMISED;
 
-/// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the user says that it is;
-/// else the file's own word counts.
+/// The network in a file of a format that `holds` this, `p` terminals on every router if given. `stated` is what the
+/// user says that it is; else the file's own word counts.
 ///
 /// # Errors
 /// [`Error::Spec`] for what is wrong with the graph, and if it is not what the user says; [`Error::TooLarge`].
@@ -147,11 +147,12 @@ struct FileContents {
     ports: bool,
 }
 
-/// A link by the routers at its ends, the lower one first; by its class and its places among the links there, where told.
+/// A link by the routers at its ends, the lower one first; by its class and its slots among the links there, where
+/// given.
 type Key = ([u32; 2], Option<LinkClass>, Option<[u32; 2]>);
 
 impl FileContents {
-    /// The link of `network` for each link of `known`, if all that is told is the same; else what is not.
+    /// The link of `network` for each link of `known`, if all given attributes agree; else the first that does not.
     fn same(&self, network: &Network, known: &Network) -> std::result::Result<Vec<usize>, String> {
         let counts = [network, known].map(Network::num_routers);
         if counts[0] != counts[1] {

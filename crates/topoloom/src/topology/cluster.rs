@@ -1,25 +1,27 @@
-//! `cluster:hosts=64,host=hgx-h100,fabric=(clos:radix=32,levels=2,rate=400G),attach=rail`: hosts whose network interfaces are
-//! plugged into the terminals' ports of a fabric, or of several copies of it.
+//! `cluster:hosts=64,host=hgx-h100,fabric=(clos:radix=32,levels=2,rate=400G),attach=rail`: hosts whose network
+//! interfaces are plugged into the terminals' ports of a fabric, or of several copies of it.
 //!
-//! Routers, in this order: the parts of each host (accelerators, then switches), host by host; then what is kept of each
-//! copy of the fabric, in the fabric's order. Each accelerator has one terminal: terminal h A + s is slot s of host h, of A
-//! accelerators each. Ports of a part: its terminal, its links in the order of the host's file, its interfaces. Ports of a fabric's
-//! router: those of the fabric in its order, without those that nothing is plugged into.
+//! Routers, in this order: the parts of each host (accelerators, then switches), host by host; then what is kept of
+//! each copy of the fabric, in the fabric's order. Each accelerator has one terminal: terminal h A + s is slot s of
+//! host h, of A accelerators each. Ports of a part: its terminal, its links in the order of the host's file, its
+//! interfaces. Ports of a fabric's router: those of the fabric in its order, without those that nothing is plugged
+//! into.
 //!
 //! Which port an interface is plugged into, with N interfaces a host:
 //!
 //! - `rail`: N copies; interface i of host h is terminal h of copy i;
 //! - `block`: one copy; terminal h N + i;
 //! - `plane`: `planes` copies (unless given: N); interface i is plugged into copy i mod `planes`, host by host;
-//! - `dual-tor`: one copy; each interface has two ports of half its rate, on two routers that stand beside each other among
+//! - `dual-tor`: one copy; each interface has two ports of half its rate, on two neighbours among
 //!   those with terminals; pairs are filled one after the other;
 //! - `spread`: one copy; the interfaces, host by host, are dealt to the routers with terminals in turn.
 //!
-//! `block` and `plane` plug the interfaces into one router after the other. With `leaves=L` they deal them round L neighbouring
-//! routers with terminals, and continue to the next L when these are full.
+//! `block` and `plane` plug the interfaces into one router after the other. With `leaves=L` they deal them round L
+//! neighbouring routers with terminals, and continue to the next L when these are full.
 //!
-//! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed to the routers
-//! below which something is plugged in, and the levels that join them. Other fabrics keep all their routers.
+//! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed
+//! to the routers below which something is plugged in, and the levels that join them. Other fabrics keep all their
+//! routers.
 
 use std::sync::Arc;
 
@@ -365,7 +367,8 @@ fn kept(fabric: &Network, plugged: &[bool]) -> Vec<bool> {
     for level in 0..tree.levels() {
         let below: Vec<u32> =
             (tree.first(level)..tree.first(level) + tree.width(level)).filter(|&r| kept[r as usize]).collect();
-        // Routers that stand above the same leaves are one place: once there is one alone, nothing above joins anything.
+        // Routers that stand above the same leaves are one place: once there is one alone, nothing above joins
+        // anything.
         let mut places: Vec<u32> = below.iter().map(|&router| tree.place(RouterId(router)).1).collect();
         places.dedup();
         if places.len() < 2 {

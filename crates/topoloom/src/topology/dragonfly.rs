@@ -115,8 +115,7 @@ fn build(params: &Params) -> Result<Network> {
     builder.build(params.spec().to_owned(), FAMILY.name, Box::new(dragonfly))
 }
 
-/// The global ports of a router that `pair` links between each two groups need at the most, where they are spread evenly, or
-/// `h` if that is given.
+/// The most global ports that a router needs for `pair` links between each two groups, spread evenly; or `h` if given.
 fn read_spread(params: &Params, a: u32, pair: u32) -> Result<u32> {
     if params.count("links").is_some() {
         return Err(params.mistake("links and pair are given; both say how many links join each two groups"));

@@ -1,8 +1,9 @@
-//! Hosts: what stands behind the ports of a fabric. Data, one file a host in `hosts/`, and files of the user's own in the same
-//! form.
+//! Hosts: the equipment at the ports of a fabric. Each built-in host is a data file in `hosts/`; users' files have the
+//! same form.
 //!
-//! The parts of a host are its accelerators (or sockets), which are the terminals, and behind them its switches, counted
-//! on. Links join parts; network interfaces are attached to parts and lead out. All rates are those of one direction.
+//! The parts of a host are its accelerators (or sockets), which are the terminals, and then its switches, numbered
+//! after them. Links join parts; network interfaces are attached to parts and lead out. All rates are those of one
+//! direction.
 
 use serde::Deserialize;
 
@@ -115,10 +116,10 @@ enum Parts {
 }
 
 impl Host {
-    /// The host called `name`, or the one in a file that ends in `.toml`.
+    /// The built-in host `name`, or that of a file whose name ends in `.toml`.
     ///
     /// # Errors
-    /// [`Error::Config`] for a host that there is not, and for a file that describes none.
+    /// [`Error::Config`] for an unknown host, and for a file that describes none.
     pub fn named(name: &str) -> Result<Self> {
         if Kind::Host.file(name).is_some() {
             let bytes =

@@ -1,8 +1,8 @@
 //! Machines that exist: data, one file per machine in `machines/`, and files of the user's own in the same form.
 //!
-//! A machine is a spec with formulas in braces, whose names are the keys that scale it; the routing that it runs; and published
-//! figures, each with its source, or marked as an assumption. A file that includes another has its values, but for those that
-//! it gives itself.
+//! A machine is a spec with formulas in braces, whose names are the keys that scale it; the routing that it runs; and
+//! published figures, each with its source, or marked as an assumption. A file that includes another has its values,
+//! but for those that it gives itself.
 
 use std::path::Path;
 
@@ -208,10 +208,10 @@ struct FigureRow {
 }
 
 impl Machine {
-    /// The machine called `name`, or the one in a file that ends in `.toml`.
+    /// The built-in machine `name`, or that of a file whose name ends in `.toml`.
     ///
     /// # Errors
-    /// [`Error::Config`] for a machine that there is not, and for a file that describes none.
+    /// [`Error::Config`] for an unknown machine, and for a file that describes none.
     pub fn named(name: &str) -> Result<Self> {
         let mut files = Vec::new();
         let file = included(name, &mut Vec::new(), &mut files)?;
@@ -429,8 +429,8 @@ impl FigureRow {
     }
 }
 
-/// The file of the machine called `name`, with what it includes; `chain` are the machines that include it, and `files` gets the paths
-/// of all files that are read.
+/// The file of the machine called `name`, with what it includes; `chain` are the machines that include it, and `files`
+/// gets the paths of all files that are read.
 fn included(name: &str, chain: &mut Vec<String>, files: &mut Vec<String>) -> Result<MachineFile> {
     if chain.iter().any(|known| known == name) {
         chain.push(name.to_owned());

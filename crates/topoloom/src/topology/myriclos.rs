@@ -11,8 +11,8 @@
 //!
 //! Router ids, enclosure by enclosure, leaf enclosures first, the lower tier of an enclosure first. Ports of a router:
 //! terminals or links down, in the order of the routers below (of uplinks: in the order of enclosures, then of q), then
-//! links up, in the order of the routers above (of uplinks: of q). Terminal t hangs on router t / 8 of the first tier. Link
-//! class: `up`.
+//! links up, in the order of the routers above (of uplinks: of q). Terminal t is at router t / 8 of the first tier.
+//! Link class: `up`.
 
 use super::params::Params;
 use super::{Family, Roles};

@@ -2,8 +2,8 @@
 //!
 //! Routers, terminals and ports are those of the base, and so are the cables; two cables with an end in one cabinet
 //! exchange the ports of these ends (see [`crate::permute`]). Classes and latencies go with the cables. If terminals
-//! are in cabinets of their own (`nodes=128`) their cables are swapped as well; terminals then hang on other routers
-//! than in the base, and ports are counted again: terminals, then links in the order of the cables.
+//! are in cabinets of their own (`nodes=128`) their cables are swapped as well. Terminals are then attached to other
+//! routers than in the base, and ports are numbered again: terminals, then links in the order of the cables.
 
 use super::params::{BASE, CABINET, Params};
 use super::{Family, Roles};
@@ -298,7 +298,7 @@ fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>
     }
     let text = params.text("floor").unwrap_or("(permutation,place=anneal)");
     let rules = bracketed(text).ok_or_else(|| params.mistake(format!("floor is '{text}'; write it in brackets")))?;
-    // Cabinets are said already, and terminals stay in them.
+    // The cabinets are already given, and terminals stay in them.
     if let Some(key) = keys(rules).into_iter().find(|key| ["cabinet", "nodes", "own"].contains(key)) {
         let what =
             format!("floor has {key}, but says only where cabinets stand: cabinet= beside it says what they hold");

@@ -1,5 +1,5 @@
-//! `ring:4096,degree=4,seed=1`: a ring of routers and degree - 2 random perfect matchings (DLN, distributed loop network
-//! with random shortcuts).
+//! `ring:4096,degree=4,seed=1`: a ring of routers and degree - 2 random perfect matchings (DLN, distributed loop
+//! network with random shortcuts).
 //!
 //! Router ids go round the ring. No two routers have more than one link: a matching is drawn until all its links are
 //! new, by exchanging partners of the pairs that are linked already. Network ports of a router: next on the ring,
@@ -31,7 +31,7 @@ pub(super) const FAMILY: Family = Family {
     build,
 };
 
-/// How often matchings are drawn again, all of them, before they are said not to exist.
+/// How many times all matchings are drawn again before an error states that none exist.
 const MOST_DRAWS: u64 = 1000;
 
 /// A ring with random matchings.

@@ -6,10 +6,10 @@
 //! the level's first router + g copies(i) + r; levels follow each other, leaves first, so that ids of the routers below
 //! a router are consecutive in each level.
 //!
-//! Up port p of (g, r) leads to the router (g / down(i+1), r') of level i+1, where r' is r + p copies(i), or r up(i) + p
-//! if [`Copies`] says so; the port there is down port g % down(i+1). Ports of a router: terminals or ports down, then
-//! ports up. Terminal t hangs on leaf t / down(0). Link class: `up`. With a trunk(i) of two or more, that many links join
-//! the two routers, on ports that follow each other.
+//! Up port p of (g, r) leads to the router (g / down(i+1), r') of level i+1, where r' is r + p copies(i), or r up(i) +
+//! p depending on [`Copies`]; the port there is down port g % down(i+1). Ports of a router: terminals or ports down,
+//! then ports up. Terminal t is at leaf t / down(0). Link class: `up`. With a trunk(i) of two or more, that many links
+//! join the two routers, on ports that follow each other.
 
 use super::params::{Params, product};
 use crate::catalogue::grammar::sides;
@@ -166,7 +166,8 @@ impl Structure for Tree {
         1.0
     }
 
-    /// All packets go through the top level (Galaxyfly, section 5.1): without a taper one flit a cycle on every channel.
+    /// All packets go through the top level (Galaxyfly, section 5.1): without a taper one flit per cycle on every
+    /// channel.
     fn worst_case(&self) -> WorstCase {
         WorstCase::AcrossTheTop
     }
@@ -177,7 +178,8 @@ impl Structure for Tree {
     }
 }
 
-/// Builds the tree that `family` asks for: `down` and `up` neighbours of a router, level by level, and links to each above.
+/// Builds the tree that `family` asks for: `down` and `up` neighbours of a router, level by level, and links to each
+/// above.
 pub(super) fn build(
     params: &Params,
     family: &'static str,

@@ -62,8 +62,8 @@ impl Matrix {
     }
 }
 
-/// What routers send to routers if every active terminal offers load 1: a flit a cycle, which where links have rates is what
-/// [`Network::injection_gbps`] carries in a cycle.
+/// The traffic between routers if every active terminal offers load 1, one flit per cycle. Where links have rates, that
+/// is what [`Network::injection_gbps`] carries in a cycle.
 #[derive(Debug, Clone)]
 pub(crate) struct Demands {
     /// Flits a cycle.
@@ -130,8 +130,8 @@ fn sum_shares(network: &Network, traffic: &Traffic, router: RouterId, unit: Opti
     }
 }
 
-/// What routers send to routers if every active terminal offers a flit a cycle: flits a cycle from router s to router d at
-/// s * routers + d, and the largest load of a channel from or to a terminal.
+/// The traffic between routers if every active terminal offers one flit per cycle: flits per cycle from router s to
+/// router d at s * routers + d, and the largest load of a channel from or to a terminal.
 ///
 /// # Errors
 /// [`Error::TooLarge`] if they do not fit in memory.

@@ -1,7 +1,8 @@
-//! Traffic patterns: who sends to whom. One file a pattern (or a few that are alike); `registry` knows their names.
+//! Traffic patterns: the destinations of each terminal. Each pattern, or a few similar ones, has a file; `registry`
+//! lists their names.
 //!
-//! A pattern is written once and has two readers: the cycle engine draws the [`Traffic::destination`] of each packet, and
-//! whoever computes expectations reads the [`Traffic::weights`] that those draws follow.
+//! A pattern is written once and has two readers: the cycle engine draws the [`Traffic::destination`] of each packet;
+//! code that computes expectations reads the [`Traffic::weights`] of those draws.
 
 mod asymmetric;
 mod bits;
@@ -48,7 +49,7 @@ pub struct Traffic {
 /// Terminals that take no part any more.
 #[derive(Debug, Clone)]
 struct Losses {
-    /// Those that have failed with their routers: nobody sends to them.
+    /// Those that have failed with their routers: no terminal sends to them.
     down: Vec<bool>,
     /// Those that do not send, as they have failed themselves or as all their destinations have.
     silent: Vec<bool>,
@@ -162,8 +163,9 @@ impl Traffic {
         })
     }
 
-    /// Appends what `source` sends to whom: the exact distribution that [`Traffic::destination`] draws from. Weights
-    /// times sizes add up to 1, terminals that are in several ranges get the sum; a silent terminal has no shares.
+    /// Appends the destinations of `source` with their weights: the exact distribution that [`Traffic::destination`]
+    /// draws from. Weights times sizes add up to 1; a terminal in several ranges gets the sum; a silent terminal has no
+    /// shares.
     pub fn weights(&self, source: TerminalId, out: &mut Vec<Share>) {
         let Some(lost) = &self.lost else { return self.all_weights(source, out) };
         if lost.silent[source.index()] {

@@ -13,7 +13,7 @@ const COLUMNS: Columns = Columns { names: &["terminal", "rate"], needed: 2 };
 ///
 /// # Errors
 /// [`crate::Error::Traffic`] for a file that cannot be read, a row that is no terminal and rate, a terminal in two
-/// rows, and a file that leaves nobody to send.
+/// rows, and a file after which no terminal sends.
 pub fn rates(network: &Network, traffic: &Traffic, path: &str) -> Result<Vec<f64>> {
     let request = Request::file(network, "rates", path);
     let mut given = vec![None; network.num_terminals()];

@@ -75,7 +75,7 @@ pub fn find(name: &str) -> Result<&'static PatternInfo> {
 pub fn build(network: &Network, text: &str) -> Result<Traffic> {
     let (name, rest) = split_head(text);
     let info = find(name)?;
-    // Failures change who takes part, not the pattern.
+    // Failures change which terminals take part, not the pattern.
     let request = Request::read(network.intact(), info, rest)?;
     if request.terminals == 0 {
         return Err(Error::Traffic(format!("{} has no terminals, so there is no traffic", network.spec())));

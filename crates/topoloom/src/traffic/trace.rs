@@ -1,6 +1,6 @@
-//! `trace:FILE`: packets that are given one by one, a CSV of `time,source,destination,flits`: the cycle in which a packet is
-//! created, two terminals, and its size. Times do not go back; packets that one source creates in one cycle are sent in
-//! the order of the file. Terminals that are nobody's source are silent.
+//! `trace:FILE`: packets that are given one by one, a CSV of `time,source,destination,flits`: the cycle in which a
+//! packet is created, two terminals, and its size. Times do not go back; packets that one source creates in one cycle
+//! are sent in the order of the file. Terminals that are no packet's source are silent.
 
 use super::Pattern;
 use super::draw::Share;
@@ -84,7 +84,7 @@ impl Trace {
         flits as f64 / active.max(1) as f64 / (f64::from(self.last()) + 1.0)
     }
 
-    /// What a source sends to whom, in parts of all its flits.
+    /// The destinations of a source, as shares of all its flits.
     pub(super) fn shares(&self, source: TerminalId) -> impl Iterator<Item = Share> + '_ {
         let of = self.of(source);
         let packets = &self.packets[of.start as usize..of.end as usize];

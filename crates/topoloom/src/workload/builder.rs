@@ -82,7 +82,7 @@ impl Builder {
         self
     }
 
-    /// Tells users something, if there is anything to tell.
+    /// Attaches a note for users, if there is one.
     pub fn note(mut self, note: Option<String>) -> Self {
         self.notes.extend(note);
         self

@@ -1,6 +1,6 @@
 //! `flood`: wavefronts from task 0 in all directions through a grid with wraparound, several under way at once: a task
-//! waits for all of its neighbours that are nearer to task 0, then sends to all that are farther. INRFlow's tasks send to
-//! all six neighbours: `reading=inrflow`; what nobody's wave waits for is received at the end.
+//! waits for all of its neighbours that are nearer to task 0, then sends to all that are farther. INRFlow's tasks send
+//! to all six neighbours: `reading=inrflow`; messages that no wave waits for are received at the end.
 
 use super::Workload;
 use super::builder::Builder;

@@ -1,9 +1,10 @@
-//! `gpcnet`: a canary that measures while others congest the network, after GPCNeT (Chunduri et al., 2019). The first tasks
-//! are canaries; the others repeat what a congestor does until the canaries are done.
+//! `gpcnet`: a canary that measures while others congest the network, after GPCNeT (Chunduri et al., 2019). The first
+//! tasks are canaries; the others repeat what a congestor does until the canaries are done.
 //!
 //! Canaries are on a ring in random order and send to both neighbours (`latency`: small messages, `bandwidth`: large
-//! ones), or do an allreduce. Congestors: `alltoall`, pairwise; `incast`: all put to one, which acknowledges; `broadcast`:
-//! all get from one; `onesided`: each puts to another one at random, which acknowledges; `all`: a quarter of them each.
+//! ones), or do an allreduce. Congestors: `alltoall`, pairwise; `incast`: all put to one, which acknowledges;
+//! `broadcast`: all get from one; `onesided`: each puts to another one at random, which acknowledges; `all`: a quarter
+//! of them each.
 
 use super::Workload;
 use super::builder::Builder;
@@ -115,7 +116,7 @@ fn congest(builder: &mut Builder, name: &str, group: &[u32], block: u64, rng: &m
             }
         }
         _ => {
-            // A random order, each to the next one: nobody to itself.
+            // A random order, each task to the next one: none sends to itself.
             let mut order = group.to_vec();
             rng.shuffle(&mut order);
             let pair = |place: usize| (order[place], order[(place + 1) % order.len()]);

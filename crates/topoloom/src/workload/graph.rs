@@ -17,7 +17,8 @@ pub(super) struct GraphBuilder {
     pub carried: Payloads,
     /// Tasks and operations.
     ops: Vec<(u32, Op)>,
-    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other only.
+    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other
+    /// only.
     edges: Vec<(u32, u32, bool)>,
     durations: Vec<f64>,
     processors: Vec<u32>,
@@ -82,7 +83,8 @@ impl GraphBuilder {
         self.edges.push((earlier, later, start_only));
     }
 
-    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other only.
+    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other
+    /// only.
     pub fn edges(&self) -> &[(u32, u32, bool)] {
         &self.edges
     }
@@ -90,7 +92,7 @@ impl GraphBuilder {
     /// The workload of `tasks` tasks.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], and [`Error::Workload`] for operations that wait for each other: `name` tells users of one.
+    /// [`Error::TooLarge`], and [`Error::Workload`] for operations that wait for each other, of which `name` names one.
     pub fn build(self, spec: &str, tasks: u32, name: impl Fn(u32) -> String) -> Result<Workload> {
         guard(spec, tasks.into(), self.messages.len() as u128)?;
         if self.ops.len() as u64 > MOST || self.edges.len() as u64 > u64::from(ON_START) {
@@ -178,7 +180,7 @@ fn circle(workload: &Workload) -> Vec<u32> {
     let stuck = progress.stuck();
     let Some(&first) = stuck.first() else { return Vec::new() };
     let Order::Graph(graph) = &workload.order else { return Vec::new() };
-    // Whom each one waits for: another that it requires, or who sends to it.
+    // The operation that each one waits for: a requirement, or the send of its message.
     let mut waits_for = vec![None; workload.ops.len()];
     for &op in &stuck {
         graph.followers(op).iter().for_each(|follower| waits_for[(follower & !ON_START) as usize] = Some(op));

@@ -1,8 +1,8 @@
 //! The makespan on a network that is never congested: a lower bound, which no topology and no routing can beat.
 //!
-//! Every message takes what it takes alone. Of what else takes time, only what belongs to tasks and terminals is left:
-//! computing, waiting for what others send, and the bytes that a terminal sends and receives in all, and receives before
-//! a task continues.
+//! Every message takes its time on an empty network. Besides, only tasks and terminals take time: computation, waiting
+//! for messages of others, and the bytes that a terminal sends and receives in all, and receives before a task
+//! continues.
 
 use super::{Graph, Message, ON_START, Op, Order, Workload};
 
@@ -108,7 +108,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// A message that somebody waits for is sent: returns its delivery, and the seconds for which it fills its receiver.
+    /// A message that somebody waits for is sent: returns its delivery, and the seconds for which it fills its
+    /// receiver.
     fn received(&mut self, message: u32) -> (f64, f64) {
         let sent = self.sent[message as usize];
         let seconds = self.terminals.add(&self.workload.messages[message as usize], sent);

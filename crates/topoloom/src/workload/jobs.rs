@@ -35,7 +35,7 @@ pub struct Job {
     pub tasks: Option<u32>,
     /// When it begins, in seconds.
     pub start_s: f64,
-    /// The terminals of its tasks, if they are said.
+    /// The terminals of its tasks, if given.
     pub on: Option<Vec<u32>>,
 }
 

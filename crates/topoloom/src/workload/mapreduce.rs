@@ -67,7 +67,7 @@ fn build(request: &Request) -> Result<Workload> {
     Ok(builder.build())
 }
 
-/// To whom a task sends in the shuffle.
+/// The tasks that a task sends to in the shuffle.
 #[derive(Clone, Copy)]
 enum Partners {
     /// To so many others.

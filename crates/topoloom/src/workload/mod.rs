@@ -3,8 +3,8 @@
 //!
 //! A workload is written once and has two readers: the flow engine and the cycle engine both drive a [`Progress`] over
 //! it, which says what can be sent next. A task is a list of operations. A *send* hands its message to the network and
-//! is done at once; a *receive* waits for its message; a *compute* takes its time. Operations follow one another in their
-//! order; in a workload that is read from a file, each follows what the file says that it requires.
+//! is done at once; a *receive* waits for its message; a *compute* takes its time. Operations follow one another in
+//! their order; in a workload that is read from a file, each follows what the file says that it requires.
 
 mod account;
 mod allocation;
@@ -125,7 +125,7 @@ enum Order {
     Graph(Graph),
 }
 
-/// Who waits for whom among the operations of a workload that is read from a file.
+/// The dependencies of the operations of a workload that is read from a file.
 #[derive(Debug)]
 struct Graph {
     /// How many operations each one waits for.
@@ -280,8 +280,9 @@ impl Workload {
         self.ops[self.range(task)].iter().map(|op| op.unpack())
     }
 
-    /// What each operation waits for, where tasks do not do one thing after the other: an operation, one that waits for it, and
-    /// whether that waits for its start only. Operations are numbered task by task in the order of [`Workload::program`].
+    /// What each operation waits for, where tasks do not do one thing after the other: an operation, one that waits for
+    /// it, and whether that waits for its start only. Operations are numbered task by task in the order of
+    /// [`Workload::program`].
     pub fn dependencies(&self) -> Option<Vec<(u32, u32, bool)>> {
         let Order::Graph(graph) = &self.order else { return None };
         let of = |op: u32| graph.followers(op).iter().map(move |later| (op, later & !ON_START, later & ON_START != 0));
@@ -299,8 +300,8 @@ impl Workload {
         &self.durations
     }
 
-    /// The first of the tasks that begin again at their end, so that their messages are sent more than once; none unless
-    /// it is less than the number of tasks. The workload is finished once all others are.
+    /// The first of the tasks that begin again at their end, so that their messages are sent more than once; none
+    /// unless it is less than the number of tasks. The workload is finished once all others are.
     pub fn endless(&self) -> u32 {
         match self.order {
             Order::Sequence { endless } => endless,
@@ -318,14 +319,14 @@ impl Workload {
         self.endless() < self.tasks
     }
 
-    /// How often the tasks that do not begin again do the same: in each round as many messages, with ids that follow one
-    /// another.
+    /// How often the tasks that do not begin again do the same: in each round as many messages, with ids that follow
+    /// one another.
     pub fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// False if the receiver of a message takes it as it is; true if it combines it with what it has, or if the application
-    /// does not say.
+    /// False if the receiver of a message takes it as it is; true if it combines it with what it has, or if the
+    /// application does not say.
     pub fn reduces(&self, message: u32) -> bool {
         !self.carried.copies.get(message as usize).copied().unwrap_or(false)
     }

@@ -8,9 +8,10 @@
 //! …
 //! ```
 //!
-//! Each `tb`, a thread block, takes its steps one after the other; `depid` and `deps` name a thread block and a step of the same
-//! GPU that must be done before. What the thread blocks of one GPU send to another on one channel is received there in the same
-//! order. Copies within a GPU take no time. Whatever `coll` promises is checked by carrying contributions through the schedule.
+//! Each `tb`, a thread block, takes its steps one after the other; `depid` and `deps` name a thread block and a step of
+//! the same GPU that must be done before. What the thread blocks of one GPU send to another on one channel is received
+//! there in the same order. Copies within a GPU take no time. Whatever `coll` promises is checked by carrying
+//! contributions through the schedule.
 
 mod check;
 
@@ -42,7 +43,7 @@ pub(super) const INFO: AppInfo = AppInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Kinds {
     receives: bool,
-    /// What comes, or what is copied, is combined with what is there.
+    /// Received or copied data is combined with the data of the destination.
     reduces: bool,
     /// The result is written to the target.
     writes: bool,

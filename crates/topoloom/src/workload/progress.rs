@@ -20,9 +20,9 @@ pub enum Ready {
 
 /// The state of the tasks of a workload, or of some of them.
 ///
-/// What is delivered or computed concerns one task alone, so parts of the tasks can be driven apart: each by its own
-/// `Progress`, which is told what is delivered to its tasks and says what they send. `W` is a `&Workload`, or an `Arc` of
-/// one.
+/// A delivery or a computation concerns one task alone, so parts of the tasks can be driven separately. Each part has
+/// its own `Progress`: it receives the deliveries to its tasks and returns what they send. `W` is a `&Workload`, or an
+/// `Arc` of one.
 #[derive(Debug)]
 pub struct Progress<W> {
     workload: W,

@@ -25,7 +25,8 @@ pub struct Room {
     records: bool,
 }
 
-/// The rate of links in Gb/s, each direction, where neither the network nor the user gives one: that of NDR and of 400G Ethernet.
+/// The rate of links in Gb/s, each direction, where neither the network nor the user gives one: that of NDR and of 400G
+/// Ethernet.
 pub const DEFAULT_GBPS: f64 = 400.0;
 
 /// The same in bytes a second.
@@ -172,7 +173,7 @@ impl<'a> Request<'a> {
         Rng::stream(self.int("seed").unwrap_or(default), 0)
     }
 
-    /// A grid of three dimensions: as it is asked for, else the largest cube that fits; and what is to be said of it.
+    /// A grid of three dimensions: the requested one, else the largest cube that fits; and a note for users.
     pub fn cube(&self) -> Result<(Grid, Option<String>)> {
         if let Some(sides) = self.grid(3..=3)? {
             return Ok((sides, None));

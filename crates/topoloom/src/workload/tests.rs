@@ -68,8 +68,8 @@ const KNOWN: &[(&str, usize)] = &[
     ),
     (
         "training:tensor=2,pipeline=2,interleave=2,context=2,data=2,sequence-parallel,zero=3,recompute=full,layers=4",
-        // Three boundaries, and for each of 4 layers and microbatches, of 8 ranks: keys and values three times and their
-        // gradients, sums of tensor ranks six times in two halves, weights twice and their gradients.
+        // Three boundaries, and for each of 4 layers and microbatches, of 8 ranks: keys and values three times and
+        // their gradients, sums of tensor ranks six times in two halves, weights twice and their gradients.
         2 * 3 * 4 * 8 + 4 * 4 * 8 * (4 + 2 * 6 + 3),
     ),
 ];
@@ -219,7 +219,7 @@ fn the_flow_engine_rejects_what_is_sent_again_and_again() {
     assert!(KNOWN.iter().all(|(spec, _)| check_workload(&build(spec, 64).expect(spec)).is_ok()));
 }
 
-/// The ideal against single messages, whose ends can be told by hand.
+/// The ideal against single messages, whose end times are computed by hand.
 #[test]
 fn the_ideal_knows_what_a_task_waits_for() {
     let alone = |rates: [f64; 2], spec: &str| {

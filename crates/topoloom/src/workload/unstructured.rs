@@ -1,6 +1,6 @@
 //! `unstructured`, `unstructured-mgmt`, `unstructured-hr`: messages between random pairs of tasks. Sizes are fixed, or
-//! those of management traffic, or a part of the tasks is hot: more likely to be sent to. A task sends all that it has to
-//! send in a round, then waits for all that it is sent.
+//! those of management traffic, or a part of the tasks is hot: more likely to be sent to. A task sends all that it has
+//! to send in a round, then waits for all that it is sent.
 
 use super::Workload;
 use super::builder::Builder;
@@ -63,7 +63,7 @@ fn build_hr(request: &Request) -> Result<Workload> {
     build(request, &Kind { sizes: SizeKind::Even(request.sizes()?), hot: Some((share, tasks)) })
 }
 
-/// What tells the three apart.
+/// The differences between the three applications.
 struct Kind {
     sizes: SizeKind,
     /// With this probability a message goes to one of so many first tasks.
@@ -95,7 +95,7 @@ impl Kind {
             if target != source {
                 return target;
             }
-            // The only hot task has nobody hot to send to.
+            // The only hot task has no other hot task to send to.
             if among == 1 {
                 return 1 + rng.below(tasks - 1);
             }

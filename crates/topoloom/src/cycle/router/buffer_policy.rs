@@ -15,8 +15,8 @@ pub enum Buffers {
     /// Each VC has its own places.
     #[default]
     Private,
-    /// Each VC has so many places of its own, or those of the largest packet where that must fit whole; the rest of the
-    /// port's belong to whoever comes first.
+    /// Each VC has this many slots of its own, or those of the largest packet where that must fit whole; the VCs share
+    /// the port's other slots, first come, first served.
     Shared(u32),
 }
 

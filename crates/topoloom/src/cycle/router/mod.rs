@@ -1,7 +1,7 @@
 //! Router models, a folder each: buffers and arbitration, and the options that are theirs alone.
 //!
-//! A model is a [`RouterInfo`] in [`ROUTERS`], and a [`RouterModel`] that the engine is compiled with. Nothing outside a
-//! model's folder knows its options: the engine asks for its [`Interface`]. See docs/adding-a-router-model.md.
+//! A model is a [`RouterInfo`] in [`ROUTERS`], and a [`RouterModel`] that the engine is compiled with. Nothing outside
+//! a model's folder knows its options: the engine asks for its [`Interface`]. See docs/adding-a-router-model.md.
 
 pub mod buffer_policy;
 pub mod input_queued;
@@ -39,7 +39,7 @@ pub struct RouterInfo {
     pub cycle_ns: Option<f64>,
     /// Its options, in the order of results.
     pub keys: &'static [Key],
-    /// Options that are given these values by whoever asks for the model and does not give them.
+    /// Options that have these values if a request for the model does not give them.
     pub preset: &'static [(&'static str, Value)],
     /// The same for options of the engine, such as the latency of links.
     pub preset_engine: fn(&mut Config),
@@ -69,8 +69,8 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// The flits that a VC must hold to keep any link busy, each credit being processed within `turnaround` cycles; 0 where
-    /// links have no rates.
+    /// The flits that a VC must hold to keep any link busy, each credit being processed within `turnaround` cycles; 0
+    /// where links have no rates.
     pub fn credit_loop(&self, turnaround: u32) -> u32 {
         let flits = |&(latency, pace): &(u32, Pace)| pace.flits(2 * (latency + pace.cycles()) + turnaround + 2);
         self.links.iter().map(flits).max().unwrap_or(0)
@@ -102,7 +102,7 @@ pub fn named(name: &str) -> Result<&'static RouterInfo> {
     found.copied().ok_or_else(|| Error::Config(unknown("router model", name, ROUTERS.iter().map(|model| model.name))))
 }
 
-/// What the engine must know of a router, whatever its model: its ports, as those see them who send into them.
+/// The facts of a router that the engine needs, whatever its model: its ports, as seen by the senders into them.
 #[derive(Debug, Clone, Copy)]
 pub struct Interface {
     /// Virtual channels a port.
@@ -211,8 +211,8 @@ pub trait RouterModel: Send {
     fn step(&mut self, now: u32, channels: &mut Channels);
 
     /// True for a head, as it is on the link, that does not decide when it arrives, but with
-    /// [`RouterModel::undecided`], once it is at the front of its VC and all that arrives in the cycle is there: what it then
-    /// finds does not depend on the order of arrival.
+    /// [`RouterModel::undecided`], once it is at the front of its VC and all that arrives in the cycle is there: what
+    /// it then finds does not depend on the order of arrival.
     fn defers(&self, _head: &Flit) -> bool {
         false
     }
@@ -243,8 +243,8 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The head that was accepted last at input VC `vc` decided in state `before`. This and the next two only where heads
-    /// decide again: a model on which they do not rejects such routings.
+    /// The head that was accepted last at input VC `vc` decided in state `before`. This and the next two only where
+    /// heads decide again: a model on which they do not rejects such routings.
     fn remember(&mut self, _vc: u32, _before: PacketState) {}
 
     /// The heads that shall decide again, with the state in which they decided before, by input VC.

@@ -28,8 +28,8 @@ impl PartialEq for RouterOptions {
     }
 }
 
-/// The keys of all models, in the order in which users see them: where a model has keys that those before it have not,
-/// they stand behind the key that they follow in it.
+/// The keys of all models, in the order in which users see them. A key that earlier models lack comes after the key
+/// that it follows in its own model.
 pub fn keys() -> Vec<&'static Key> {
     let mut all: Vec<&'static Key> = Vec::new();
     for model in ROUTERS {
@@ -158,8 +158,8 @@ impl RouterOptions {
         (self.model.check)(self, largest)
     }
 
-    /// Checks that the model has an option that is given. What the first model has unless given does no harm: whoever
-    /// gives all options gives that.
+    /// Checks that the model has an option that is given. The first model's default does no harm: a caller that gives
+    /// all options gives that.
     fn check_owner(&self, name: &str, value: &Value) -> Result<()> {
         let own = self.model.key(name);
         let why = own.map_or(Some(""), |key| key.unless.why_not());

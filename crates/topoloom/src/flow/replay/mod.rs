@@ -1,8 +1,8 @@
 //! Jobs as the accounting of a machine lists them, beside each other: each computes and communicates in turn.
 //!
-//! A collective is a fluid ([`fluid`]): all that its ranks send each other goes on at once, in proportion, so that it takes as long
-//! as its busiest channel, alone or beside others. That is what pipelined collectives come near to, and what lets a day of
-//! a machine with a million collectives be run in minutes. Delays and costs of endpoints are not counted.
+//! A collective is a fluid ([`fluid`]): all messages between its ranks flow at once, in proportion, so that it takes as
+//! long as its busiest channel, alone or beside others. That is what pipelined collectives come near to, and what lets
+//! a day of a machine with a million collectives be run in minutes. Delays and costs of endpoints are not counted.
 
 mod fluid;
 mod loads;
@@ -449,7 +449,8 @@ mod tests {
         replay(&network, &routing, (jobs, &phases), allocator, &config, &NoControl).expect("they fit")
     }
 
-    /// Two jobs of two ranks across one link of 1 GB/s: 1 ms of each collective alone, and a link that holds one of them.
+    /// Two jobs of two ranks across one link of 1 GB/s: 1 ms of each collective alone, and a link that holds one of
+    /// them.
     #[test]
     fn jobs_that_communicate_at_once_share_the_link() {
         let jobs = [job("a", [0.0, 0.1], 2), job("b", [0.0, 0.1], 2)];

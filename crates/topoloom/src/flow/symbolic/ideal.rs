@@ -1,5 +1,5 @@
-//! The lower bound of the makespan of a regular collective, step by step: each message takes what it takes alone, and
-//! terminals send and receive at their rates.
+//! The lower bound of the makespan of a regular collective, step by step: each message takes its time on an empty
+//! network, and terminals send and receive at their rates.
 
 use super::Case;
 use crate::workload::Stage;

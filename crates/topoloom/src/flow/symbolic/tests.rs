@@ -64,8 +64,8 @@ const HGX: &str = "cluster:hosts=6,host=hgx-h100,fabric=(clos:radix=8,levels=2,r
 /// A network and a routing, an application, a mapping, options, and the way that is taken.
 type Way = (&'static str, &'static str, &'static str, &'static str, &'static str, Option<(&'static str, u32)>);
 
-/// Networks and routings with applications, what they are mapped by, options of the engine, and the tasks that stand for all,
-/// after the way; none where only the list holds.
+/// Networks and routings with applications, what they are mapped by, options of the engine, and the tasks that stand
+/// for all, after the way; none where only the list holds.
 #[rustfmt::skip]
 const CASES: &[Way] = &[
     ("fattree:k=4,levels=3", "nca", "allreduce:algorithm=ring,size=64KiB", "linear", "", Some(("alike", 1))),
@@ -82,7 +82,7 @@ const CASES: &[Way] = &[
     ("torus:8x4", "dor", "send-recv:shift=4,size=1KiB,iterations=5", "linear", "", None),
     ("torus:8x4", "dor", "send-recv:shift=3,size=1KiB,iterations=5", "linear", "", Some(("alike", 1))),
     (HGX, "hosts", "allreduce:algorithm=ring,size=48KiB", "linear", "", Some(("alike", 8))),
-    // Nobody is alike.
+    // No two ranks are equivalent.
     ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB", "random", "", None),
     // All that begins together, of whatever rates.
     ("torus:4x4", "dor", "all-to-all:algorithm=direct,size=1KiB", "linear", "", Some(("at-once", 16))),

@@ -1,9 +1,10 @@
 //! `chakra:FILE`: execution traces in the format of MLCommons' Chakra, schema 1, one file per rank.
 //!
-//! A node begins once the nodes that it depends on are done. Computations of a rank run one at a time on its accelerator, or on its
-//! processor if they say so, memory accesses one at a time beside them. A send is done when it has begun. The k-th send from one
-//! rank to another with one tag goes to the k-th receive there. The k-th collective of a rank in a group, in the order of its
-//! file, is the k-th of all others of that group; it runs by an algorithm of ours.
+//! A node begins once the nodes that it depends on are done. Computations of a rank run one at a time on its
+//! accelerator, or on its processor if they are marked so; memory accesses run one at a time beside them. A send is
+//! done when it has begun. The k-th send from one rank to another with one tag goes to the k-th receive there. The k-th
+//! collective of a rank in a group, in the order of its file, is the k-th of all others of that group; it runs by an
+//! algorithm of ours.
 
 mod schema;
 mod trace;
@@ -114,7 +115,8 @@ impl Meeting {
         self.members.binary_search_by_key(&rank, |(own, _)| *own).ok().map(|place| self.members[place].1)
     }
 
-    /// The bytes of the whole vector: traces say what each rank has at the beginning. Of an all-to-all, those of a block.
+    /// The bytes of the whole vector: traces say what each rank has at the beginning. Of an all-to-all, those of a
+    /// block.
     fn vector(&self, ranks: u64) -> u64 {
         match self.what {
             Collective::AllGather => self.bytes.saturating_mul(ranks),

@@ -9,7 +9,8 @@ pub struct Span {
     pub bytes: u64,
 }
 
-/// A buffer in equal blocks, of each of which one piece is dealt with: pieces of all blocks make one pass of an algorithm.
+/// A buffer in equal blocks, of each of which one piece is dealt with: pieces of all blocks make one pass of an
+/// algorithm.
 #[derive(Debug, Clone, Copy)]
 pub struct Blocks {
     /// Bytes of the buffer.
@@ -83,8 +84,8 @@ impl Transfer {
     }
 }
 
-/// Who takes the steps of an algorithm: in each, every rank sends all that it has to send, then waits for all that it is
-/// sent.
+/// A receiver for the steps of an algorithm. In each step every rank sends all its messages, then waits for all that
+/// are sent to it.
 pub trait Steps {
     /// One step.
     fn step(&mut self, moves: &mut dyn Iterator<Item = Transfer>);

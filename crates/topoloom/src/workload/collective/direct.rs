@@ -1,4 +1,4 @@
-//! Between each two members: at once, one partner a step, or together with what goes the same way (Bruck et al., 1997).
+//! Messages between each two members: all at once, one partner per step, or combined by direction (Bruck et al., 1997).
 
 use super::blocks::{Blocks, Span, Steps, Transfer};
 

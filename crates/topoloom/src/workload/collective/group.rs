@@ -1,4 +1,4 @@
-//! Who takes part in a collective, and on which hosts.
+//! The members of a collective, and their hosts.
 
 use crate::catalogue::grammar::range;
 use crate::catalogue::{Key, Kind};

@@ -1,8 +1,8 @@
 //! The messages of a collective: one pass after the other, or several passes side by side, each a *lane*.
 //!
-//! Within a lane a rank does one step after the other. Lanes wait for each other in one place alone: a connection, from one
-//! rank to another on one channel, sends one message at a time, in the order in which they can be sent. That makes a
-//! pipeline of the pieces of a buffer.
+//! Within a lane each rank does one step after the other. Lanes wait for each other only at connections: a connection,
+//! from one rank to another on one channel, sends one message at a time, in the order in which they can be sent. That
+//! makes a pipeline of the pieces of a buffer.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -48,7 +48,8 @@ impl Lanes {
         self.begins[task as usize] = vec![op];
     }
 
-    /// Adds the lane of a plan that is a part of something else; returns what each task that received something has ended with.
+    /// Adds the lane of a plan that is a part of something else; returns what each task that received something has
+    /// ended with.
     pub fn within(&mut self, plan: &Plan, channel: u32) -> BTreeMap<u32, Vec<u32>> {
         plan.lanes_on(self, 2 * channel);
         let taken = self.ends.iter_mut().zip(0u32..).filter(|(ends, _)| !ends.is_empty());

@@ -1,5 +1,5 @@
-//! In two levels: ranks stand in rows of one width, a host each or the rows of a grid. Data is combined within rows first, and
-//! along columns then; it is handed out along columns first, and within rows then.
+//! Algorithms of two levels: ranks form rows of one width, which are hosts or the rows of a grid. Reductions combine
+//! data within rows, then along columns; distributions send it along columns, then within rows.
 
 use super::blocks::{Span, Steps};
 use super::{direct, ring};
@@ -29,7 +29,7 @@ impl Rows<'_> {
         self.members.len() / self.width
     }
 
-    /// The ranks of a column, and what is each one's own.
+    /// The ranks of a column, and the spans of each.
     fn column(&self, column: usize, own: &[Vec<Span>]) -> (Vec<u32>, Vec<Vec<Span>>) {
         let places = (column..self.members.len()).step_by(self.width);
         (places.clone().map(|place| self.members[place]).collect(), places.map(|place| own[place].clone()).collect())

@@ -1,12 +1,13 @@
 //! Collectives: what ranks do together, by several algorithms each.
 //!
-//! An algorithm is a list of [steps](Steps), in each of which every rank sends what it has to send and waits for what it is
-//! sent. A message says which [spans](Span) of the collective's buffer it carries, and whether the receiver combines them with
-//! its own: so that each algorithm can be checked against what its collective means, by carrying contributions through it.
+//! An algorithm is a list of [steps](Steps), in each of which every rank sends what it has to send and waits for what
+//! it is sent. A message says which [spans](Span) of the collective's buffer it carries, and whether the receiver
+//! combines them with its own: so that each algorithm can be checked against what its collective means, by carrying
+//! contributions through it.
 //!
-//! The buffer is `size` bytes that all ranks have alike (allreduce, reduce-scatter, all-gather, broadcast, reduce), cut into
-//! blocks, of which reduce-scatter and all-gather give one to each rank of the group in its order; of an all-to-all it is what
-//! each rank has for each, n x n blocks of `size` bytes by source and target.
+//! The buffer is `size` bytes that all ranks have alike (allreduce, reduce-scatter, all-gather, broadcast, reduce), cut
+//! into blocks, of which reduce-scatter and all-gather give one to each rank of the group in its order; of an
+//! all-to-all it is what each rank has for each, n x n blocks of `size` bytes by source and target.
 
 mod algorithms;
 mod auto;
@@ -193,7 +194,7 @@ pub struct Plan {
     pieces: u64,
     /// Ranks of a row, of algorithms in two levels.
     width: usize,
-    /// Ranks that a message goes on, of [`Collective::SendRecv`].
+    /// Distance in ranks that a message travels, of [`Collective::SendRecv`].
     shift: usize,
     notes: Vec<String>,
 }
@@ -265,8 +266,8 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Rounds the data up to blocks of one size where there are many messages and this changes little: a rule then stands
-    /// for all of them.
+    /// Rounds the data up to blocks of one size where there are many messages and this changes little: a rule then
+    /// stands for all of them.
     fn pad(&mut self, spec: &str) {
         let ranks = self.group.len() as u64;
         let (many, blocks) = (self.messages() > LISTED, self.size / ranks >= PADDED);
@@ -315,8 +316,8 @@ impl Plan {
         self.channels > 1 || self.pieces > 1 || self.algorithm == Algorithm::DoubleBinaryTree
     }
 
-    /// A collective of these ranks among `tasks`, by the algorithm that is asked for or, if it has no such, by a ring or
-    /// directly; the first rank is the root.
+    /// A collective of these ranks among `tasks`, by the algorithm that is asked for or, if it has no such, by a ring
+    /// or directly; the first rank is the root.
     pub fn of(what: Collective, asked: &str, members: Vec<u32>, tasks: u32, size: u64) -> Self {
         let (n, algorithm) = (members.len() as u64, Algorithm::nearest(what, asked));
         // Every block has a byte at least.
@@ -359,8 +360,8 @@ impl Plan {
     }
 }
 
-/// What the bandwidth of a collective of nccl-tests is measured by, for `n` ranks: bytes are those that each rank sends of
-/// all-to-alls, and those of the whole vector of others.
+/// What the bandwidth of a collective of nccl-tests is measured by, for `n` ranks: bytes are those that each rank sends
+/// of all-to-alls, and those of the whole vector of others.
 pub(super) fn yardstick_of(name: &str, n: f64, bytes: f64) -> Option<Yardstick> {
     let bus = match name {
         "allreduce" => 2.0 * (n - 1.0) / n,
@@ -371,7 +372,7 @@ pub(super) fn yardstick_of(name: &str, n: f64, bytes: f64) -> Option<Yardstick> 
     Some(Yardstick { bytes, bus })
 }
 
-/// An all-to-all of these tasks, one partner a step.
+/// An all-to-all of these tasks, with one partner per step.
 pub(super) fn all_to_all(steps: &mut dyn Steps, members: &[u32], size: u64) {
     let n = members.len();
     let blocks = Blocks::new((n * n) as u128 * u128::from(size), (n * n) as u64, [0, 1]);

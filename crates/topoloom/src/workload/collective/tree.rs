@@ -1,9 +1,9 @@
-//! Up and down trees: the binomial tree, and two binary trees in which no rank is within both (Sanders, Speck and Träff,
-//! 2009).
+//! Up and down trees: the binomial tree, and two binary trees in which no rank is within both (Sanders, Speck and
+//! Träff, 2009).
 
 use super::blocks::{Span, Steps, Transfer};
 
-/// A tree: who is below whom, in steps from its root on. Members are places in a group.
+/// A tree: pairs of parent and child, in steps from its root on. Members are indices into a group.
 pub type Levels = Vec<Vec<(usize, usize)>>;
 
 /// The binomial tree below member 0.
@@ -20,8 +20,8 @@ pub fn flat(members: usize) -> Levels {
     vec![(1..members).map(|member| (0, member)).collect()]
 }
 
-/// One of the two binary trees: odd members are leaves of the first. The second is the first one mirrored, or, of an odd
-/// number, shifted by one.
+/// One of the two binary trees: odd members are leaves of the first. The second is the first one mirrored, or, of an
+/// odd number, shifted by one.
 pub fn binary(members: usize, second: bool) -> Levels {
     let number = |place: usize| match (second, members % 2) {
         (false, _) => place,

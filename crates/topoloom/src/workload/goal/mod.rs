@@ -13,9 +13,9 @@
 //! ```
 //!
 //! Times are nanoseconds, sizes bytes. A send is done as soon as it has begun; `requires` waits for the end of an
-//! operation, `irequires` for its start. Computations of a rank on one `cpu` (0 unless given) are done one at a time, in
-//! the order in which they can begin. The k-th send from one rank to another with one tag (0 unless given) goes to the
-//! k-th receive there; where receives take messages of any rank, or with any tag (`-1`), see [`wildcards`].
+//! operation, `irequires` for its start. Computations of a rank on one `cpu` (0 unless given) are done one at a time,
+//! in the order in which they can begin. The k-th send from one rank to another with one tag (0 unless given) goes to
+//! the k-th receive there; where receives take messages of any rank, or with any tag (`-1`), see [`wildcards`].
 
 mod binary;
 mod wildcards;
@@ -146,7 +146,7 @@ struct Reader {
     seen: HashMap<u32, usize>,
     /// The operations of the rank by their labels.
     names: HashMap<String, u32>,
-    /// Requirements of the rank: line, who waits, for whom, for the start only.
+    /// Requirements of the rank: line, the waiting operation, the one it waits for, whether only for its start.
     requirements: Vec<(usize, String, String, bool)>,
     graph: GraphBuilder,
     /// Processors by rank and number.
@@ -347,7 +347,7 @@ impl Reader {
         halves.into_values().flat_map(|[sends, receives]| sends.into_iter().zip(receives)).collect()
     }
 
-    /// Rejects receives without a send, which would wait for ever and are reported first, and sends without a receive.
+    /// Rejects receives without a send, which would never end and are reported first, and sends without a receive.
     fn check_met(&self, ops: &[Option<Op>]) -> std::result::Result<(), Late> {
         let alone = || self.planned.iter().zip(ops).filter(|(_, op)| op.is_none()).map(|(planned, _)| planned);
         let of_any = |number: &Option<u32>, what: &str| {

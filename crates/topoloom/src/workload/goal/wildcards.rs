@@ -1,8 +1,8 @@
 //! Which send goes to which receive, where receives take messages of any rank or with any tag.
 //!
-//! That depends on when messages come, which is known only once the schedule runs. Here they come in the order in which they
-//! would if nothing took time: operations are done first come, first served. As in MPI, a message goes to the receive that was
-//! posted first among those that accept it, and a receive takes the message that came first.
+//! That depends on when messages come, which is known only once the schedule runs. Here they come in the order in which
+//! they would if nothing took time: operations are done first come, first served. As in MPI, a message goes to the
+//! receive that was posted first among those that accept it, and a receive takes the message that came first.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub fn meet(planned: &[GoalOp], edges: &[(u32, u32, bool)]) -> Vec<(u32, u32)> {
     while let Some(op) = run.ready.pop_front() {
         run.begin(op);
     }
-    // Operations that wait for each other: whoever builds the graph names them.
+    // Operations that wait for each other: the builder of the graph names them.
     for op in 0..planned.len() as u32 {
         if run.is_begun[op as usize] {
             continue;

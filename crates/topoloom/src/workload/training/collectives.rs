@@ -1,4 +1,4 @@
-//! The collectives of a step: who sends how much to whom, by places in a group.
+//! The collectives of a step: the bytes between members, by their indices in a group.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,8 +60,8 @@ impl<'a> Patterns<'a> {
         Ok(Pattern { steps, depth })
     }
 
-    /// Messages from each rank to each of the others, of `load` times the mean to the first of them: what goes to experts, or
-    /// comes `back` from them.
+    /// Messages from each rank to each of the others, of `load` times the mean to the first of them: what goes to
+    /// experts, or comes `back` from them.
     pub fn exchange(members: u32, bytes: f64, load: f64, back: bool) -> Pattern {
         let rest = (f64::from(members) - load) / f64::from(members - 1);
         let size = |expert: u32| ((bytes * if expert == 0 { load } else { rest }).round() as u64).max(1);
@@ -79,8 +79,8 @@ fn ring(what: Collective, members: u32, size: u64) -> Pattern {
         let until = |place: u64| (u128::from(size) * u128::from(place) / u128::from(n)) as u64;
         until(place % n + 1) - until(place % n)
     };
-    // Each passes on all blocks but its own in a reduce-scatter, and all but the next one's in an all-gather. An allreduce is
-    // both, on blocks one place further on.
+    // Each passes on all blocks but its own in a reduce-scatter, and all but the next one's in an all-gather. An
+    // allreduce is both, on blocks one place further on.
     let sent = |place: u64| match what {
         Collective::ReduceScatter => size - block(place),
         Collective::AllGather => size - block(place + 1),

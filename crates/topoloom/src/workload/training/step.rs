@@ -1,7 +1,7 @@
 //! A training step as operations: what each rank computes and sends, and what waits for what.
 //!
-//! A rank does its passes one after the other, on one processor. Gradients are reduced, and weights gathered, beside that, one
-//! collective after the other of each kind.
+//! A rank does its passes one after the other, on one processor. Gradients are reduced, and weights gathered, beside
+//! that, one collective after the other of each kind.
 
 use std::rc::Rc;
 
@@ -42,7 +42,7 @@ enum Among {
     SameExperts,
 }
 
-/// What goes on beside each other in a rank.
+/// Streams of operations that a rank runs side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stream {
     Main,
@@ -50,7 +50,8 @@ enum Stream {
     Reduce,
 }
 
-/// Layers of a chunk whose gradients are reduced together, with the bytes of their weights in a rank: shared ones, experts'.
+/// Layers of a chunk whose gradients are reduced together, with the bytes of their weights in a rank: shared ones,
+/// experts'.
 struct Bucket {
     layers: std::ops::Range<u32>,
     bytes: [u64; 2],
@@ -374,7 +375,7 @@ impl<'a> Making<'a> {
     }
 
     fn exchange(&mut self, stream: Stream, purpose: Purpose, among: Among, pattern: &Pattern) {
-        // Without overlap nothing goes on beside the passes.
+        // Without overlap nothing runs beside the passes.
         let stream = if self.plan.overlap { stream } else { Stream::Main };
         let groups = std::mem::take(&mut self.groups[among as usize]);
         let hops: usize = pattern.steps.iter().map(Vec::len).sum();
@@ -452,7 +453,8 @@ impl<'a> Making<'a> {
         op
     }
 
-    /// All ranks of the stage compute for as long as the plan says for the place of each among those that share experts.
+    /// All ranks of the stage compute for as long as the plan says for the place of each among those that share
+    /// experts.
     fn compute(&mut self, seconds: impl Fn(&Plan, u32) -> f64) {
         let plan = self.plan;
         if self.counting || seconds(plan, 0) <= 0.0 {

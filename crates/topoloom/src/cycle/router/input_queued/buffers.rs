@@ -51,7 +51,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
     }
 
-    /// The head at the front of input VC `input` (router numbering) has been refused a VC: it decides again in the next
+    /// The head at the front of input VC `input` (router numbering) did not get a VC: it decides again in the next
     /// cycle, and then whenever a VC of the router is freed, until it is on the list of requests.
     pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
         self.mark_refused(router, input, true);

@@ -5,8 +5,8 @@ use crate::cycle::table::{Table, TableMaker};
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
 
-/// Round-robin choices in the making: the best (key, request) for each place. Places are noted only for those who ask for
-/// the winners by place; most ask the requests, at hand anyway, whether they have won.
+/// Round-robin choices in the making: the best (key, request) for each place. Places are noted only for those who ask
+/// for the winners by place; most ask the requests, at hand anyway, whether they have won.
 #[derive(Debug)]
 pub(super) struct Choices {
     best: Table<u64>,
@@ -32,8 +32,8 @@ impl Choices {
         self.offer(place, rank, key, request);
     }
 
-    /// Offers a request with a round-robin key to a place; the lowest rank wins, of equal ones the lowest key. All have a
-    /// rank, or none has. Whoever offers asks every request afterwards whether it has won, or clears its place.
+    /// Offers a request with a round-robin key to a slot; the lowest rank wins, of equal ones the lowest key. All have
+    /// a rank, or none has. The caller checks afterwards whether each request has won, or clears its slot.
     #[inline(always)]
     pub(super) fn offer(&mut self, place: u16, rank: Option<u32>, key: u32, request: usize) {
         if let Some(rank) = rank {

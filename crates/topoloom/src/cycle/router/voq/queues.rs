@@ -110,7 +110,7 @@ impl Voq {
         }
     }
 
-    /// Takes the head of a queue out of it; what follows is looked at by whoever does so.
+    /// Takes the head of a queue out of it; the caller looks at the next flit.
     #[inline]
     pub(super) fn detach(&mut self, queue: u32) -> u32 {
         let Queue { first, last } = self.queues[queue as usize];
