@@ -21,7 +21,11 @@ STOP_S = 0.7
 
 
 def cpu_count() -> int:
-    """Return the number of processors that this process may use, by its affinity and its control groups."""
+    """Return the number of processors that this process may use, by its affinity and its control groups.
+
+    >>> cpu_count() >= 1
+    True
+    """
     return _core.processors()
 
 
@@ -30,6 +34,13 @@ class Workers(Generic[Result]):
 
     Daemon threads, unlike those of :mod:`concurrent.futures`, never keep an interrupted program from ending. Where the
     system starts fewer threads than `count`, these do the work; where it starts none, the caller does.
+
+    >>> with Workers(1) as workers:
+    ...     workers.submit(lambda: 6 * 7)
+    ...     result = workers.next_result()
+    ...     workers.drop()
+    >>> result
+    42
     """
 
     def __init__(self, count: int) -> None:
@@ -45,11 +56,22 @@ class Workers(Generic[Result]):
             self._tasks.put(None)
 
     def submit(self, task: Callable[[], Result]) -> None:
-        """Put `task` at the end of the queue."""
+        """Put `task` at the end of the queue.
+
+        Args:
+            task: The task, which takes no arguments.
+        """
         self._tasks.put(task)
 
     def next_result(self, waiting: Callable[[], None] | None = None) -> Result:
-        """Wait for the next task to end and return its result, or raise its exception; call `waiting` meanwhile."""
+        """Wait for the next task to end and return its result, or raise its exception; call `waiting` meanwhile.
+
+        Args:
+            waiting: Called some times a second until a task ends.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C.
+        """
         while True:
             if not self._threads:
                 self._do(self._tasks.get())
@@ -104,6 +126,9 @@ def interruptible(task: Callable[[], Result], watching: Callable[[_core.CancelTo
     Args:
         task: What to do.
         watching: Called some times a second with what says how far the engine is.
+
+    >>> interruptible(lambda: 6 * 7)
+    42
     """
     if threading.current_thread() is not threading.main_thread():
         return task()  # Ctrl-C is not handled here, and the thread's starter watches it
@@ -128,6 +153,13 @@ def noted_interrupt() -> Iterator[threading.Event]:
 
     What must not be torn in the middle looks at the event between its steps. Outside the main thread, which alone
     hears signals, the event is never set. SIGTERM counts as Ctrl-C where :func:`terminate_as_interrupt` was called.
+
+    Raises:
+        KeyboardInterrupt: The second Ctrl-C.
+
+    >>> with noted_interrupt() as interrupted:
+    ...     interrupted.is_set()
+    False
     """
     event = threading.Event()
 
@@ -151,6 +183,11 @@ def noted_interrupt() -> Iterator[threading.Event]:
 
 
 def terminate_as_interrupt() -> None:
-    """Let SIGTERM do from now on what Ctrl-C does, unless the parent process has it ignored."""
+    """Let SIGTERM do from now on what Ctrl-C does, unless the parent process has it ignored.
+
+    >>> before = signal.getsignal(signal.SIGTERM)
+    >>> terminate_as_interrupt()  # from now on, SIGTERM raises KeyboardInterrupt
+    >>> again = signal.signal(signal.SIGTERM, before)
+    """
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, signal.default_int_handler)

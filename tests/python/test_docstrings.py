@@ -61,6 +61,7 @@ WHOLE = (
     "topoloom.libraries",
     "topoloom.network",
     "topoloom.simulation",
+    "topoloom.workers",
     "topoloom.workload",
 )
 """Packages of which every function counts that has no underscore, whether or not the package lists it."""
