@@ -36,6 +36,8 @@ ELSEWHERE = {"CITATION.cff": "cite.md", "examples/tutorial.ipynb": "notebook.md"
 """Files that the site shows on a page of another form."""
 
 LINK = re.compile(r"\[([^][]*)\]\((?!https?:|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+PICTURE = re.compile(r"\[(!\[[^][]*\]\([^()]*\))\]\((?!https?:)([^)#\s]+)(#[^)\s]*)?\)")
+"""A link whose text is a picture, which `LINK` does not read."""
 ROLE = re.compile(r":\w+:`~?([^`]+)`")
 FENCE = re.compile(r"^```(\w+) +file=(\S+)$", re.MULTILINE)
 
@@ -70,7 +72,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return text if (ROOT / path).exists() else found[0]
 
     # What follows the language of a block names its file.
-    return FENCE.sub(r'```\1 title="\2"', LINK.sub(target, markdown))
+    return FENCE.sub(r'```\1 title="\2"', PICTURE.sub(target, LINK.sub(target, markdown)))
 
 
 def cite() -> str:
