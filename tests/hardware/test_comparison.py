@@ -53,13 +53,13 @@ def test_first_predictions_are_judged_beside_the_others(whole):
     assert whole.names()["first_median_long"] > whole.names()["median_long"]
     alone = Comparison(HARDWARE, "measurements.csv", "predictions.csv", "reasons.toml")
     assert not any(name.startswith("first_") for name in alone.names())
-    (item,) = [item for item in alone.items() if item["id"] == "distribution"]
+    (item,) = [item for item in alone.errors() if item["id"] == "distribution"]
     assert len(item["table"][0]["columns"]) == 6
 
 
 def test_the_page_has_the_errors_that_come_out(whole):
     page = (HARDWARE.parents[1] / "docs/hardware.md").read_text()
-    (item,) = [item for item in whole.items() if item["id"] == "distribution"]
+    (item,) = [item for item in whole.errors() if item["id"] == "distribution"]
     for row in item["table"][0]["row"]:
         over = row["over"]
         told = " | ".join(f"{a:.0f} %, {b:.0f} %" for a, b in (over[1:3], over[3:5], over[6:8], over[8:10]))
@@ -68,7 +68,7 @@ def test_the_page_has_the_errors_that_come_out(whole):
 
 def test_points_outside_are_listed_with_their_reason(whole):
     outside = [point for point in whole.judged if point.is_outside]
-    (item,) = [item for item in whole.items() if item["id"] == "outside"]
+    (item,) = [item for item in whole.errors() if item["id"] == "outside"]
     assert (
         len(item["table"][0]["row"])
         == len(outside)
@@ -92,6 +92,8 @@ def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
     assert "Predicted, and beneath it what was measured." in page
     assert "what the paper prints" not in page
     assert "congested-allreduce" in page
+    assert "◇ measured" in page
+    assert page.index('id="distribution"') < page.index('id="perlmutter"') < page.index('id="abci-2-0-v-bcast-nccl"')
 
 
 def test_the_terminal_shows_errors_and_one_benchmark(topoloom, tmp_path):

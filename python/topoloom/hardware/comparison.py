@@ -164,16 +164,22 @@ class Comparison:
                 names |= {f"{when}{name}_{size.name}": value for name, value in told.items() if points}
         return names
 
-    def items(self) -> list[dict[str, Any]]:
-        """Return the items of a paper: the distribution of errors, points outside, and each benchmark."""
-        kinds = list(dict.fromkeys((row.machine, row.benchmark, row.library) for row in self.predicted))
-        return [self._distribution(kinds), self._outside(), *(self._benchmark(kind) for kind in kinds)]
+    def errors(self) -> list[dict[str, Any]]:
+        """Return items of a paper about all points: the distribution of errors, and points outside."""
+        return [self._distribution(), self._outside()]
 
-    def _distribution(self, kinds: Sequence[Kind]) -> dict[str, Any]:
+    def benchmarks(self) -> list[dict[str, Any]]:
+        """Return an item of a paper for each benchmark."""
+        return [self._benchmark(kind) for kind in self._kinds()]
+
+    def _kinds(self) -> list[Kind]:
+        return list(dict.fromkeys(_kind(row) for row in self.predicted))
+
+    def _distribution(self) -> dict[str, Any]:
         judged = {_kind(point.row) for point in self.judged}
         rows = [
             {"label": ", ".join(kind) if kind else "all", "over": self._errors(kind), "decimals": 0}
-            for kind in [*(kind for kind in kinds if kind in judged), None]
+            for kind in [*(kind for kind in self._kinds() if kind in judged), None]
         ]
         heads = ["median %", "90th percentile %"] + (["first: median %", "first: 90th %"] if self.judged_first else [])
         heads = [head for size in CLASSES for head in (f"points {size.title}", *heads)]

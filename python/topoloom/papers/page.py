@@ -149,6 +149,7 @@ def _values(reproduction: Reproduction, result: ItemResult, figure: Figure) -> d
         for place, (own, found) in enumerate(zip(figure.series, points, strict=True))
     ]
     data = {"series": series, "xaxis": figure.xaxis, "yaxis": figure.yaxis, "logarithmic": figure.logarithmic}
+    data["published"] = "measured" if reproduction.paper.comparison else "published"
     key = [{"colour": own["colour"], "dash": 0, "label": own["label"], "curve": None} for own in series]
     return {"data": data, "key": key, "silent": []}
 

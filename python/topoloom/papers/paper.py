@@ -283,7 +283,8 @@ class Paper(_Part):
     routings: dict[str, str] = Field(default={}, description="What routings are called, by name.")
     study: dict[str, PaperStudy] = {}
     comparison: Comparison | None = Field(
-        default=None, description="Measured and predicted values, with items of their own behind those given."
+        default=None,
+        description="Measured and predicted values: errors are behind the first item, benchmarks behind the last.",
     )
     item: list[Item] = Field(min_length=1)
 
@@ -343,8 +344,11 @@ class Paper(_Part):
             raise TopoloomError(_mistake(error, text, str(file))) from None
         if paper.comparison is not None:
             own = compared.Comparison(path, **paper.comparison.model_dump())
-            items = [Item.model_validate(item) for item in own.items()]
-            paper = paper.model_copy(update={"names": paper.names | own.names(), "item": paper.item + items})
+            errors, benchmarks = (
+                [Item.model_validate(item) for item in items] for items in (own.errors(), own.benchmarks())
+            )
+            items = paper.item[:1] + errors + paper.item[1:] + benchmarks
+            paper = paper.model_copy(update={"names": paper.names | own.names(), "item": items})
         paper._folder = path.resolve()
         _check(paper, str(file))
         return paper

@@ -117,7 +117,7 @@
     return [Math.max(0, low - room), high + room];
   };
 
-  // Lines or bars of any values; what a paper prints of them are hollow marks in the same place.
+  // Lines or bars of any values; what a paper prints of them are hollow marks in the same place, in the colour of their line.
   const valuesOf = (figure, kind) =>
     figure.series.flatMap((series) => {
       const own = color(`--n${series.colour % 8}`);
@@ -129,8 +129,8 @@
       };
       const measured = { ...place, name: escape(series.label), x: series.x, y: series.y, hovertemplate: `<b>${escape(series.label)}</b><br>%{x}: %{y:.4~g}<extra></extra>` };
       if (!series.published.length) return [measured];
-      const hollow = { symbol: "diamond-open", size: 11, color: color("--ink"), line: { width: 2 } };
-      const printed = { type: "scatter", mode: "markers", x: series.x, y: series.published, marker: hollow, offsetgroup: series.colour, cliponaxis: false, hovertemplate: `published, ${escape(series.label)}<br>%{x}: %{y}<extra></extra>` };
+      const hollow = { symbol: "diamond-open", size: 11, color: kind === "bars" ? color("--ink") : own, line: { width: 2 } };
+      const printed = { type: "scatter", mode: "markers", x: series.x, y: series.published, marker: hollow, offsetgroup: series.colour, cliponaxis: false, hovertemplate: `${escape(figure.published)}, ${escape(series.label)}<br>%{x}: %{y}<extra></extra>` };
       return [measured, printed];
     });
 
