@@ -122,14 +122,13 @@ REFUSED = (
     "verify mesh:4x4 --routing xyz",
     "export mesh:4x4 --format nope",
     "run /nonexistent.toml",
+    "design --terminals 64 --radix 1",
+    "design --terminals 64 --radix 16 --families hyperex",
+    "calibrate /nonexistent",
     "reproduce flx",
 )
 """Command lines with a mistake, beside those of the tests."""
 
-HELPS = (
-    "", "show", "simulate", "saturation", "bound", "candidates", "compare", "workload", "layout", "permute", "verify",
-    "faults", "export", "import-lft", "run", "results", "reproduce", "list",
-)  # fmt: skip
 LISTS = ("topologies", "routings", "traffic", "apps", "mappings", "layouts", "prices", "formats")
 VOLATILE = TIMES | {"version"}
 """Fields of results that differ from run to run."""
@@ -137,7 +136,7 @@ VOLATILE = TIMES | {"version"}
 
 def cases() -> Iterator[str]:
     """Yield the command lines, the same ones for every build that has the same lists of names."""
-    yield from (f"{command} --help".strip() for command in HELPS)
+    yield from _helps()
     yield from (f"list {what}{json_flag}" for what in LISTS for json_flag in ("", " --json"))
     yield "run --schema"
     for spec in NETWORKS:
@@ -158,6 +157,16 @@ def cases() -> Iterator[str]:
     yield "faults torus:4x4 --fractions 0:0.4:0.2 --trials 5 --json"
     yield "saturation hyperx:4x4,p=2 --routing dor --json"
     yield "compare mesh:4x4 hyperx:4x4,p=2 --traffic uniform,tornado --routing minimal,adaptive --json"
+
+
+def _helps() -> Iterator[str]:
+    """Yield the help of topoloom and of each of its commands."""
+    from typer.main import get_command  # noqa: PLC0415 - only where it is used
+
+    from topoloom.cli.app import app  # noqa: PLC0415 - the build that is recorded
+
+    yield "--help"
+    yield from (f"{command} --help" for command in get_command(app).commands)
 
 
 def _refused() -> Iterator[str]:
