@@ -28,6 +28,7 @@ FAMILIES = {
     "random-regular": "random-regular:24,degree=4,seed=2",
     "myriclos": "myriclos:256",
     "twisted-torus": "twisted-torus:2x4",
+    "cayley": "cayley:7x3,turn=2,generators=1,7",
     "cascade": "cascade:columns=3,rows=2,trunk=2,p=2,g=3,pair=2",
     "rack-tree": "rack-tree:racks=3,leaf=2,p=2,upper=2,trunk=2,top=1,links=2",
     "machine": "machine:abci-v,racks=1",

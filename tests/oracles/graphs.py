@@ -119,6 +119,65 @@ def torus(sides: tuple[int, ...], p: int = 1, *, double: bool = False) -> Graph:
     return Graph([links(r) for r in range(n)], [p] * n, sides)
 
 
+def twisted_torus(sides: tuple[int, ...], rows: list[tuple[int, ...]], p: int = 1, *, double: bool = False) -> Graph:
+    """Points of a box, and of the lattice around it: two points are one router if whole multiples of the vectors
+    side e_d - row d lead from one to the other. Every router is linked to the points next to it."""
+    vectors = np.diag(sides) - np.array(rows)
+    places = np.array([coordinates(sides, router) for router in range(prod(sides))])
+
+    def at(point: np.ndarray) -> int:
+        multiples = np.linalg.solve(vectors.T, (places - point).T)
+        (router,) = np.flatnonzero(np.all(abs(multiples - multiples.round()) < 1e-9, axis=0))
+        return int(router)
+
+    def links(router: int) -> Links:
+        found: Links = []
+        for way in np.eye(len(sides), dtype=int):
+            ends = [at(places[router] + way), at(places[router] - way)]
+            single = ends[0] == ends[1] and not double
+            found += [(end, "local") for end in ends[: 1 if single else 2] if end != router]
+        return found
+
+    n = prod(sides)
+    return Graph([links(router) for router in range(n)], [p] * n, sides)
+
+
+Element = tuple[tuple[int, ...], int]
+"""A vector, and how often it turns."""
+
+
+def semidirect(sizes: tuple[int, ...], turn: tuple[int, ...] | None) -> tuple[list[Element], Callable]:
+    """The elements of a semidirect product in the order of their numbers, and their product, by powers of matrices."""
+    moduli, n = sizes[:-1], sizes[-1]
+    matrix = np.eye(len(moduli), dtype=int)
+    if turn is not None:
+        matrix = np.eye(len(moduli), k=-1, dtype=int)
+        matrix[:, -1] = turn
+
+    def times(a: Element, b: Element) -> Element:
+        vector = np.array(b[0], dtype=int)
+        for _ in range(a[1]):
+            vector = matrix @ vector % np.array(moduli, dtype=int)
+        return tuple(int(x + y) % m for x, y, m in zip(a[0], vector, moduli, strict=True)), (a[1] + b[1]) % n
+
+    vectors = [tuple(reversed(digits)) for digits in product(*(range(m) for m in reversed(moduli)))]
+    return [(vector, t) for t in range(n) for vector in vectors], times
+
+
+def cayley(
+    sizes: tuple[int, ...], generators: tuple[int, ...], turn: tuple[int, ...] | None = None, p: int = 1
+) -> Graph:
+    """Router r is linked to r s, and to r h where s h = 1."""
+    elements, times = semidirect(sizes, turn)
+    numbers = {element: place for place, element in enumerate(elements)}
+    ways: list[Element] = []
+    for generator in (elements[place] for place in generators):
+        (inverse,) = (element for element in elements if numbers[times(generator, element)] == 0)
+        ways += [generator] if inverse == generator else [generator, inverse]
+    links = [[(numbers[times(element, way)], "local") for way in ways] for element in elements]
+    return Graph(links, [p] * len(elements))
+
+
 def twin_torus(sides: tuple[int, ...], p: int = 1) -> Graph:
     """Nodes of two cards, ids 2 node + card. The lower dimensions are on card 0, the upper on card 1; of an odd number
     the middle one has its - on card 0 and its + on card 1."""
@@ -477,6 +536,8 @@ def build(spec: str) -> Graph:
         key, equals, value = item.partition("=")
         if equals:
             keys[key] = value
+        elif keys and item.isdigit():
+            keys[list(keys)[-1]] += f",{item}"
         else:
             sizes = tuple(int(side) for side in item.split("x"))
     p, double = int(keys.get("p", 1)), keys.get("double") == "true"
@@ -485,6 +546,13 @@ def build(spec: str) -> Graph:
     lists = {
         key: tuple(map(int, value.split("x"))) for key, value in keys.items() if key in ("down", "up", "trunk", "upper")
     }
+    numbers = {key: tuple(map(int, value.split(","))) for key, value in keys.items() if key in ("turn", "generators")}
+
+    def torus_or_twisted() -> Graph:
+        if "twist" not in keys:
+            return torus(sizes, p, double=double)
+        rows = [tuple(map(int, row.split(":"))) for row in keys["twist"].split("/")]
+        return twisted_torus(sizes, rows, p, double=double)
 
     def nested(*, ghc: bool) -> Graph:
         numbers = (number_of[key] for key in ("t", "u", "endpoints"))
@@ -492,7 +560,8 @@ def build(spec: str) -> Graph:
 
     makers: dict[str, Callable[[], Graph]] = {
         "mesh": lambda: mesh(sizes, p),
-        "torus": lambda: torus(sizes, p, double=double),
+        "torus": torus_or_twisted,
+        "cayley": lambda: cayley(sizes, numbers["generators"], numbers.get("turn"), p),
         "twin-torus": lambda: twin_torus(sizes, p),
         "hypercube": lambda: hypercube(*sizes, p),
         "folded-hypercube": lambda: hypercube(*sizes, p, folded=True),

@@ -32,7 +32,7 @@ CASES = (
     (("nesttree", "nestghc"), "nesttree:t=2,u=4,endpoints=64,upper=4x4", "bit-complement"),
     (("fattree", "clos", "xgft"), "fattree:k=4,levels=3", "bit-complement"),
     (
-        ("random-regular", "ring", "myriclos", "rack-tree", "twisted-torus", "cascade", "faulty", "file"),
+        ("random-regular", "ring", "myriclos", "rack-tree", "twisted-torus", "cayley", "cascade", "faulty", "file"),
         "random-regular:64,degree=6,seed=1,p=3",
         "bit-complement",
     ),

@@ -54,6 +54,20 @@ def check(spec: str) -> None:
         "torus:2x3,double=true",
         "torus:2x2x3,double=true,p=3",
         "torus:16x8x8",
+        "torus:4x3,twist=0:1/0:0",
+        "torus:3x4x5,twist=0:2:3/0:0:4/0:0:0",
+        "torus:4x3x2,p=2,twist=0:0:0/2:0:0/3:2:0",
+        "torus:1x1x12,twist=0:0:5/0:0:8/0:0:0",
+        "torus:2x4,twist=0:2/0:0",
+        "torus:1x2x6,twist=0:0:3/0:0:0/0:0:0",
+        "torus:1x2x6,double=true,twist=0:1:3/0:0:0/0:0:0",
+        "cayley:7x3,turn=2,generators=1,7",
+        "cayley:13x4,turn=5,generators=1,13,40,p=2",
+        "cayley:8x2,turn=7,generators=8,9,4",
+        "cayley:4x4x4,turn=1,2,generators=1,17,34",
+        "cayley:2x2x2x7,turn=1,1,0,generators=3,8",
+        "cayley:12,generators=1,6,4",
+        "cayley:4x3x2,generators=1,5,12",
         "twin-torus:4x4x2x2x2",
         "twin-torus:2x2x2",
         "twin-torus:3x4x5,p=2",
@@ -143,6 +157,53 @@ def check(spec: str) -> None:
 )
 def test_links_and_ports(spec):
     check(spec)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=3), st.permutations(range(3)), st.randoms())
+def test_twists_of_any_kind(sides, order, random):
+    place = [d for d in order if d < len(sides)]
+    rows = [
+        ":".join(
+            str(random.randrange(side)) if place.index(d) < place.index(to) else "0" for to, side in enumerate(sides)
+        )
+        for d in range(len(sides))
+    ]
+    check(f"torus:{'x'.join(map(str, sides))},twist={'/'.join(rows)}")
+
+
+@pytest.mark.parametrize(
+    ("spec", "degree", "diameter"),
+    [
+        ("cayley:13x4,turn=5,generators=1,13", 4, 4),
+        ("cayley:2x2x2x7,turn=1,1,0,generators=8,9", 4, 6),
+        ("cayley:4x4x4,turn=1,2,generators=1,17,34", 5, 4),
+    ],
+)
+def test_cayley_graphs_look_the_same_from_every_router(spec, degree, diameter):
+    graph = _core.Network(spec)
+    linked = nx.Graph((a, b) for a, _, b, _, _ in graph.edges())
+    assert set(dict(linked.degree()).values()) == {degree}
+    profiles = {tuple(sorted(nx.single_source_shortest_path_length(linked, router).values())) for router in linked}
+    assert len(profiles) == 1
+    assert max(profiles.pop()) == diameter == graph.facts().diameter
+
+
+def test_groups_and_generators_that_there_are_not_are_named():
+    mistakes = {
+        "cayley:7x3,turn=2": "generators is missing",
+        "cayley:7x3,turn=3,generators=1,7": "does not lead back to 1",
+        "cayley:7x3,turn=2,1,generators=1,7": "a number for each size but the last, 1",
+        "cayley:7x5x3,turn=2,1,generators=1,7": "must be the same",
+        "cayley:7x3,turn=9,generators=1,7": "below the first size, 7",
+        "cayley:7x3,turn=2,generators=1,21": "from 1 to 20",
+        "cayley:7x3,turn=2,generators=1,6": "the generators 1 and 6 make the same links",
+        "cayley:7x3,turn=2,generators=1,2": "reach 7 of 21 routers",
+        "cayley:7x3,trun=2,generators=1,7": "did you mean 'turn'",
+    }
+    for spec, sentence in mistakes.items():
+        with pytest.raises(topoloom.TopoloomError, match=sentence):
+            _core.Network(spec)
 
 
 @settings(max_examples=30, deadline=None)

@@ -179,6 +179,11 @@ pub fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
 }
 
+/// The rows of `0:4/0:0`, number by number.
+pub fn rows(text: &str) -> impl Iterator<Item = impl Iterator<Item = &str>> {
+    text.split('/').map(|row| row.split(':'))
+}
+
 /// The names in a text, with commas between them: a comma also separates the items of one name, and the numbers of one
 /// item. `None` where a name is empty or the text is broken.
 pub fn names(text: &str) -> Option<Vec<String>> {

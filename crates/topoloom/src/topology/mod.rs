@@ -13,10 +13,12 @@ mod hosts;
 mod machines;
 mod params;
 mod rates;
+mod semidirect;
 #[cfg(test)]
 mod tests;
 mod tree;
 
+pub(crate) use cayley::{TURN, group, numbers};
 pub use claim::of_file;
 pub(crate) use cluster::cluster_of;
 pub use cluster::{Cluster, HostPort};
@@ -38,10 +40,12 @@ pub use params::Params;
 pub use randomregular::RandomRegular;
 pub use rates::LINK_KEYS;
 pub use ring::Ring;
+pub use semidirect::Semidirect;
 pub use slimfly::SlimFly;
 pub use torus::Torus;
 pub use tree::{Copies, Tree};
 pub use twintorus::TwinTorus;
+pub use twistedtorus::Twist;
 
 use crate::catalogue::grammar::{split_failures, split_head};
 use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead, Name};
@@ -135,6 +139,7 @@ families! {
     torus: FAMILY;
     twistedtorus: FAMILY;
     twintorus: FAMILY;
+    cayley: FAMILY;
     hypercube: FAMILY, FOLDED;
     hyperx: FAMILY;
     fattree: FAMILY;

@@ -3,10 +3,11 @@
 //! Router ids: the first dimension varies fastest. Network ports of a router, in order of dimension: + before -.
 //! A dimension of size 2 has one link between its two routers (the one that both + and - would be), or two with
 //! `double=true`; a dimension of size 1 has none. Link class: `local`. With `widths=2x1x2` links of the first and of the third
-//! dimension carry twice what `rate` says.
+//! dimension carry twice what `rate` says. With `twist` the wraparound links shift other dimensions: `twistedtorus.rs`.
 
 use super::params::{P, Params, product};
 use super::rates::local_gbps;
+use super::twistedtorus::{TWIST, twisted};
 use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
 use crate::error::Result;
@@ -16,7 +17,12 @@ pub(super) const FAMILY: Family = Family {
     name: "torus",
     summary: "k-ary n-dimensional torus, any radix per dimension",
     sizes: Some("16x8x8"),
-    keys: &[P, Key::new("double", Kind::Flag, "true: two links in dimensions of size 2 (default false)"), WIDTHS],
+    keys: &[
+        P,
+        Key::new("double", Kind::Flag, "true: two links in dimensions of size 2 (default false)"),
+        WIDTHS,
+        TWIST,
+    ],
     example: "torus:16x8x8,p=1",
     source: "Dally and Towles, Principles and Practices of Interconnection Networks, chapter 5",
     routings: &["dor"],
@@ -61,6 +67,12 @@ impl Structure for Torus {
 }
 
 fn build(params: &Params) -> Result<Network> {
+    if let Some(twist) = params.text(TWIST.name) {
+        if params.has(WIDTHS.name) {
+            return Err(params.mistake("widths and twist do not go together; links of a twisted torus are all alike"));
+        }
+        return twisted(params, twist);
+    }
     let grid = Grid { sides: params.sizes().to_vec() };
     let (p, double) = (params.concentration(), params.flag("double"));
     let routers = product(grid.sides.iter().copied());
