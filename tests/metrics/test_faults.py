@@ -435,4 +435,4 @@ def test_routings_that_know_only_intact_networks_say_so(topoloom, spec, routing)
     outcome = topoloom("verify", spec, "--fail", "links=1", "--routing", routing)
     assert outcome.status == 2
     assert f"does not offer the routing '{routing}', which relies on the structure of an intact" in outcome.err
-    assert "it offers: min, amin, val, ugal-l" in outcome.err
+    assert "it offers: min, min-updown, amin, val, ugal-l" in outcome.err

@@ -33,6 +33,8 @@ HOPS = [
     ("galaxyfly:n=1,q=13,a=3", "min:common=random", lambda graph: routes.galaxyfly(graph, best=False)),
     ("flex:4x4x3,p=2", "min-spread", routes.table),
     ("flex:3x3x5,p=2", "min", routes.table),
+    ("cayley:13x4,turn=5,generators=1,13", "min-updown", routes.updown_stretches),
+    ("torus:3x4,p=2,twist=0:2/0:0", "min", routes.table),
     ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "dor", routes.nested),
     ("nestghc:t=2,u=1,endpoints=48,upper=2x6x4", "dor", routes.nested),
     ("nesttree:t=4,u=4,endpoints=128,upper=4x8", "nca", lambda graph: routes.nested(graph, drawn=True)),

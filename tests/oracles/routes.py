@@ -503,6 +503,26 @@ def table(graph: Graph) -> Paths:
     return cache(lambda src, dst: walk(src, dst, 0))
 
 
+def updown_stretches(graph: Graph) -> Paths:
+    """The same paths as ``table``; the class counts how often a path has gone down and then up, in the order in which a
+    breadth-first search from router 0 meets the routers, by their ports."""
+    meets = [0, *(peer for _, peer in nx.bfs_edges(_ordered(graph), 0))]
+    place = {router: number for number, router in enumerate(meets)}
+
+    def classed(path: Path) -> Path:
+        ups = [place[end_of(graph, hop)] > place[hop[0]] for hop in path]
+        valleys = [sum(not a and b for a, b in pairwise(ups[: last + 1])) for last in range(len(ups))]
+        return tuple((router, port, c) for (router, port, _), c in zip(path, valleys, strict=True))
+
+    minimal = table(graph)
+    return cache(lambda src, dst: [(p, classed(path)) for p, path in minimal(src, dst)])
+
+
+def _ordered(graph: Graph) -> nx.DiGraph:
+    """Links both ways, those of a router in the order of its ports."""
+    return nx.DiGraph((router, peer) for router, links in enumerate(graph.links) for peer, _ in links)
+
+
 def sources(graph: Graph) -> list[int]:
     """Routers with terminals."""
     return [router for router, p in enumerate(graph.p) if p]

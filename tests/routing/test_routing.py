@@ -168,7 +168,7 @@ def test_each_network_offers_its_own_routings():
         "flex:3x3x3": {"min", "min-spread", "val", "ugal-l"},
         "flex:3x3x4": {"min", "min-spread", "val", "ugal-l"},
     }
-    anywhere = {"amin", "ugal-g", "polarized", "lbr", "updown", "duato", "lash", "dfsssp"}
+    anywhere = {"amin", "min-updown", "ugal-g", "polarized", "lbr", "updown", "duato", "lash", "dfsssp"}
     # A table is the user's own.
     names = {routing.name for routing in _core.routings()} - {"table"}
     for spec, offered in offers.items():

@@ -64,6 +64,14 @@ CASES = {
         "flex:3x3x4": (routes.table, 3),
         "flex:2x3x3": (routes.table, 3),
     },
+    "min-updown": {
+        "mesh:4x3": (routes.updown_stretches, 3),
+        "torus:5x3": (routes.updown_stretches, 2),
+        "torus:2x3,double=true": (routes.updown_stretches, 2),
+        "torus:3x4,twist=0:2/0:0": (routes.updown_stretches, 2),
+        "cayley:13x4,turn=5,generators=1,13": (routes.updown_stretches, 3),
+        "fattree:k=2,levels=3": (routes.updown_stretches, 2),
+    },
     "min-spread": {"flex:3x4x3": (routes.table, 2), "flex:3x3x5": (routes.table, 3)},
     "nca": {
         "fattree:k=2,levels=4": (routes.nca, 1),

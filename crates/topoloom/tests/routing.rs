@@ -108,7 +108,7 @@ fn walk<R: Routing>(network: &Network, name: &str, routing: &R, packets: u64, se
             "nca" | "anca" if network.failures().is_some() => {
                 distances_to(network.intact(), dst).into_iter().max().unwrap_or(0)
             }
-            "nca" | "anca" | "dor" | "min" | "min-spread" => least,
+            "nca" | "anca" | "dor" | "min" | "min-spread" | "min-updown" => least,
             _ if network.family() == "dragonfly" => 6,
             // Perhaps from the second router on.
             "par" => detour() + 2,
@@ -243,6 +243,8 @@ fn every_decision_has_been_enumerated() {
         "ring:16,degree=3,seed=2",
         "ring:9,degree=2",
         "random-regular:15,degree=4,seed=3",
+        "cayley:13x4,turn=5,generators=1,13",
+        "torus:3x4,twist=0:2/0:0",
         "slimfly:q=4",
         "slimfly:q=5",
         "flex:3x3x3",

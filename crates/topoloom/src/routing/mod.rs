@@ -28,6 +28,7 @@ mod lbr;
 mod lft;
 mod min;
 mod minimal;
+mod minupdown;
 mod named;
 mod nest;
 mod omniwar;

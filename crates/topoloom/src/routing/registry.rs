@@ -2,8 +2,8 @@
 //! here it has one line.
 
 use super::{
-    AnyRouting, amin, dal, dimwar, dor, duato, fattree, galaxyfly, hosts, layers, lbr, min, omniwar, par, polarized,
-    tables, twin, twophase, ugal_g, updown,
+    AnyRouting, amin, dal, dimwar, dor, duato, fattree, galaxyfly, hosts, layers, lbr, min, minupdown, omniwar, par,
+    polarized, tables, twin, twophase, ugal_g, updown,
 };
 use crate::catalogue::grammar::split_head;
 use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Lead};
@@ -16,6 +16,7 @@ pub static ROUTINGS: &[&RoutingInfo] = &[
     &dor::DOR,
     &min::MIN,
     &min::MIN_SPREAD,
+    &minupdown::MIN_UPDOWN,
     &amin::AMIN,
     &twophase::VAL,
     &twophase::UGAL_L,
