@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from topoloom._core import TopoloomError, __version__
     from topoloom.design.candidates import Candidate, Candidates, candidates
+    from topoloom.design.synthesis import synthesise
     from topoloom.layout.layouts import Layout
     from topoloom.network.families import (
         Cascade,
+        Cayley,
         Clos,
         Cluster,
         Dragonfly,
@@ -59,6 +61,7 @@ __all__ = [
     "Candidate",
     "Candidates",
     "Cascade",
+    "Cayley",
     "Clos",
     "Cluster",
     "Comparison",
@@ -100,15 +103,18 @@ __all__ = [
     "compare",
     "network",
     "plot",
+    "synthesise",
     "workload",
 ]
 
 _HOMES = {
     "topoloom._core": ("TopoloomError", "__version__"),
     "topoloom.design.candidates": ("Candidate", "Candidates", "candidates"),
+    "topoloom.design.synthesis": ("synthesise",),
     "topoloom.layout.layouts": ("Layout",),
     "topoloom.network.families": (
         "Cascade",
+        "Cayley",
         "Clos",
         "Cluster",
         "Dragonfly",

@@ -40,6 +40,7 @@ from topoloom.engine.results import (
     SaturationBound,
     Shape,
     StepFacts,
+    Synthesis,
     TrafficDescription,
     WorkloadResult,
 )
@@ -460,6 +461,14 @@ def bandwidth_side_by_side(
     """
     Bandwidth before and after by the same means, given partitions to start from (an array of 0 and 1 for the routers
     each).
+    """
+
+def synthesise(
+    routers: int, degree: int, load: bool, group: str | None, seed: int, seconds: float, graphs: int | None
+) -> Synthesis:
+    """
+    Searches for the Cayley graph of the least average distance, or with ``load`` of the least loaded channels: for
+    ``seconds``, or until ``graphs`` were compared.
     """
 
 def room(network: Network) -> int:

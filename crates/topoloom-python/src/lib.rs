@@ -12,6 +12,7 @@ mod permute;
 mod results;
 mod routing;
 mod simulation;
+mod synthesis;
 mod traffic;
 mod watch;
 mod workload;
@@ -37,6 +38,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layout::layout_assumptions, module)?)?;
     module.add_function(wrap_pyfunction!(permute::permute_list, module)?)?;
     module.add_function(wrap_pyfunction!(permute::bandwidth_side_by_side, module)?)?;
+    module.add_function(wrap_pyfunction!(synthesis::synthesise, module)?)?;
     module.add_class::<workload::Workload>()?;
     module.add_class::<workload::CyclePlay>()?;
     module.add_class::<workload::ChakraTraces>()?;

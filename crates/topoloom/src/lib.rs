@@ -28,6 +28,7 @@ pub mod rng;
 pub mod routing;
 mod rows;
 pub mod statistics;
+pub mod synthesis;
 mod table;
 pub mod threads;
 pub mod topology;

@@ -23,6 +23,7 @@ from topoloom.cli import (
     saturation,
     show,
     simulate,
+    synthesise,
     verify,
     workload,
 )
@@ -69,6 +70,7 @@ app.command()(saturation.saturation)
 app.command()(bound.bound)
 app.command()(candidates.candidates)
 app.command()(design.design)
+app.command()(synthesise.synthesise)
 app.command()(compare.compare)
 app.command()(workload.workload)
 app.command()(layout.layout)

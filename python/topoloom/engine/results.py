@@ -1748,6 +1748,56 @@ class StepFacts(Record):
     state_bytes: float
 
 
+class SynthesisedNetwork(Record):
+    """
+    A network that was found. The names are keys of the JSON.
+
+    Attributes:
+        spec: Its spec.
+        average_distance: Links between two routers, on average over all pairs.
+        diameter: The most links between two routers.
+        max_channel_load: The largest load of a channel between routers under uniform traffic of one terminal a router,
+            in flits a cycle at load 1, if any minimal next hop is equally likely (``min``, ``min-updown``).
+        uniform_bound: The load that these channels and the terminals' links carry at most, in flits per terminal per
+            cycle.
+    """
+
+    spec: str
+    average_distance: float
+    diameter: int
+    max_channel_load: float
+    uniform_bound: float
+
+
+class Synthesis(Record):
+    """
+    What a search found. The names are keys of the JSON.
+
+    Attributes:
+        routers: Routers.
+        degree: Links of a router.
+        seed: The seed of the search.
+        best: The best Cayley graph.
+        torus: The best torus with twists; none where the degree or the number of routers has none.
+        least_average_distance: The average distance that no graph of so many routers of this degree is below (Moore).
+        least_torus_distance: The average distance that no torus is below, whatever its sides and twists.
+        most_torus_bound: The uniform bound that no torus is above, whatever its sides and twists.
+        graphs: The Cayley graphs that were compared.
+        tori: The tori that were compared.
+    """
+
+    routers: int
+    degree: int
+    seed: int
+    best: SynthesisedNetwork
+    torus: SynthesisedNetwork | None
+    least_average_distance: float
+    least_torus_distance: float
+    most_torus_bound: float
+    graphs: int
+    tori: int
+
+
 class TrafficDescription(Record):
     """
     A traffic pattern.
