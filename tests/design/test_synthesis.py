@@ -16,7 +16,7 @@ def average_distance(graph: graphs.Graph) -> float:
 
 
 def largest_load(graph: graphs.Graph) -> float:
-    """Flits over the busiest channel if each router sends one to a random router or itself, by any minimal next link."""
+    """Flits over the busiest channel if each router sends one to any router or itself, by any minimal next link."""
     linked = nx.Graph(graph.networkx())
     loads: dict[tuple[int, int], float] = defaultdict(float)
     for to in linked:

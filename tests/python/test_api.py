@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,8 @@ def test_every_family_of_the_engine_can_be_called_by_name() -> None:
     for family, name in called.items():
         example = families[family]["example"]
         sizes, _, keys = example.partition(":")[2].partition(",")
-        parts = [*([] if "=" in sizes else sizes.split("x")), *([sizes] if "=" in sizes else []), *keys.split(",")]
+        items = re.split(r",(?!\d)", keys)  # a number behind a comma belongs to a list
+        parts = [*([] if "=" in sizes else sizes.split("x")), *([sizes] if "=" in sizes else []), *items]
         pairs = dict(part.split("=", 1) for part in parts if "=" in part)
         built = getattr(topoloom, name)(*(part for part in parts if part and "=" not in part), **pairs)
         assert built.spec == topoloom.network(example).spec

@@ -11,7 +11,6 @@ from typing import Literal
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.design.synthesis import synthesise
 from topoloom.libraries import require
 
 Relation = Literal["smaller", "larger", "variant"]
@@ -59,7 +58,6 @@ def neighbours(spec: str, radix: int) -> list[Neighbour]:
 
     They are the next one with fewer terminals and the next with more, by another number of routers where the family
     has one; and of those with as many terminals the ones with the fewest and most links, and with the fewest routers.
-    The last one is the Cayley graph of as many routers and links, where a short search finds shorter distances.
 
     Raises:
         TopoloomError: A spec that does not parse.
@@ -76,26 +74,7 @@ def neighbours(spec: str, radix: int) -> list[Neighbour]:
         ratio = near.num_terminals / own.num_terminals
         if 1 / FARTHEST <= ratio <= FARTHEST:
             found.append((change, near))
-    return [_neighbour(own, change, near) for change, near in _nearest(own, found) + _synthesised(own)]
-
-
-def _synthesised(own: _core.Network) -> list[tuple[str, _core.Network]]:
-    """Return the Cayley graph of as many routers and links, of a short search, if its distances are shorter.
-
-    A network has none if its routers differ in links or terminals.
-    """
-    degrees = Counter(router for a, _, b, _, _ in own.edges() for router in (a, b))
-    terminals = set(own.terminals_by_router())
-    if len(set(degrees.values())) != 1 or len(degrees) < own.num_routers or len(terminals) != 1:
-        return []
-    degree = next(iter(degrees.values()))
-    try:
-        found = synthesise(own.num_routers, degree, minimise="distance", graphs=1)
-    except TopoloomError:
-        return []
-    if found.best.average_distance >= (own.facts().average_distance or 0):
-        return []
-    return [(f"links synthesised, {found.graphs:,} graphs", _core.Network(f"{found.best.spec},p={terminals.pop()}"))]
+    return [_neighbour(own, change, near) for change, near in _nearest(own, found)]
 
 
 def _nearest(own: _core.Network, found: Sequence[tuple[str, _core.Network]]) -> list[tuple[str, _core.Network]]:

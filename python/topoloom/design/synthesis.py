@@ -28,7 +28,7 @@ def synthesise(
             the mean number of links between two routers.
         group: The group, as in specs: ``16x16x16`` or ``16x16x16,turn=5,2``. Any of that order unless given.
         seed: The seed of the search.
-        seconds: The longest time of the search; it ends with a round of starts.
+        seconds: The longest time of the search in seconds; it ends with a round of starts.
         graphs: The number of graphs after which it ends, with the round. The result then depends on the seed alone.
 
     Raises:

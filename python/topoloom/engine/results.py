@@ -1756,8 +1756,8 @@ class SynthesisedNetwork(Record):
         spec: Its spec.
         average_distance: Links between two routers, on average over all pairs.
         diameter: The most links between two routers.
-        max_channel_load: The largest load of a channel between routers under uniform traffic of one terminal a router,
-            in flits a cycle at load 1, if any minimal next hop is equally likely (``min``, ``min-updown``).
+        max_channel_load: The largest load of a channel between routers under uniform traffic of one terminal per
+            router, in flits a cycle at load 1, if any minimal next hop is equally likely (``min``, ``min-updown``).
         uniform_bound: The load that these channels and the terminals' links carry at most, in flits per terminal per
             cycle.
     """

@@ -19,7 +19,7 @@ use crate::statistics::rounded;
 use crate::topology::{TURN, group, numbers};
 use crate::watch;
 pub use search::Aim;
-use search::{Found, Search};
+use search::{Candidate, Search};
 use space::{Cayleys, Shape, Space, Tori};
 
 /// What is asked.
@@ -50,7 +50,7 @@ pub struct SynthesisedNetwork {
     pub average_distance: f64,
     /// The most links between two routers.
     pub diameter: u32,
-    /// The largest load of a channel between routers under uniform traffic of one terminal a router, in flits a cycle at
+    /// The largest load of a channel between routers under uniform traffic of one terminal per router, in flits a cycle at
     /// load 1, if any minimal next hop is equally likely (`min`, `min-updown`).
     pub max_channel_load: f64,
     /// The load that these channels and the terminals' links carry at most, in flits per terminal per cycle.
@@ -107,10 +107,11 @@ pub fn synthesise(question: &Question) -> Result<Synthesis> {
             break;
         }
     }
-    let found = |found: &Found<_>| described(&cayleys, found, routers);
+    let found = |found: &Candidate<_>| described(&cayleys, found, routers);
     let best = graphs.best().map(found).ok_or_else(|| nothing(question))?;
     // Channels carry the hops of packets to all routers, the sender's own among them, at best evenly.
-    let least_torus_load = table::torus_distance(routers, degree) * (1.0 - 1.0 / f64::from(routers)) / f64::from(degree);
+    let least_torus_load =
+        table::torus_distance(routers, degree) * (1.0 - 1.0 / f64::from(routers)) / f64::from(degree);
     Ok(Synthesis {
         routers,
         degree,
@@ -178,10 +179,10 @@ fn nothing(question: &Question) -> Error {
     ))
 }
 
-fn described<S: Space>(space: &S, found: &Found<S::Point>, routers: u32) -> SynthesisedNetwork {
+fn described<S: Space>(space: &S, found: &Candidate<S::Member>, routers: u32) -> SynthesisedNetwork {
     let score = found.score;
     SynthesisedNetwork {
-        spec: space.spec(&found.point),
+        spec: space.spec(&found.member),
         average_distance: rounded(score.hops as f64 / f64::from(routers - 1)),
         diameter: score.diameter,
         max_channel_load: rounded(score.load),

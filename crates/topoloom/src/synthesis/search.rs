@@ -40,8 +40,8 @@ const ELITE: usize = 6;
 
 /// A graph with its score.
 #[derive(Debug, Clone)]
-pub struct Found<P> {
-    pub point: P,
+pub struct Candidate<P> {
+    pub member: P,
     pub score: Score,
 }
 
@@ -54,7 +54,7 @@ pub struct Search<'a, S: Space> {
     seed: u64,
     rounds: u64,
     /// The best starts, best first.
-    best: Vec<Found<S::Point>>,
+    best: Vec<Candidate<S::Member>>,
     /// Graphs that were scored.
     pub scored: u64,
 }
@@ -65,13 +65,13 @@ impl<'a, S: Space> Search<'a, S> {
     }
 
     /// The best graph so far.
-    pub fn best(&self) -> Option<&Found<S::Point>> {
+    pub fn best(&self) -> Option<&Candidate<S::Member>> {
         self.best.first()
     }
 
     /// Runs so many starts, in parallel.
     pub fn round(&mut self, stage: &Stage) {
-        let starts: Vec<(Option<Found<S::Point>>, u64)> = (self.rounds * STARTS..(self.rounds + 1) * STARTS)
+        let starts: Vec<(Option<Candidate<S::Member>>, u64)> = (self.rounds * STARTS..(self.rounds + 1) * STARTS)
             .into_par_iter()
             .map(|start| self.start(start, stage))
             .collect();
@@ -94,11 +94,11 @@ impl<'a, S: Space> Search<'a, S> {
     }
 
     /// One start: the best that it finds, and the graphs that it scores.
-    fn start(&self, start: u64, stage: &Stage) -> (Option<Found<S::Point>>, u64) {
+    fn start(&self, start: u64, stage: &Stage) -> (Option<Candidate<S::Member>>, u64) {
         let mut rng = Rng::stream(self.seed, start);
         let again = if start % 2 == 1 { self.best.get(rng.below(ELITE as u32) as usize) } else { None };
         let first = match again {
-            Some(found) => Some(self.space.like(&found.point, &mut rng)),
+            Some(found) => Some(self.space.like(&found.member, &mut rng)),
             None => self.space.draw(&mut rng),
         };
         let Some(first) = first else { return (None, 0) };
@@ -116,7 +116,7 @@ impl<'a, S: Space> Search<'a, S> {
         let mut failures = 0;
         while let Some(best) = climb.best.as_ref().filter(|_| failures < PATIENCE) {
             stage.step();
-            let next = self.space.vary(&best.point, &mut rng);
+            let next = self.space.vary(&best.member, &mut rng);
             failures = if climb.offer(next) { 0 } else { failures + 1 };
         }
         (climb.best, climb.scored)
@@ -128,21 +128,21 @@ struct Climb<'a, S: Space> {
     search: &'a Search<'a, S>,
     table: Table,
     scorer: Scorer,
-    best: Option<Found<S::Point>>,
+    best: Option<Candidate<S::Member>>,
     scored: u64,
 }
 
 impl<S: Space> Climb<'_, S> {
     /// Takes a graph if it is better; true if so.
-    fn offer(&mut self, point: S::Point) -> bool {
-        self.search.space.fill(&point, &mut self.table);
+    fn offer(&mut self, member: S::Member) -> bool {
+        self.search.space.fill(&member, &mut self.table);
         self.scored += 1;
         let most = self.best.as_ref().map_or(u64::MAX, |best| self.search.most_hops(&best.score));
         let Some(score) = self.scorer.score(&self.table, most) else { return false };
-        let better = |best: &Found<S::Point>| self.search.aim.compare(&score, &best.score).is_lt();
+        let better = |best: &Candidate<S::Member>| self.search.aim.compare(&score, &best.score).is_lt();
         let taken = self.best.as_ref().is_none_or(better);
         if taken {
-            self.best = Some(Found { point, score });
+            self.best = Some(Candidate { member, score });
         }
         taken
     }

@@ -7,22 +7,22 @@ use crate::topology::{Semidirect, Twist};
 /// A set of graphs that a search goes through.
 pub trait Space: Sync {
     /// One of them.
-    type Point: Clone + Send + Sync;
+    type Member: Clone + Send + Sync;
 
     /// A graph at random; `None` if the draw fails.
-    fn draw(&self, rng: &mut Rng) -> Option<Self::Point>;
+    fn draw(&self, rng: &mut Rng) -> Option<Self::Member>;
 
     /// Another graph that is drawn, of the same kind as one that was found good.
-    fn like(&self, point: &Self::Point, rng: &mut Rng) -> Self::Point;
+    fn like(&self, member: &Self::Member, rng: &mut Rng) -> Self::Member;
 
     /// A neighbour of a graph.
-    fn vary(&self, point: &Self::Point, rng: &mut Rng) -> Self::Point;
+    fn vary(&self, member: &Self::Member, rng: &mut Rng) -> Self::Member;
 
     /// Where its links lead. A table only ever gets graphs of one kind.
-    fn fill(&self, point: &Self::Point, table: &mut Table);
+    fn fill(&self, member: &Self::Member, table: &mut Table);
 
     /// Its name.
-    fn spec(&self, point: &Self::Point) -> String;
+    fn spec(&self, member: &Self::Member) -> String;
 }
 
 /// Cayley graphs of a degree, of semidirect products of an order.
@@ -143,7 +143,7 @@ fn turn(sizes: &[u32], rng: &mut Rng) -> Option<Vec<u32>> {
 }
 
 impl Space for Cayleys {
-    type Point = Cayley;
+    type Member = Cayley;
 
     fn draw(&self, rng: &mut Rng) -> Option<Cayley> {
         let shape = self.shapes.get(rng.below(self.shapes.len() as u32) as usize)?;
@@ -156,22 +156,23 @@ impl Space for Cayleys {
         Some(Cayley { group: group.into(), generators })
     }
 
-    fn like(&self, point: &Cayley, rng: &mut Rng) -> Cayley {
-        Cayley { group: point.group.clone(), generators: self.generators(&point.group, rng) }
+    fn like(&self, member: &Cayley, rng: &mut Rng) -> Cayley {
+        Cayley { group: member.group.clone(), generators: self.generators(&member.group, rng) }
     }
 
-    fn vary(&self, point: &Cayley, rng: &mut Rng) -> Cayley {
-        let mut generators = point.generators.clone();
+    fn vary(&self, member: &Cayley, rng: &mut Rng) -> Cayley {
+        let mut generators = member.generators.clone();
         let place = rng.below(generators.len() as u32) as usize;
         let pairs = self.degree as usize / 2;
-        let other = if place < pairs { point.group.generator(&generators, rng) } else { point.group.half(rng) };
-        generators[place] = other;
-        Cayley { group: point.group.clone(), generators }
+        generators.remove(place);
+        let other = if place < pairs { member.group.generator(&generators, rng) } else { member.group.half(rng) };
+        generators.insert(place, other);
+        Cayley { group: member.group.clone(), generators }
     }
 
-    fn fill(&self, point: &Cayley, table: &mut Table) {
-        let group = &point.group.group;
-        for (place, &generator) in point.generators.iter().enumerate() {
+    fn fill(&self, member: &Cayley, table: &mut Table) {
+        let group = &member.group.group;
+        for (place, &generator) in member.generators.iter().enumerate() {
             if !table.changes(2 * place, generator) {
                 continue;
             }
@@ -184,9 +185,9 @@ impl Space for Cayleys {
         }
     }
 
-    fn spec(&self, point: &Cayley) -> String {
-        let turn = point.group.turn.as_ref().map_or_else(String::new, |turn| format!(",turn={}", list(turn, ",")));
-        let (sizes, generators) = (list(&point.group.sizes, "x"), list(&point.generators, ","));
+    fn spec(&self, member: &Cayley) -> String {
+        let turn = member.group.turn.as_ref().map_or_else(String::new, |turn| format!(",turn={}", list(turn, ",")));
+        let (sizes, generators) = (list(&member.group.sizes, "x"), list(&member.generators, ","));
         format!("cayley:{sizes}{turn},generators={generators}")
     }
 }
@@ -243,7 +244,7 @@ impl Tori {
 }
 
 impl Space for Tori {
-    type Point = Torus;
+    type Member = Torus;
 
     fn draw(&self, rng: &mut Rng) -> Option<Torus> {
         let odd = self.degree % 2;
@@ -265,22 +266,22 @@ impl Space for Tori {
         Some(self.twisted(sides, rng))
     }
 
-    fn like(&self, point: &Torus, rng: &mut Rng) -> Torus {
-        self.twisted(point.sides.clone(), rng)
+    fn like(&self, member: &Torus, rng: &mut Rng) -> Torus {
+        self.twisted(member.sides.clone(), rng)
     }
 
-    fn vary(&self, point: &Torus, rng: &mut Rng) -> Torus {
-        let mut torus = point.clone();
-        if let Some((from, to, offset)) = self.offset(&point.sides, rng) {
+    fn vary(&self, member: &Torus, rng: &mut Rng) -> Torus {
+        let mut torus = member.clone();
+        if let Some((from, to, offset)) = self.offset(&member.sides, rng) {
             torus.rows[from][to] = offset;
         }
         torus
     }
 
-    fn fill(&self, point: &Torus, table: &mut Table) {
-        let twist = Twist::new(&point.sides, &point.rows).expect("dimensions shift later ones alone");
+    fn fill(&self, member: &Torus, table: &mut Table) {
+        let twist = Twist::new(&member.sides, &member.rows).expect("dimensions shift later ones alone");
         let mut peers = Vec::with_capacity(self.routers as usize);
-        for dimension in 0..point.sides.len() {
+        for dimension in 0..member.sides.len() {
             peers.clear();
             peers.extend((0..self.routers).map(|router| twist.next(router, dimension)));
             if dimension == self.dimensions() {
@@ -295,10 +296,10 @@ impl Space for Tori {
         }
     }
 
-    fn spec(&self, point: &Torus) -> String {
-        let rows: Vec<String> = point.rows.iter().map(|row| list(row, ":")).collect();
-        let sides = list(&point.sides, "x");
-        if point.rows.iter().flatten().all(|&offset| offset == 0) {
+    fn spec(&self, member: &Torus) -> String {
+        let rows: Vec<String> = member.rows.iter().map(|row| list(row, ":")).collect();
+        let sides = list(&member.sides, "x");
+        if member.rows.iter().flatten().all(|&offset| offset == 0) {
             format!("torus:{sides}")
         } else {
             format!("torus:{sides},twist={}", rows.join("/"))
