@@ -29,6 +29,7 @@ SPECS = [
     "fattree:k=3,levels=4",
     "dragonfly:a=4,h=2,p=2",
     "dragonfly:a=4,h=2,g=1",
+    "dragonfly-plus:leaf=4,spine=4,p=2,h=2",
     "dragonfly:a=1,h=3",
     "slimfly:q=5,p=4",
     "slimfly:q=8",
@@ -84,6 +85,12 @@ def test_links_in_a_grid_are_told_apart():
     assert lines == {f"local, layers {pair}": 96 for pair in ("0 and 1", "1 and 2", "0 and 2")}
     lines = {stroke.label: len(stroke.lines) for stroke in sketch(topoloom.network("slimfly:q=5").core).strokes}
     assert lines == {"local, between the blocks": 125, "local, within a column": 50}
+
+
+def test_leaves_of_a_group_are_farther_out_than_its_spines():
+    network = topoloom.network("dragonfly-plus:leaf=4,spine=4,p=2,h=2")
+    out = np.linalg.norm(sketch(network.core).places, axis=1).reshape(-1, 8)
+    assert (out[:, :4].min(axis=1) > out[:, 4:].max(axis=1)).all()
 
 
 @pytest.mark.parametrize("spec", examples())

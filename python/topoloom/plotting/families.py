@@ -29,7 +29,9 @@ def sketch(network: Network) -> Sketch:
     if shape.blocks:
         return _of_blocks(shape.blocks, links)
     if shape.group_size:
-        return _of_groups(network.num_routers, shape.group_size, shape.levels, links)
+        # In a group, routers without terminals are spines, as in dragonfly+.
+        tiers = [int(terminals == 0) for terminals in network.terminals_by_router()]
+        return _of_groups(network.num_routers, shape.group_size, tiers, links)
     if shape.levels:
         return _of_levels(shape.levels, links)
     return _of_graph(network.num_routers, links)
@@ -205,11 +207,11 @@ def _of_blocks(sides: list[int], links: Links) -> Sketch:
 # Groups on a ring
 
 
-def _of_groups(routers: int, size: int, levels: list[int] | None, links: Links) -> Sketch:
+def _of_groups(routers: int, size: int, tiers: list[int], links: Links) -> Sketch:
     groups = -(-routers // size)
     router = np.arange(routers)
     group, member = router // size, router % size
-    inner, radius = _members(size, levels)
+    inner, radius = _members(size, tiers)
     ring = 0.0 if groups == 1 else max(1.3 * radius / np.sin(np.pi / groups), 2.2 * radius)
     outwards = on_circle(groups)
     centres = ring * outwards
@@ -236,17 +238,17 @@ def _class_label(name: str, inside: bool) -> str:
     return name if name in {"local", "global"} else f"{name}, {'within a group' if inside else 'between groups'}"
 
 
-def _members(size: int, levels: list[int] | None) -> tuple[Points, float]:
+def _members(size: int, tiers: list[int]) -> tuple[Points, float]:
     """Return the places of a group's routers around its middle (along the ring, outwards), and their reach."""
-    if levels is None or len(set(levels[:size])) == 1:
+    if len(set(tiers[:size])) == 1:
         return on_circle(size), 1.0 if size > 1 else 0.5
-    rows = np.array(levels[:size])
+    rows = np.array(tiers[:size])
     places = np.zeros((size, 2))
-    for level in set(levels[:size]):
-        mine = np.flatnonzero(rows == level)
+    for tier in set(tiers[:size]):
+        mine = np.flatnonzero(rows == tier)
         places[mine, 0] = np.arange(len(mine)) - (len(mine) - 1) / 2
         # The leaves stand outside, the spines inside.
-        places[mine, 1] = 0.5 - level
+        places[mine, 1] = 0.5 - tier
     places[:, 0] *= 2 / max(np.abs(places[:, 0]).max() * 2, 1)
     return places, 1.15
 
