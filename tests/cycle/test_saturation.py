@@ -1,6 +1,7 @@
 """The search for saturation: against a full sweep, against the bound of expected channel loads, and what it costs."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -214,3 +215,56 @@ def test_a_search_near_a_load_ends_where_one_from_afar_does(spec, traffic, near)
     simulator = Simulator(_core.Network(spec), "minimal", traffic, make_options({}), precise=())
     run_plans([(simulator, near_plan(simulator.curve, near))])
     assert simulator.curve.saturation_load == searched(spec, "minimal", traffic).saturation_load
+
+
+class FullKnee(Knee):
+    """A curve of many terminals that accepts a little more at full load than it carries."""
+
+    def __init__(self, knee, bound=None):
+        super().__init__(knee)
+        self.points, self.order = {}, []
+        self.bound = SimpleNamespace(saturation_bound=bound) if bound else None
+
+    def searched(self):
+        for loads in search_plan(self):
+            for load in (load for load in loads if load not in self.points):
+                self.order.append(load)
+                accepted = min(load, self.knee + 0.02)
+                self.points[load] = SimpleNamespace(accepted=accepted, active_terminals=10_000)
+        return max((load for load in self.points if self.is_stable(load) and load >= 0.01), default=0)
+
+
+def test_a_search_in_a_large_network_starts_near_what_is_accepted_at_full_load():
+    for part in range(101):
+        curve = FullKnee(part / 100)
+        assert curve.searched() == pytest.approx(part / 100)
+        assert len(curve.order) <= 6, curve.order
+    below = FullKnee(0.5, bound=0.505)
+    assert below.searched() == pytest.approx(0.5)
+    assert max(load for load in below.order if load < 1) <= 0.505, "loads past the bound need no simulation"
+
+
+def test_idle_processors_take_part_in_a_point_of_a_large_network_and_change_nothing():
+    network = _core.Network("hyperx:8x8,p=64")
+    window = {"warmup": 20, "measure": 20, "drain": 0}
+    simulator = Simulator(network, "minimal", "uniform", make_options(window), searching=False)
+    assert simulator.shares_well
+    asked = Simulator(network, "minimal", "uniform", make_options(window | {"threads": 1}), searching=False)
+    small = Simulator(_core.Network("mesh:4x4"), "minimal", "uniform", make_options(window), searching=False)
+    assert not asked.shares_well
+    assert not small.shares_well
+    one, two = (simulator.point(0.2, _core.CancelToken(), threads=threads) for threads in (1, 2))
+    assert one is not None
+    assert two is not None
+    times = {"wall_s", "cpu_s", "peak_rss_bytes"}
+    assert one.model_dump(exclude=times) == two.model_dump(exclude=times)
+
+
+def test_runs_of_large_networks_are_short_and_as_precise():
+    """Far below saturation a window of 1,000 cycles shows what the short one has to."""
+    network = Network("hyperx:8x8,p=64")
+    short = network.simulate(load=0.05, precision=0.05).points[0.05]
+    long = network.simulate(load=0.05, warmup=100, measure=1000).points[0.05]
+    assert short.converged
+    assert short.cycles < 1000 < long.cycles
+    assert short.latency_cycles == pytest.approx(long.latency_cycles, rel=0.01)

@@ -12,15 +12,17 @@ from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
 from topoloom.cli.parameters import Force, Json, LayoutRules, Load, Prices, Specs, split_names, takes_engine_options
 from topoloom.cli.show import print_facts
-from topoloom.cli.watching import Throttle, stage_text, watched
+from topoloom.cli.watching import Clock, Throttle, stage_text, watched
 from topoloom.files import REPORT, check_writable
 from topoloom.report.comparison import Comparison
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import parse_loads
 from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.points import Point
+from topoloom.simulation.time_left import TimeLeft
 from topoloom.studies.comparison import CompareJob
 from topoloom.studies.kept import KeptPoints
+from topoloom.workers import cpu_count
 
 
 @takes_engine_options
@@ -72,13 +74,14 @@ def compare(
 def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Comparison:
     """Run the comparison; stderr shows the progress: a bar on a terminal, elsewhere one line per curve."""
     told: set[int] = set()
-    throttle = Throttle()
+    throttle, clock = Throttle(), Clock(TimeLeft(job.curves, job.loads, cpu_count()))
     with progress() as bar:
         task = bar.add_task("curves", total=len(job.curves), now="")
 
         def on_point(curve: Curve, point: Point) -> None:
+            clock.note_point()
             finished = {place for place, curve in enumerate(job.curves) if curve.finished}
-            bar.update(task, completed=len(finished), now=f"{curve.spec} {point.offered:g}")
+            bar.update(task, completed=len(finished), now=f"{curve.spec} {point.offered:g}{clock.text()}")
             for place in sorted(finished - told) if bar.disable else ():
                 told.add(place)
                 say(f"{len(told)} of {len(job.curves)}: {_saturates(job.curves[place])}")
@@ -88,7 +91,9 @@ def _run(job: CompareJob, command: Sequence[str], kept: KeptPoints) -> Compariso
             if stage:
                 bar.update(task, now=stage)
             done = sum(len(curve.points) for curve in job.curves)
-            throttle.say(lambda: f"{done} points of {len(job.curves)} curves are done{', ' * bool(stage)}{stage}")
+            throttle.say(
+                lambda: f"{done} points of {len(job.curves)} curves are done{clock.text()}{', ' * bool(stage)}{stage}"
+            )
 
         return job.run(command, on_point, kept, waiting)
 

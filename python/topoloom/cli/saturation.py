@@ -8,7 +8,7 @@ from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_network
 from topoloom.cli.parameters import AnyRouting, Json, Spec, Traffic, takes_engine_options
 from topoloom.cli.trials import run_trials
-from topoloom.cli.watching import Throttle, watched
+from topoloom.cli.watching import Clock, Throttle, watched
 from topoloom.network.networks import Network
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions, counted
@@ -16,6 +16,7 @@ from topoloom.simulation.plans import search_plan
 from topoloom.simulation.points import Point
 from topoloom.simulation.runs import Keeper, run_plans
 from topoloom.simulation.simulator import Simulator
+from topoloom.simulation.time_left import TimeLeft
 from topoloom.simulation.trials import BEST, Trials
 
 
@@ -55,16 +56,18 @@ def _try_all(network: Network, traffic: str, store: Path | None, *, json: bool, 
 
 
 def _run(simulator: Simulator, keeper: Keeper) -> bool:
-    throttle = Throttle()
+    throttle, clock = Throttle(), Clock(TimeLeft([simulator.curve]))
     with progress() as bar:
         task = bar.add_task(simulator.curve.spec, total=None, now="")
 
         def on_point(curve: Curve, point: Point) -> None:
-            bar.update(task, completed=len(curve.points), now=f"load {point.offered:g}")
+            clock.note_point()
+            bar.update(task, completed=len(curve.points), now=f"load {point.offered:g}{clock.text()}")
 
         def waiting(cancel: CancelToken) -> None:
-            bar.update(task, now=f"{cancel.done:,} cycles")
-            throttle.say(lambda: counted(len(simulator.curve.points), "point is done", "points are done"))
+            bar.update(task, now=f"{cancel.done:,} cycles{clock.text()}")
+            done = len(simulator.curve.points)
+            throttle.say(lambda: f"{counted(done, 'point is done', 'points are done')}{clock.text()}")
 
         return run_plans([(simulator, search_plan(simulator.curve))], on_point, keeper, waiting)
 

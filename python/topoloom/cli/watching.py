@@ -9,7 +9,9 @@ from rich.text import Text
 
 from topoloom import _core
 from topoloom.cli.console import console, say
+from topoloom.cli.progress import duration
 from topoloom.network.networks import Network
+from topoloom.simulation.time_left import TimeLeft
 from topoloom.workers import interruptible
 
 QUIET_S = 1.0
@@ -67,6 +69,27 @@ class Throttle:
         if not self._silent and time.monotonic() - self._said > SAID_EVERY_S:
             self._said = time.monotonic()
             say(text())
+
+
+class Clock:
+    """Says how long points that run still take.
+
+    Args:
+        left: What estimates it from the points that are done.
+    """
+
+    def __init__(self, left: TimeLeft) -> None:
+        self._left = left
+        self._noted = time.monotonic()
+
+    def note_point(self) -> None:
+        """Note that a point is done."""
+        self._noted = time.monotonic()
+
+    def text(self) -> str:
+        """Return the time left behind a comma; nothing where it is not known yet, or nothing is left."""
+        seconds = self._left.seconds(time.monotonic() - self._noted)
+        return f", about {duration(seconds)} left" if seconds else ""
 
 
 class _Line:

@@ -4,13 +4,17 @@ A *plan* yields batches of loads; when the points of a batch are in the curve, i
 see nothing but their own curve, so that the points do not depend on how many workers there are.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from math import floor
 
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.points import ZERO_LOAD
 
 RESOLUTION = 100
 """The saturation load is placed on a grid of this many parts of full load."""
+
+LARGE = 4096
+"""Terminals from which on a search starts near what is accepted at full load, not in the middle."""
 
 Plan = Iterator[list[float]]
 
@@ -30,6 +34,9 @@ def fixed_plan(loads: Sequence[float]) -> Plan:
 def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     """Look for the saturation load by bisection, first among `coarse` loads, then to 0.01.
 
+    In a network of at least :data:`LARGE` terminals the search for the load alone starts near what is accepted at full
+    load, below the bound if there is one; it simulates fewer points, and the same load is found.
+
     Args:
         curve: The curve, which gets the points that the plan asks for.
         coarse: Loads that are tried first.
@@ -44,8 +51,13 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     stable, unstable = 0.0, most
     if curve.is_stable(most):
         return
+    coarse = sorted(coarse)
+    if not coarse and curve.points[most].active_terminals >= LARGE:
+        highest = _below_bound(curve)
+        yield from _bracket(curve, min(curve.points[most].accepted, highest), highest)
+        return
     fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
-    for grid in (sorted(coarse), fine):
+    for grid in (coarse, fine):
         while between := [load for load in grid if stable < load < unstable]:
             middle = between[len(between) // 2]
             yield [middle]
@@ -69,13 +81,27 @@ def near_plan(curve: Curve, near: float) -> Plan:
     [0.001]
     """
     yield [ZERO_LOAD]
-    load = min(max(_on_grid(near), 1 / RESOLUTION), curve.most_load)
-    stable, unstable, step = 0.0, curve.most_load + 1 / RESOLUTION, 1
+    stable = yield from _bracket(curve, near, curve.most_load)
+    below = {_on_grid(stable / 2), _on_grid(0.8 * stable)}
+    yield sorted(load for load in below if load and load not in curve.points)
+
+
+def _below_bound(curve: Curve) -> float:
+    """Return the largest load of the grid that terminals offer and that is not past the bound."""
+    if curve.bound is None:
+        return curve.most_load
+    return min(curve.most_load, floor(curve.bound.saturation_bound * RESOLUTION * (1 + 1e-9)) / RESOLUTION)
+
+
+def _bracket(curve: Curve, near: float, most: float) -> Generator[list[float], None, float]:
+    """Look for the saturation load around `near`, up to `most`, to 0.01; return the largest load that is stable."""
+    load = min(max(_on_grid(near), 1 / RESOLUTION), most)
+    stable, unstable, step = 0.0, most + 1 / RESOLUTION, 1
     while load not in (stable, unstable):
         yield [load]
         if curve.is_stable(load):
             stable = load
-            load = min(_on_grid(load + step / RESOLUTION), curve.most_load)
+            load = min(_on_grid(load + step / RESOLUTION), most)
         else:
             unstable = load
             load = max(_on_grid(load - step / RESOLUTION), 0.0)
@@ -84,8 +110,7 @@ def near_plan(curve: Curve, near: float) -> Plan:
             continue
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
         load = between[len(between) // 2] if between else stable
-    below = {_on_grid(stable / 2), _on_grid(0.8 * stable)}
-    yield sorted(load for load in below if load and load not in curve.points)
+    return stable
 
 
 def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:

@@ -145,8 +145,9 @@ class _Run:
         simulator, plan = self._plans[which]
         for batch in plan:
             new = [load for load in batch if load not in simulator.curve.points and not self._recalled(which, load)]
+            threads = self._threads(simulator, len(new))
             for load in new:
-                self._workers.submit(partial(self._simulate, which, load))
+                self._workers.submit(partial(self._simulate, which, load, threads))
             if new:
                 self._missing[which] = len(new)
                 return
@@ -163,5 +164,14 @@ class _Run:
         self._on_point(simulator.curve, point)
         return True
 
-    def _simulate(self, which: int, load: float) -> tuple[int, float, Point | None]:
-        return which, load, self._plans[which][0].point(load, self._cancel)
+    def _threads(self, simulator: Simulator, new: int) -> int | None:
+        """Return how many threads each of so many points of a large network gets: the processors that are idle.
+
+        The results do not depend on it. None for those that the options say.
+        """
+        if not simulator.shares_well:
+            return None
+        return max(1, cpu_count() // (sum(self._missing) + new))
+
+    def _simulate(self, which: int, load: float, threads: int | None) -> tuple[int, float, Point | None]:
+        return which, load, self._plans[which][0].point(load, self._cancel, threads=threads)

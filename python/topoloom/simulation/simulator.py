@@ -32,6 +32,9 @@ EMPTY_FLITS = 2000
 LEAST_EMPTY_CYCLES, MOST_EMPTY_CYCLES = 3_000, 30_000
 """Bounds of the cycles that its simulation takes."""
 
+SHARED_TERMINALS = 4096
+"""Terminals from which on idle processors take part in a point."""
+
 REPLICA_BITS = 32
 """Replicas have seeds that lie 2^32 apart, so that those of a study's seeds never meet."""
 
@@ -115,15 +118,25 @@ class Simulator:
         self._precise = None if precise is None else frozenset(precise)
         self._flits: dict[float, NDArray[np.float32]] | None = {} if channels else None
 
-    def point(self, load: float, cancel: _core.CancelToken, replica: int = 0) -> Point | None:
-        """Simulate one load; None if `cancel` stopped it. Each `replica` has a seed of its own.
+    @property
+    def shares_well(self) -> bool:
+        """Whether a point gains by threads that were not asked for: a cycle takes much longer than their meeting."""
+        return "threads" not in self._options.model_fields_set and self._network.num_terminals >= SHARED_TERMINALS
+
+    def point(
+        self, load: float, cancel: _core.CancelToken, replica: int = 0, threads: int | None = None
+    ) -> Point | None:
+        """Simulate one load; None if `cancel` stopped it.
 
         Args:
             load: The load, in flits per terminal per cycle.
             cancel: A token that another thread may cancel.
             replica: The number of the replica, which changes the seed.
+            threads: Threads to run on, with the same result; None for those of the options.
         """
         options = self.options_at(load)
+        if threads is not None:
+            options = options.model_copy(update={"threads": threads})
         seed = (options.seed + (replica << REPLICA_BITS)) % 2**64
         simulation = _core.Simulation(self._routing, self._traffic, options.engine_json())
         measured = self._measured(simulation, load, cancel, seed)

@@ -106,6 +106,11 @@ class CompareJob:
         return [*simulators, *(other for other in offered if other.curve.routing not in named)]
 
     @property
+    def loads(self) -> list[float]:
+        """The loads that every curve shows below its saturation."""
+        return self._loads
+
+    @property
     def curves(self) -> list[Curve]:
         """The curves to come."""
         return [simulator.curve for simulator in self._simulators]

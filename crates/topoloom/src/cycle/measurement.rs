@@ -100,6 +100,13 @@ const LONGEST_CROSSING: u32 = 1 << 20;
 const WATCH: u32 = 8192;
 /// Cycles after which the replay of a trace gives up.
 const LONGEST_REPLAY: u32 = u32::MAX / 2;
+/// Terminals that send from which on a network is large: a cycle takes milliseconds, and creates so many packets that chance
+/// hardly moves the means of an interval. A drift shows in them long before it matters.
+const LARGE: u32 = 4096;
+/// Batches that an interval needs …
+const BATCHES: usize = 16;
+/// … and in a large network, where each of them is the mean of tens of thousands of packets.
+const BATCHES_OF_LARGE: usize = 8;
 /// A network carries a load if it accepts this share of it.
 const CARRIED: f64 = 0.98;
 
@@ -311,7 +318,8 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
     /// The network does not carry the load: the throughput is measured, and the latency, which has no mean, is what it
     /// is.
     fn past_saturation(&mut self, from: u32) -> Verdict {
-        let until = from + (from / 2).clamp(self.cycles(2_000, 2), self.cycles(10_000, 4));
+        let least = if self.is_large() { 512 } else { 2_000 };
+        let until = from + (from / 2).clamp(self.cycles(least, 2), self.cycles(10_000, 4));
         self.engine.measure(from, until);
         self.engine.domains.iter_mut().for_each(|domain| domain.stats.by_arrival = true);
         self.advance(until);
@@ -346,7 +354,8 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= self.cycles(2048, 2)) {
                     return (false, true);
                 }
-                if start <= series.len() / 2 && !short {
+                let steady = self.is_large() && self.is_steady(&stats.slots[..(now / SLOT) as usize]);
+                if (start <= series.len() / 2 || steady) && !short {
                     return (true, false);
                 }
             }
@@ -356,6 +365,19 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         }
         // Too few packets, or too slow a drift, to detect: the measurement from here on shows it.
         (true, false)
+    }
+
+    /// True if many terminals send.
+    fn is_large(&self) -> bool {
+        self.active >= LARGE
+    }
+
+    /// True if the mean latency moved by less than half the precision asked for, from the third quarter of the time to the last.
+    fn is_steady(&self, slots: &[Slot]) -> bool {
+        let quarter = slots.len() / 4;
+        let (third, last) = slots[slots.len() - 2 * quarter..].split_at(quarter);
+        let moved = |(before, after): (f64, f64)| (after - before).abs() <= 0.5 * self.setup.config.precision * after;
+        mean_latency(third).zip(mean_latency(last)).is_some_and(moved)
     }
 
     /// True if a mean latency is past the limit that the user has set.
@@ -373,7 +395,9 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
 
     /// Measures until the interval is narrow enough. Returns whether it is, and whether the network is saturated.
     fn measure(&mut self, from: u32) -> (bool, bool) {
-        let (mut next, longest) = (from + self.cycles(512, 1), self.cycles(LONGEST, 32));
+        // Eleven intervals: of the last ones some packets are still under way.
+        let (first, least) = if self.is_large() { (352, BATCHES_OF_LARGE) } else { (512, BATCHES) };
+        let (mut next, longest) = (from + self.cycles(first, 1), self.cycles(LONGEST, 32));
         loop {
             if !self.advance(next) {
                 return (false, false);
@@ -391,7 +415,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             let narrow = interval(&batches).is_some_and(|(mean, half)| half <= precision * mean);
             let enough = (ENOUGH_PACKETS * (0.01 / precision).min(1.0).sqrt()) as u64;
             let counted = stats.arrived >= enough || now - from >= 4 * longest;
-            if narrow && counted && batches.len() >= 16 {
+            if narrow && counted && batches.len() >= least {
                 return (true, false);
             }
             let few = stats.arrived < enough && now - from < 64 * longest;

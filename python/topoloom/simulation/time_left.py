@@ -1,0 +1,85 @@
+"""How long a search or a comparison still takes, by the points that are done."""
+
+from collections.abc import Sequence
+from math import ceil, log2
+
+from topoloom.simulation.curves import Curve
+from topoloom.simulation.plans import LARGE, RESOLUTION
+from topoloom.simulation.points import ZERO_LOAD
+
+FIXED = 0.05
+"""What a point takes whatever its load, in parts of what full load takes."""
+
+NEAR_STEPS = 4
+"""So many points a search takes that starts near what is accepted at full load, about."""
+
+LIKELY = 0.7
+"""Of the loads below the first one past saturation this part is likely stable."""
+
+
+class TimeLeft:
+    """The seconds until curves are finished, from how long their points took.
+
+    A point is assumed to take as long for its load as those of its curve did, or those of all curves.
+
+    Args:
+        curves: The curves.
+        loads: The loads that every curve shows below its saturation.
+        workers: Points that are simulated at the same time.
+
+    >>> import topoloom
+    >>> curve = topoloom.network("mesh:2x2").saturation(vcs=2, buffer=4)
+    >>> TimeLeft([curve]).seconds()
+    0.0
+    """
+
+    def __init__(self, curves: Sequence[Curve], loads: Sequence[float] = (), workers: int = 1) -> None:
+        self._curves = curves
+        self._loads = loads
+        self._workers = workers
+
+    def seconds(self, under_way_s: float = 0.0) -> float | None:
+        """Return the seconds left; None before a point is done.
+
+        Args:
+            under_way_s: How long ago the last point was done: so long others have been under way.
+        """
+        left = [curve for curve in self._curves if not curve.finished]
+        if not left:
+            return 0.0
+        rates = [rate for curve in self._curves if (rate := _rate([curve])) is not None]
+        usual = sum(rates) / len(rates) if rates else None
+        if usual is None:
+            return None
+        # The steps of one search follow each other, those of several run side by side.
+        efforts = [(_rate([curve]) or usual) * sum(FIXED + load for load in self._to_come(curve)) for curve in left]
+        whole = max(sum(efforts) / self._workers, *efforts)
+        return max(whole - under_way_s, whole / (10 * len(left)))
+
+    def _to_come(self, curve: Curve) -> list[float]:
+        """Return loads of about the effort of those that a curve still lacks."""
+        full = [] if curve.most_load in curve.points else [curve.most_load]
+        stable, unstable = curve.most_stable or 0.0, curve.first_unstable
+        if unstable is None and not full:
+            steps = 0
+            unstable = curve.most_load
+        else:
+            unstable = curve.most_load if unstable is None else unstable
+            between = round((unstable - stable) * RESOLUTION) - 1
+            steps = ceil(log2(between + 1)) if between > 0 else 0
+            steps = min(steps, NEAR_STEPS) if not (self._loads or stable) and _is_large(curve) else steps
+        shown = [load for load in self._loads if load not in curve.points and load < max(stable, LIKELY * unstable)]
+        return full + [(stable + unstable) / 2] * max(0, steps - len(full)) + shown
+
+
+def _is_large(curve: Curve) -> bool:
+    """Return whether a search starts near what is accepted at full load."""
+    full = curve.points.get(curve.most_load)
+    return full is not None and full.active_terminals >= LARGE
+
+
+def _rate(curves: Sequence[Curve]) -> float | None:
+    """Return the seconds of a point at a load of 1 that curves show; None before one of their points is done."""
+    known = [own for curve in curves for load, own in curve.points.items() if load != ZERO_LOAD]
+    effort = sum(FIXED + own.offered for own in known)
+    return sum(own.wall_s for own in known) / effort if effort else None
