@@ -3,21 +3,29 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from time import process_time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import topoloom
 from topoloom import TopoloomError, candidates, network
 from topoloom.design import windows
+from topoloom.design.answer import answer
 from topoloom.design.criteria import Criterion, Value, beats, dominates
 from topoloom.design.question import amount, make_question
 from topoloom.design.rounds import ALIKE
-from topoloom.design.screen import in_doubt
+from topoloom.design.screen import DOUBT, EDGE, _clear, in_doubt
 from topoloom.design.selection import recommend
 from topoloom.design.sensitivity import turns
 from topoloom.design.windows import MOST_FLITS, windows_of
 from topoloom.layout.prices import price_list
-from topoloom.studies import Ledger
+from topoloom.network.throughput import split_throughput
+from topoloom.studies import Ledger, LocalExecutor
 
 ASKED = {"terminals": (12, 13), "radix": 5, "families": ("hyperx", "galaxyfly", "slimfly", "random-regular")}
 SLACK = 2 * ALIKE
@@ -111,6 +119,35 @@ def test_the_best_split_lies_between_one_routing_and_the_best_of_all(spec):
         assert max(alone) - 1e-6 <= split["split_bound"] <= best + 1e-6
         assert best <= split["distance_bound"] + 1e-6
         assert 0 <= split["minimal_share"] <= 1
+
+
+@pytest.mark.parametrize("spec", ["xgft:down=6x4x3,up=3x2", "fattree:k=4,levels=3,taper=2", "clos:radix=8,levels=3"])
+def test_detours_carry_nothing_more_in_trees(spec):
+    core = topoloom._core.Network(spec)
+    for name in ("uniform", "worst-case", "tornado"):
+        traffic = topoloom._core.Traffic(core, name)
+        minimal, detours = (topoloom._core.Routing(core, routing) for routing in ("nca", "val"))
+        mixed = split_throughput(minimal, detours, traffic)["split_bound"]
+        assert min(1.0, network(spec).split_bound(name)["split_bound"]) == pytest.approx(mixed)
+
+
+def test_clear_winners_are_the_same_whether_looked_at_one_by_one_or_in_blocks():
+    rng = Random(3)
+    rows = [SimpleNamespace(beta=rng.random(), diameter=rng.randint(2, 4)) for _ in range(5000)]
+    cost = np.array([rng.uniform(100, 1000) * (0.2 + row.beta) for row in rows])
+    kept = []
+    for place in sorted(range(len(rows)), key=lambda own: cost[own]):
+        own = rows[place]
+        better = (
+            cost[other] * EDGE <= cost[place]
+            and rows[other].diameter <= own.diameter
+            and rows[other].beta >= min(1, DOUBT * own.beta)
+            for other in kept
+        )
+        if not any(better):
+            kept.append(place)
+    assert len(kept) > 50
+    assert _clear(rows, cost, np.arange(len(rows))) == kept
 
 
 def test_every_network_is_accounted_for(found):
@@ -232,7 +269,44 @@ def test_nothing_is_measured_twice(found, store):
     again = topoloom.design(**ASKED, finalists=3, store=store)
     with Ledger(store, create=False) as ledger:
         assert ledger.states() == before
-    assert again.to_dict() == found.to_dict()
+    told, before = again.to_dict(), found.to_dict()
+    assert told.pop("cpu_s") < before.pop("cpu_s"), "what is in the store costs nothing"
+    assert told == before
+
+
+def test_cpu_seconds_are_those_of_the_processes():
+    """The clock on the wall runs on while processes wait: what points say of it does not count."""
+
+    class Slow:
+        def __init__(self, inner):
+            self.inner, self.submit, self.cpu_s = inner, inner.submit, 0.0
+
+        @property
+        def capacity(self):
+            return self.inner.capacity
+
+        def collect(self, timeout_s):
+            outcomes = self.inner.collect(timeout_s)
+            self.cpu_s += sum(one.cpu_s for one in outcomes)
+            return [replace(one, wall_s=one.wall_s + 1000) for one in outcomes]
+
+        def __enter__(self):
+            self.inner.__enter__()
+            return self
+
+        def __exit__(self, *exception):
+            self.inner.__exit__(*exception)
+
+    with TemporaryDirectory() as folder:
+        executor = Slow(LocalExecutor(1))
+        asked = make_question(
+            {"terminals": [12, 13], "radix": 5, "families": ["hyperx"], "finalists": 1, "traffic": ["uniform"]}
+        )
+        began = process_time()
+        told = answer(asked, Path(folder, "s"), executor=executor).to_dict()["cpu_s"]
+    assert executor.cpu_s > 0
+    assert executor.cpu_s < told <= executor.cpu_s + process_time() - began
+    assert told < 1000
 
 
 def test_the_page_names_every_finalist(found):

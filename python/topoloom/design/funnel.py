@@ -7,9 +7,11 @@ asks the ledger for points, so that an interrupted run resumes.
 """
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from topoloom import _core
@@ -40,6 +42,7 @@ from topoloom.network.facts import (
 from topoloom.network.networks import Network, with_keys
 from topoloom.simulation.roles import routing_on_spec
 from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
+from topoloom.studies.ledger import Outcome as PointOutcome
 
 CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulations"
 STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
@@ -47,6 +50,9 @@ STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
+
+PAIR_S = 1e-5
+"""Seconds a pair of routers that bounding the throughput of a network takes, roughly."""
 
 BROKEN = ("links", "routers")
 """What fails when the throughput of finalists under failures is bounded …"""
@@ -73,7 +79,7 @@ class Outcome:
         front: The networks of the front.
         finalists: Those of the front that were measured in full.
         dropped: Why how many networks dropped out, by stage.
-        cpu_s: Seconds that points took.
+        cpu_s: Processor seconds that this run took, those of its workers included; what was in the store took none.
     """
 
     criteria: list[Criterion]
@@ -105,17 +111,27 @@ class Unwatched:
 
 
 class _Lasting:
-    """An executor that stays between batches of points, so that its workers start once."""
+    """An executor that stays between batches of points, so that its workers start once; it adds up what they take.
+
+    Attributes:
+        cpu_s: Processor seconds that points took so far.
+    """
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
         self.submit = executor.submit
-        self.collect = executor.collect
+        self.cpu_s = 0.0
 
     @property
     def capacity(self) -> int:
         """The points that it can hold."""
         return self._executor.capacity
+
+    def collect(self, timeout_s: float) -> list[PointOutcome]:
+        """Return the outcomes since the last call, as the executor does."""
+        outcomes = self._executor.collect(timeout_s)
+        self.cpu_s += sum(outcome.cpu_s for outcome in outcomes)
+        return outcomes
 
     def __enter__(self) -> "_Lasting":
         return self
@@ -144,9 +160,9 @@ class Funnel:
         self._question = question
         self._ledger = ledger
         self._executor = executor
+        self._points = _Lasting(executor)
         self._watcher = watcher or Unwatched()
         self._dropped: dict[str, Counter[str]] = {stage: Counter() for stage in STAGES}
-        self._cpu_s = 0.0
         self._criteria = criteria_of(question)
         self._windows = windows_of(question)
 
@@ -161,6 +177,7 @@ class Funnel:
             return self._run()
 
     def _run(self) -> Outcome:
+        own_s = time.process_time()
         found = list(self._searched())
         entrants = self._built(found)
         entrants = self._bounded(entrants)
@@ -170,7 +187,8 @@ class Funnel:
         finalists = choose(front, self._criteria, self._question.finalists)
         self._watcher.stage("finalists", len(finalists))
         self._measure_in_full(finalists)
-        return Outcome(self._criteria, len(found), front, finalists, self._dropped, self._cpu_s)
+        cpu_s = time.process_time() - own_s + self._points.cpu_s
+        return Outcome(self._criteria, len(found), front, finalists, self._dropped, cpu_s)
 
     def _searched(self) -> Iterable[Candidate]:
         question = self._question
@@ -220,7 +238,9 @@ class Funnel:
         self._watcher.stage(BOUNDS, len(entrants))
         traffics = [each.of for each in self._criteria if each.kind == SATURATION]
         asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
-        known = self._results(asked.values())
+        # Walks between all pairs of routers: the time grows with their number, and the longest go first.
+        noted = {asked[own.spec, name].key: PAIR_S * own.candidate.routers**2 for own in entrants for name in traffics}
+        known = self._results(asked.values(), noted)
         kept = []
         for entrant in entrants:
             bounds = [known.get(asked[entrant.spec, name].key) for name in traffics]
@@ -400,16 +420,23 @@ class Funnel:
             kept.append(own)
         return kept
 
-    def _results(self, points: Iterable[StudyPoint]) -> dict[str, dict[str, Any]]:
-        """Run what the ledger lacks, and return the results by the keys of points; those that failed are missing."""
+    def _results(
+        self, points: Iterable[StudyPoint], noted: Mapping[str, float] = MappingProxyType({})
+    ) -> dict[str, dict[str, Any]]:
+        """Run what the ledger lacks, and return the results by the keys of points; those that failed are missing.
+
+        Seconds of points that are known about are `noted` by their keys.
+        """
         points = list({point.key: point for point in points}.values())
         progress = run_points(
             points,
             self._ledger,
-            _Lasting(self._executor),
+            self._points,
             name="design",
             keep_going=True,
+            check=False,
             on_progress=self._watcher.progress,
+            noted=noted,
         )
         if not progress.finished:
             raise InterruptionError
@@ -418,7 +445,6 @@ class Funnel:
         for row in self._ledger.rows():
             if (key := wanted.get(row["key"])) is not None and key not in found:
                 found[key] = json.loads(row["result"])
-                self._cpu_s += row["wall_s"] or 0.0
         reasons = [*progress.skipped.values(), *progress.failed.values()]
         if reasons and not found:
             raise TopoloomError(f"no network can be measured; of the first: {reasons[0]}")

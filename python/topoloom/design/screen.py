@@ -22,6 +22,9 @@ LEAST_BUILT = 60
 EDGE = 1.1
 """A configuration of the same family has to be this much cheaper to drop another one."""
 
+BLOCK = 1024
+"""Configurations that are compared with the others together."""
+
 DOUBT = 1.25
 """And its bisection has to be so many times larger, as far as that is short of full: it is an estimate."""
 
@@ -97,18 +100,28 @@ def _clear(found: Sequence[Candidate], cost: Array, places: "npt.NDArray[np.int6
     """Return the places that no other one beats clearly, those of least cost first."""
     order = places[np.argsort(cost[places], kind="stable")]
     beta = np.array([min(found[place].beta, 1.0) for place in order])
-    diameter = np.array([found[place].diameter for place in order])
+    diameter = np.array([found[place].diameter for place in order], dtype=float)
     price = cost[order]
     kept: list[int] = []
     front = np.empty((0, 3))
-    for place, own in enumerate(order):
-        better = (front[:, 0] * EDGE <= price[place]) & (front[:, 2] <= diameter[place])
-        if not np.any(better & (front[:, 1] >= min(1.0, DOUBT * beta[place]))):
-            kept.append(int(own))
-            front = np.vstack([front, (price[place], beta[place], diameter[place])])
-            if len(front) > 512:  # noqa: PLR2004 - those that others beat make no difference
-                front = front[_outermost(front)]
+    for first in range(0, len(order), BLOCK):
+        block = np.arange(first, min(first + BLOCK, len(order)))
+        # What is before the block beats most of it: only the others are looked at one by one.
+        for place in block[np.logical_not(_beaten(front, price[block], beta[block], diameter[block]))]:
+            if not _beaten(front, price[[place]], beta[[place]], diameter[[place]])[0]:
+                kept.append(int(order[place]))
+                front = np.vstack([front, (price[place], beta[place], diameter[place])])
+                if len(front) > 512:  # noqa: PLR2004 - those that others beat make no difference
+                    front = front[_outermost(front)]
     return kept
+
+
+def _beaten(front: Array, price: Array, beta: Array, diameter: Array) -> "npt.NDArray[np.bool_]":
+    """Return which configurations a row of the front (cost, bisection, diameter) beats clearly."""
+    better = (front[:, 0, None] * EDGE <= price) & (front[:, 2, None] <= diameter)
+    better &= front[:, 1, None] >= np.minimum(1.0, DOUBT * beta)
+    beaten: npt.NDArray[np.bool_] = np.any(better, axis=0)
+    return beaten
 
 
 def _outermost(rows: Array) -> "npt.NDArray[np.bool_]":

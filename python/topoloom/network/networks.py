@@ -18,7 +18,7 @@ from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
 from topoloom.network.results import Bound, Facts, Proof, Resilience
-from topoloom.network.throughput import DETOURS, optimal_throughput, split_throughput
+from topoloom.network.throughput import DETOURS, has_detours, optimal_throughput, split_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, offered_loads, parse_loads
@@ -234,8 +234,8 @@ class Network:
     def split_bound(self, traffic: str = "uniform") -> dict[str, float]:
         """Return the throughput of minimal and Valiant's paths together under `traffic`, mixed in the best proportion.
 
-        See :func:`topoloom.network.throughput.split_throughput`. Where Valiant's routing is not offered, such as on
-        trees that keep to up-down paths, it is the throughput of minimal paths.
+        See :func:`topoloom.network.throughput.split_throughput`. On trees, where detours carry no more, and where
+        Valiant's routing is not offered, it is the throughput of minimal paths.
 
         Args:
             traffic: The traffic pattern.
@@ -250,7 +250,7 @@ class Network:
         >>> found["split_bound"] > Network("hyperx:4x4,p=4").bound("min", "worst-case")["saturation_bound"]
         True
         """
-        other = self._built(DETOURS) if DETOURS in self.core.routings() else None
+        other = self._built(DETOURS) if has_detours(self.core) else None
         return split_throughput(self._built("minimal"), other, _core.Traffic(self.core, traffic))
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:

@@ -63,6 +63,17 @@ def optimal_throughput(network: _core.Network, traffic: str = "uniform") -> dict
     return {"optimal_bound": min(factor, 1 / terminal_load), "optimal_channel_load": 1 / factor}
 
 
+def has_detours(network: _core.Network) -> bool:
+    """Return whether detours may carry what minimal paths cannot.
+
+    In a tree minimal paths spread over all routers above already, and a detour takes the links up twice.
+
+    >>> has_detours(_core.Network("hyperx:4x4")), has_detours(_core.Network("fattree:k=2,levels=2"))
+    (True, False)
+    """
+    return DETOURS in network.routings() and network.shape().levels is None
+
+
 def split_throughput(minimal: _core.Routing, other: _core.Routing | None, traffic: _core.Traffic) -> dict[str, float]:
     """Return what is carried if the same share of every flow takes `minimal` paths, and the rest `other` ones.
 

@@ -98,6 +98,7 @@ class Outcome:
         error: Why it failed.
         wall_s: How long it took, in seconds.
         host: The machine that it was run on; the one that stores it if empty.
+        cpu_s: Processor seconds of the process that did it meanwhile, all of its threads together.
     """
 
     key: str
@@ -105,6 +106,7 @@ class Outcome:
     error: str | None = None
     wall_s: float = 0.0
     host: str = ""
+    cpu_s: float = 0.0
 
 
 class Ledger:

@@ -137,6 +137,7 @@ def run_points(
     *,
     name: str,
     keep_going: bool = False,
+    check: bool = True,
     on_progress: OnProgress | None = None,
     noted: Mapping[str, float] = MappingProxyType({}),
 ) -> Progress:
@@ -148,6 +149,8 @@ def run_points(
         executor: The executor of points; it is entered and left here.
         name: The name of the study, for the ledger's record.
         keep_going: Skip points that cannot be run instead of rejecting the study.
+        check: Check all points here before any of them runs. Otherwise workers find out, and points that cannot be run
+            have failed.
         on_progress: Called in this thread at every change, and at least every few tenths of a second.
         noted: Approximate seconds of points, by their keys, where known.
 
@@ -165,7 +168,7 @@ def run_points(
     ...     run_points(points, ledger, LocalExecutor(1), name="one").done
     1
     """
-    return _Run(points, ledger, executor, keep_going=keep_going, noted=noted).to_the_end(
+    return _Run(points, ledger, executor, keep_going=keep_going, check=check, noted=noted).to_the_end(
         name, on_progress or (lambda _: None)
     )
 
@@ -180,6 +183,7 @@ class _Run:
         executor: Executor,
         *,
         keep_going: bool,
+        check: bool,
         noted: Mapping[str, float],
     ) -> None:
         self._points = points
@@ -189,7 +193,7 @@ class _Run:
         done = {point.key for point in points if point.among(states) == "done"}
         todo = [point for point in points if point.key not in done]
         self.progress = Progress(total=len(points), done=len(done), before=len(done), stored=done)
-        self.progress.skipped = checked(todo, keep_going=keep_going)
+        self.progress.skipped = checked(todo, keep_going=keep_going) if check else {}
         self._estimates = Estimates(ledger.durations() if todo else [], noted)
         todo = [point for point in todo if point not in self.progress.skipped]
         # The longest last: points are taken from the end.

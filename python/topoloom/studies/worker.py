@@ -23,7 +23,7 @@ from topoloom.studies.points import StudyPoint
 
 def outcome_of(point: StudyPoint) -> Outcome:
     """Run a point here and now. Whatever goes wrong in it becomes its outcome."""
-    began = time.perf_counter()
+    began, cpu_s = time.perf_counter(), time.process_time()
     result, error = None, None
     try:
         _require_same_files(point)
@@ -33,7 +33,8 @@ def outcome_of(point: StudyPoint) -> Outcome:
         result, error = None, str(mistake)
     except BaseException as bug:  # one broken point must not end a study; a panic of the engine is no Exception
         error = f"internal error: {type(bug).__name__}: {bug}"
-    return Outcome(point.key, result, error, time.perf_counter() - began, socket.gethostname())
+    wall_s, cpu_s = time.perf_counter() - began, time.process_time() - cpu_s
+    return Outcome(point.key, result, error, wall_s, socket.gethostname(), cpu_s)
 
 
 def _require_same_files(point: StudyPoint) -> None:
