@@ -68,6 +68,9 @@ def has_detours(network: _core.Network) -> bool:
 
     In a tree minimal paths spread over all routers above already, and a detour takes the links up twice.
 
+    Args:
+        network: The network.
+
     >>> has_detours(_core.Network("hyperx:4x4")), has_detours(_core.Network("fattree:k=2,levels=2"))
     (True, False)
     """
