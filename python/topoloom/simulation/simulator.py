@@ -132,7 +132,7 @@ class Simulator:
             load: The load, in flits per terminal per cycle.
             cancel: A token that another thread may cancel.
             replica: The number of the replica, which changes the seed.
-            threads: Threads to run on, with the same result; None for those of the options.
+            threads: The number of threads to run on, with the same result; None for that of the options.
         """
         options = self.options_at(load)
         if threads is not None:

@@ -42,7 +42,7 @@ class TimeLeft:
         """Return the seconds left; None before a point is done.
 
         Args:
-            under_way_s: How long ago the last point was done: so long others have been under way.
+            under_way_s: Seconds since the last point was done, for which others have been under way.
         """
         left = [curve for curve in self._curves if not curve.finished]
         if not left:
