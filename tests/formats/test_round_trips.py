@@ -31,6 +31,7 @@ FAMILIES = {
     "cayley": "cayley:7x3,turn=2,generators=1,7",
     "cascade": "cascade:columns=3,rows=2,trunk=2,p=2,g=3,pair=2",
     "rack-tree": "rack-tree:racks=3,leaf=2,p=2,upper=2,trunk=2,top=1,links=2",
+    "rails": "rails:copies=2,fabric=(clos:radix=4,levels=2),join=(mesh:1,p=8),uplinks=2",
     "machine": "machine:abci-v,racks=1",
     "cluster": "cluster:hosts=4,host=v100-4,fabric=(clos:radix=4,levels=2,rate=100G)",
     "permuted": "permuted:two-cab(torus:6x6,p=2),cabinet=6,trials=2",

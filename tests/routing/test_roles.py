@@ -30,7 +30,7 @@ CASES = (
     (("mesh", "hypercube", "folded-hypercube", "permuted"), "mesh:4x4x4,p=2", "bit-complement"),
     (("twin-torus",), "twin-torus:4x2x2x2", "bit-complement"),
     (("nesttree", "nestghc"), "nesttree:t=2,u=4,endpoints=64,upper=4x4", "bit-complement"),
-    (("fattree", "clos", "xgft"), "fattree:k=4,levels=3", "bit-complement"),
+    (("fattree", "clos", "xgft", "rails"), "fattree:k=4,levels=3", "bit-complement"),
     (
         ("random-regular", "ring", "myriclos", "rack-tree", "twisted-torus", "cayley", "cascade", "faulty", "file"),
         "random-regular:64,degree=6,seed=1,p=3",

@@ -203,6 +203,7 @@ mod tests {
             "traffic trace",
             "app msccl",
             "app chakra",
+            "app nccl",
             "app goal",
             "app messages",
             "layout layout",

@@ -1,5 +1,7 @@
 //! A domain: consecutive routers with their terminals, simulated by one thread.
 
+use std::sync::atomic::AtomicU32;
+
 use super::Setup;
 use super::channels::{ChannelEnd, Channels, FlitEvent, Outbox, TERMINAL, Wheel};
 use super::flit::{Decision, ENTERS, FRESH, Flit, UNDECIDED};
@@ -136,6 +138,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         self.snapshot.occupancy(port)
+    }
+
+    #[inline(always)]
+    fn published_table(&self) -> Option<&[AtomicU32]> {
+        Some(self.snapshot.table())
     }
 
     #[inline(always)]

@@ -98,6 +98,12 @@ impl Snapshot {
     pub fn occupancy(&self, port: PortId) -> u32 {
         self.occupancy[port.index()].load(Ordering::Relaxed)
     }
+
+    /// Those of all outputs, by port.
+    #[inline(always)]
+    pub fn table(&self) -> &[AtomicU32] {
+        &self.occupancy
+    }
 }
 
 #[cfg(test)]

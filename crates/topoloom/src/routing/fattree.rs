@@ -10,7 +10,7 @@ use super::nest::{NestRouting, Ways};
 use super::survivors::Survivors;
 use super::{AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
 use crate::error::Result;
-use crate::network::{Network, RouterId};
+use crate::network::{Network, Peer, RouterId};
 use crate::rng::Rng;
 use crate::topology::Tree;
 
@@ -41,7 +41,11 @@ fn build<const ADAPTIVE: bool>(network: &Network, name: &str) -> Result<Option<A
     if let Some(nested) = NestRouting::new(network, if ADAPTIVE { Ways::Compared } else { Ways::Drawn }) {
         return Ok(Some(AnyRouting::new(nested)));
     }
-    Ok(NearestAncestor::<ADAPTIVE>::new(network).map(AnyRouting::new))
+    match NearestAncestor::<ADAPTIVE>::new(network) {
+        Some(routing) => Ok(Some(AnyRouting::new(routing))),
+        // What reaches a leaf by several routers below it draws among them.
+        None => Survivors::<ADAPTIVE>::build(network, name),
+    }
 }
 
 /// Marks a leaf that is not below a router.
@@ -61,7 +65,8 @@ pub struct NearestAncestor<const ADAPTIVE: bool> {
 }
 
 impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
-    /// `None` unless the routers with terminals are the lowest level of a tree with consecutive outputs up.
+    /// `None` unless the routers with terminals are the lowest level of a tree with consecutive outputs up, each of whose
+    /// routers reaches a leaf by one router below.
     pub fn new(network: &Network) -> Option<Self> {
         let level = levels(network)?;
         let leaves: Vec<RouterId> = network.routers().filter(|r| level[r.index()] == 0).collect();
@@ -86,8 +91,11 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
                 }
                 for place in 0..width {
                     let reaches = leaf[peer.index()] == place as u32 || down[peer.index() * width + place] != NOT_BELOW;
-                    if reaches && down[own + place] == NOT_BELOW {
+                    let known = down[own + place];
+                    if reaches && known == NOT_BELOW {
                         down[own + place] = port as u16;
+                    } else if reaches && below(network, router, known) != peer {
+                        return None;
                     }
                 }
             }
@@ -112,6 +120,14 @@ impl<const ADAPTIVE: bool> NearestAncestor<ADAPTIVE> {
     fn down(&self, at: RouterId, dst: RouterId) -> Option<u16> {
         let port = self.down[at.index() * self.leaves + self.leaf[dst.index()] as usize];
         (port != NOT_BELOW).then_some(port)
+    }
+}
+
+/// The router behind an output that leads to one.
+fn below(network: &Network, router: RouterId, port: u16) -> RouterId {
+    match network.ports_of(router)[usize::from(port)].peer {
+        Peer::Port(peer) => network.ports()[peer.index()].router,
+        Peer::Terminal(_) => router,
     }
 }
 

@@ -270,6 +270,7 @@ impl HostRouting {
     fn choose_ports(&mut self) {
         let count = self.cluster.ports.len() as u32;
         let copy = |port: u32| self.cluster.ports[port as usize].copy;
+        let rail = |port: u32| self.cluster.ports[port as usize].rail;
         let of_copy = |wanted: u32| (0..count).filter(move |&port| copy(port) == wanted);
         let slots = 0..self.cluster.host.accelerators;
         let enters = |out: u32| slots.clone().map(|slot| self.nearest(slot, of_copy(copy(out)))).collect();
@@ -279,7 +280,7 @@ impl HostRouting {
                 Leave::Spread => (0..count).collect(),
                 Leave::Rail => {
                     let own = self.nearest(target, 0..count);
-                    let rails = (0..count).filter(|&port| own.iter().any(|&near| copy(near) == copy(port)));
+                    let rails = (0..count).filter(|&port| own.iter().any(|&near| rail(near) == rail(port)));
                     // On one fabric every port is joined with the destination's: then the nearest one will do.
                     self.nearest(if own.len() == 1 && self.is_railed() { target } else { source }, rails)
                 }
@@ -290,9 +291,9 @@ impl HostRouting {
         (self.enters, self.leaves) = (enters, leaves);
     }
 
-    /// True if the interfaces of a host are on more than one copy of the fabric.
+    /// True if the interfaces of a host are on more than one copy of the fabric, joined or not.
     fn is_railed(&self) -> bool {
-        self.cluster.ports.iter().any(|port| port.copy > 0)
+        self.cluster.ports.iter().any(|port| port.rail > 0)
     }
 
     fn map_published(&mut self, network: &Network) {
@@ -718,9 +719,24 @@ mod tests {
         }
     }
 
+    /// Rails that are joined are crossed by the way that is asked for: above, or within a host.
+    #[test]
+    fn joined_rails_are_crossed_above_or_within_hosts() {
+        use LinkClass::{Internal as I, Nic as N, Up as U};
+        let network = network(&format!("hosts=4,host=hgx-h100,fabric={CLOS},join=(mesh:1,p=64,rate=400G)"));
+        let [own, rail] = ["hosts", "hosts:nic=rail"].map(|name| build(&network, name).expect(name));
+        assert_eq!(path(&network, &own, [0, 16], 1), [N, U, U, N], "along a rail");
+        assert_eq!(path(&network, &own, [0, 19], 1), [N, U, U, U, U, N], "over the join");
+        assert_eq!(path(&network, &rail, [0, 19], 1), [I, I, N, U, U, N], "over within the host");
+    }
+
     #[test]
     fn clusters_are_proved_as_a_whole() {
         for (rest, routing) in [
+            (
+                "hosts=4,host=cray-ex,fabric=(clos:radix=4,levels=2,rate=200G),join=(clos:radix=4,levels=2,rate=200G),uplinks=1",
+                "hosts:fabric=adaptive",
+            ),
             ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts"),
             ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=spread,fabric=anca"),
             ("hosts=4,host=mi300x,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts:nic=rail"),

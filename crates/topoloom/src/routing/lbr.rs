@@ -14,6 +14,9 @@
 //! the Valiant candidates of an interval differ in their intermediate routers, and between two routers, path number k
 //! draws its hops from a stream of their ids and k.
 
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::channels::ChannelEnds;
 use super::minimal::{self, with_minimal};
 use super::paths::{Hop, Paths};
@@ -23,7 +26,7 @@ use super::{
 };
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
-use crate::network::{Network, RouterId};
+use crate::network::{Network, PortId, RouterId};
 use crate::rng::{Rng, mix};
 
 pub(super) const LBR: RoutingInfo = RoutingInfo {
@@ -87,7 +90,7 @@ struct LbrKeys {
 }
 
 /// See the module's documentation.
-struct LoadBalancing<M> {
+pub struct LoadBalancing<M> {
     two: TwoPhase<M, true>,
     given: LbrKeys,
     channels: ChannelEnds,
@@ -121,10 +124,34 @@ struct Candidate {
     /// Flits in its queues.
     queue: u32,
     hops: u32,
-    /// The mark that distinguishes its links from those of other paths.
+    /// What tells its links from those of other paths, or 0 as long as queue and hops do.
     mark: u64,
+    /// Its intermediate router, or [`NO_VIA`].
     via: u32,
-    bits: u32,
+    /// Its number among the paths to its intermediate router or, without one, to its destination.
+    path: u32,
+}
+
+/// The queues of all outputs in the network, as last published.
+struct Queues<'a, V> {
+    view: &'a V,
+    /// The same as a table, where the view has one: a packet looks at some twenty queues.
+    all: Option<&'a [AtomicU32]>,
+}
+
+impl<V: View> Queues<'_, V> {
+    #[inline(always)]
+    fn of(&self, port: PortId) -> u32 {
+        match self.all {
+            Some(all) => all[port.index()].load(Ordering::Relaxed),
+            None => self.view.published(port),
+        }
+    }
+}
+
+thread_local! {
+    /// The candidates of the packet at hand: memory that all packets share.
+    static CANDIDATES: RefCell<Vec<Candidate>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The number of a path and the bits of its minimal algorithm, in the bits of a packet.
@@ -152,7 +179,7 @@ impl<M: Minimal> LoadBalancing<M> {
         let mut made = Self { two, given, channels: ChannelEnds::new(network), paths: None };
         made.paths = Paths::new(network.num_routers(), |[from, to], hops| {
             if made.two.minimal().reaches(from, to) {
-                made.walk(from, to, made.begin(from, to, 0).bits, |hop| {
+                made.walk(from, to, 0, |hop| {
                     hops.push(hop);
                     true
                 });
@@ -185,14 +212,14 @@ impl<M: Minimal> LoadBalancing<M> {
         self.two.hop(Step { bits: pack(path, step.bits), ..step }, state.via)
     }
 
-    /// Shows `visit` the hops of a path that begins with `bits`, until it returns false; false if it did.
+    /// Shows `visit` the hops of path number `path`, until it returns false; false if it did.
     #[inline(always)]
-    fn walk(&self, from: RouterId, target: RouterId, bits: u32, mut visit: impl FnMut(Hop) -> bool) -> bool {
-        let (path, mut bits) = unpack(bits);
+    fn walk(&self, from: RouterId, target: RouterId, path: u32, mut visit: impl FnMut(Hop) -> bool) -> bool {
         if let (0, Some(paths)) = (path, &self.paths) {
             return paths.between(from, target).iter().all(|&hop| visit(hop));
         }
         let mut at = from;
+        let mut bits = unpack(self.begin(from, target, path).bits).1;
         while at != target {
             let step = self.step(at, bits, target, path);
             let port = self.channels.output(at, step.port);
@@ -205,52 +232,99 @@ impl<M: Minimal> LoadBalancing<M> {
         true
     }
 
-    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or
-    /// as soon as its queues are as long as `limit`.
+    /// Shows `visit` the hops of path number `path` over `via`, and the router that each is on the way to.
+    #[inline(always)]
+    fn legs(
+        &self,
+        [src, dst]: [RouterId; 2],
+        via: u32,
+        path: u32,
+        mut visit: impl FnMut(RouterId, Hop) -> bool,
+    ) -> bool {
+        if via == NO_VIA {
+            return self.walk(src, dst, path, |hop| visit(dst, hop));
+        }
+        let turn = RouterId(via);
+        self.walk(src, turn, path, |hop| visit(turn, hop)) && self.walk(turn, dst, 0, |hop| visit(dst, hop))
+    }
+
+    /// Follows a path; `None` if it comes back to its source, or to its destination before its intermediate router, or as
+    /// soon as its queues are as long as `limit`.
     #[inline(always)]
     fn follow<V: View>(
         &self,
-        src: RouterId,
-        dst: RouterId,
-        start: PacketState,
+        ends: [RouterId; 2],
+        via: u32,
+        path: u32,
         limit: u32,
-        view: &V,
+        queues: &Queues<'_, V>,
     ) -> Option<Candidate> {
-        let mut found = Candidate { via: start.via, bits: start.bits, ..Candidate::default() };
-        let mut add = |target: RouterId, hop: Hop| {
-            found.queue += view.published(hop.port);
-            found.hops += 1;
-            found.mark = mix(found.mark ^ (u64::from(hop.port.0) + 1));
+        let [src, dst] = ends;
+        let (mut queue, mut hops) = (0, 0);
+        let whole = self.legs(ends, via, path, |target, hop| {
+            queue += queues.of(hop.port);
+            hops += 1;
             let lost = hop.to == src || (hop.to == dst && target != dst);
-            !lost && found.queue < limit
-        };
-        let target = start.target(dst);
-        let whole = self.walk(src, target, start.bits, |hop| add(target, hop))
-            && (target == dst || self.walk(target, dst, self.begin(target, dst, 0).bits, |hop| add(dst, hop)));
-        whole.then_some(found)
+            !lost && queue < limit
+        });
+        whole.then_some(Candidate { queue, hops, mark: 0, via, path })
     }
 
-    /// The candidates of a pair in this interval that may take any of `packets` packets, each path once.
-    fn candidates<V: View>(&self, src: RouterId, dst: RouterId, packets: u32, view: &V) -> Vec<Candidate> {
-        let mut found = Vec::with_capacity(8);
+    /// Adds a path unless it is there. Few have equally many hops and equally long queues: these alone get marks.
+    #[inline(always)]
+    fn add(&self, ends: [RouterId; 2], paths: &mut Vec<Candidate>, mut new: Candidate) {
+        let cost = (new.queue, new.hops);
+        for old in paths.iter_mut().filter(|old| (old.queue, old.hops) == cost) {
+            for path in [&mut *old, &mut new] {
+                if path.mark == 0 {
+                    path.mark = self.mark(ends, path.via, path.path);
+                }
+            }
+            if old.mark == new.mark {
+                return;
+            }
+        }
+        paths.push(new);
+    }
+
+    /// What tells the links of a path from those of others.
+    fn mark(&self, ends: [RouterId; 2], via: u32, path: u32) -> u64 {
+        let mut mark = 0;
+        self.legs(ends, via, path, |_, hop| {
+            mark = mix(mark ^ (u64::from(hop.port.0) + 1));
+            true
+        });
+        mark
+    }
+
+    /// Lists the candidates of a pair in this interval that may take any of `packets` packets, each path once.
+    #[inline(never)]
+    fn candidates<V: View>(&self, ends: [RouterId; 2], packets: u32, view: &V, found: &mut Vec<Candidate>) {
+        let [src, dst] = ends;
+        let queues = Queues { view, all: view.published_table() };
         let mut limit = u32::MAX;
-        let mut consider = |start: PacketState, limit: &mut u32| {
-            if let Some(path) = self.follow(src, dst, start, *limit, view) {
-                *limit = (*limit).min(self.given.rule.limit(path.queue, packets));
-                add(&mut found, path);
+        let mut consider = |via: u32, path: u32| {
+            if let Some(candidate) = self.follow(ends, via, path, limit, &queues) {
+                limit = limit.min(self.given.rule.limit(candidate.queue, packets));
+                self.add(ends, found, candidate);
             }
         };
         for path in 0..self.minimal_paths(src, dst) {
-            consider(self.begin(src, dst, path), &mut limit);
+            consider(NO_VIA, path);
         }
         let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
         for _ in 0..self.given.valiant {
             if let Some(via) = self.two.candidate(src, dst, &mut rng) {
-                let bits = self.two.minimal().begin(&mut stream(0, src, via));
-                consider(PacketState { via: via.0, bits: pack(0, bits) }, &mut limit);
+                consider(via.0, 0);
             }
         }
-        found
+    }
+
+    /// The state in which a packet begins a path.
+    #[inline(always)]
+    fn state(&self, [src, dst]: [RouterId; 2], chosen: Candidate) -> PacketState {
+        let target = if chosen.via == NO_VIA { dst } else { RouterId(chosen.via) };
+        PacketState { via: chosen.via, ..self.begin(src, target, chosen.path) }
     }
 
     fn minimal_paths(&self, src: RouterId, dst: RouterId) -> u32 {
@@ -261,17 +335,15 @@ impl<M: Minimal> LoadBalancing<M> {
     }
 }
 
-/// Adds a path unless it is there.
-fn add(paths: &mut Vec<Candidate>, new: Candidate) {
-    if paths.iter().all(|old| old.mark != new.mark) {
-        paths.push(new);
-    }
-}
-
 /// Draws a path, so that `packets` packets make the queues equally long.
 fn draw(paths: &mut Vec<Candidate>, packets: u32, rule: Rule, rng: &mut Rng) -> Candidate {
     if rule == Rule::Printed {
         return draw_as_printed(paths, packets, rng);
+    }
+    if let [only] = paths[..] {
+        // A number is drawn all the same, so that what is listed without a chance changes nothing.
+        rng.unit();
+        return only;
     }
     paths.sort_unstable_by_key(|path| (path.queue, path.hops, path.mark));
     if rule == Rule::Shorter {
@@ -366,12 +438,14 @@ impl<M: Minimal> Routing for LoadBalancing<M> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         let packets = view.sent_before(src, !view.decides_again());
-        let mut candidates = self.candidates(src, dst, packets, view);
-        if candidates.is_empty() {
-            return self.begin(src, dst, 0);
-        }
-        let chosen = draw(&mut candidates, packets, self.given.rule, rng);
-        PacketState { via: chosen.via, bits: chosen.bits }
+        CANDIDATES.with_borrow_mut(|candidates| {
+            candidates.clear();
+            self.candidates([src, dst], packets, view, candidates);
+            if candidates.is_empty() {
+                return self.begin(src, dst, 0);
+            }
+            self.state([src, dst], draw(candidates, packets, self.given.rule, rng))
+        })
     }
 
     #[inline(always)]

@@ -60,6 +60,7 @@ pub use forwarding::{forwarding, write_csv};
 pub(crate) use galaxyfly::Minimal as GalaxyflyMinimal;
 pub(crate) use hyperx::HyperXMinimal;
 pub use layers::{dfsssp, lash};
+pub(crate) use lbr::LoadBalancing;
 pub use lft::write as write_lft;
 pub(crate) use min::Min;
 pub use named::{NamedRouting, Routings};
@@ -70,6 +71,8 @@ pub use registry::{Availability, ROUTINGS, RoutingInfo, build, find, in_role, of
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
 pub(crate) use twophase::TwoPhase;
+
+use std::sync::atomic::AtomicU32;
 
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
@@ -164,6 +167,11 @@ pub trait View {
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
 
+    /// What [`View::published`] tells, by port of the network, for those who ask for many; `None` if it is not in a table.
+    fn published_table(&self) -> Option<&[AtomicU32]> {
+        None
+    }
+
     /// How often the occupancies have been published: the number of the interval. Only for such routings, too.
     fn interval(&self) -> u32;
 
@@ -225,6 +233,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         (**self).published(port)
+    }
+
+    #[inline(always)]
+    fn published_table(&self) -> Option<&[AtomicU32]> {
+        (**self).published_table()
     }
 
     #[inline(always)]

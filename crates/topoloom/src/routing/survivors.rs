@@ -1,5 +1,5 @@
-//! `nca` and `anca` on a tree of which links or routers have failed: up and then down as on the whole tree, by the
-//! paths that are left.
+//! `nca` and `anca` on a tree of which links or routers have failed, or in which several routers below another lead to the
+//! same leaf: up and then down as on the whole tree, by the paths that there are.
 //!
 //! A packet goes down as soon as a downward path to its leaf is left, else up towards the nearest routers above that
 //! have one. The probability of an output is proportional to the number of paths behind it, so that routers above a

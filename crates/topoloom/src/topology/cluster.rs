@@ -19,16 +19,18 @@
 //! `block` and `plane` plug the interfaces into one router after the other. With `leaves=L` they deal them round L
 //! neighbouring routers with terminals, and continue to the next L when these are full.
 //!
-//! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed
-//! to the routers below which something is plugged in, and the levels that join them. Other fabrics keep all their
-//! routers.
+//! With `join=(…)` another tree joins the top routers of the copies of a tree, as in [`rails`](super::rails): then there is
+//! one fabric, the copies with what joins them. Without it packets change rails within hosts alone.
+//!
+//! A link between an interface and a router (class `nic`) has the lower of the two rates. Copies of trees are trimmed to the routers
+//! below which something is plugged in, and the levels that join them. Other fabrics keep all their routers.
 
 use std::sync::Arc;
 
 use super::hosts::Host;
 use super::params::Params;
-use super::{Family, Roles, Tree};
-use crate::catalogue::grammar::bracketed;
+use super::rails::{self, dealt, kept};
+use super::{Family, Roles};
 use crate::catalogue::{Key, Kind};
 use crate::error::{Error, Result};
 use crate::network::{
@@ -60,6 +62,8 @@ pub(super) const FAMILY: Family = Family {
             Kind::count(1),
             "for attach=block and plane: neighbouring routers that the interfaces of a host are dealt round (default 1)",
         ),
+        rails::JOIN,
+        rails::UPLINKS,
     ],
     example: "cluster:hosts=16,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=rail",
     source: "rails: NVIDIA DGX SuperPOD reference architecture; dual-ToR and planes: Qian et al., Alibaba HPN, SIGCOMM 2024",
@@ -77,8 +81,10 @@ const NO_PORT: u16 = u16::MAX;
 pub struct HostPort {
     /// The part that it is attached to.
     pub at: u32,
-    /// The copy of the fabric that it is plugged into.
+    /// The copy of the fabric that it is plugged into; 0 of copies that are joined, which are one.
     pub copy: u32,
+    /// The rail: its copy, joined or not.
+    pub rail: u32,
     /// Its local number at the part.
     pub local: u16,
     wire: Wire,
@@ -199,16 +205,13 @@ fn build(params: &Params) -> Result<Network> {
         other => params.mistake(other.to_string()),
     };
     let host = Host::named(params.text("host").unwrap_or("plain")).map_err(named)?;
-    let spec = params.text("fabric").ok_or_else(|| params.missing("fabric"))?;
-    let spec = bracketed(spec).ok_or_else(|| params.mistake(format!("fabric is '{spec}'; write it in brackets")))?;
-    let fabric = super::build(spec).map_err(named)?;
-    if !fabric.has_rates() {
-        return Err(params.mistake(format!("the fabric says no rates; write it like ({spec},rate=400G)")));
-    }
-    if fabric.failures().is_some() || fabric.any_structure().bought().is_some() {
-        return Err(params.mistake("the fabric has failures or hosts of its own; let what joins the hosts be whole"));
-    }
-    let plugged = Attachment::new(params, hosts, &host, &fabric)?;
+    let fabric = fabric_in(params, "fabric")?;
+    let mut plugged = Attachment::new(params, hosts, &host, &fabric)?;
+    let fabric = match params.text("join") {
+        Some(_) => plugged.join(params, &fabric)?,
+        None if params.count("uplinks").is_some() => return Err(params.mistake("uplinks is for join=(…)")),
+        None => fabric,
+    };
     let each = host.parts() as u128;
     let copies = u128::from(plugged.copies);
     let links =
@@ -216,6 +219,19 @@ fn build(params: &Params) -> Result<Network> {
     let routers = u128::from(hosts) * each + copies * fabric.num_routers() as u128;
     params.guard_size(routers, u128::from(hosts) * u128::from(host.accelerators), links)?;
     assembled(params.spec(), hosts, host, fabric, plugged)
+}
+
+/// The whole network with rates that a key names.
+fn fabric_in(params: &Params, key: &str) -> Result<Network> {
+    let fabric = rails::tree_in(params, key)?;
+    if !fabric.has_rates() {
+        let spec = fabric.spec();
+        return Err(params.mistake(format!("the {key} says no rates; write it like ({spec},rate=400G)")));
+    }
+    if fabric.failures().is_some() || fabric.any_structure().bought().is_some() {
+        return Err(params.mistake(format!("the {key} has failures or hosts of its own; let what joins the hosts be whole")));
+    }
+    Ok(fabric)
 }
 
 /// Which port of each host is plugged in where.
@@ -272,6 +288,31 @@ impl Attachment {
         Ok(this)
     }
 
+    /// Joins the copies of `fabric`, and is plugged into the one network that they make with what joins them.
+    fn join(&mut self, params: &Params, fabric: &Network) -> Result<Network> {
+        let join = fabric_in(params, "join")?;
+        if self.copies == 1 {
+            return Err(params.mistake("join is for several copies of the fabric: attach=rail or attach=plane"));
+        }
+        let mut used = vec![false; fabric.num_terminals()];
+        self.terminals.iter().for_each(|&terminal| used[terminal as usize] = true);
+        let parts = rails::Parts::new(fabric, &used, &join, self.copies, params.count("uplinks"))
+            .map_err(|refusal| params.mistake(refusal))?;
+        let [routers, links] = parts.size();
+        let kept = parts.terminals();
+        params.guard_size(routers, u128::from(self.copies) * kept.len() as u128, links)?;
+        let mut numbers = vec![0; used.len()];
+        (0u32..).zip(&kept).for_each(|(number, terminal)| numbers[terminal.index()] = number);
+        for (terminal, port) in self.terminals.iter_mut().zip(self.ports.iter().cycle()) {
+            *terminal = port.rail * kept.len() as u32 + numbers[*terminal as usize];
+        }
+        self.ports.iter_mut().for_each(|port| port.copy = 0);
+        let [inner, outer] = [fabric, &join].map(Network::spec);
+        let spec = format!("rails:copies={},fabric=({inner}),join=({outer})", self.copies);
+        self.copies = 1;
+        parts.assembled(&spec)
+    }
+
     /// The rates of the links of interfaces: those of the interface and of the first port that it is plugged into.
     fn fill_wires(&mut self, fabric: &Network, each: u32, host: &Host) {
         for (number, port) in self.ports.iter_mut().enumerate() {
@@ -293,7 +334,8 @@ fn host_ports(host: &Host, planes: u32, each: u32) -> Vec<HostPort> {
     let port = |(number, at): (u32, u32)| {
         let local = used[at as usize];
         used[at as usize] += 1;
-        HostPort { at, copy: number % planes, local, wire: Wire::UNSAID }
+        let copy = number % planes;
+        HostPort { at, copy, rail: copy, local, wire: Wire::UNSAID }
     };
     numbered.map(port).collect()
 }
@@ -350,37 +392,6 @@ impl Order {
             Self::Listed(list) => list.get(place as usize).copied(),
         }
     }
-}
-
-/// The terminals of routers in turn: the first of each, then the second of each, and so on.
-fn dealt(leaves: &[Vec<u32>]) -> Vec<u32> {
-    let most = leaves.iter().map(Vec::len).max().unwrap_or(0);
-    let turn = |turn: usize| leaves.iter().filter_map(move |leaf| leaf.get(turn).copied());
-    (0..most).flat_map(turn).collect()
-}
-
-/// What of the fabric's routers a copy keeps, given which terminals are plugged in.
-fn kept(fabric: &Network, plugged: &[bool]) -> Vec<bool> {
-    let Some(tree) = fabric.structure::<Tree>() else { return vec![true; fabric.num_routers()] };
-    let used = |router: RouterId| fabric.terminals_of(router).any(|terminal| plugged[terminal.index()]);
-    let mut kept: Vec<bool> = fabric.routers().map(used).collect();
-    for level in 0..tree.levels() {
-        let below: Vec<u32> =
-            (tree.first(level)..tree.first(level) + tree.width(level)).filter(|&r| kept[r as usize]).collect();
-        // Routers that stand above the same leaves are one place: once there is one alone, nothing above joins
-        // anything.
-        let mut places: Vec<u32> = below.iter().map(|&router| tree.place(RouterId(router)).1).collect();
-        places.dedup();
-        if places.len() < 2 {
-            break;
-        }
-        for router in below {
-            for (_, peer) in fabric.neighbors(RouterId(router)).filter(|(_, peer)| tree.level_of(*peer) > level) {
-                kept[peer.index()] = true;
-            }
-        }
-    }
-    kept
 }
 
 /// The copies of a fabric, whose routers count on from `first`, and the place of each router.
@@ -522,6 +533,16 @@ mod tests {
                 "cluster:hosts=72,host=plain,fabric=(clos:radix=16,levels=3,rate=400G),attach=block",
                 [72, 72, 0, 72, 9 + 16 + 64, 72 + 128],
             ),
+            // One leaf a rail of 32 hosts, whose 32 links up go round 8 routers of 32 places: 256 links.
+            (
+                "cluster:hosts=32,host=hgx-h100,fabric=(clos:radix=64,levels=2,rate=400G),join=(clos:radix=64,levels=2,rate=400G)",
+                [256, 288, 256, 256, 8 + 8, 256],
+            ),
+            // 2 leaves and 32 spines a rail; each spine has 2 links down and, with uplinks=1, one up: 256, round 8 routers.
+            (
+                "cluster:hosts=64,host=hgx-h100,fabric=(clos:radix=64,levels=2,rate=400G),join=(clos:radix=64,levels=2,rate=400G),uplinks=1",
+                [512, 576, 512, 512, 8 * 34 + 8, 8 * 64 + 256],
+            ),
             // Grids keep all their routers.
             ("cluster:hosts=3,host=cray-ex,fabric=(hyperx:4x4,p=1,rate=200G),attach=block", [12, 12, 18, 12, 16, 48]),
             (
@@ -576,6 +597,17 @@ mod tests {
     }
 
     #[test]
+    fn joined_rails_are_one_fabric() {
+        let spec = "cluster:hosts=4,host=cray-ex,fabric=(clos:radix=4,levels=2,rate=200G),join=(mesh:1,p=64,rate=200G)";
+        // 2 leaves and 2 spines a rail: host 3 is below the second leaf of each.
+        assert_eq!(leaves(spec, 3), [1, 5, 9, 13].map(|leaf| (0, leaf)));
+        let network = build(spec).expect("small");
+        let cluster = cluster_of(&network).expect("a cluster");
+        assert_eq!(cluster.ports.iter().map(|port| port.rail).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!(cluster.fabric.num_routers(), 4 * 4 + 1);
+    }
+
+    #[test]
     fn rates_are_those_of_interface_and_port() {
         let network =
             build("cluster:hosts=4,host=cray-ex,fabric=(clos:radix=8,levels=2,rate=100G,rate.up=400G),attach=block")
@@ -621,6 +653,19 @@ mod tests {
             ),
             ("cluster:hosts=4,fabric=(cluster:hosts=4,fabric=(mesh:4,rate=1G))", "has failures or hosts of its own"),
             ("cluster:hosts=4,fabric=(mesh:4,rate=1G),attach=rails", "did you mean 'rail'"),
+            ("cluster:hosts=4,fabric=(mesh:4,rate=1G),uplinks=2", "uplinks is for join=(…)"),
+            (
+                "cluster:hosts=2,fabric=(clos:radix=4,levels=2,rate=1G),attach=block,join=(mesh:1,p=8,rate=1G)",
+                "join is for several copies of the fabric",
+            ),
+            (
+                "cluster:hosts=4,host=cray-ex,fabric=(mesh:4,rate=1G),join=(mesh:1,p=8,rate=1G)",
+                "fabric must be a tree, with terminals at its lowest level alone; mesh:4,rate=1G is none",
+            ),
+            (
+                "cluster:hosts=4,host=cray-ex,fabric=(clos:radix=4,levels=2,rate=1G),join=(mesh:1,p=8)",
+                "the join says no rates",
+            ),
             (
                 "cluster:hosts=4,fabric=(mesh:4,rate=1G),leaves=2",
                 "leaves is for attach=block and attach=plane; attach is rail",

@@ -156,6 +156,7 @@ families! {
     randomregular: FAMILY;
     myriclos: FAMILY;
     racktree: FAMILY;
+    rails: FAMILY;
     cluster: FAMILY;
     machine: FAMILY;
     permuted: FAMILY;

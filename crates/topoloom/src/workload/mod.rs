@@ -54,7 +54,7 @@ pub use jobs::{Job, KEYS as JOB_KEYS, app_and_keys};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
-pub use regular::{Regular, Stage};
+pub use regular::{Circle, Regular, Stage};
 pub use request::{DEFAULT_GBPS, Room};
 pub use together::together;
 

@@ -69,6 +69,7 @@ pub static APPS: &[AppInfo] = &[
     gpcnet::INFO,
     msccl::INFO,
     chakra::INFO,
+    chakra::nccl::INFO,
     goal::INFO,
     messages::INFO,
 ];

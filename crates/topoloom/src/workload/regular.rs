@@ -1,7 +1,8 @@
 //! Regular collectives: a rule gives source, target and size of each message, so that no list is needed.
 //!
-//! The members of a group are in a circular order. In each step every member sends to those some places further on, and
-//! then waits for the messages of that step. Messages are numbered step by step, in each by the places that they go, and
+//! The members of a group are in a circular order, as one circle, or in rows of one width, each of which is a circle, as
+//! is each column. In each step every member sends to those some places further on in its circle, and then waits for the
+//! messages of that step. Messages are numbered step by step, in each by the places that they go, and
 //! then by their source: as in the list that [`Regular::list`] makes.
 
 use super::builder::{Builder, guard};
@@ -9,9 +10,46 @@ use super::collective::{Steps, Transfer};
 use super::{Message, Workload};
 use crate::error::Result;
 
+/// Which members a step is among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Circle {
+    /// All of them.
+    All,
+    /// Those of a row, so many members that follow each other.
+    Row(u32),
+    /// Those of a column, of rows of so many.
+    Column(u32),
+}
+
+impl Circle {
+    /// The member so many places further on than another, of `n`.
+    pub fn on(self, member: usize, shift: usize, n: usize) -> usize {
+        match self {
+            Self::All => (member + shift) % n,
+            Self::Row(width) => {
+                let width = width as usize;
+                member / width * width + (member % width + shift) % width
+            }
+            Self::Column(width) => (member + shift * width as usize) % n,
+        }
+    }
+
+    /// The member so many places before another, of `n`.
+    pub fn back(self, member: usize, shift: usize, n: usize) -> usize {
+        let length = match self {
+            Self::All => n,
+            Self::Row(width) => width as usize,
+            Self::Column(width) => n / width as usize,
+        };
+        self.on(member, length - shift % length, n)
+    }
+}
+
 /// Steps of a regular collective that are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
+    /// Whom members send to.
+    pub circle: Circle,
     /// Every member sends to the members from so many places further on …
     pub first: u32,
     /// … to so many.
@@ -22,6 +60,13 @@ pub struct Stage {
     pub reduces: bool,
     /// How often the step is done.
     pub steps: u32,
+}
+
+impl Stage {
+    /// How many messages every member sends in a step.
+    pub fn shifts(&self) -> u32 {
+        self.last - self.first + 1
+    }
 }
 
 /// A collective that its rule describes.
@@ -63,7 +108,7 @@ impl Regular {
 
     /// The sum over all messages.
     fn sum(&self, of: impl Fn(&Stage) -> u128) -> u128 {
-        let each = |stage: &Stage| u128::from(stage.last - stage.first + 1) * u128::from(stage.steps) * of(stage);
+        let each = |stage: &Stage| u128::from(stage.shifts()) * u128::from(stage.steps) * of(stage);
         let once: u128 = self.stages.iter().map(each).sum();
         once * self.members.len() as u128 * u128::from(self.iterations)
     }
@@ -72,13 +117,13 @@ impl Regular {
     pub fn only(&self) -> Option<Stage> {
         let first = self.stages[0];
         let same = |stage: &Stage| (stage.first, stage.last, stage.bytes) == (first.first, first.first, first.bytes);
-        self.stages.iter().all(same).then_some(first)
+        self.stages.iter().all(|stage| stage.circle == Circle::All && same(stage)).then_some(first)
     }
 
     /// The message that a member sends so many places further on.
-    pub fn message(&self, member: usize, shift: u32, bytes: u64) -> Message {
-        let n = self.members.len();
-        Message { source: self.members[member], target: self.members[(member + shift as usize) % n], bytes }
+    pub fn message(&self, member: usize, shift: u32, stage: &Stage) -> Message {
+        let to = stage.circle.on(member, shift as usize, self.members.len());
+        Message { source: self.members[member], target: self.members[to], bytes: stage.bytes }
     }
 
     /// Rejects more messages than ids can name or memory can hold.
@@ -106,7 +151,7 @@ impl Regular {
         let mut builder = Builder::sized(spec, self.tasks, self.messages() as usize, false);
         for stage in self.steps() {
             let to = |shift: u32, member: usize| {
-                let Message { source, target, bytes } = self.message(member, shift, stage.bytes);
+                let Message { source, target, bytes } = self.message(member, shift, stage);
                 let spans = vec![super::Span { start: 0, bytes }];
                 Transfer { source, target, spans, reduces: stage.reduces }
             };
@@ -116,5 +161,23 @@ impl Regular {
         }
         builder.rounds(self.iterations);
         Ok(builder.build())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_closed() {
+        // Three rows of four.
+        let on = |circle: Circle, member, shift| circle.on(member, shift, 12);
+        assert_eq!([on(Circle::All, 10, 3), on(Circle::Row(4), 7, 1), on(Circle::Row(4), 5, 2)], [1, 4, 7]);
+        assert_eq!([on(Circle::Column(4), 5, 1), on(Circle::Column(4), 9, 1), on(Circle::Column(4), 2, 2)], [9, 1, 10]);
+        for circle in [Circle::All, Circle::Row(4), Circle::Column(4)] {
+            for (member, shift) in (0..12).flat_map(|member| (0..14).map(move |shift| (member, shift))) {
+                assert_eq!(circle.back(circle.on(member, shift, 12), shift, 12), member, "{circle:?} {shift}");
+            }
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::flow::{FlowConfig, Paths};
 use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
-use crate::workload::{Message, Regular, Workload};
+use crate::workload::{Circle, Message, Regular, Workload};
 
 /// Flows at most that stand for all between the terminals of two routers, and paths at most that are drawn for each.
 const MOST_DRAWS: usize = 4;
@@ -83,6 +83,9 @@ impl<'a> Loads<'a> {
     fn of_rule(&mut self, regular: &Regular, terminals: &[u32], between: &mut Between) -> (f64, u64) {
         let members: Vec<u32> = regular.members().iter().map(|task| terminals[*task as usize]).collect();
         let n = members.len();
+        if regular.stages().any(|stage| stage.circle != Circle::All) {
+            return self.of_circles(regular, &members, between);
+        }
         let mut shifts = vec![0.0; n];
         for stage in regular.stages() {
             let bytes = stage.bytes as f64 * f64::from(stage.steps);
@@ -98,6 +101,20 @@ impl<'a> Loads<'a> {
             }
         }
         (bytes, used.len() as u64 * n as u64)
+    }
+
+    /// Messages within rows and columns of the members.
+    fn of_circles(&mut self, regular: &Regular, members: &[u32], between: &mut Between) -> (f64, u64) {
+        let (n, mut flows) = (members.len(), 0);
+        for stage in regular.stages() {
+            let bytes = stage.bytes as f64 * f64::from(stage.steps);
+            for shift in stage.first..=stage.last {
+                let to = |at: usize| members[stage.circle.on(at, shift as usize, n)];
+                (0..n).for_each(|at| self.add([members[at], to(at)], bytes, between));
+                flows += n as u64;
+            }
+        }
+        (regular.bytes() as f64, flows)
     }
 
     /// All send to all others: by the numbers of terminals on routers.

@@ -98,7 +98,7 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
     for step in critical_path.steps.iter_mut().rev() {
         let Some(message) = step.message.map(|message| message as usize) else { continue };
         let at = member.unwrap_or(message % period);
-        let Message { source, target, .. } = case.regular.message(at, stage.first, stage.bytes);
+        let Message { source, target, .. } = case.regular.message(at, stage.first, &stage);
         let message = u32::try_from(message / period * n + at).ok();
         *step = Step { message, source: Some(source), target: Some(target), ..*step };
         member = Some((at + n - stage.first as usize % n) % n);
@@ -129,7 +129,7 @@ impl Flows {
         let (alone, mut links) = (case.alone(), Links::with_room(n));
         let (mut delays, mut alone_s) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let ends: Vec<[TerminalId; 2]> =
-            (0..n).map(|member| case.ends(&case.regular.message(member, stage.first, stage.bytes))).collect();
+            (0..n).map(|member| case.ends(&case.regular.message(member, stage.first, &stage))).collect();
         for own in &ends {
             let path = links.add(case, *own)?;
             if path.is_empty() {

@@ -37,7 +37,7 @@ struct Level {
 pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Option<FlowResult>> {
     let Some(flows) = Flows::of(case, stage, control)? else { return Ok(None) };
     let capacities: Vec<f64> = Paths::capacities(case.network, case.config).collect();
-    let each = f64::from(stage.last - stage.first + 1) * stage.bytes as f64;
+    let each = f64::from(stage.shifts()) * stage.bytes as f64;
     let [send_s, receive_s] = case.alone().terminal().map(|rate| each / rate);
     let ideal_s = send_s.max(receive_s).max(flows.alone_s);
     let mut record = case.record(ideal_s);
@@ -82,7 +82,7 @@ struct Flows {
 impl Flows {
     fn of(case: &Case, stage: Stage, control: &dyn Control) -> Result<Option<Self>> {
         let members = case.regular.members().len();
-        let count = members * (stage.last - stage.first + 1) as usize;
+        let count = members * stage.shifts() as usize;
         let alone = case.alone();
         let (mut links, mut delays, mut alone_s) = (Links::with_room(0), Vec::new(), 0.0f64);
         for flow in 0..count {
@@ -94,7 +94,7 @@ impl Flows {
                 }
             }
             let shift = stage.first + (flow / members) as u32;
-            let ends = case.ends(&case.regular.message(flow % members, shift, stage.bytes));
+            let ends = case.ends(&case.regular.message(flow % members, shift, &stage));
             let path = links.add(case, ends)?;
             if path.is_empty() {
                 return Ok(None);
@@ -117,7 +117,7 @@ impl Flows {
         // Of those that are complete at the same instant, the last one by its number.
         let last = took.iter().rposition(|end| *end >= makespan * (1.0 - SAME)).unwrap_or(0);
         let members = case.regular.members().len();
-        let message = case.regular.message(last % members, stage.first + (last / members) as u32, stage.bytes);
+        let message = case.regular.message(last % members, stage.first + (last / members) as u32, &stage);
         let own_s = stage.bytes as f64 / case.config.unit_rate(case.network);
         let stretches = [took.iter().sum::<f64>() / own_s, makespan / own_s];
         let [source, target] = [message.source, message.target].map(Some);

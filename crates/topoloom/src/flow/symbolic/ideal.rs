@@ -22,13 +22,13 @@ impl Ideal {
 
     /// A step, of whose messages each takes so many seconds alone, by the places that they go and then by their source.
     pub fn step(&mut self, stage: &Stage, alone_s: &[f64]) {
-        let (n, shifts) = (self.sent.len(), stage.last - stage.first + 1);
+        let (n, shifts) = (self.sent.len(), stage.shifts());
         let bytes = stage.bytes as f64 * f64::from(shifts);
         let receive_s = bytes / self.terminal[1];
         let next = |member: usize| {
             let (mut delivered, mut first) = (self.sent[member], f64::INFINITY);
             for place in 0..shifts as usize {
-                let source = (member + n - (stage.first as usize + place) % n) % n;
+                let source = stage.circle.back(member, stage.first as usize + place, n);
                 delivered = delivered.max(self.sent[source] + alone_s[place * n + source]);
                 first = first.min(self.sent[source]);
             }

@@ -18,7 +18,7 @@ const SAME: f64 = 1e-12;
 /// Steps of the critical path that are reported one by one.
 const TOLD: usize = 200;
 
-/// Runs steps of one message a member; none if the messages of some step differ in their rates or delays.
+/// Runs steps; none if the messages of some step differ in their rates or delays.
 pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
     let members = case.regular.members().len();
     let mut steps = Steps {
@@ -27,32 +27,37 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
         links: Links::with_room(members),
         capacities: Paths::capacities(case.network, case.config).collect(),
         open: Vec::new(),
-        alone_s: vec![0.0; members],
+        alone_s: Vec::new(),
     };
     steps.open.resize(steps.capacities.len(), 0);
     let mut ideal = Ideal::new(case);
     let (mut ended, mut record) = (vec![0.0], case.record(0.0));
-    for stage in case.regular.steps() {
-        if control.cancelled() {
-            return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), 0.0, false, case.config)));
-        }
+    for stage in case.regular.stages() {
         let Some((rate, delay_s)) = steps.take(stage)? else { return Ok(None) };
-        let (bytes, start) = (stage.bytes as f64, ended[ended.len() - 1]);
-        let between: f64 = (0..members).map(|flow| steps.links.between(flow)).sum();
-        steps.links.hops().iter().for_each(|channel| record.channel_bytes[*channel as usize] += bytes);
-        record.now = [rate * members as f64, rate * between, members as f64];
-        record.pass(start, start + bytes / rate);
-        record.now = [0.0; 3];
-        record.pass(start + bytes / rate, start + bytes / rate + delay_s);
-        record.flows += members as u64;
-        record.bytes += members as u64 * stage.bytes;
-        record.events += 1 + u64::from(delay_s > 0.0);
-        record.rate_changes += members as u64;
-        ended.push(start + bytes / rate + delay_s);
-        ideal.step(stage, &steps.alone_s);
-        control.progress(record.flows);
+        let (bytes, flows) = (stage.bytes as f64, steps.links.len());
+        let between: f64 = (0..flows).map(|flow| steps.links.between(flow)).sum();
+        steps.links.hops().iter().for_each(|channel| {
+            record.channel_bytes[*channel as usize] += bytes * f64::from(stage.steps);
+        });
+        record.most_classes = record.most_classes.max(flows);
+        for _ in 0..stage.steps {
+            if control.cancelled() {
+                return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), 0.0, false, case.config)));
+            }
+            let start = ended[ended.len() - 1];
+            record.now = [rate * flows as f64, rate * between, flows as f64];
+            record.pass(start, start + bytes / rate);
+            record.now = [0.0; 3];
+            record.pass(start + bytes / rate, start + bytes / rate + delay_s);
+            record.flows += flows as u64;
+            record.bytes += flows as u64 * stage.bytes;
+            record.events += 1 + u64::from(delay_s > 0.0);
+            record.rate_changes += flows as u64;
+            ended.push(start + bytes / rate + delay_s);
+            ideal.step(stage, &steps.alone_s);
+            control.progress(record.flows);
+        }
     }
-    record.most_classes = members;
     let makespan = ended[ended.len() - 1];
     let result = record.finish(case.network, &|_| unreachable!("none"), makespan, true, case.config);
     Ok(Some(FlowResult { ideal_s: ideal.end(), ..reported(case, &ended, result) }))
@@ -66,7 +71,7 @@ struct Steps<'a> {
     capacities: Vec<f64>,
     /// Flows on each channel; none between steps.
     open: Vec<u32>,
-    /// Seconds that each message of the step takes alone.
+    /// Seconds that each message of the step takes alone, by the places that it goes and then by its source.
     alone_s: Vec<f64>,
 }
 
@@ -76,13 +81,16 @@ impl Steps<'_> {
         let Self { case, alone, links, capacities, open, alone_s } = self;
         let (mut delay_s, mut differ) = (None, false);
         links.clear();
-        for (member, alone_s) in alone_s.iter_mut().enumerate() {
-            let ends = case.ends(&case.regular.message(member, stage.first, stage.bytes));
-            let path = links.add(case, ends)?;
-            path.iter().for_each(|channel| open[*channel as usize] += 1);
-            *alone_s = alone.seconds_on(stage.bytes as f64, ends, path);
-            let own = case.paths.delay_s(ends, path.iter().copied());
-            differ |= path.is_empty() || *delay_s.get_or_insert(own) != own;
+        alone_s.clear();
+        for shift in stage.first..=stage.last {
+            for member in 0..case.regular.members().len() {
+                let ends = case.ends(&case.regular.message(member, shift, stage));
+                let path = links.add(case, ends)?;
+                path.iter().for_each(|channel| open[*channel as usize] += 1);
+                alone_s.push(alone.seconds_on(stage.bytes as f64, ends, path));
+                let own = case.paths.delay_s(ends, path.iter().copied());
+                differ |= path.is_empty() || *delay_s.get_or_insert(own) != own;
+            }
         }
         let share = |channel: &u32| capacities[*channel as usize] / f64::from(open[*channel as usize]);
         let least = links.hops().iter().map(share).fold(f64::INFINITY, f64::min);
@@ -96,25 +104,33 @@ impl Steps<'_> {
 /// The result with what is known of messages; `ended` holds the times at which steps begin and end.
 fn reported(case: &Case, ended: &[f64], result: FlowResult) -> FlowResult {
     let (members, unit_rate) = (case.regular.members().len(), case.config.unit_rate(case.network));
-    let steps = || ended.windows(2).zip(case.regular.steps());
+    let steps: Vec<(&[f64], &Stage)> = ended.windows(2).zip(case.regular.steps()).collect();
     let own_s = |stage: &Stage| stage.bytes as f64 / unit_rate;
-    let stretch = |(times, stage): (&[f64], &Stage)| (times[1] - times[0]) / own_s(stage);
-    let stretches = steps().map(stretch).fold([0.0f64; 2], |[sum, most], own| [sum + own, most.max(own)]);
-    let took: Vec<f64> = steps().map(|(times, _)| times[1] - times[0]).collect();
+    let (mut took, mut stretches, mut first) = (Vec::new(), [0.0, 0.0f64], 0);
+    // The first message of each step.
+    let mut firsts = Vec::with_capacity(steps.len());
+    for (times, stage) in &steps {
+        let (time, shifts) = (times[1] - times[0], stage.shifts());
+        took.extend((0..shifts).map(|_| time));
+        let [sum, most] = stretches;
+        let stretch = time / own_s(stage);
+        stretches = [sum + stretch * f64::from(shifts), most.max(stretch)];
+        firsts.push(first);
+        first += members * shifts as usize;
+    }
     let (mut critical_path, mut member) = (CriticalPath::default(), members - 1);
-    let all: Vec<(&[f64], &Stage)> = steps().collect();
-    for (number, (times, stage)) in all.iter().enumerate().rev().take(TOLD) {
-        let Message { source, target, .. } = case.regular.message(member, stage.first, stage.bytes);
-        let (message, [start_s, end_s]) = (u32::try_from(number * members + member).ok(), [times[0], times[1]]);
+    for (number, (times, stage)) in steps.iter().enumerate().rev().take(TOLD) {
+        let Message { source, target, .. } = case.regular.message(member, stage.first, stage);
+        let (message, [start_s, end_s]) = (u32::try_from(firsts[number] + member).ok(), [times[0], times[1]]);
         critical_path.steps.push(Step { message, source: Some(source), target: Some(target), start_s, end_s });
         // What let it begin is what its source received in the step before.
-        let before = number.checked_sub(1).map_or(0, |before| all[before].1.first as usize);
-        member = (member + members - before % members) % members;
+        let before = number.checked_sub(1).map(|before| steps[before].1);
+        member = before.map_or(member, |before| before.circle.back(member, before.first as usize, members));
     }
     critical_path.steps.reverse();
-    critical_path.messages = took.len();
-    critical_path.message_s = took.iter().sum();
-    critical_path.alone_s = all.iter().map(|(_, stage)| own_s(stage)).sum();
+    critical_path.messages = steps.len();
+    critical_path.message_s = steps.iter().map(|(times, _)| times[1] - times[0]).sum();
+    critical_path.alone_s = steps.iter().map(|(_, stage)| own_s(stage)).sum();
     let messages = MessageTimes::of(took, members as u64, stretches);
     let symbolic = Some(Symbolic { way: "lock-step", tasks: members as u32 });
     FlowResult { messages, critical_path, symbolic, ..result }

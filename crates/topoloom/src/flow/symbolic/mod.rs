@@ -5,7 +5,8 @@
 //!
 //! - Round a ring, tasks whose flows are [alike](alike) share one entry for the whole run.
 //! - Messages of one size that all begin together keep the rates that they begin with ([`at_once`]).
-//! - Where all messages of each step have one rate, the steps follow one another in [lock-step](lock_step).
+//! - Where all messages of each step have one rate, the steps follow one another in [lock-step](lock_step): those of
+//!   collectives in two levels, too, first within hosts and then across them.
 
 mod alike;
 mod at_once;
@@ -75,8 +76,7 @@ fn by_rule(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
     let mut steps = case.regular.steps();
     match (steps.next(), steps.next()) {
         (Some(stage), None) => at_once::run(case, *stage, control),
-        _ if case.regular.stages().all(|stage| stage.first == stage.last) => lock_step::run(case, control),
-        _ => Ok(None),
+        _ => lock_step::run(case, control),
     }
 }
 

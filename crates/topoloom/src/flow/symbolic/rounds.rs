@@ -60,11 +60,10 @@ struct Rule<'a> {
 impl<'a> Rule<'a> {
     fn of(case: &'a Case) -> Option<Self> {
         let (steps, members) = (case.regular.steps().collect::<Vec<&Stage>>(), case.regular.members());
-        let shifts = |stage: &Stage| stage.last - stage.first + 1;
-        let own = shifts(steps[0]);
+        let own = steps[0].shifts();
         let mut places = vec![0; members.iter().max().map_or(0, |last| *last as usize + 1)];
         members.iter().zip(0..).for_each(|(task, place)| places[*task as usize] = place);
-        let same = steps.iter().all(|stage| shifts(stage) == own);
+        let same = steps.iter().all(|stage| stage.shifts() == own);
         same.then(|| Self { case, steps, places, each: own as usize * members.len(), own })
     }
 
@@ -77,7 +76,7 @@ impl<'a> Rule<'a> {
     fn message(&self, id: u32) -> Message {
         let (_, stage, place) = self.step(id);
         let members = self.case.regular.members().len();
-        self.case.regular.message(place % members, stage.first + (place / members) as u32, stage.bytes)
+        self.case.regular.message(place % members, stage.first + (place / members) as u32, stage)
     }
 }
 

@@ -94,6 +94,13 @@ const CASES: &[Way] = &[
     ("fattree:k=4,levels=2", "updown", "all-to-all:size=1KiB", "linear", "", Some(("lock-step", 16))),
     ("hyperx:16", "min", "all-to-all:size=1KiB,iterations=2", "random", "", Some(("lock-step", 16))),
     ("hyperx:2,p=2", "min", "all-to-all:size=1KiB", "linear", "", Some(("lock-step", 4))),
+    // Two levels: all at once within hosts, rings across them.
+    (HGX, "hosts", "allreduce:algorithm=hierarchical,size=48KiB", "linear", "", Some(("lock-step", 48))),
+    (HGX, "hosts", "reduce-scatter:algorithm=hierarchical,size=48KiB,iterations=2", "linear", "", Some(("lock-step", 48))),
+    (HGX, "hosts", "all-gather:algorithm=hierarchical,size=480KiB,group=8-47", "linear", "", Some(("lock-step", 40))),
+    ("torus:8x4", "dor", "allreduce:algorithm=2d,width=8,size=64KiB", "linear", "", Some(("lock-step", 32))),
+    // Rows cross the rails, whose links are shared.
+    (HGX, "hosts", "allreduce:algorithm=hierarchical,size=48KiB", "random", "", None),
     // Paths of different lengths, or rates.
     ("fattree:k=4,levels=2", "updown", "all-to-all:size=1KiB", "linear", "latency=1us", None),
     ("torus:4x4", "dor", "all-to-all:size=1KiB", "linear", "", None),

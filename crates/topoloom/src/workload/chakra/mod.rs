@@ -6,6 +6,7 @@
 //! collective of a rank in a group, in the order of its file, is the k-th of all others of that group; it runs by an
 //! algorithm of ours.
 
+pub(super) mod nccl;
 mod schema;
 mod trace;
 mod write;
@@ -29,17 +30,20 @@ const SECONDS: &str = "topoloom_seconds";
 /// The attribute with the number of what computes in a rank: 0 its accelerator, 1 its processor, others beside them.
 const PROCESSOR: &str = "topoloom_processor";
 
+/// The key of what recorded collectives run by.
+const ALGORITHM: Key = Key::new(
+    "algorithm",
+    Kind::Choice(&["ring", "double-binary-tree", "recursive-doubling", "halving-doubling", "direct"]),
+    "of collectives, where they have it; else ring, or direct (default ring)",
+);
+
 pub(super) const INFO: AppInfo = AppInfo {
     name: "chakra",
     summary: "Chakra execution traces, a file for each rank",
     keys: &[
         Key::new("file", Kind::File, "the trace of rank 0, such as step.0.et; the others are step.1.et and so on"),
         Key::new("ranks", Kind::count(2), "all of so many ranks do what this one file says (default: a file each)"),
-        Key::new(
-            "algorithm",
-            Kind::Choice(&["ring", "double-binary-tree", "recursive-doubling", "halving-doubling", "direct"]),
-            "of collectives, where they have it; else ring, or direct (default ring)",
-        ),
+        ALGORITHM,
         Key::new("tflops", Kind::Above(1e9), "10^12 operations a second, of nodes that say operations and no time"),
     ],
     argument: None,
@@ -56,7 +60,13 @@ fn build(request: &Request) -> Result<Workload> {
     let wrong = |(path, what): Wrong| request.mistake(format_args!("{path}: {what}"));
     let traces = read_all(path, request.count("ranks")).map_err(wrong)?;
     request.check_tasks(traces.ranks.into(), "the trace")?;
-    let mut made = Making::new(request, &traces);
+    run(request, &traces)
+}
+
+/// What the ranks of traces do.
+fn run(request: &Request, traces: &Traces) -> Result<Workload> {
+    let wrong = |(path, what): Wrong| request.mistake(format_args!("{path}: {what}"));
+    let mut made = Making::new(request, traces);
     made.nodes().map_err(wrong)?;
     made.messages().map_err(wrong)?;
     made.collectives(request).map_err(|error| error.unwrap_or_else(wrong))?;
@@ -152,7 +162,7 @@ impl<'a> Making<'a> {
         Self {
             traces,
             lanes: Lanes::new(request, traces.ranks),
-            tflops: request.real("tflops"),
+            tflops: request.declares("tflops").then(|| request.real("tflops")).flatten(),
             ops: Vec::new(),
             nodes: Vec::new(),
             meets: BTreeMap::new(),
@@ -203,8 +213,7 @@ impl<'a> Making<'a> {
     /// The mistake in a node.
     fn wrong(&self, rank: u32, place: u32, what: &str) -> Wrong {
         let trace = self.traces.of(rank);
-        let step = &trace.steps[place as usize];
-        (trace.path.clone(), format!("node {} ({}) of rank {rank} {what}", step.id, step.name))
+        (trace.path.clone(), format!("{} of rank {rank} {what}", trace.label(place)))
     }
 
     /// Notes the node of operations that were added.
@@ -263,9 +272,8 @@ impl<'a> Making<'a> {
             Some(meeting) if (meeting.what, meeting.bytes) == (what, bytes) => meeting.members.push((rank, ops)),
             Some(meeting) => {
                 let (other, [begins, _]) = meeting.members[0];
-                let theirs = &self.traces.of(other).steps[self.nodes[begins as usize].1 as usize];
-                let what =
-                    format!("meets node {} ({}) of rank {other}, which is another collective", theirs.id, theirs.name);
+                let theirs = self.traces.of(other).label(self.nodes[begins as usize].1);
+                let what = format!("meets {theirs} of rank {other}, which is another collective");
                 return Err(self.wrong(rank, place, &what));
             }
             None => meetings.push(Meeting { what, bytes, members: vec![(rank, ops)] }),
@@ -358,8 +366,7 @@ impl<'a> Making<'a> {
         let notes = notes.into_iter().map(|note| format!("{}: {note}", request.spec())).collect();
         self.lanes.named(request, 1, notes, |op| {
             let (rank, place) = nodes[op as usize];
-            let step = &traces.of(rank).steps[place as usize];
-            format!("node {} ({}) of rank {rank}", step.id, step.name)
+            format!("{} of rank {rank}", traces.of(rank).label(place))
         })
     }
 }

@@ -49,13 +49,33 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// The place of each node by its id.
     pub places: HashMap<u64, u32>,
+    /// What the ids of nodes number.
+    unit: &'static str,
 }
 
 impl Trace {
+    /// A trace without nodes, whose ids number `unit`s of the file.
+    pub fn of(path: &str, unit: &'static str) -> Self {
+        Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new(), unit }
+    }
+
+    /// Adds a node; false if there is one of its id.
+    pub fn push(&mut self, step: Step) -> bool {
+        let is_new = self.places.insert(step.id, self.steps.len() as u32).is_none();
+        self.steps.push(step);
+        is_new
+    }
+
+    /// A node's name for users.
+    pub fn label(&self, place: u32) -> String {
+        let step = &self.steps[place as usize];
+        format!("{} {} ({})", self.unit, step.id, step.name)
+    }
+
     /// Reads a file; the error is the rest of a sentence that begins with its path.
     pub fn read(path: &str) -> Result<Self, String> {
         let mut file = BufReader::with_capacity(1 << 20, inputs::open(path, 1)?);
-        let mut this = Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new() };
+        let mut this = Self::of(path, "node");
         let mut bytes = Vec::new();
         if !next(&mut file, &mut bytes).map_err(|what| format!("{what} within its metadata"))? {
             return Err("it is empty; a Chakra trace begins with its metadata".to_owned());
@@ -67,10 +87,9 @@ impl Trace {
             let node = Node::decode(bytes.as_slice())
                 .map_err(|error| format!("what stands {} is no node: {error}", at(this.steps.len())))?;
             let step = read_node(node).map_err(|(id, name, what)| format!("node {id} ({name}) {what}"))?;
-            if this.places.insert(step.id, this.steps.len() as u32).is_some() {
-                return Err(format!("node {} ({}) is listed twice", step.id, step.name));
+            if !this.push(step) {
+                return Err(format!("{} is listed twice", this.label(this.steps.len() as u32 - 1)));
             }
-            this.steps.push(step);
         }
         for step in &this.steps {
             if let Some(missing) = step.after.iter().find(|id| !this.places.contains_key(id)) {

@@ -8,7 +8,7 @@ use super::levels::{Rows, Within};
 use super::{Collective, Plan, direct, ring, tree};
 use crate::error::Result;
 use crate::workload::request::Request;
-use crate::workload::{Regular, Stage};
+use crate::workload::{Circle, Regular, Stage};
 
 /// An algorithm, by whatever name it goes in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,13 +156,8 @@ impl Plan {
             // Lanes wait for each other; blocks that do not divide evenly differ.
             return None;
         }
-        let stage = |first, last, reduces, steps| Stage {
-            first,
-            last,
-            bytes: if vector { each } else { self.size },
-            reduces,
-            steps,
-        };
+        let bytes = if vector { each } else { self.size };
+        let stage = |first, last, reduces, steps| Stage { circle: Circle::All, first, last, bytes, reduces, steps };
         let halves = |first, last, steps| match self.what {
             Collective::Allreduce => vec![stage(first, last, true, steps), stage(first, last, false, steps)],
             what => vec![stage(first, last, what == Collective::ReduceScatter, steps)],
@@ -174,9 +169,34 @@ impl Plan {
             _ if !vector => return None,
             (_, Algorithm::Ring) => halves(1, 1, n - 1),
             (_, Algorithm::Direct) => halves(1, n - 1, 1),
+            (_, Algorithm::Hierarchical | Algorithm::Grid) => self.in_rows(each),
             _ => return None,
         };
         Some(Regular { tasks: self.group.tasks, members: self.group.members.clone(), stages, iterations })
+    }
+
+    /// The stages of a collective in two levels, whose blocks are of `each` bytes: see [`Rows`].
+    fn in_rows(&self, each: u64) -> Vec<Stage> {
+        let (width, rows) = (self.width as u32, (self.group.len() / self.width) as u32);
+        let of_row = |reduces| {
+            let (last, steps) = match self.rows(&self.group.members).within {
+                Within::Direct => (width - 1, 1),
+                Within::Ring => (1, width - 1),
+            };
+            // A row hands round what its columns are of, one block of each row.
+            let bytes = each * u64::from(rows);
+            (width > 1).then_some(Stage { circle: Circle::Row(width), first: 1, last, bytes, reduces, steps })
+        };
+        let of_column = |reduces| {
+            let circle = Circle::Column(width);
+            (rows > 1).then_some(Stage { circle, first: 1, last: 1, bytes: each, reduces, steps: rows - 1 })
+        };
+        let stages = match self.what {
+            Collective::ReduceScatter => vec![of_row(true), of_column(true)],
+            Collective::AllGather => vec![of_column(false), of_row(false)],
+            _ => vec![of_row(true), of_column(true), of_column(false), of_row(false)],
+        };
+        stages.into_iter().flatten().collect()
     }
 
     fn rows<'a>(&self, members: &'a [u32]) -> Rows<'a> {

@@ -7,7 +7,8 @@ use super::{ADAPTIVE, InputQueuedRouters, PLAIN};
 use crate::cycle::Arrivals;
 use crate::routing::{
     AdaptiveMinimal, AnyRouting, Dal, DimWar, DimensionOrder, DragonflyMinimal, Duato, FlexMinimal, GalaxyflyMinimal,
-    HyperXMinimal, Late, Min, NearestAncestor, OmniWar, PolarizedRouting, Progressive, TableMinimal, TwoPhase,
+    HyperXMinimal, Late, LoadBalancing, Min, NearestAncestor, OmniWar, PolarizedRouting, Progressive, TableMinimal,
+    TwoPhase,
 };
 
 /// Declares a function that finds the arrivals compiled for a routing, among those of these types.
@@ -62,6 +63,8 @@ hot! {
     Progressive,
     Late<HyperXMinimal<1>>,
     Late<TableMinimal>,
+    LoadBalancing<FlexMinimal>,
+    LoadBalancing<HyperXMinimal<1>>,
 }
 
 #[cfg(test)]
@@ -86,7 +89,7 @@ mod tests {
             ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
             ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato", "amin", "par"]),
             ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "amin", "par"]),
-            ("flex:3x3x3", &["min", "val", "ugal-l"]),
+            ("flex:3x3x3", &["min", "val", "ugal-l", "lbr"]),
             ("galaxyfly:n=3,q=5,a=2,p=2", &["min"]),
             ("fattree:k=4,levels=2", &["nca", "anca"]),
             ("slimfly:q=5", &["min", "val", "ugal-l", "polarized", "duato", "amin", "par"]),
