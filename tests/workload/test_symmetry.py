@@ -69,3 +69,16 @@ def test_the_cycle_engine_lists_what_is_kept_as_a_rule() -> None:
     result = ran("hyperx:16x17", "all-to-all:size=64,algorithm=direct", engine="cycle")
     assert result.state == "finished"
     assert topoloom.Application("all-to-all:size=64", tasks=272).messages()["bytes"].sum() == 64 * 272 * 271
+
+
+def test_hierarchical_collectives_beyond_lists_take_their_closed_form() -> None:
+    """Within a host 7 of 8 GPUs exchange an eighth each at 450 GB/s; then rings of 256 blocks at 50 GB/s; and back."""
+    spec = "cluster:hosts=256,host=hgx-h100,fabric=(clos:radix=64,levels=2,rate=400G),attach=rail"
+    begun = time.process_time()
+    result = ran(spec, "allreduce:algorithm=hierarchical,size=1GiB")
+    size = 2**30
+    assert way(result) == ("lock-step", 2048)
+    assert result.flows == 2 * 2048 * (7 + 255)
+    within, across = 7 * size / 8 / 450e9, 255 * size / 2048 / 50e9
+    assert result.makespan_s == pytest.approx(2 * (within + across), rel=1e-9)
+    assert time.process_time() - begun < 20

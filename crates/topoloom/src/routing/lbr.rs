@@ -124,7 +124,7 @@ struct Candidate {
     /// Flits in its queues.
     queue: u32,
     hops: u32,
-    /// What tells its links from those of other paths, or 0 as long as queue and hops do.
+    /// A hash of its links, or 0 as long as queue and hops differ from those of other paths.
     mark: u64,
     /// Its intermediate router, or [`NO_VIA`].
     via: u32,
@@ -232,7 +232,7 @@ impl<M: Minimal> LoadBalancing<M> {
         true
     }
 
-    /// Shows `visit` the hops of path number `path` over `via`, and the router that each is on the way to.
+    /// Shows `visit` the hops of path number `path` over `via`, each with the router that it leads towards.
     #[inline(always)]
     fn legs(
         &self,
@@ -287,7 +287,7 @@ impl<M: Minimal> LoadBalancing<M> {
         paths.push(new);
     }
 
-    /// What tells the links of a path from those of others.
+    /// A hash of the links of a path.
     fn mark(&self, ends: [RouterId; 2], via: u32, path: u32) -> u64 {
         let mut mark = 0;
         self.legs(ends, via, path, |_, hop| {

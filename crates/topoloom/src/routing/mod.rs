@@ -167,7 +167,7 @@ pub trait View {
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
 
-    /// What [`View::published`] tells, by port of the network, for those who ask for many; `None` if it is not in a table.
+    /// The values of [`View::published`] by port of the network, for routings that read many; `None` without a table.
     fn published_table(&self) -> Option<&[AtomicU32]> {
         None
     }

@@ -48,7 +48,7 @@ impl Circle {
 /// Steps of a regular collective that are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
-    /// Whom members send to.
+    /// The members that a message stays among.
     pub circle: Circle,
     /// Every member sends to the members from so many places further on …
     pub first: u32,
