@@ -65,7 +65,6 @@ SECTIONS = [
     "State of the field",
     "Software design",
     "Research impact statement",
-    "AI usage disclosure",
     "Acknowledgements",
     "References",
 ]

@@ -23,6 +23,10 @@ def test_every_name_is_there_and_so_are_the_modules() -> None:
         _ = topoloom.tours
 
 
+# Commas between keys: not those within brackets, nor those before a number, which belongs to a list.
+OUTSIDE = r",(?![^()]*\))(?!\d)"
+
+
 def test_every_family_of_the_engine_can_be_called_by_name() -> None:
     exported = {name: getattr(topoloom, name) for name in topoloom.__all__}
     called = {value.name: name for name, value in exported.items() if isinstance(value, Family)}
@@ -30,8 +34,7 @@ def test_every_family_of_the_engine_can_be_called_by_name() -> None:
     assert set(called) == set(families) - {"file"}, "a file is not built from sizes"
     for family, name in called.items():
         example = families[family]["example"]
-        sizes, _, keys = example.partition(":")[2].partition(",")
-        items = re.split(r",(?!\d)", keys)  # a number behind a comma belongs to a list
+        sizes, *items = re.split(OUTSIDE, example.partition(":")[2])
         parts = [*([] if "=" in sizes else sizes.split("x")), *([sizes] if "=" in sizes else []), *items]
         pairs = dict(part.split("=", 1) for part in parts if "=" in part)
         built = getattr(topoloom, name)(*(part for part in parts if part and "=" not in part), **pairs)

@@ -240,10 +240,94 @@ fn starts(routing: &AnyRouting, demands: &Demands) -> (ByBits, ByBits) {
     (direct, detours)
 }
 
+/// Packets that take detours and begin with the same bits.
+struct Detours<'a> {
+    bits: u32,
+    flits: &'a Matrix,
+    /// The routers that send, and the sum of each.
+    sources: Vec<(RouterId, f64)>,
+    product: Option<Product>,
+}
+
+/// A demand that is a product of a number of its source and one of its destination, as uniform traffic is.
+struct Product {
+    source: Vec<f64>,
+    destination: Vec<f64>,
+}
+
+impl Product {
+    /// Numbers that differ by less than this part are equal.
+    const SAME: f64 = 1e-12;
+
+    /// The numbers, relative to the first source; none unless all demands between different routers are such products.
+    fn of(flits: &Matrix, sources: &[(RouterId, f64)]) -> Option<Self> {
+        let [(first, _), (second, _), ..] = sources else { return None };
+        let mut source = vec![0.0; flits.routers];
+        let to = |router: usize| RouterId(router as u32);
+        let mut destination: Vec<f64> = (0..flits.routers).map(|dst| flits.at(*first, to(dst))).collect();
+        destination[first.index()] = 0.0;
+        for &(src, _) in sources {
+            let dst = (0..flits.routers).find(|&dst| dst != src.index() && destination[dst] > 0.0)?;
+            source[src.index()] = flits.at(src, to(dst)) / destination[dst];
+        }
+        destination[first.index()] = flits.at(*second, *first) / source[second.index()];
+        let holds = |src: RouterId, dst: usize| {
+            let (own, product) = (flits.at(src, to(dst)), source[src.index()] * destination[dst]);
+            dst == src.index() || (own - product).abs() <= Self::SAME * own.max(product)
+        };
+        let all = sources.iter().all(|&(src, _)| (0..flits.routers).all(|dst| holds(src, dst)));
+        all.then_some(Self { source, destination })
+    }
+}
+
+impl<'a> Detours<'a> {
+    fn new(bits: u32, flits: &'a Matrix) -> Self {
+        let sources: Vec<(RouterId, f64)> = flits.sources().collect();
+        let product = Product::of(flits, &sources);
+        Self { bits, flits, sources, product }
+    }
+
+    /// The sources but one.
+    fn besides(&self, via: RouterId) -> impl Iterator<Item = (RouterId, f64)> {
+        self.sources.iter().copied().filter(move |&(src, _)| src != via)
+    }
+
+    /// Lets packets on `walk` leave at their destinations before `via`, where `met` counts them; each source sends them
+    /// there with probability `each`. Sources walk `alone` one by one, or all at once if demands are products.
+    fn leave_early(
+        &self,
+        via: RouterId,
+        each: f64,
+        alone: &mut Walk,
+        mut leave: impl FnMut(RouterId, PacketState, f64),
+    ) -> Result<()> {
+        let state = PacketState { via: via.0, bits: self.bits };
+        if let Some(Product { source, destination }) = &self.product {
+            self.besides(via).for_each(|(src, _)| alone.put(src, state, each * source[src.index()]));
+            let visit = |hops, at: RouterId, state, likely: f64| {
+                if hops > 0 && at != via {
+                    leave(at, state, likely * destination[at.index()]);
+                }
+            };
+            return alone.run(via, visit, |_, _| ());
+        }
+        for (src, _) in self.besides(via) {
+            alone.put(src, state, each);
+            let visit = |hops, at: RouterId, state, likely: f64| {
+                if hops > 0 && at != via {
+                    leave(at, state, likely * self.flits.at(src, at));
+                }
+            };
+            alone.run(via, visit, |_, _| ())?;
+        }
+        Ok(())
+    }
+}
+
 /// The loads towards the intermediate routers, and the demands from these to the destinations.
 ///
 /// All packets to one intermediate router walk at once, whatever their destinations. Some reach their destination
-/// before it and leave the network there; separate walks from each source count these.
+/// before it and leave the network there; separate walks count these.
 fn first_phase(
     network: &Network,
     routing: &AnyRouting,
@@ -252,10 +336,7 @@ fn first_phase(
 ) -> Result<(Vec<f64>, Matrix)> {
     let routers = network.num_routers();
     let each = 1.0 / (network.up_routers().count() - 2) as f64;
-    let sources: Vec<(u32, &Matrix, RouterId, f64)> = detours
-        .iter()
-        .flat_map(|(&bits, flits)| flits.sources().map(move |(src, sum)| (bits, flits, src, sum)))
-        .collect();
+    let kinds: Vec<Detours> = detours.iter().map(|(&bits, flits)| Detours::new(bits, flits)).collect();
     let stage = watch::stage("loads of detours", routers as u64);
     let (loads, met) = in_chunks(network, |vias, loads| {
         let (mut alone, mut walk) = (Walk::new(network, routing), Walk::new(network, routing));
@@ -263,19 +344,18 @@ fn first_phase(
         for &via in vias.iter().filter(|&&via| network.is_up(via)) {
             stage.step();
             let mut met = vec![0.0; routers];
-            for &(bits, flits, src, sum) in sources.iter().filter(|&&(_, _, src, _)| src != via) {
-                let state = PacketState { via: via.0, bits };
-                walk.put(src, state, (sum - flits.at(src, via)) * each);
-                alone.put(src, state, each);
+            for kind in &kinds {
+                let state = PacketState { via: via.0, bits: kind.bits };
+                for (src, sum) in kind.besides(via) {
+                    walk.put(src, state, (sum - kind.flits.at(src, via)) * each);
+                }
                 stage.steps(0);
-                let leave = |hops, at: RouterId, state, likely: f64| {
-                    let leaving = likely * flits.at(src, at);
-                    if hops > 0 && at != via && leaving > 0.0 {
+                kind.leave_early(via, each, &mut alone, |at, state, leaving| {
+                    if leaving > 0.0 {
                         met[at.index()] += leaving;
                         walk.put(at, state, -leaving);
                     }
-                };
-                alone.run(via, leave, |_, _| ())?;
+                })?;
             }
             walk.run(via, |_, _, _, _| (), |port, flits| loads[port] += flits)?;
             all_met.push(met);
@@ -412,5 +492,69 @@ impl<'a> Walk<'a> {
 
     fn lost(&self, at: RouterId, target: RouterId, what: &str) -> Error {
         Error::Routing(format!("{}: the routing {what} router {at}, towards router {target}", self.network.spec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{routing, topology, traffic};
+
+    /// Packets that leave before each intermediate router, by router and state: in order.
+    fn leaving(network: &Network, routing: &AnyRouting, kind: &Detours) -> Vec<((u32, u32), f64)> {
+        let mut alone = Walk::new(network, routing);
+        let mut all: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+        for via in network.routers() {
+            let leave = |at: RouterId, _: PacketState, flits: f64| *all.entry((via.0, at.0)).or_default() += flits;
+            kind.leave_early(via, 0.5, &mut alone, leave).expect("a routing that works");
+        }
+        all.into_iter().filter(|(_, flits)| *flits > 0.0).collect()
+    }
+
+    #[test]
+    fn sources_that_walk_together_leave_as_those_that_walk_alone() {
+        for (spec, pattern, is_product) in [
+            ("mesh:3x4,p=2", "uniform", true),
+            ("torus:4x3,p=2", "uniform", true),
+            ("dragonfly:a=4,h=2,p=2", "uniform", true),
+            ("mesh:4x4", "transpose", false),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, "val").expect("offered");
+            let traffic = traffic::build(&network, pattern).expect(pattern);
+            let demands = Demands::new(&network, &traffic).expect("small");
+            let (_, detours) = starts(&routing, &demands);
+            for (&bits, flits) in &detours {
+                let together = Detours::new(bits, flits);
+                assert_eq!(together.product.is_some(), is_product, "{spec} {pattern}");
+                let alone = Detours { product: None, ..Detours::new(bits, flits) };
+                let [a, b] = [&together, &alone].map(|kind| leaving(&network, &routing, kind));
+                assert!(!a.is_empty(), "{spec} {pattern}: some packets pass their destination");
+                assert_eq!(a.len(), b.len(), "{spec} {pattern}");
+                for ((at, flits), (other, expected)) in a.iter().zip(&b) {
+                    assert_eq!(at, other);
+                    assert!((flits - expected).abs() < 1e-12, "{spec} {pattern}: {at:?} {flits} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_have_numbers_of_sources_and_destinations() {
+        let mut flits = Matrix::new(4);
+        let (source, destination) = ([2.0, 0.0, 3.0, 1.0], [1.0, 5.0, 0.0, 2.0]);
+        for src in 0..4 {
+            let row = flits.row(RouterId(src));
+            (0..4).for_each(|dst| row[dst] = source[src as usize] * destination[dst]);
+        }
+        let sources: Vec<(RouterId, f64)> = flits.sources().collect();
+        let found = Product::of(&flits, &sources).expect("a product");
+        let scale = found.source[0] / source[0];
+        for router in 0..4 {
+            assert!((found.source[router] - scale * source[router]).abs() < 1e-12);
+            assert!((found.destination[router] * scale - destination[router]).abs() < 1e-12);
+        }
+        flits.row(RouterId(3))[1] += 1e-9;
+        assert!(Product::of(&flits, &sources).is_none());
     }
 }

@@ -17,7 +17,7 @@ pub(super) const FAMILY: Family = Family {
     name: "cayley",
     summary: "Cayley graph of a semidirect product of cyclic groups: every router sees the same network",
     sizes: Some("7x3"),
-    keys: &[GENERATORS, TURN, P],
+    keys: &[TURN, GENERATORS, P],
     example: "cayley:7x3,turn=2,generators=1,7",
     source: "Akers and Krishnamurthy, A group-theoretic model for symmetric interconnection networks, IEEE Transactions on \
              Computers 38, 1989; such groups: Loz and Širáň, New record graphs in the degree-diameter problem, \

@@ -104,8 +104,9 @@ const CASES: &[Way] = &[
     // Paths of different lengths, or rates.
     ("fattree:k=4,levels=2", "updown", "all-to-all:size=1KiB", "linear", "latency=1us", None),
     ("torus:4x4", "dor", "all-to-all:size=1KiB", "linear", "", None),
-    // Two steps, of many messages each.
-    ("torus:4x4", "dor", "allreduce:algorithm=direct,size=64KiB", "linear", "", None),
+    // Two steps, of many messages each, of one rate or of several.
+    ("torus:4x4", "dor", "allreduce:algorithm=direct,size=64KiB", "linear", "", Some(("lock-step", 16))),
+    ("mesh:4x4", "dor", "allreduce:algorithm=direct,size=64KiB", "linear", "", None),
 ];
 
 #[test]
