@@ -229,7 +229,9 @@ fn fabric_in(params: &Params, key: &str) -> Result<Network> {
         return Err(params.mistake(format!("the {key} says no rates; write it like ({spec},rate=400G)")));
     }
     if fabric.failures().is_some() || fabric.any_structure().bought().is_some() {
-        return Err(params.mistake(format!("the {key} has failures or hosts of its own; let what joins the hosts be whole")));
+        return Err(
+            params.mistake(format!("the {key} has failures or hosts of its own; let what joins the hosts be whole"))
+        );
     }
     Ok(fabric)
 }
