@@ -37,6 +37,7 @@ ONCE = {
     ("docs/cost.md", "csv"),
     ("docs/cost.md", "json"),
     ("docs/traffic.md", "csv"),
+    ("docs/workloads.md", "csv"),
     ("docs/workloads.md", "text"),
 }
 """Blocks of other languages, each with a test of its own; those of the page on cost are in `tests/layout`."""
@@ -154,6 +155,12 @@ def test_the_schedule_of_the_page_on_workloads(topoloom, tmp_path):
     (text,) = blocks("docs/workloads.md", "text")
     (tmp_path / "two.goal").write_text(text)
     assert topoloom("workload", "mesh:2", "--app", f"goal:{tmp_path / 'two.goal'}", "--json").status == 0
+
+
+def test_the_table_of_the_page_on_workloads(topoloom, tmp_path):
+    (text,) = blocks("docs/workloads.md", "csv")
+    (tmp_path / "calls.csv").write_text(text)
+    assert topoloom("workload", "mesh:2", "--app", f"nccl:{tmp_path / 'calls.csv'}", "--json").status == 0
 
 
 def test_the_settings_of_the_page_on_clusters():

@@ -186,6 +186,7 @@ APPS: dict[str, list[str]] = {
     "barrier": ["barrier:iterations=3"],
     "msccl": ["msccl:{msccl},size=100000"],
     "chakra": ["chakra:{chakra},ranks=12", "chakra:{chakra},ranks=5,algorithm=double-binary-tree"],
+    "nccl": ["nccl:{nccl},ranks=9", "nccl:{nccl},ranks=6,algorithm=double-binary-tree"],
     "mapreduce": ["mapreduce:partners=5"],
     "sweep3d": ["sweep3d:sweeps=3", "sweep3d:reading=inrflow,sweeps=2"],
     "flood": ["flood:waves=3"],
@@ -208,7 +209,7 @@ APPS: dict[str, list[str]] = {
 }
 """Every application that the flow engine runs, with repetitions where it has any."""
 
-GRAPHS = ("goal", "msccl", "chakra", "training")
+GRAPHS = ("goal", "msccl", "chakra", "nccl", "training")
 """Those whose tasks do not do one thing after another."""
 
 GOAL = """num_ranks 4
@@ -261,8 +262,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ck.node(4, ck.COLLECTIVE, [1, 3], comm_type=ck.ALL_REDUCE, comm_size=99_999, pg_name="b"),
     ]
     ck.write(chakra, nodes)
+    nccl = folder / "calls.csv"
+    nccl.write_text("collective,bytes,compute_us\nAllReduce,99999,37\nAllGather,7000,11\nAllToAll,801,0\n")
     messages.write_text("source,target,bytes,after\n0,1,1KiB\n1,2,50000,0\n2,0,1MB,1\n0,2,8,2\n5,2,77777\n2,7,9,1 4\n")
-    return {"goal": goal, "messages": messages, "msccl": msccl, "chakra": chakra}
+    return {"goal": goal, "messages": messages, "msccl": msccl, "chakra": chakra, "nccl": nccl}
 
 
 @pytest.mark.parametrize(
