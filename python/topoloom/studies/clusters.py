@@ -78,11 +78,21 @@ class DaskExecutor:
     """Runs points on the workers of a Dask cluster that is running.
 
     Certificates of a scheduler at a ``tls://`` address are those of Dask's own configuration
-    (``distributed.comm.tls``). One at another address is warned of.
+    (``distributed.comm.tls``). The user is warned of a scheduler at another address.
 
     Args:
         address: Where its scheduler listens, such as ``tls://10.0.0.1:8786``.
         tell: Called with a sentence for the user.
+
+    Raises:
+        TopoloomError: On entry: Dask is missing, or no scheduler answers within :data:`CONNECT_S` seconds.
+
+    >>> from topoloom import Study, Sweep
+    >>> point = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()[0]
+    >>> with DaskExecutor("tcp://127.0.0.1:8786") as executor:  # doctest: +SKIP
+    ...     executor.submit(point)
+    ...     executor.collect(60.0)[0].key == point.key
+    True
     """
 
     AHEAD = 3
@@ -143,7 +153,11 @@ class DaskExecutor:
         return ahead * max(1, sum(self._threads.values()))
 
     def submit(self, point: StudyPoint) -> None:
-        """Hand `point` to the scheduler."""
+        """Hand a point to the scheduler.
+
+        Args:
+            point: The point to run.
+        """
         workers = frozenset(self._threads) if self._refused else None
         future = self._client.submit(
             remote_outcome,
@@ -160,7 +174,14 @@ class DaskExecutor:
         self._completed.add(future)
 
     def collect(self, timeout_s: float) -> list[Outcome]:
-        """Return what workers have done, and look which workers there are."""
+        """Return the outcomes of workers, and update the list of workers.
+
+        Args:
+            timeout_s: The longest wait in seconds if there is no outcome.
+
+        Raises:
+            TopoloomError: The scheduler is gone, or all workers have another version of topoloom.
+        """
         if time.monotonic() - self._looked > LOOK_S:
             self._look()
         outcomes, self._lost = self._lost, []
@@ -287,14 +308,23 @@ class Jobs:
 
     Attributes:
         system: A name of :data:`SYSTEMS`.
-        jobs: How many jobs, each of them one worker.
-        cores: Cores of a job: so many points run in it at a time.
-        memory: Memory of a job, such as ``4GB``.
+        jobs: The number of jobs; each is one worker.
+        cores: Cores per job, and points that it runs at a time.
+        memory: Memory per job, such as ``4GB``.
         queue: The queue or partition; the system's own default unless given.
-        walltime: How long a job may last, as the batch system writes it; what dask-jobqueue is set to unless given,
+        walltime: The time limit of a job, in the batch system's notation; the setting of dask-jobqueue unless given,
             which is 30 minutes unless a site changed it.
         account: The account to charge.
         interface: The network interface by which workers reach this program, such as ``ib0``.
+
+    Raises:
+        TopoloomError: An unknown batch system, or a value that a job script cannot hold.
+
+    >>> Jobs("slurm", jobs=4, cores=8, memory="16GB").walltime is None
+    True
+    >>> with Jobs("slurm").cluster() as cluster:  # doctest: +SKIP
+    ...     cluster.job_script().splitlines()[0]
+    '#!/usr/bin/env bash'
     """
 
     system: str
@@ -325,10 +355,10 @@ class Jobs:
 
     @contextmanager
     def cluster(self) -> Iterator[Any]:
-        """Open the cluster of dask-jobqueue, without a job yet: its scheduler takes those with its certificates only.
+        """Open the cluster of dask-jobqueue, without jobs: its scheduler admits only holders of its certificates.
 
         Raises:
-            TopoloomError: Dask or the batch system's commands are not there; what it cannot take.
+            TopoloomError: Dask or the commands of the batch system are missing, or dask-jobqueue rejects a value.
         """
         name, account = SYSTEMS[self.system]
         kind = getattr(_import("dask_jobqueue"), name)
@@ -364,11 +394,18 @@ class Jobs:
 
 
 class JobExecutor(DaskExecutor):
-    """Runs points in jobs of a batch system: each is a Dask worker, and one that ends before the work does is replaced.
+    """Runs points in jobs of a batch system. Each job is a Dask worker; one that ends before the work does is replaced.
 
     Args:
         jobs: What to ask for.
         tell: Called with a sentence for the user.
+
+    Raises:
+        TopoloomError: On entry: see :meth:`Jobs.cluster`, or the queue rejects the jobs.
+
+    >>> with JobExecutor(Jobs("slurm", jobs=4)) as executor:  # doctest: +SKIP
+    ...     executor.collect(60.0)
+    []
     """
 
     def __init__(self, jobs: Jobs, tell: Callable[[str], None] = lambda _: None) -> None:
@@ -403,7 +440,14 @@ class JobExecutor(DaskExecutor):
             super().__exit__(*exception)
 
     def collect(self, timeout_s: float) -> list[Outcome]:
-        """Return what workers have done, and ask for jobs in the place of those that ended."""
+        """Return the outcomes of workers, and ask for jobs in the place of those that ended.
+
+        Args:
+            timeout_s: The longest wait in seconds if there is no outcome.
+
+        Raises:
+            TopoloomError: The queue rejects a job, or the scheduler is gone.
+        """
         if time.monotonic() - self._asked > REPLACE_S:
             self._ask()
         return super().collect(timeout_s)

@@ -59,7 +59,28 @@ def compare(
 
 
 class CompareJob:
-    """A comparison that has been checked and waits to be run."""
+    """A comparison that has been checked and waits to be run.
+
+    Args:
+        networks: The networks; of several with the same spec the last counts.
+        routings: Routings, or the roles ``minimal`` and ``adaptive``; ``best`` for all that each network offers.
+        traffics: Traffic patterns.
+        loads: The loads that every curve shows below its saturation, in flits per active terminal per cycle.
+        options: The engine's options; with ``fail``, every network is the one with these failures.
+        layout: The packing and placement of routers, as in :meth:`Network.layout`.
+        prices: The price list, as there.
+
+    Attributes:
+        refused: Why routings are left out, by network and routing, where ``best`` was asked for.
+
+    Raises:
+        TopoloomError: A mistake in an argument; found before anything is simulated.
+
+    >>> short = make_options({"warmup": 10, "measure": 100})
+    >>> job = CompareJob([Network("mesh:2x2")], ["minimal"], ["uniform"], [0.1], short)
+    >>> [curve.routing for curve in job.curves], job.run().facts[0]["diameter"]
+    (['dor'], 2)
+    """
 
     def __init__(
         self,

@@ -7,7 +7,20 @@ from pathlib import Path
 
 
 def digest(name: str) -> str | None:
-    """Return the SHA-256 of a file. What is missing or no regular file has none: its reader reports it."""
+    """Return the SHA-256 of a file as hexadecimal digits.
+
+    Args:
+        name: The path of the file.
+
+    Returns:
+        None where the file is missing, is no regular file or cannot be read: its reader reports that.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "own.csv").write_text("1")
+    ...     digest(f"{folder}/own.csv")[:8], digest(f"{folder}/other.csv")
+    ('6b86b273', None)
+    """
     path = Path(name)
     try:
         about = path.stat()

@@ -18,9 +18,21 @@ MOST_DIGITS = 6
 class Estimates:
     """Efforts of points in seconds of one worker, learnt from points that are done.
 
+    The effort of a point is the mean of those of the same network, routing and traffic, scaled by load. If there are
+    none, the network alone counts, then the time noted beforehand, then a guess from the spec.
+
     Args:
-        done: Points with how long they took, in seconds.
-        noted: Seconds of points by their keys, as far as they are known beforehand; those of points done count more.
+        done: Points with their durations in seconds.
+        noted: Seconds of points by their keys, where known beforehand; those of points done count more.
+
+    >>> from topoloom import Study, Sweep
+    >>> one, two = Study(name="two", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:3x3"])]).points()
+    >>> found = Estimates([(one, 2.0)], noted={two.key: 5.0})
+    >>> found.effort(one), found.effort(two)
+    (2.0, 5.0)
+    >>> found.learn(two, 4.0)
+    >>> found.learnt
+    5.0
     """
 
     def __init__(
@@ -34,13 +46,22 @@ class Estimates:
         self.learnt = 0.0
 
     def effort(self, point: StudyPoint) -> float:
-        """Return the estimated effort; it does not change once it has been asked for."""
+        """Return the estimated effort in seconds; it does not change once it has been asked for.
+
+        Args:
+            point: The point.
+        """
         if point.key not in self._efforts:
             self._efforts[point.key] = self._estimate(point)
         return self._efforts[point.key]
 
     def learn(self, point: StudyPoint, wall_s: float) -> None:
-        """Take note of a point that is done."""
+        """Record the duration of a point that is done.
+
+        Args:
+            point: The point.
+            wall_s: Its duration in seconds.
+        """
         self.learnt += self.effort(point)
         self._add(point, wall_s)
 
@@ -49,7 +70,7 @@ class Estimates:
             if kinship in self._known:
                 total, count = self._known[kinship]
                 return total / count * _load(point)
-        return self._noted.get(point.key) or guess(point)
+        return self._noted.get(point.key) or _guess(point)
 
     def _add(self, point: StudyPoint, wall_s: float) -> None:
         for kinship in _kinships(point):
@@ -68,12 +89,22 @@ def _load(point: StudyPoint) -> float:
 
 
 def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:
-    """Return the seconds of each of some points, by their keys: their parts of what all of them take."""
-    whole = sum(map(guess, points))
-    return {point.key: seconds * guess(point) / whole for point in points}
+    """Return the seconds of each of some points, by key: their shares of the time of all of them.
+
+    Args:
+        seconds: The time of all points together, in seconds.
+        points: The points.
+
+    >>> from topoloom import Study, Sweep
+    >>> points = Study(name="two", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:4x4"])]).points()
+    >>> list(shared(10.0, points).values())
+    [2.0, 8.0]
+    """
+    whole = sum(map(_guess, points))
+    return {point.key: seconds * _guess(point) / whole for point in points}
 
 
-def guess(point: StudyPoint) -> float:
+def _guess(point: StudyPoint) -> float:
     """Return an effort for a network of which nothing is known: by its numbers, which say how large it is."""
     factors = _factors(point.spec) or [100]
     size = min(max(prod(factors), 1), 10**7)

@@ -36,19 +36,26 @@ STALE_S = 60.0
 
 
 def deal(points: Sequence[StudyPoint], folder: Path, count: int) -> int:
-    """Write lists of points for `count` jobs, once what the jobs before them did is taken in.
+    """Write lists of points for `count` jobs, after the results of earlier jobs have been taken in.
 
     Args:
-        points: What is left to do, in the order of its effort, so that each list has long points and short ones.
+        points: The points left to do, by effort, so that each list has long points and short ones.
         folder: The store.
         count: The number of jobs.
 
     Returns:
-        How many lists there are: no more than points.
+        The number of lists: at most that of points.
 
     Raises:
         TopoloomError: There is something else in the place of the shares.
         OSError: The folder cannot be written.
+
+    >>> import tempfile
+    >>> from topoloom import Study, Sweep
+    >>> points = Study(name="two", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:3x3"])]).points()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     deal(points, Path(folder), 3), share_of(points, Path(folder), 1) == points[1:]
+    (2, True)
     """
     place = _place(folder)
     place.mkdir(parents=True, exist_ok=True)
@@ -82,8 +89,17 @@ def _place(folder: Path) -> Path:
 def share_of(points: Sequence[StudyPoint], folder: Path, share: int) -> list[StudyPoint]:
     """Return the points of one share.
 
+    Args:
+        points: All points of the study.
+        folder: The store.
+        share: The number of the share, from 0.
+
     Raises:
         TopoloomError: There is no such share, or the study has changed since.
+
+    >>> share_of([], Path("none.store"), 0)
+    Traceback (most recent call last):
+    topoloom.TopoloomError: none.store has no share 0; topoloom run STUDY.toml --script FILE deals them
     """
     path = _place(folder) / f"{share}.json"
     if not path.is_file():
@@ -117,7 +133,7 @@ def _keys(path: Path) -> list[str]:
     return keys
 
 
-def refuse_busy(folder: Path) -> None:
+def _refuse_busy(folder: Path) -> None:
     """Raise an error while jobs are at work on shares: their points would be run twice.
 
     Raises:
@@ -144,16 +160,21 @@ def _busy(place: Path) -> list[int]:
 
 
 def take_in(ledger: Ledger, name: str) -> int:
-    """Store what jobs have written down and the ledger lacks; return how many points that is.
+    """Store the results that jobs have written and the ledger lacks; return their number.
 
     Args:
-        ledger: The ledger of the store in which the shares are.
+        ledger: The ledger of the store that holds the shares.
         name: The name of the study, for the ledger's record.
 
     Raises:
-        TopoloomError: Jobs are at work still.
+        TopoloomError: Jobs are still at work.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "one.store")) as ledger:
+    ...     take_in(ledger, "one")
+    0
     """
-    refuse_busy(ledger.folder)
+    _refuse_busy(ledger.folder)
     paths = sorted(path for path in _place(ledger.folder).glob("*.jsonl") if _OURS.fullmatch(path.name))
     entries = [entry for path in paths for entry in _entries(path) if entry["result"] is not None]
     if not entries:
@@ -186,7 +207,33 @@ def _reads(entry: Mapping[str, Any]) -> bool:
 
 
 class Journal:
-    """The record of one share, with what :func:`topoloom.studies.running.run_points` asks of a ledger."""
+    """The record of one share, which implements :class:`topoloom.studies.running.Records`.
+
+    It stores outcomes only: the ledger that takes them in does everything else.
+
+    Args:
+        folder: The store.
+        share: The number of the share, from 0.
+
+    Raises:
+        TopoloomError: There is something else in the place of the shares.
+
+    >>> import tempfile
+    >>> from topoloom import Study, Sweep
+    >>> points = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])]).points()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lists = deal(points, Path(folder), 1)
+    ...     with Journal(Path(folder), 0) as journal:
+    ...         journal.begin("one")
+    ...         journal.note_contents(points)
+    ...         wanted = journal.exchange([], points)
+    ...         none = journal.exchange([Outcome(points[0].key, {"routers": 4})], [])
+    ...         journal.pack()
+    ...         print(wanted == points, journal.durations(), journal.failures())
+    ...     Journal(Path(folder), 0).states() == {points[0].key: "done"}
+    True [] {}
+    True
+    """
 
     def __init__(self, folder: Path, share: int) -> None:
         self._path = _place(folder) / f"{share}.jsonl"
@@ -216,7 +263,7 @@ class Journal:
         self._alive.write_text(str(time.time()))
 
     def states(self) -> dict[str, str]:
-        """Return the points that are done."""
+        """Return the state of every point that the journal held when it was opened: all of them are done."""
         return dict(self._states)
 
     def durations(self) -> list[tuple[StudyPoint, float]]:
@@ -228,13 +275,32 @@ class Journal:
         return {}
 
     def begin(self, study: str) -> None:
-        """Nothing is claimed."""
+        """Do nothing: no points are claimed.
+
+        Args:
+            study: The name of the study, unchecked.
+        """
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep nothing: the run that takes the lines in does."""
+        """Store nothing: the run that takes the lines in does.
+
+        Args:
+            points: The points.
+        """
 
     def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
-        """Write down what was done, on the disk when this returns; everything wanted may be done."""
+        """Write outcomes, on the disk when this returns.
+
+        Args:
+            outcomes: What was done.
+            wanted: The points to be run next.
+
+        Returns:
+            All of `wanted`: no other run has these points.
+
+        Raises:
+            OSError: The journal cannot be written.
+        """
         self._points |= {point.key: point for point in wanted}
         text = "".join(json.dumps(self._entry(outcome)) + "\n" for outcome in outcomes)
         if text:
@@ -248,4 +314,8 @@ class Journal:
         return asdict(outcome) | {"point": self._points[outcome.key].to_json()} | origin
 
     def pack(self, *, least: int = 1) -> None:
-        """Nothing is packed: the ledger that takes the lines in does."""
+        """Do nothing: the ledger that takes the lines in packs them.
+
+        Args:
+            least: The number of results from which on they would be packed.
+        """

@@ -33,16 +33,32 @@ class KeptPoints:
     Args:
         folder: The store.
         name: What runs, for the store's record.
-        always: Whether every point is stored as soon as it is done. Otherwise a store that is there is used all the
-            same, and one that is not is made only by :meth:`save`.
+        always: Whether every point is stored as soon as it is done. Otherwise an existing store is used all the same,
+            and a missing one is created only by :meth:`save`.
 
     Raises:
         TopoloomError: A folder that is no store of results.
 
     Attributes:
         folder: The store.
-        recalled: Points that were taken from earlier runs.
-        measured: Points of this run.
+        recalled: Number of points that were taken from earlier runs.
+        measured: Number of points of this run.
+
+    >>> import tempfile
+    >>> from topoloom import network
+    >>> from topoloom.simulation.options import make_options
+    >>> from topoloom.simulation.plans import fixed_plan
+    >>> from topoloom.simulation.runs import run_here
+    >>> short = make_options({"warmup": 10, "measure": 100})
+    >>> own = Simulator(network("mesh:2x2").core, "dor", "uniform", short, most_load=0.1, searching=False)
+    >>> run_here(own, fixed_plan([0.1]))
+    >>> point = own.curve.points[0.1]
+    >>> with tempfile.TemporaryDirectory() as folder, KeptPoints(Path(folder, "a.store"), "one", always=False) as kept:
+    ...     kept.keep(own, 0.1, point)
+    ...     kept.save()
+    ...     with KeptPoints(kept.folder, "two", always=True) as again:
+    ...         again.recall(own, 0.1) == point, again.recall(own, 0.2), again.recalled
+    (True, None, 1)
     """
 
     def __init__(self, folder: Path, name: str, *, always: bool) -> None:
@@ -61,7 +77,15 @@ class KeptPoints:
         return self.folder.name if self._ledger is not None else ""
 
     def recall(self, simulator: Simulator, load: float) -> Point | None:
-        """Return a point that is known, and let the simulator have what belongs to it."""
+        """Return a point that is known, and give the simulator the channel loads that belong to it.
+
+        Args:
+            simulator: The simulator that would measure it.
+            load: The offered load in flits per active terminal per cycle.
+
+        Returns:
+            None where the store lacks the point, or its channel loads where the simulator keeps them.
+        """
         asked = self._asked[id(simulator), load] = _point(simulator, load)
         result = asked.among(self._known)
         if result is None:
@@ -77,7 +101,16 @@ class KeptPoints:
         return Point.model_validate(result)
 
     def keep(self, simulator: Simulator, load: float, point: Point) -> None:
-        """Keep a point that was measured."""
+        """Keep a point that was measured, unless a file that it reads has changed meanwhile.
+
+        Args:
+            simulator: The simulator that measured it.
+            load: The offered load in flits per active terminal per cycle.
+            point: The point.
+
+        Raises:
+            TopoloomError: A place that cannot be written to.
+        """
         asked = self._asked.pop((id(simulator), load), None) or _point(simulator, load)
         self.measured += 1
         if asked.changed_files():  # which content was measured is not known

@@ -597,7 +597,11 @@ def _full(folder: Path) -> TopoloomError:
 
 
 def now() -> str:
-    """Return the time as stores keep it."""
+    """Return the present time in UTC in ISO 8601, with microseconds.
+
+    >>> now().endswith("+00:00"), now() <= now()
+    (True, True)
+    """
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 

@@ -123,14 +123,19 @@ class Measurement:
         simulates: Whether it needs a routing, a traffic pattern and the engine's options.
         routes: Whether it needs a routing.
         sends: Whether it needs a traffic pattern.
-        plays: Whether it needs an application, which stands where others have their traffic.
+        plays: Whether it needs an application, which takes the place of the traffic pattern.
         seeded: Whether its result depends on a seed.
         options: The options that it takes.
         reads: Checks them, where their types alone do not.
         loads: Whether there is one point for each load.
         takes_loads: Whether loads belong to the point, all of them.
-        effort: How much more work it is than one simulation at full load.
-        columns: What a table for people shows of its result; of units that are not cycles, where the result has them.
+        effort: Its work relative to one simulation at full load.
+        columns: What a table for people shows of its result; in other units than cycles, where the result has them.
+
+    >>> from topoloom.studies import StudyPoint
+    >>> facts = MEASUREMENTS["facts"]
+    >>> facts.make_options({"paths": True}).paths, facts.files(StudyPoint("facts", "file:own.csv"))
+    (True, ['own.csv'])
     """
 
     summary: str
@@ -150,13 +155,20 @@ class Measurement:
     def make_options(self, values: Mapping[str, Any]) -> Options:
         """Return checked options.
 
+        Args:
+            values: Options by name, as in Python.
+
         Raises:
             TopoloomError: An option that the kind does not have, or a value that it does not allow.
         """
         return self.reads(values) if self.reads else checked(self.options, values)
 
     def files(self, point: Question) -> list[str]:
-        """Return the paths of the files that a point of this kind reads, as its names have them."""
+        """Return the paths of the files that a point of this kind reads, as its names have them.
+
+        Args:
+            point: The point.
+        """
         names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
         named = [path for what, name in names.items() for path in _files_of(what, name)]
         return named + self.options.files(point.options)
@@ -181,7 +193,17 @@ def _files_of(what: str, name: str) -> list[str]:
 
 
 def network(spec: str) -> Network:
-    """Return the network of `spec`; the last few are kept, as points of one network come in a row."""
+    """Return the network of a spec; the last few are kept, as points of one network come in a row.
+
+    Args:
+        spec: The spec of the network.
+
+    Raises:
+        TopoloomError: A spec that does not read, or a network that cannot be built.
+
+    >>> network("mesh:2x2").num_routers, network("mesh:2x2") is network("mesh:2x2")
+    (4, True)
+    """
     return _network(spec, _contents("topology", spec))
 
 
@@ -195,7 +217,7 @@ def _contents(what: str, name: str) -> tuple[str | None, ...]:
     return tuple(map(digest, _files_of(what, name)))
 
 
-def simulator(point: Question, *, searching: bool, **defaults: Any) -> Simulator:
+def _simulator(point: Question, *, searching: bool, **defaults: Any) -> Simulator:
     """Return the simulator of a point; `defaults` stand where the point does not give an option.
 
     Raises:
@@ -222,14 +244,20 @@ def _load(point: Question) -> float | None:
 def check(point: Question) -> None:
     """Check all that can be checked of a point before it is run.
 
+    Args:
+        point: The point.
+
     Raises:
         TopoloomError: Whatever makes the point impossible.
+
+    >>> from topoloom.studies import StudyPoint
+    >>> check(StudyPoint("verify", "mesh:2x2", "dor"))
     """
     kind = MEASUREMENTS[point.kind]
     if kind.simulates:
         if not kind.loads and is_trace(point.traffic):
             raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
-        simulator(point, searching=False)
+        _simulator(point, searching=False)
     elif kind.plays:
         _playable(point)
     elif kind.routes:
@@ -239,12 +267,23 @@ def check(point: Question) -> None:
 
 
 def run(point: Question) -> Result:
-    """Do the work of a point; the result is what JSON can hold."""
+    """Do the work of a point; the result is what JSON can hold.
+
+    Args:
+        point: The point.
+
+    Raises:
+        TopoloomError: Whatever makes the point impossible.
+
+    >>> from topoloom.studies import StudyPoint
+    >>> run(StudyPoint("facts", "mesh:2x2"))["diameter"]
+    2
+    """
     return MEASUREMENTS[point.kind].run(point)
 
 
 def _simulate(point: Question) -> Result:
-    sim = simulator(point, searching=False)
+    sim = _simulator(point, searching=False)
     run_here(sim, fixed_plan([sim.curve.most_load]))
     (measured,) = sim.curve.points.values()
     return {"config": sim.curve.config} | measured.model_dump()
@@ -252,7 +291,7 @@ def _simulate(point: Question) -> Result:
 
 def _saturation(point: Question) -> Result:
     """Search for the saturation load; from the load `near` on, if the settings have one."""
-    sim = simulator(point, searching=True)
+    sim = _simulator(point, searching=True)
     near = point.settings.get("near")
     run_here(sim, search_plan(sim.curve) if near is None else near_plan(sim.curve, near))
     return sim.curve.saturation_dict()
@@ -263,7 +302,7 @@ def _curve(point: Question) -> Result:
     precision = settings.get("precision")
     # Replicas that are longer than they must be would be wasted.
     own = {} if precision is None else {"precision": min(REPLICA_PRECISION * precision, MOST_PRECISION)}
-    sim = simulator(point, searching=True, **own)
+    sim = _simulator(point, searching=True, **own)
     refine = partial(replicate, sim, precision=precision, most=settings["replicas"]) if precision else _leave
     run_here(sim, bend_plan(sim.curve, settings["loads"], settings["tolerance"]), refine)
     stable = [found for load, found in sim.curve.points.items() if sim.curve.is_stable(load)]

@@ -34,13 +34,20 @@ MOST_DIGITS = 4300
 def parse_toml(name: str, text: str) -> dict[str, Any]:
     """Return the document with this text, of the file `name`.
 
+    Args:
+        name: The name of the file, for messages.
+        text: Its text.
+
     Raises:
         TopoloomError: It is no TOML, or nests or counts further than can be read; with the line where there is one.
+
+    >>> parse_toml("s.toml", "a = 1")
+    {'a': 1}
     """
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise TopoloomError(unreadable(name, str(error), text)) from None
+        raise TopoloomError(_unreadable(name, str(error), text)) from None
     except RecursionError:
         raise TopoloomError(f"{name}: arrays and tables are nested too deep to be read") from None
     except ValueError:  # the one that is left: a whole number
@@ -50,10 +57,10 @@ def parse_toml(name: str, text: str) -> dict[str, Any]:
         raise TopoloomError(f"{where}: a whole number has more than {MOST_DIGITS} digits") from None
 
 
-def unreadable(name: str, error: str, text: str) -> str:
+def _unreadable(name: str, error: str, text: str) -> str:
     r"""Return what tomllib says of the file `name` with `text` as a sentence like our own.
 
-    >>> unreadable("s.toml", "Cannot overwrite a value (at line 2, column 6)", "a = 1\na = 2")
+    >>> _unreadable("s.toml", "Cannot overwrite a value (at line 2, column 6)", "a = 1\na = 2")
     's.toml, line 2: a is given twice'
     """
     found = re.fullmatch(r"(.*) \(at line (\d+), column \d+\)", error)
@@ -65,7 +72,7 @@ def unreadable(name: str, error: str, text: str) -> str:
     return f"{name}, line {line}: {what}"
 
 
-def told(
+def first_mistake(
     error: ValidationError,
     values: Mapping[str, Any],
     found: dict[Path, int],
@@ -78,8 +85,15 @@ def told(
         error: What pydantic found.
         values: The document as it was written.
         found: The lines of its keys.
-        name: The name of the file.
+        name: The name of the file, unchecked.
         known: The keys of a sweep, and those of a study.
+
+    >>> from topoloom import Study
+    >>> try:
+    ...     Study.model_validate({"name": "one", "sweep": []})
+    ... except ValidationError as error:
+    ...     first_mistake(error, {}, {("sweep",): 3}, "s.toml", ([], ["name", "sweep"]))
+    's.toml, line 3: sweep is empty; it must hold at least one value'
     """
     mistake = error.errors(include_url=False)[0]
     path: Path = mistake["loc"]

@@ -48,6 +48,10 @@ def row(key: str, point: str, result: str, provenance: Mapping[str, Any]) -> dic
 
     Raises:
         ValueError: JSON that does not read, or is no point and no result.
+
+    >>> one = row("k", StudyPoint("facts", "mesh:2x2").to_json(), '{"routers": 4}', {"wall_s": 0.5})
+    >>> one["spec"], one["routers"], one["wall_s"], one["files"]
+    ('mesh:2x2', 4, 0.5, None)
     """
     return _row(key, StudyPoint.from_json(point), files_of(point), _object(result), provenance)
 
@@ -75,7 +79,23 @@ def _row(
 
 
 def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write a part, whole or not at all, on the disk when this returns."""
+    """Write a part, whole or not at all, on the disk when this returns.
+
+    Args:
+        path: The file, which is created or replaced.
+        rows: The rows, as :func:`row` makes them.
+
+    Raises:
+        OSError: The file cannot be written.
+        TopoloomError: The extra with pyarrow is missing.
+
+    >>> import tempfile
+    >>> one = row("k", StudyPoint("facts", "mesh:2x2").to_json(), "{}", dict.fromkeys(ORIGIN, "x"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder, "a.parquet"), [one])
+    ...     keys(Path(folder, "a.parquet")), read(Path(folder, "a.parquet")) == [one]
+    ({'k'}, True)
+    """
     require("pyarrow")
     import pyarrow.parquet as pq  # noqa: PLC0415 - loads slowly
 
@@ -96,7 +116,17 @@ def write(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-    """Return rows as an Arrow table; a value that a row lacks is null."""
+    """Return rows as an Arrow table; a value that a row lacks is null.
+
+    Args:
+        rows: The rows, as :func:`row` makes them.
+
+    Raises:
+        TopoloomError: The extra with pyarrow is missing.
+
+    >>> table([{"spec": "mesh:2x2", "routers": 4}, {"spec": "mesh:3x3"}])["routers"].to_pylist()
+    [4, None]
+    """
     require("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loads slowly
 
@@ -121,9 +151,18 @@ def _array(values: list[Any]) -> "pa.Array":
 def read(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a part that are whole, without the nulls that only fill a column up.
 
+    Args:
+        path: The file.
+
     Raises:
         FileNotFoundError: There is no such file.
         DamagedError: It does not read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder, "a.parquet"), [{"key": "a row that is not whole"}])
+    ...     read(Path(folder, "a.parquet"))
+    []
     """
     return [
         dict.fromkeys(FIXED) | {name: value for name, value in row.items() if value is not None}
@@ -136,9 +175,19 @@ def read(path: Path) -> list[dict[str, Any]]:
 def keys(path: Path) -> set[str]:
     """Return the keys of the rows of a part that are whole, once all of it has been read.
 
+    Args:
+        path: The file.
+
     Raises:
         FileNotFoundError: There is no such file.
         DamagedError: It does not read.
+
+    >>> import tempfile
+    >>> one = row("k", StudyPoint("facts", "mesh:2x2").to_json(), "{}", {"finished": "today"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(Path(folder, "a.parquet"), [one])
+    ...     keys(Path(folder, "a.parquet"))
+    {'k'}
     """
     return {row["key"] for batch in _batches(path, NEEDED) for row in batch if is_whole(row)}
 
@@ -173,7 +222,15 @@ def _batches(path: Path, names: Sequence[str] = ()) -> Iterator[list[dict[str, A
 
 
 def is_whole(row: Mapping[str, Any]) -> bool:
-    """Return whether a row has all that is needed to show its result."""
+    """Return whether a row has all that is needed to show its result.
+
+    Args:
+        row: A row, as :func:`row` makes it.
+
+    >>> one = row("k", StudyPoint("facts", "mesh:2x2").to_json(), "{}", {"finished": "today"})
+    >>> is_whole(one), is_whole(one | {"result": "[]"})
+    (True, False)
+    """
     if not all(isinstance(row.get(name), str) for name in TEXTS) or row["kind"] not in MEASUREMENTS:
         return False
     try:
@@ -195,17 +252,40 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def point_of(row: Mapping[str, Any]) -> StudyPoint:
-    """Return the point of a row, with the files that are here."""
+    """Return the point of a row, with the files that are here.
+
+    Args:
+        row: A row, as :func:`row` makes it.
+
+    >>> one = StudyPoint("facts", "mesh:2x2")
+    >>> point_of(row("k", one.to_json(), "{}", {})) == one
+    True
+    """
     names = ("kind", "spec", "routing", "traffic", "load", "role")
     named: dict[str, Any] = {name: row.get(name) for name in names}
     return StudyPoint(**named, settings=_object(row["settings"]))
 
 
 def files(row: Mapping[str, Any]) -> dict[str, str | None] | None:
-    """Return the SHA-256 of each file that the point of a row read; None where an earlier version noted none."""
+    """Return the SHA-256 of each file that the point of a row read; None where an earlier version noted none.
+
+    Args:
+        row: A row, as :func:`row` makes it.
+
+    >>> files({"files": '{"own.csv": "6b86b273"}'}), files({})
+    ({'own.csv': '6b86b273'}, None)
+    """
     return None if row.get("files") is None else _object(row["files"])
 
 
 def point_text(row: Mapping[str, Any]) -> str:
-    """Return the point of a row as :meth:`StudyPoint.to_json` wrote it."""
+    """Return the point of a row as :meth:`StudyPoint.to_json` wrote it.
+
+    Args:
+        row: A row, as :func:`row` makes it.
+
+    >>> text = StudyPoint("facts", "mesh:2x2").to_json()
+    >>> point_text(row("k", text, "{}", {})) == text
+    True
+    """
     return point_of(row).to_json(files(row) or {})

@@ -16,7 +16,14 @@ _PIECE = 1 << 18
 
 
 def packed(message: object) -> bytes:
-    """Return a message as it goes through the socket."""
+    """Return a message as it goes through the socket: its length in 8 bytes, and its pickle.
+
+    Args:
+        message: What pickle can hold.
+
+    >>> packed(None)[:8] == (len(packed(None)) - 8).to_bytes(8)
+    True
+    """
     text = pickle.dumps(message)
     return _LENGTH.pack(len(text)) + text
 
@@ -24,8 +31,17 @@ def packed(message: object) -> bytes:
 def receive(end: socket.socket) -> Any:
     """Return the next message, once it has come.
 
+    Args:
+        end: The worker's end of the socket.
+
     Raises:
         EOFError: The other end is closed.
+
+    >>> ours, theirs = socket.socketpair()
+    >>> with ours, theirs:
+    ...     ours.sendall(packed("done"))
+    ...     receive(theirs)
+    'done'
     """
     (length,) = _LENGTH.unpack(_exactly(end, _LENGTH.size))
     return pickle.loads(_exactly(end, length))
@@ -42,7 +58,21 @@ def _exactly(end: socket.socket, count: int) -> bytes:
 
 
 class Pipe:
-    """The program's end of a socket; nothing here waits."""
+    """The program's end of a socket; none of its methods waits.
+
+    Args:
+        end: The socket, which becomes non-blocking.
+
+    >>> ours, theirs = socket.socketpair()
+    >>> pipe = Pipe(ours)
+    >>> with theirs:
+    ...     pipe.send("point")
+    ...     pipe.flush()
+    ...     theirs.sendall(packed(receive(theirs)))
+    ...     pipe.fileno() == ours.fileno(), pipe.is_behind, pipe.receive()
+    (True, False, ['point'])
+    >>> pipe.close()
+    """
 
     def __init__(self, end: socket.socket) -> None:
         end.setblocking(False)
@@ -64,7 +94,10 @@ class Pipe:
         self._end.close()
 
     def send(self, message: object) -> None:
-        """Hand a message over, now or when :meth:`flush` finds room.
+        """Send a message, or as much of it as there is room for; :meth:`flush` sends the rest.
+
+        Args:
+            message: What pickle can hold.
 
         Raises:
             OSError: The other end is closed.

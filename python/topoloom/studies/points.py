@@ -25,7 +25,15 @@ Known = TypeVar("Known")
 
 @lru_cache(maxsize=4096)
 def canonical(what: str, text: str) -> str:
-    """Return what means the same as a name, `what` it is the name of, in one way of writing; a mistake as it is."""
+    """Return the canonical text of a name; a text that is no such name stays as it is.
+
+    Args:
+        what: What it is the name of, such as ``topology``, unchecked.
+        text: The name.
+
+    >>> canonical("topology", "hyperx:4x4,p=4"), canonical("topology", "none")
+    ('hyperx:4x4,p=4', 'none')
+    """
     try:
         return _core.Name(what, text).canonical if text else text
     except _core.TopoloomError:  # the builder reports it
@@ -199,6 +207,16 @@ class StudyPoint:
 
 
 def files_of(text: str) -> dict[str, str | None]:
-    """Return the SHA-256 of each file that a point read, from what :meth:`StudyPoint.to_json` wrote of it."""
+    """Return the SHA-256 of each file that a point read, from what :meth:`StudyPoint.to_json` wrote of it.
+
+    Args:
+        text: The JSON of the point.
+
+    Raises:
+        ValueError: The text is no JSON.
+
+    >>> files_of(StudyPoint("facts", "file:none.csv").to_json()), files_of(StudyPoint("facts", "mesh:2x2").to_json())
+    ({'none.csv': None}, {})
+    """
     files = json.loads(text).get("files")
     return files if isinstance(files, dict) else {}

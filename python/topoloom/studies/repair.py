@@ -61,21 +61,29 @@ def damage(path: Path) -> str | None:
         path: The file, which is there.
 
     Raises:
-        sqlite3.Error: It cannot be looked at now, as it is locked, say.
+        sqlite3.Error: It cannot be examined now; it is locked, for example.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ledger.sqlite")
+    ...     empty, torn = path.write_bytes(b""), damage(path)
+    ...     written = path.write_text("no database")
+    ...     torn, damage(path)
+    (None, 'file is not a database')
     """
     for name in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
         if name.exists() and not name.is_file():
             return f"{name.name} is no regular file"
     try:
         with closing(connect(path)) as db:
-            return fault(db)
+            return _fault(db)
     except sqlite3.DatabaseError as error:
         if is_damage(error):
             return str(error)
         raise
 
 
-def fault(db: sqlite3.Connection) -> str | None:
+def _fault(db: sqlite3.Connection) -> str | None:
     """Return what is wrong with an open ledger, None if nothing is."""
     try:
         (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
@@ -95,13 +103,36 @@ def fault(db: sqlite3.Connection) -> str | None:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether an error says that the file is damaged, not that it cannot be used now."""
+    """Return whether an error says that the file is damaged, not that it cannot be used now.
+
+    Args:
+        error: An error of SQLite.
+
+    >>> error = sqlite3.OperationalError("database is locked")
+    >>> error.sqlite_errorname = "SQLITE_BUSY"
+    >>> is_damage(error), is_damage(sqlite3.DatabaseError("file is not a database"))
+    (False, True)
+    """
     name = getattr(error, "sqlite_errorname", "SQLITE_ERROR") or "SQLITE_ERROR"
     return name.startswith(_DAMAGE)
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a ledger for reading only; nothing is written, not even beside it if that is not possible."""
+    """Open a ledger for reading only; nothing is written, not even beside it if that is not possible.
+
+    Args:
+        path: The file.
+
+    Raises:
+        sqlite3.OperationalError: There is no such file, or it cannot be opened.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "ledger.sqlite").write_bytes(b"")
+    ...     with closing(connect(Path(folder, "ledger.sqlite"))) as db:
+    ...         db.execute("SELECT name FROM sqlite_master").fetchall()
+    []
+    """
     # Without a log of changes SQLite needs no locks, which it cannot make in a folder that is read-only.
     log = path.with_name(path.name + BESIDE[0])
     writable = os.access(path.parent, os.W_OK) and os.access(path, os.W_OK)
@@ -115,7 +146,18 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time set files of a store aside."""
+    """Let one process at a time set files of a store aside; a file system without locks lets all of them.
+
+    Args:
+        folder: The store.
+
+    Raises:
+        OSError: The folder cannot be opened.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, locked(Path(folder)):
+    ...     pass
+    """
     held = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks
@@ -128,8 +170,17 @@ def locked(folder: Path) -> Iterator[None]:
 def set_aside(path: Path) -> Path:
     """Rename a file that is damaged, with what SQLite keeps beside it; return its new name, which is free.
 
+    Args:
+        path: The file.
+
     Raises:
         OSError: The folder cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "ledger.sqlite").write_bytes(b"torn")
+    ...     set_aside(Path(folder, "ledger.sqlite")).name.partition("-")[0]
+    'ledger.sqlite.damaged'
     """
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{path.name}.{ASIDE}-{stamp}")
@@ -144,8 +195,14 @@ def set_aside(path: Path) -> Path:
 def saved(path: Path) -> list[tuple[Any, ...]]:
     """Return the results that can still be read from a damaged ledger.
 
+    Args:
+        path: The ledger, unchecked: a file that does not read holds no results.
+
     Returns:
         Rows of key, point, result, wall_s, finished, version, model_version and host, of keys that are texts.
+
+    >>> saved(Path("none.sqlite"))
+    []
     """
     for how in ("mode=ro", "mode=ro&immutable=1"):
         found: dict[str, tuple[Any, ...]] = {}
@@ -174,6 +231,20 @@ class Repair:
         place: The folder of the parts.
         keep: Whether files stay as they are: the ledger is in memory only.
         notes: What was found, as sentences.
+
+    >>> db = sqlite3.connect(":memory:")
+    >>> tables = db.executescript(
+    ...     "CREATE TABLE points (key PRIMARY KEY, state, run, point, result, part, error, wall_s, finished, version,"
+    ...     " model_version, host); CREATE TABLE parts (name, rows); INSERT INTO parts VALUES ('a.parquet', 1);"
+    ...     " INSERT INTO points (key, state, part) VALUES ('k', 'done', 'a.parquet')"
+    ... )
+    >>> mending = Repair(db, Path("one.store/results"), keep=True)
+    >>> mending.free_lost_points({"a.parquet": MISSING})
+    >>> mending.free_unreadable_points()
+    >>> mending.save([]), mending.take_in_parts(), db.execute("SELECT key FROM points").fetchall()
+    (0, 0, [])
+    >>> mending.notes
+    ['one.store/results/a.parquet does not read (it is missing): the results of 1 points are lost']
     """
 
     db: sqlite3.Connection
@@ -197,7 +268,7 @@ class Repair:
                 self.notes.append(f"{self.place / name}: {len(lost)} results are missing or do not read")
 
     def free_unreadable_points(self) -> None:
-        """Remove points from the ledger whose results in it are unreadable."""
+        """Remove points from the ledger whose results in it are unreadable, and note their number."""
         rows = self.db.execute(f"SELECT {LOOSE} FROM points WHERE result IS NOT NULL").fetchall()
         lost = [row[0] for row in rows if loose_row(row) is None]
         self.db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in lost))
@@ -205,12 +276,16 @@ class Repair:
             self.notes.append(f"{len(lost)} results in the ledger of {self.place.parent} do not read")
 
     def save(self, rows: Iterable[tuple[Any, ...]]) -> int:
-        """Store results that another ledger held; return how many are new."""
+        """Store results that another ledger held; return the number of new ones.
+
+        Args:
+            rows: Rows of :func:`saved`.
+        """
         whole = (row for row in rows if loose_row(row) is not None)
         return sum(self.db.execute(ADOPT, (row[0], 0, *row[1:])).rowcount for row in whole)
 
     def take_in_parts(self) -> int:
-        """Take in what parts hold that the ledger does not know; return how many results that is."""
+        """Store the results of parts that the ledger does not name; return their number."""
         named = {name for (name,) in self.db.execute("SELECT name FROM parts")}
         there = sorted(self.place.iterdir()) if self.place.is_dir() else []
         files = [path for path in there if PART.fullmatch(path.name) and path.name not in named]
@@ -256,12 +331,27 @@ class Repair:
 
 
 def is_part(path: Path) -> bool:
-    """Return whether a run wrote this file, all of it, into the folder of parts."""
+    """Return whether a run wrote this file, all of it, into the folder of parts.
+
+    Args:
+        path: The file, unchecked.
+
+    >>> is_part(Path("20261123080000000000-17.parquet")), is_part(Path("notes.parquet"))
+    (True, False)
+    """
     return PART.fullmatch(path.name) is not None and path.suffix != UNFINISHED
 
 
 def verdicts(place: Path, names: Iterable[str]) -> dict[str, set[str] | str]:
-    """Return the keys that each part holds, or why it does not read."""
+    """Return the keys that each part holds, or why it does not read.
+
+    Args:
+        place: The folder of the parts, unchecked.
+        names: The names of the parts.
+
+    >>> verdicts(Path("none.store"), ["a.parquet"])
+    {'a.parquet': 'it is missing'}
+    """
     found: dict[str, set[str] | str] = {}
     for name in names:
         try:
@@ -274,11 +364,19 @@ def verdicts(place: Path, names: Iterable[str]) -> dict[str, set[str] | str]:
 
 
 def lost_points(db: sqlite3.Connection, verdicts: Mapping[str, set[str] | str]) -> dict[str, set[str]]:
-    """Return the points whose results a ledger says are in its parts, and are not; of all parts that do not read.
+    """Return the points that a ledger places in parts that do not hold them, by part; all points of unreadable parts.
 
     Args:
         db: The ledger.
         verdicts: The keys that each part holds, or why it does not read.
+
+    >>> db = sqlite3.connect(":memory:")
+    >>> tables = db.executescript(
+    ...     "CREATE TABLE parts (name); CREATE TABLE points (key, part);"
+    ...     "INSERT INTO parts VALUES ('a'); INSERT INTO points VALUES ('k', 'a'), ('l', 'a')"
+    ... )
+    >>> lost_points(db, {"a": {"k"}}), lost_points(db, {"a": {"k", "l"}})
+    ({'a': {'l'}}, {})
     """
     found: dict[str, set[str]] = {}
     for (name,) in db.execute("SELECT name FROM parts").fetchall():
@@ -292,7 +390,16 @@ def lost_points(db: sqlite3.Connection, verdicts: Mapping[str, set[str] | str]) 
 
 
 def loose_row(row: tuple[Any, ...]) -> dict[str, Any] | None:
-    """Return the row of a result in a ledger, its columns :data:`LOOSE`; None if it is unreadable."""
+    """Return the row of a result in a ledger; None if it is unreadable.
+
+    Args:
+        row: The values of its columns :data:`LOOSE`.
+
+    >>> origin = (0.5, "today", "0.2.0", 1, "here")
+    >>> point = '{"kind": "facts", "spec": "mesh:2x2"}'
+    >>> loose_row(("k", point, '{"routers": 4}', *origin))["routers"], loose_row(("k", point, "torn", *origin))
+    (4, None)
+    """
     key, point, result, wall_s, finished, version, model_version, host = row
     origin = dict(zip(parquet.ORIGIN, (version, model_version, host, finished, wall_s), strict=True))
     try:

@@ -26,8 +26,23 @@ def study_report(
     """Return the report on a study's results as HTML.
 
     Networks are in the order in which the study names them; the facts of one that the study does not ask for are
-    found here. So are the loads of channels, by simulating the highest load below saturation again, for as many
+    computed here. So are the loads of channels, by simulating the highest load below saturation again, for as many
     curves as :data:`MOST_FLIT_HOPS` allow.
+
+    Args:
+        study: The study.
+        results: Its results.
+        command: The command that repeats it, word by word.
+        finished: Whether all points are done; otherwise no channel loads are computed.
+        store: The name of the store, for the page.
+
+    Raises:
+        TopoloomError: The extra with the report's libraries is missing, or a network cannot be built.
+
+    >>> from topoloom import Sweep
+    >>> study = Study(name="small", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])])
+    >>> study_report(study, Results([])).startswith("<!doctype html>")
+    True
     """
     return as_comparison(study, results, command, finished=finished, store=store).to_html()
 
@@ -35,7 +50,15 @@ def study_report(
 def as_comparison(
     study: Study, results: Results, command: Sequence[str], *, finished: bool, store: str = ""
 ) -> Comparison:
-    """Return the results of a study as a comparison of its networks."""
+    """Return the results of a study as a comparison of its networks.
+
+    Arguments and errors are those of :func:`study_report`.
+
+    >>> from topoloom import Sweep
+    >>> study = Study(name="small", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])])
+    >>> as_comparison(study, Results([]), ["topoloom", "run"], finished=True).title
+    'small'
+    """
     told = results.curves_with_options()
     curves = [curve for curve, _ in told]
     sets = _option_sets(results)

@@ -70,16 +70,33 @@ class Records(Protocol):
         """Return why points failed, by their keys."""
 
     def note_contents(self, points: Iterable[StudyPoint]) -> None:
-        """Keep the contents of the files that points read."""
+        """Store the contents of the files that points read.
+
+        Args:
+            points: The points of the study.
+        """
 
     def begin(self, study: str) -> None:
-        """Begin a run, in whose name points are claimed."""
+        """Begin a run, in whose name points are claimed.
+
+        Args:
+            study: The name of the study, unchecked.
+        """
 
     def exchange(self, outcomes: Iterable[Outcome], wanted: Sequence[StudyPoint]) -> list[StudyPoint]:
-        """Store what was done; return those of `wanted` that may be done now."""
+        """Store what was done; return those of `wanted` that may be done now.
+
+        Args:
+            outcomes: What was done since the last call.
+            wanted: Points that the executor has room for.
+        """
 
     def pack(self, *, least: int = 1) -> None:
-        """Bring results into their lasting form, if there are at least `least`."""
+        """Bring results into their lasting form.
+
+        Args:
+            least: The number of results from which on this is done.
+        """
 
 
 OnProgress = Callable[[Progress], None]
@@ -88,12 +105,18 @@ OnProgress = Callable[[Progress], None]
 def checked(points: Sequence[StudyPoint], *, keep_going: bool) -> dict[StudyPoint, str]:
     """Check points before anything runs; return those that cannot be run, with why.
 
+    Points that differ in load and seed alone are checked once, at their highest load.
+
     Args:
         points: The points.
         keep_going: Return what is wrong rather than raise it.
 
     Raises:
         TopoloomError: The first point that cannot be run, with the line that asks for it.
+
+    >>> wrong = StudyPoint("verify", "mesh:2x2", "dorr")
+    >>> [why.partition(";")[0] for why in checked([wrong], keep_going=True).values()]
+    ["unknown routing 'dorr' (did you mean 'dor'?)"]
     """
     wrong: dict[StudyPoint, str] = {}
     hardest: dict[object, StudyPoint] = {}

@@ -16,7 +16,13 @@ Schema = dict[str, Any]
 
 
 def study_schema() -> Schema:
-    """Return the JSON schema of study files; every key has a description."""
+    r"""Return the JSON schema of study files; every key has a description.
+
+    The dialect is draft 2020-12 of `JSON Schema <https://json-schema.org/draft/2020-12>`_.
+
+    >>> study_schema()["$defs"]["Sweep"]["properties"]["seeds"]["anyOf"][-1]["pattern"]
+    '^\\d+(:\\d+)?$'
+    """
     schema: Schema = {"$schema": DIALECT} | Study.model_json_schema()
     for table in (schema, *schema["$defs"].values()):
         if "description" in table:  # a docstring, whose examples are for Python

@@ -12,16 +12,20 @@ from topoloom.studies.job_array import FOLDER
 def array_script(study: Path, store: Path, jobs: Jobs, *, keep_going: bool = False) -> str:
     """Return a script that runs the shares 0 to ``jobs.jobs - 1`` of a study.
 
-    It goes into the folder in which topoloom runs now, as the study may name files, and runs the same interpreter.
+    The jobs run in the folder in which topoloom runs now, as the study may name files, with the same interpreter.
 
     Args:
         study: The study file.
-        store: The store in which the shares are.
+        store: The store that holds the shares.
         jobs: What to ask Slurm for.
-        keep_going: Jobs skip points that cannot be run where they are, instead of rejecting the share.
+        keep_going: Jobs skip points that cannot be run, instead of rejecting the share.
 
     Raises:
         TopoloomError: A path that would end its line of the script.
+
+    >>> script = array_script(Path("s.toml"), Path("s.store"), Jobs("slurm", jobs=4, cores=8))
+    >>> [line for line in script.splitlines() if "array" in line or "cpus" in line]
+    ['#SBATCH --array=0-3', '#SBATCH --cpus-per-task=8']
     """
     for path in (study.absolute(), store.absolute(), Path.cwd()):
         if len(str(path).splitlines()) != 1:

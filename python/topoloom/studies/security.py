@@ -29,6 +29,12 @@ ENCRYPTED = ("tls", "wss", "inproc")
 def exposure(address: str) -> str | None:
     """Return a sentence that warns of a scheduler that anyone can use, or None if it is not one.
 
+    Args:
+        address: The address of the scheduler, such as ``tls://10.0.0.1:8786``.
+
+    Raises:
+        ValueError: A text that is no address.
+
     >>> exposure("tls://10.0.0.1:8786") is None
     True
     """
@@ -50,13 +56,23 @@ class Secret:
     Attributes:
         folder: A folder that only the user can enter, for the job scripts too.
         security: The key and the certificate as Dask takes them; they are in files of the folder.
+
+    >>> from types import SimpleNamespace
+    >>> paths = dict.fromkeys(("tls_ca_file", "tls_worker_cert", "tls_worker_key"), "own folder/a.pem")
+    >>> own = SimpleNamespace(**paths)
+    >>> Secret(Path("own folder"), own).for_shell(own).tls_ca_file
+    "'own folder/a.pem'"
     """
 
     folder: Path
     security: "Security"
 
     def for_shell(self, security: "Security") -> "Security":
-        """Return `security` with its paths quoted: dask-jobqueue puts them into a script as they are."""
+        """Return certificates with their paths quoted: dask-jobqueue puts them into a script as they are.
+
+        Args:
+            security: The key and the certificate as Dask takes them.
+        """
         quoted = copy(security)
         for name in ("tls_ca_file", "tls_worker_cert", "tls_worker_key"):
             setattr(quoted, name, shlex.quote(getattr(security, name)))
@@ -65,13 +81,20 @@ class Secret:
 
 @contextmanager
 def secret(system: str) -> Iterator[Secret]:
-    """Make a key and a certificate for one run; they are gone after it.
+    """Make a key and a certificate for one run; they are removed after it.
 
-    Jobs read them on other machines, so the folder lies where these can see it: in ``shared-temp-directory`` of
+    Jobs read them on other machines, so the folder is where these can see it: in ``shared-temp-directory`` of
     dask-jobqueue's configuration, or else in the folder in which topoloom runs. Command lines name the files only.
 
+    Args:
+        system: The batch system, a section of dask-jobqueue's configuration, unchecked.
+
     Raises:
-        TopoloomError: The folder cannot be made.
+        TopoloomError: The folder cannot be made, or the library for certificates is missing.
+
+    >>> with secret("slurm") as own:  # doctest: +SKIP
+    ...     sorted(path.name for path in own.folder.iterdir())
+    ['certificate.pem', 'key.pem']
     """
     import dask  # noqa: PLC0415 - Dask is optional, and loads slowly
 
@@ -115,7 +138,14 @@ def scheduler_options(system: str, interface: str | None) -> dict[str, Any]:
     """Return what dask-jobqueue gives its scheduler: the site's own options, and addresses no wider than needed.
 
     It listens at one address alone: that of `interface` or of the site's configuration, or else the one that jobs are
-    given. Its pages are served to this machine only. No site's option takes its certificates from it.
+    given. Its pages are served to this machine only. No option of a site removes its certificates.
+
+    Args:
+        system: The batch system, a section of dask-jobqueue's configuration, unchecked.
+        interface: The network interface by which workers reach this program; None for the site's.
+
+    >>> scheduler_options("slurm", "ib0")["protocol"]
+    'tls://'
     """
     import dask  # noqa: PLC0415 - Dask is optional, and loads slowly
     from distributed.utils import get_ip  # noqa: PLC0415 - as above

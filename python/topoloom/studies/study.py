@@ -34,7 +34,7 @@ from topoloom.simulation.roles import resolve_routing, routing_on_spec
 from topoloom.studies.executor import Executor, LocalExecutor
 from topoloom.studies.ledger import Ledger
 from topoloom.studies.measurements import MEASUREMENTS, Measurement
-from topoloom.studies.mistakes import OptionError, parse_toml, told
+from topoloom.studies.mistakes import OptionError, first_mistake, parse_toml
 from topoloom.studies.points import StudyPoint
 from topoloom.studies.results import Results
 from topoloom.studies.running import run_points
@@ -90,7 +90,14 @@ def _seeds(value: object) -> object:
 
 
 class NetworkTable(BaseModel):
-    """A network written as a table: the family, its sizes, and its keys."""
+    """A network written as a table: the family, its sizes, and its keys.
+
+    Raises:
+        TopoloomError: An unknown family, or a key that it does not have.
+
+    >>> NetworkTable(family="hyperx", sizes=[4, 4], p=2).spec()
+    'hyperx:4x4,p=2'
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -270,7 +277,7 @@ class Sweep(BaseModel):
         options = {name.replace("-", "_"): value for name, value in self.options.items()}
         router = options.pop("router", None)
         if router is not None:
-            options |= router_options(str(router))
+            options |= _router_options(str(router))
         return options
 
     def combinations(self) -> Iterator[dict[str, Any]]:
@@ -309,7 +316,7 @@ class Sweep(BaseModel):
             settings: dict[str, Any] = {}
             own = {name.removeprefix("options."): v for name, v in chosen.items() if name.startswith("options.")}
             seed = {"seed": chosen["seeds"]} if kind.seeded else {}
-            if options := checked_options(self.kind, {**fixed, **own, **seed}):
+            if options := _checked_options(self.kind, {**fixed, **own, **seed}):
                 settings["options"] = options
             if kind.takes_loads:
                 settings |= {"loads": loads, "tolerance": self.tolerance}
@@ -328,7 +335,7 @@ class Sweep(BaseModel):
                 yield point
                 continue
             for load in loads:
-                yield replace_load(point, load)
+                yield _replace_load(point, load)
 
     def _routing(self, name: str, spec: str, options: Mapping[str, Any]) -> str:
         """Return the routing that a point runs."""
@@ -414,7 +421,7 @@ class Study(BaseModel):
             study = cls.model_validate(_replaced(_with_defaults(values), instead or {}))
         except ValidationError as error:
             known = list(Sweep.model_fields), list(cls.model_fields)
-            raise TopoloomError(told(error, values, found, name, known)) from None
+            raise TopoloomError(first_mistake(error, values, found, name, known)) from None
         study._places, study._file, study._text = found, name, text
         return study
 
@@ -473,7 +480,7 @@ def _check_option(kind: Measurement, name: str, values: Any, engine: Any) -> Non
     if name == "router" and kind.simulates:
         if not isinstance(values, str):
             raise TopoloomError(f"router is {as_toml(values)}; it must be a text such as 'vcs=4,buffer=16'")
-        kind.make_options(router_options(values))
+        kind.make_options(_router_options(values))
         return
     if values == []:
         raise TopoloomError(f"{name} is an empty list; it must hold at least one value")
@@ -495,21 +502,21 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from _parts(f"{name} {key}", part)
 
 
-def router_options(text: str) -> dict[str, str]:
+def _router_options(text: str) -> dict[str, str]:
     """Return the options in the text of ``--router``."""
     return parse_pairs("router", text, ROUTER_KEYS)
 
 
-def checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_options(kind: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return checked options as JSON holds them, without those at their defaults unless the kind stores them.
 
     A default is left out so that an option that a later version adds does not change the keys of today's points.
     """
-    return _checked_options(kind, tuple(sorted((name, _frozen(value)) for name, value in values.items())))
+    return _options_once(kind, tuple(sorted((name, _frozen(value)) for name, value in values.items())))
 
 
 @lru_cache(maxsize=4096)
-def _checked_options(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+def _options_once(kind: str, values: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     given = {name: dict(value) if isinstance(value, tuple) else value for name, value in values}
     options = MEASUREMENTS[kind].make_options(given)
     shown: dict[str, Any] = options.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -523,7 +530,7 @@ def _frozen(value: Any) -> Any:
     return tuple(sorted(value.items())) if isinstance(value, dict) else value
 
 
-def replace_load(point: StudyPoint, load: float) -> StudyPoint:
+def _replace_load(point: StudyPoint, load: float) -> StudyPoint:
     """Return `point` at another load."""
     return dataclasses.replace(point, load=load)
 

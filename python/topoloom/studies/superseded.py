@@ -13,8 +13,14 @@ def split(rows: Sequence[Row], contents: Mapping[str, str]) -> tuple[list[Row], 
 
     Args:
         rows: Rows of results, the latest last.
-        contents: The SHA-256 that each file had when a run looked last, as far as that is known; of other files the
-            latest result gives it.
+        contents: The SHA-256 that each file had in the last run, as far as that is known; of other files the latest
+            result gives it.
+
+    >>> from topoloom.studies import StudyPoint
+    >>> text = StudyPoint("facts", "file:own.csv").to_json
+    >>> rows = [parquet.row(sha, text({"own.csv": sha}), "{}", {"model_version": 1}) for sha in ("old", "new")]
+    >>> [[row["key"] for row in part] for part in split(rows, {})]
+    [['new'], ['old']]
     """
     read = [_Row(row) for row in rows]
     newest = {path: found for one in read for path, found in (one.files or {}).items() if found} | dict(contents)

@@ -19,6 +19,9 @@ def places(text: str) -> dict[Path, int]:
     The path of a key in the second table ``[[sweep]]`` is ``("sweep", 1, "networks")``. Keys of inline tables have no
     line of their own.
 
+    Args:
+        text: The document, unchecked.
+
     >>> places('[[sweep]]\nkind = "facts"\n')[("sweep", 0, "kind")]
     2
     """
@@ -38,7 +41,15 @@ def places(text: str) -> dict[Path, int]:
 
 
 def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
-    """Return the line of `path`, or of the nearest thing around it that has one."""
+    """Return the number of the line of `path`, or of the nearest thing around it that has one.
+
+    Args:
+        found: The lines that :func:`places` returns.
+        path: The path of a table, a key, or what is within.
+
+    >>> line_of({("sweep", 0): 3}, ("sweep", 0, "kind")), line_of({}, ("name",))
+    (3, None)
+    """
     for length in range(len(path), 0, -1):
         if (line := found.get(tuple(path[:length]))) is not None:
             return line
@@ -47,6 +58,9 @@ def line_of(found: dict[Path, int], path: Sequence[str | int]) -> int | None:
 
 def as_toml(value: object) -> str:
     """Return a value that tomllib has read as TOML writes it.
+
+    Args:
+        value: The value.
 
     >>> as_toml({"on": True, "at": [datetime.date(2020, 1, 2), "noon"]})
     "{on = true, at = [2020-01-02, 'noon']}"

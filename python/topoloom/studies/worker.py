@@ -22,7 +22,16 @@ from topoloom.studies.points import StudyPoint
 
 
 def outcome_of(point: StudyPoint) -> Outcome:
-    """Run a point here and now. Whatever goes wrong in it becomes its outcome."""
+    """Run a point here and now. Whatever goes wrong in it becomes its outcome.
+
+    Args:
+        point: The point.
+
+    >>> outcome_of(StudyPoint("facts", "mesh:2x2")).result["diameter"]
+    2
+    >>> outcome_of(StudyPoint("verify", "mesh:2x2", "dorr")).error.partition(";")[0]
+    "unknown routing 'dorr' (did you mean 'dor'?)"
+    """
     began, cpu_s = time.perf_counter(), time.process_time()
     result, error = None, None
     try:
@@ -53,6 +62,11 @@ def remote_outcome(text: str, key: str, version: tuple[str, int]) -> Outcome:
 
     Raises:
         RuntimeError: This is another version.
+
+    >>> point = StudyPoint("facts", "mesh:2x2")
+    >>> here = (_core.__version__, _core.MODEL_VERSION)
+    >>> remote_outcome(point.to_json(), point.key, here).result["routers"]
+    4
     """
     if version != (_core.__version__, _core.MODEL_VERSION):
         raise RuntimeError(f"this is topoloom {_core.__version__} with models {_core.MODEL_VERSION}")
@@ -65,7 +79,7 @@ def remote_outcome(text: str, key: str, version: tuple[str, int]) -> Outcome:
     return Outcome(key, None, f"{where} {what}: workers need the files that a study names", 0.0, socket.gethostname())
 
 
-def main() -> None:
+def _main() -> None:
     """Do points until the socket closes or the program that started us has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program that started us decides when to stop
     warnings.simplefilter("ignore", TopoloomWarning)  # it has said so
@@ -83,4 +97,4 @@ def _end_with(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()
