@@ -26,7 +26,17 @@ class Answer(Page):
     Attributes:
         question: The question.
         outcome: What came out of the funnel.
-        command: The command that repeats it.
+        command: The command that repeats it, word by word.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import Value
+    >>> own = candidates(terminals=16, radix=8, families="hyperx")[0]
+    >>> floor = {("layout", ""): {"cabinet_count": 1}, ("split", ""): {}}
+    >>> entrant = Entrant(own, own.facts(), values={"cost": Value.exact(100.0)}, details=floor)
+    >>> asked = make_question({"terminals": 16, "radix": 8})
+    >>> found = Answer(asked, Outcome([], 1, [entrant], [entrant], {}, 0.0))
+    >>> found.to_dict()["recommended"][0]["why"], found.to_html().startswith("<!doctype html>")
+    ('$100 a terminal', True)
     """
 
     question: Question
@@ -85,7 +95,11 @@ class Answer(Page):
         }  # fmt: skip
 
     def to_html(self) -> str:
-        """Return the report as HTML."""
+        """Return the report as HTML, one page that needs no other file.
+
+        Raises:
+            TopoloomError: The extra with the report's libraries is missing.
+        """
         require(*REPORT.needs)
         from topoloom.design.page import render_answer  # noqa: PLC0415 - the libraries of pages load slowly
 
@@ -112,6 +126,12 @@ def answer(
     Raises:
         topoloom.design.funnel.InterruptionError: Ctrl-C; the same question resumes there.
         TopoloomError: No network meets the requirements, or a mistake in what the question names.
+
+    >>> asked = make_question({"terminals": (16, 16), "radix": 8, "families": "hyperx", "min_bisection": 9})
+    >>> with TemporaryDirectory() as folder:
+    ...     answer(asked, Path(folder, "a.store"))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    topoloom.TopoloomError: no network meets min-bisection 9 of full bisection, which excludes ...
     """
     with Ledger(store) as ledger:
         outcome = Funnel(question, ledger, executor or LocalExecutor(), watcher).run()

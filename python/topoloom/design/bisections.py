@@ -18,11 +18,20 @@ FAR = 1.5
 
 
 def generator_degree(q: int) -> int:
-    """Return the degree of a generator graph of GF(q), q = 4 l + δ: (q - δ) / 2."""
+    """Return the degree of a generator graph of GF(q) in ports per supernode: (q - δ) / 2, where q = 4 l + δ.
+
+    Source: Besta and Hoefler, Slim Fly: a cost effective low-diameter network topology, SC 2014.
+
+    Args:
+        q: The number of elements of the field, a prime power; q = 1 and q = 2 are no such graphs.
+
+    >>> generator_degree(5), generator_degree(7), generator_degree(8)
+    (2, 4, 4)
+    """
     return {1: q - 1, 3: q + 1}.get(q % 4, q) // 2
 
 
-def complete(k: int) -> int:
+def _complete(k: int) -> int:
     """Return the links between two halves of a complete graph."""
     return (k // 2) * (k - k // 2)
 
@@ -32,6 +41,9 @@ def hyperx(sides: Sequence[int]) -> int:
 
     No set of routers has more links inside than the first in lexicographic order, the shortest side changing slowest
     (Lindsey, Assignment of numbers to vertices, American Mathematical Monthly 1964).
+
+    Args:
+        sides: Routers per dimension.
 
     >>> hyperx([4, 4]), hyperx([3, 3])
     (16, 8)
@@ -51,10 +63,17 @@ def _first(count: int, sides: Sequence[int]) -> int:
 
 
 def random_regular(routers: int, degree: int) -> float:
-    """Return the links between two halves of a random regular graph, about.
+    """Return an estimate of the links between two halves of a random regular graph.
 
-    Half of the links less 0.38 √d a router in large ones (Dembo, Montanari and Sen, Annals of Probability 2017); the
+    Half of the links less 0.38 √d per router in large ones (Dembo, Montanari and Sen, Annals of Probability 2017); the
     factor here was fitted to small ones, of 6 to 400 routers.
+
+    Args:
+        routers: The number of routers.
+        degree: Links per router, at least 2.
+
+    >>> round(random_regular(64, 8))
+    72
     """
     factor = (0.37 + 0.15 / (degree - 1)) * (1 - exp(-2 / 3 * log(routers)))
     average = routers * degree / 4 * routers / (routers - 1)
@@ -62,26 +81,34 @@ def random_regular(routers: int, degree: int) -> float:
 
 
 def galaxyfly(n: int, q: int, a: int, h: int) -> float:
-    """Return the links between two halves of a Galaxyfly under wiring G, about: those of the best of several cuts.
+    """Return an estimate of the links between two halves of a Galaxyfly under wiring G: the best of several cuts.
 
     Args:
-        n: Clusters.
-        q: Supernodes a cluster.
-        a: Routers a supernode.
-        h: Global ports a router.
+        n: The number of clusters.
+        q: The number of supernodes per cluster.
+        a: The number of routers per supernode.
+        h: The number of global ports per router.
+
+    >>> galaxyfly(1, 1, 4, 0), galaxyfly(4, 1, 1, 3)
+    (4.0, 4.0)
     """
     if n * q == 1:
-        return float(complete(a))
+        return float(_complete(a))
     return _galaxyfly(n, q, a, h)
 
 
 def dragonfly(a: int, h: int, g: int) -> float:
-    """Return the links between two halves of a dragonfly of the absolute arrangement, about.
+    """Return an estimate of the links between two halves of a dragonfly of the absolute arrangement.
+
+    It is the smallest of several cuts.
 
     Args:
-        a: Routers a group.
-        h: Global ports a router.
-        g: Groups.
+        a: The number of routers per group.
+        h: The number of global ports per router.
+        g: The number of groups.
+
+    >>> dragonfly(4, 2, 9)
+    18.0
     """
     times, left = divmod(a * h, g - 1)
     if times == 1 and left == 0:
@@ -90,10 +117,10 @@ def dragonfly(a: int, h: int, g: int) -> float:
     circulant = ring * (ring + 1) + (g // 2 if left % 2 else 0)
     best = float(times * (g // 2) ** 2 + circulant)
     if g % 2:
-        best += complete(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
+        best += _complete(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
     if a == 1:
         return best
-    best = min(best, g * complete(a) + _between_times(a, h, g))
+    best = min(best, g * _complete(a) + _between_times(a, h, g))
     routers = a // times
     if routers > 1 and a % times == 0:
         best = min(best, times * times * _corner(g, 1, routers, 0, h, inf) + circulant)
@@ -110,7 +137,7 @@ def _between_times(a: int, h: int, g: int) -> float:
     time = place * (g - 1 - place)
     if a % 2:
         other = (place + h) % (g - 1)
-        return complete(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
+        return _complete(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
     times, left = divmod(a * h, g - 1)
     # Or groups of the two halves of the only time exchange sides.
     return float(min(time, g / 2 + left * g / 4)) if times == 1 else float(time)
@@ -125,7 +152,7 @@ def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
     if n > 1:
         best = min(best, _corner(n, q, a, inside, h, best))
         best = min(best, _exchanged(n, q, a, inside, h, best))
-    if n * q * complete(a) < best:
+    if n * q * _complete(a) < best:
         best = min(best, _all_alike(n, q, a, inside, h))
     return best
 
@@ -139,7 +166,7 @@ def _paley(q: int) -> float:
     if q in SMALL:
         return float(SMALL[q])
     deviations = {1: 0.75, 3: 1.05}.get(q % 4, 1.2)
-    return generator_degree(q) * complete(q) / (q - 1) * (1 - deviations / sqrt(q))
+    return generator_degree(q) * _complete(q) / (q - 1) * (1 - deviations / sqrt(q))
 
 
 def _clusters(n: int, q: int, a: int, h: int) -> float:
@@ -151,21 +178,21 @@ def _clusters(n: int, q: int, a: int, h: int) -> float:
         return float(half * half * q)
     if q == 1:
         # The half of its routers is linked to the groups that are on its side.
-        return float(half * half + complete(a) + a % 2 * (h // 2))
-    return half * (half + 1) * q + _paley(q) + (complete(a) if q % 2 else 0)
+        return float(half * half + _complete(a) + a % 2 * (h // 2))
+    return half * (half + 1) * q + _paley(q) + (_complete(a) if q % 2 else 0)
 
 
 def _labels(n: int, q: int, a: int) -> float:
     """Half of the labels of every cluster."""
     if q == 1:
         return inf
-    split = complete(a) if q % 2 and n % 2 else 0
+    split = _complete(a) if q % 2 and n % 2 else 0
     # The labels that cut a cluster best, which cut the links between clusters by chance ...
     chosen = n * _paley(q) + n * (n - 1) * q / 4
     # ... or powers of ξ that follow each other, one earlier in the second half of the clusters: links between these
     # halves are not cut, two of every two clusters of the same half are.
     low, high = n // 2, n - n // 2
-    average = generator_degree(q) * complete(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
+    average = generator_degree(q) * _complete(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
     powers = n * average + low * (low - 1) + high * (high - 1) + (low * high if q % 2 else 0)
     return min(chosen, powers) + split
 
@@ -235,7 +262,7 @@ def _exchanged(n: int, q: int, a: int, inside: int, h: int, best: float) -> floa
 
 def _all_alike(n: int, q: int, a: int, inside: int, h: int) -> float:
     """The same half of the routers of every supernode."""
-    return n * q * complete(a) + min(
+    return n * q * _complete(a) + min(
         _between(half, n, inside, h) * q + n * q * _own_cut(half, inside, h, q)
         for half in _half_supernodes(a, inside, h)
     )

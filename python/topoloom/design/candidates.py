@@ -207,6 +207,9 @@ def candidates(
 def terminal_range(terminals: Any) -> tuple[int, int]:
     """Return the least and the largest number of terminals, of one number or a pair.
 
+    Args:
+        terminals: One number, to which a tenth is added for the largest; or the least and the largest.
+
     Raises:
         TopoloomError: It is neither, or out of range.
 

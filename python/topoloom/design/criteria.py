@@ -26,9 +26,12 @@ class Value:
 
     Attributes:
         value: The value.
-        low: The end of its interval that is smaller; the value itself where it is exact.
-        high: The end that is larger.
+        low: The smaller end of its interval; the value itself where it is exact.
+        high: The larger end.
         known: How it is known: by a formula or a count, as a bound, as an estimate, by simulation.
+
+    >>> Value.exact(2.0).to_dict()
+    {'value': 2.0, 'interval': [2.0, 2.0], 'is': 'exact'}
     """
 
     value: float
@@ -38,7 +41,11 @@ class Value:
 
     @classmethod
     def exact(cls, value: float) -> "Value":
-        """Return a value without an interval."""
+        """Return a value without an interval.
+
+        Args:
+            value: The number.
+        """
         return cls(value, value, value, "exact")
 
     def to_dict(self) -> dict[str, object]:
@@ -55,9 +62,12 @@ class Criterion:
         label: What it is, for people.
         unit: Its unit.
         better: Which values are better.
-        decimals: Decimals to show.
+        decimals: The number of decimals to show.
         kind: Where its values come from.
         of: The traffic or the application, if it belongs to one.
+
+    >>> FIXED[0].name, FIXED[0].text(1234.5), FIXED[0].cost_of(1234.5), FIXED[-1].cost_of(0.9)
+    ('cost', '1,234', 1234.5, -0.9)
     """
 
     name: str
@@ -69,18 +79,26 @@ class Criterion:
     of: str = ""
 
     def text(self, value: float) -> str:
-        """Return a value without its unit; a makespan with a unit that suits it."""
+        """Return a value without its unit; a makespan with a unit that suits it.
+
+        Args:
+            value: The number, in the criterion's unit.
+        """
         return time_text(value) if self.kind == MAKESPAN else f"{value:,.{self.decimals}f}"
 
     def cost_of(self, value: float) -> float:
-        """Return the value so that less is better."""
+        """Return the number so that less is better: negative where more is better.
+
+        Args:
+            value: The number, in the criterion's unit.
+        """
         return value if self.better == "low" else -value
 
-    def best_case(self, value: Value) -> float:
+    def _best_case(self, value: Value) -> float:
         """Return the better end of an interval, so that less is better."""
         return value.low if self.better == "low" else -value.high
 
-    def worst_case(self, value: Value) -> float:
+    def _worst_case(self, value: Value) -> float:
         """Return the worse end of an interval, so that less is better."""
         return value.high if self.better == "low" else -value.low
 
@@ -102,8 +120,11 @@ FIXED = (
 def criteria_of(question: Question) -> list[Criterion]:
     """Return what counts in a question, in its order.
 
+    Args:
+        question: The question.
+
     Raises:
-        TopoloomError: A name that stands for no criterion, or for one that the question gives no ground for.
+        TopoloomError: An unknown criterion, or one that needs something else in the question.
 
     >>> from topoloom.design.question import make_question
     >>> [each.name for each in criteria_of(make_question({"terminals": 64, "radix": 8}))]
@@ -145,19 +166,42 @@ def _criterion(name: str, known: dict[str, Criterion]) -> Criterion:
 def dominates(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float = 0.0) -> bool:
     """Return whether one network is as good as another in all criteria and better in one, whatever the intervals.
 
-    The worst that the one may be is compared with the best that the other may be, as :func:`beats` does.
+    The worst case of the one is compared with the best case of the other, as :func:`beats` does.
+
+    Args:
+        one: The values of the one, one per criterion.
+        other: The values of the other, one per criterion.
+        criteria: What counts.
+        alike: The fraction by which values that are not exact may differ and count as equal.
+
+    >>> cost = [FIXED[0]]
+    >>> near = [Value(95.0, 90.0, 101.0, "measured")]
+    >>> dominates(near, [Value.exact(100.0)], cost), dominates(near, [Value.exact(102.0)], cost)
+    (False, True)
     """
     ends = [
-        (each.worst_case(mine), each.best_case(theirs), _room(mine, theirs, alike))
+        (each._worst_case(mine), each._best_case(theirs), _room(mine, theirs, alike))
         for each, mine, theirs in zip(criteria, one, other, strict=True)
     ]
     return _wins(ends)
 
 
 def may_beat(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float) -> bool:
-    """Return whether the intervals leave it open that one network beats another."""
+    """Return whether the intervals leave it open that one network beats another.
+
+    Args:
+        one: The values of the one, one per criterion.
+        other: The values of the other, one per criterion.
+        criteria: What counts.
+        alike: The fraction by which values that are not exact may differ and count as equal.
+
+    >>> cost = [FIXED[0]]
+    >>> near = [Value(105.0, 90.0, 110.0, "measured")]
+    >>> may_beat(near, [Value.exact(100.0)], cost, 0.0), may_beat(near, [Value.exact(80.0)], cost, 0.0)
+    (True, False)
+    """
     ends = [
-        (each.best_case(mine), each.worst_case(theirs), _room(mine, theirs, alike))
+        (each._best_case(mine), each._worst_case(theirs), _room(mine, theirs, alike))
         for each, mine, theirs in zip(criteria, one, other, strict=True)
     ]
     return _wins(ends)
@@ -166,7 +210,17 @@ def may_beat(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Cr
 def beats(one: Sequence[Value], other: Sequence[Value], criteria: Sequence[Criterion], alike: float) -> bool:
     """Return whether one network is as good as another in all criteria, and clearly better in one.
 
-    Measured values that differ by less than the part `alike` count as equal; exact ones as they are.
+    Args:
+        one: The values of the one, one per criterion.
+        other: The values of the other, one per criterion.
+        criteria: What counts.
+        alike: The fraction by which values that are not exact may differ and count as equal.
+
+    >>> cost = [FIXED[0]]
+    >>> beats([Value.exact(99.0)], [Value.exact(100.0)], cost, 0.02)
+    True
+    >>> beats([Value(99.0, 99.0, 99.0, "measured")], [Value.exact(100.0)], cost, 0.02)
+    False
     """
     return _wins([
         (each.cost_of(mine.value), each.cost_of(theirs.value), _room(mine, theirs, alike))

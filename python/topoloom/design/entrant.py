@@ -16,7 +16,13 @@ class Surroundings:
     Attributes:
         neighbour: The neighbour.
         cost: Dollars per terminal.
-        bounds: What minimal and Valiant's paths carry together, by traffic: flits per active terminal per cycle.
+        bounds: The load that minimal and Valiant's paths carry together, by traffic: flits per active terminal per
+            cycle.
+
+    >>> from topoloom.design.neighbours import neighbours
+    >>> near = neighbours("hyperx:4x4,p=2", 9)[1]
+    >>> Surroundings(near, 100.0, {"uniform": 0.9}).to_dict()["cost_per_terminal_usd"]
+    100.0
     """
 
     neighbour: Neighbour

@@ -91,23 +91,42 @@ class Outcome:
 
 
 class Watcher(Protocol):
-    """Hears how far a funnel is."""
+    """Receives the progress of a funnel; a protocol."""
 
     def stage(self, name: str, count: int) -> None:
-        """Hear that a stage begins, which so many networks enter."""
+        """Receive the beginning of a stage.
+
+        Args:
+            name: The name of the stage, unchecked.
+            count: The number of networks that enter it.
+        """
 
     def progress(self, progress: Progress) -> None:
-        """Hear how far the points of a stage are."""
+        """Receive the progress of the points of a stage.
+
+        Args:
+            progress: The progress.
+        """
 
 
 class Unwatched:
-    """Hears nothing."""
+    """Ignores all progress.
+
+    >>> Unwatched().stage("finalists", 3)
+    >>> Unwatched().progress(Progress(total=1))
+    """
 
     def stage(self, name: str, count: int) -> None:
-        """Do nothing."""
+        """Do nothing.
+
+        Arguments are those of :meth:`Watcher.stage`, unchecked.
+        """
 
     def progress(self, progress: Progress) -> None:
-        """Do nothing."""
+        """Do nothing.
+
+        Arguments are those of :meth:`Watcher.progress`.
+        """
 
 
 class _Lasting:
@@ -147,7 +166,20 @@ class Funnel:
         question: The question.
         ledger: Where results are kept.
         executor: What runs points.
-        watcher: Hears how far it is.
+        watcher: Receives progress.
+
+    Raises:
+        TopoloomError: An unknown criterion, or networks too large for what has to be simulated.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topoloom.design.question import make_question
+    >>> from topoloom.studies import LocalExecutor
+    >>> asked = make_question({"terminals": (16, 16), "radix": 8, "families": "hyperx", "min_bisection": 9})
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "a.store")) as ledger:
+    ...     Funnel(asked, ledger, LocalExecutor(1)).run()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    topoloom.TopoloomError: no network meets min-bisection 9 of full bisection, which excludes ...
     """
 
     def __init__(
@@ -207,8 +239,8 @@ class Funnel:
         kept = in_doubt(found, self._question, self._dropped[CLOSED])
         if not kept:
             told = [Entrant(own, _by_closed_forms(own)) for own in found]
-            misses = {own.spec: missed(self._question, own.facts) for own in told}
-            raise TopoloomError(without_answer(self._question, told, misses))
+            misses = {own.spec: _missed(self._question, own.facts) for own in told}
+            raise TopoloomError(_without_answer(self._question, told, misses))
         self._watcher.stage(BUILT, len(kept))
         options = {"layout": self._question.layout, "prices": self._question.prices}
         asked = {own.spec: StudyPoint("facts", own.spec, settings={"options": options}) for own in kept}
@@ -224,10 +256,10 @@ class Funnel:
 
     def _meeting(self, entrants: list[Entrant]) -> list[Entrant]:
         """Drop networks that miss a requirement; if none is left, say which requirement excludes all."""
-        misses = {entrant.spec: missed(self._question, entrant.facts) for entrant in entrants}
+        misses = {entrant.spec: _missed(self._question, entrant.facts) for entrant in entrants}
         kept = [entrant for entrant in entrants if not misses[entrant.spec]]
         if not kept:
-            raise TopoloomError(without_answer(self._question, entrants, misses))
+            raise TopoloomError(_without_answer(self._question, entrants, misses))
         for own in misses.values():
             if own:
                 self._dropped[BUILT][f"misses {own[0]}"] += 1
@@ -298,7 +330,7 @@ class Funnel:
 
     def _application(self, entrant: Entrant, app: str) -> StudyPoint:
         options = {"rate": self._question.rate, "seed": self._question.seed}
-        own = with_tasks(app, self._question.least_terminals)
+        own = _with_tasks(app, self._question.least_terminals)
         return StudyPoint("workload", entrant.spec, entrant.routing, own, settings={"options": options})
 
     def _has(self, entrant: Entrant, each: Criterion) -> bool:
@@ -468,13 +500,13 @@ def _by_closed_forms(own: Candidate) -> dict[str, Any]:
     return {"diameter": own.diameter, "beta": own.beta, "cost_usd": 0.0, "power_w": 0.0}
 
 
-def missed(question: Question, facts: Mapping[str, Any]) -> list[str]:
+def _missed(question: Question, facts: Mapping[str, Any]) -> list[str]:
     """Return the requirements that a network misses, by name."""
-    limits = requirements(question)
+    limits = _requirements(question)
     return [name for name, (key, most, sign) in limits.items() if facts[key] is None or sign * facts[key] > sign * most]
 
 
-def requirements(question: Question) -> dict[str, tuple[str, float, int]]:
+def _requirements(question: Question) -> dict[str, tuple[str, float, int]]:
     """Return what must hold: by name the key of the fact, its limit, and 1 if it is the most, -1 if the least."""
     asked = {
         "budget": ("cost_usd", question.budget, 1),
@@ -486,9 +518,9 @@ def requirements(question: Question) -> dict[str, tuple[str, float, int]]:
     return {**found, "all routers in one piece": ("diameter", float("inf"), 1)}
 
 
-def without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapping[str, list[str]]) -> str:
+def _without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapping[str, list[str]]) -> str:
     """Return why no network meets the requirements: the one that excludes most, with the nearest that would do."""
-    limits = requirements(question)
+    limits = _requirements(question)
     alone = [own for own in entrants if len(misses[own.spec]) == 1]
     excluding = Counter(name for own in (alone or entrants) for name in misses[own.spec])
     name = excluding.most_common(1)[0][0]
@@ -505,10 +537,10 @@ def without_answer(question: Question, entrants: Sequence[Entrant], misses: Mapp
     )
 
 
-def with_tasks(app: str, tasks: int) -> str:
+def _with_tasks(app: str, tasks: int) -> str:
     """Return an application with so many tasks, unless it says how many or takes its number from a file.
 
-    >>> with_tasks("alltoall", 64), with_tasks("allreduce:size=1MiB,tasks=8", 64)
+    >>> _with_tasks("alltoall", 64), _with_tasks("allreduce:size=1MiB,tasks=8", 64)
     ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')
     """
     if any(key == "tasks" for key, _ in _core.Name("app", app).values):

@@ -59,6 +59,10 @@ def neighbours(spec: str, radix: int) -> list[Neighbour]:
     They are the next one with fewer terminals and the next with more, by another number of routers where the family
     has one; and of those with as many terminals the ones with the fewest and most links, and with the fewest routers.
 
+    Args:
+        spec: The spec of the network.
+        radix: Ports of a router at most, those of terminals included.
+
     Raises:
         TopoloomError: A spec that does not parse.
 
@@ -103,7 +107,13 @@ def _nearest(own: _core.Network, found: Sequence[tuple[str, _core.Network]]) -> 
 
 
 def changes(spec: str) -> Iterator[tuple[str, str]]:
-    """Return every change of one number, up and down to the next one that builds, and every other split into trunks.
+    """Yield every change of one number, up and down to the next one that builds, and every other split into trunks.
+
+    Args:
+        spec: The spec of the network.
+
+    Raises:
+        TopoloomError: A spec that does not parse.
 
     >>> list(changes("slimfly:q=5,p=4"))[:2]
     [('q 5 → 4', 'slimfly:q=4,p=4'), ('q 5 → 7', 'slimfly:q=7,p=4')]

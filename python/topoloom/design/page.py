@@ -20,7 +20,23 @@ if TYPE_CHECKING:
 
 
 def render_answer(found: "Answer") -> str:
-    """Return the page as HTML."""
+    """Return the page as HTML.
+
+    Args:
+        found: The answer.
+
+    >>> from topoloom.design.answer import Answer
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import Value
+    >>> from topoloom.design.funnel import Outcome
+    >>> from topoloom.design.question import make_question
+    >>> own = candidates(terminals=16, radix=8, families="hyperx")[0]
+    >>> floor = {("layout", ""): {"cabinet_count": 1}, ("split", ""): {}}
+    >>> entrant = Entrant(own, own.facts(), values={"cost": Value.exact(100.0)}, details=floor)
+    >>> asked = make_question({"terminals": 16, "radix": 8})
+    >>> own.spec in render_answer(Answer(asked, Outcome([], 1, [entrant], [entrant], {}, 0.0)))
+    True
+    """
     figures = _curves(found)
     return (
         environment("topoloom.design")

@@ -120,7 +120,7 @@ class Question(Options):
             _as_value_error(_core.Name, kind, name)
         _as_value_error(price_list, self.prices)
         if self.survive is not None:
-            _as_value_error(check_failures, self.survive)
+            _as_value_error(_check_failures, self.survive)
         return self
 
     @model_validator(mode="after")
@@ -171,8 +171,14 @@ class Question(Options):
 def make_question(values: Mapping[str, Any]) -> Question:
     """Return a checked question; keys that stand for None are left at their defaults.
 
+    Args:
+        values: Values of :class:`Question` by name, with dashes or underscores.
+
     Raises:
         TopoloomError: A key that does not exist, or a value that it does not allow.
+
+    >>> make_question({"terminals": 1000, "radix": 32, "max-diameter": 3}).max_diameter
+    3
     """
     values = {key.replace("-", "_"): value for key, value in values.items() if value is not None}
     for name in ("terminals", "radix"):
@@ -195,40 +201,54 @@ def _rate_and_prices(values: Mapping[str, Any]) -> dict[str, str]:
         raise TopoloomError(f"rate is {rate!r}; it must be bits or bytes a second, as in 400Gb/s")
     if not prices:
         rate = RATE if rate is None else rate
-        return {"rate": rate, "prices": prices_of_rate(gbps_of(rate))}
+        return {"rate": rate, "prices": prices_of_rate(_gbps_of(rate))}
     told = price_list(str(prices))
     if rate is None:
         return {"rate": f"{told.port_gbps:g}Gb/s" if told.port_gbps else RATE, "prices": str(prices)}
-    if told.port_gbps and told.port_gbps != gbps_of(rate):
+    if told.port_gbps and told.port_gbps != _gbps_of(rate):
         raise TopoloomError(
             f"the price list {told.name} has links of {told.port_gbps:g} Gb/s, but rate is {rate}; leave one out"
         )
     return {"rate": rate, "prices": str(prices)}
 
 
-def gbps_of(rate: str) -> float:
+def _gbps_of(rate: str) -> float:
     """Return a rate in Gb/s.
 
     Raises:
         TopoloomError: It does not read.
 
-    >>> gbps_of("50GB/s"), gbps_of("400G")
+    >>> _gbps_of("50GB/s"), _gbps_of("400G")
     (400.0, 400.0)
     """
     return round(_core.bytes_per_second(rate) * 8e-9, 9)
 
 
 def read_question(path: str | Path) -> dict[str, Any]:
-    """Return the values of a question in a TOML file, unchecked.
+    r"""Return the values of a question in a TOML file, unchecked.
+
+    Args:
+        path: The file.
 
     Raises:
         TopoloomError: A file that cannot be read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "own.toml").write_text("terminals = 1000\nradix = 32")
+    ...     read_question(f"{folder}/own.toml")
+    {'terminals': 1000, 'radix': 32}
     """
     return parse_toml(str(path), read_text(str(path), "the question"))
 
 
 def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
     """Return a number that may be written with a unit.
+
+    Args:
+        value: The number, or its text with one of the units.
+        units: The factor of each unit; ``""`` is that of a number without one.
+        wanted: What is allowed, for the message.
 
     Raises:
         ValueError: It is none, or not above zero.
@@ -248,13 +268,13 @@ def amount(value: Any, units: Mapping[str, float], wanted: str) -> float:
     return found
 
 
-def check_failures(text: str) -> None:
+def _check_failures(text: str) -> None:
     """Check what a design breaks: an amount of links or routers, without a seed, as it draws several times.
 
     Raises:
         TopoloomError: It is no such text.
 
-    >>> check_failures("links=2%")
+    >>> _check_failures("links=2%")
     """
     for key, amount_ in _core.Name("topology", f"{PROBE} --fail {text}").values:
         if key == "seed":

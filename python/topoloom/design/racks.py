@@ -45,12 +45,19 @@ class Packing:
 
 
 class RackRule(RackNumbers):
-    """The numbers of the rule; see ``topoloom list layouts``. Lengths are in metres."""
+    """The numbers of the rule; see ``topoloom list layouts``. Lengths are in metres.
+
+    >>> RackRule.read("").cable_m(Packing((Spread(4.0, 4),), group=4, group_ends=4), p=2, ends=4)
+    18.0
+    """
 
     @classmethod
     @lru_cache(maxsize=64)
     def read(cls, layout: str) -> "RackRule | None":
         """Return the numbers of a layout; None if it is not ``rack``.
+
+        Args:
+            layout: The layout, such as ``rack:units=48``; empty for the default one.
 
         Raises:
             TopoloomError: A layout that does not read.
@@ -62,7 +69,11 @@ class RackRule(RackNumbers):
         return None if numbers is None else cls(numbers)
 
     def most(self, routers: int, nodes: int) -> float:
-        """Return how many lots of so many routers and nodes a rack holds; not rounded.
+        """Return the number of lots of so many routers and nodes that a rack holds; not rounded.
+
+        Args:
+            routers: The number of routers per lot.
+            nodes: The number of nodes per lot.
 
         >>> RackRule.read("").most(1, 13)
         3.0
@@ -76,7 +87,7 @@ class RackRule(RackNumbers):
         return min((limit / load for limit, load in limits if limit is not None and load), default=inf)
 
     def cable_m(self, packing: Packing, p: int, ends: int) -> float:
-        """Return the metres of all cables, those of terminals included, about.
+        """Return an estimate of the metres of all cables, those of terminals included.
 
         Args:
             packing: What stands together, and how links spread.

@@ -25,8 +25,20 @@ class Rounds:
     Args:
         entrants: The networks, with values of all criteria but those that simulations measure.
         criteria: What counts.
-        places: How many networks may enter each window, each longer than the one before it; none if nothing can be
-            simulated, and what the bounds estimate counts.
+        places: The number of networks that may enter each window, each longer than the one before it; none if nothing
+            can be simulated, and what the bounds estimate counts.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import FIXED
+    >>> found = candidates(terminals=16, radix=8, families="hyperx")[:2]
+    >>> costs = [{"cost": Value.exact(100.0)}, {"cost": Value.exact(90.0)}]
+    >>> one, other = (Entrant(own, values=values) for own, values in zip(found, costs))
+    >>> rounds = Rounds([one, other], FIXED[:1], [8])
+    >>> rounds.wave() == [other], len(rounds.unbeaten()), rounds.known(one)[0].value
+    (True, 2, 100.0)
+    >>> one.windows = other.windows = 1
+    >>> rounds.front() == [other]
+    True
     """
 
     def __init__(self, entrants: Sequence[Entrant], criteria: Sequence[Criterion], places: Sequence[int]) -> None:
@@ -106,7 +118,11 @@ class Rounds:
         return [own for own, _ in kept]
 
     def known(self, own: Entrant) -> list[Value]:
-        """Return a value a criterion; where nothing is known yet, any value is possible."""
+        """Return one value per criterion; where nothing is known yet, any value is possible.
+
+        Args:
+            own: The network.
+        """
         return [own.values[each.name] if each.name in own.values else _nothing(each) for each in self._criteria]
 
     def _cheapest(self, own: Entrant) -> tuple[float, float]:

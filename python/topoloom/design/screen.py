@@ -34,6 +34,19 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
 
     Dropped is what misses a requirement for certain; what another configuration of its family beats clearly in cost,
     bisection and diameter, all by closed forms; and, where more are left than can be built, what lies between others.
+
+    Args:
+        found: The configurations.
+        question: The question.
+        dropped: The number of configurations dropped for each reason, to which this adds.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.question import make_question
+    >>> found = candidates(terminals=16, radix=8, families="hyperx")
+    >>> dropped = Counter()
+    >>> kept = in_doubt(found, make_question({"terminals": 16, "radix": 8, "families": "hyperx"}), dropped)
+    >>> len(kept) + sum(dropped.values()) == len(found)
+    True
     """
     held = [own for own in found if _may_hold(own, question)]
     dropped["misses a requirement for certain"] += len(found) - len(held)

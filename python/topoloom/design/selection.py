@@ -13,7 +13,21 @@ LEAST_PART = 1e-9
 
 
 def choose(front: Sequence[Entrant], criteria: Sequence[Criterion], most: int) -> list[Entrant]:
-    """Return up to `most` of the front: the cheapest, the best of each family and criterion, then those far apart."""
+    """Return up to `most` of the front: the cheapest, the best of each family and criterion, then those far apart.
+
+    Args:
+        front: The networks of the front.
+        criteria: What counts.
+        most: The number of finalists at most.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import FIXED, Value
+    >>> found = candidates(terminals=16, radix=8, families="hyperx")[:2]
+    >>> costs = [{"cost": Value.exact(100.0)}, {"cost": Value.exact(90.0)}]
+    >>> one, other = (Entrant(own, values=values) for own, values in zip(found, costs))
+    >>> choose([one, other], FIXED[:1], 1) == [other]
+    True
+    """
     scores = {own.spec: _scores(own, front, criteria) for own in front}
     chosen: dict[str, Entrant] = {}
 
@@ -69,7 +83,23 @@ class Recommendation:
 
 
 def recommend(finalists: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[Recommendation]:
-    """Return the cheapest finalist, the one with the best performance for its cost, and the most robust one."""
+    """Return the cheapest finalist, the one with the best performance for its cost, and the most robust one.
+
+    Performance is the geometric mean of the ratios to the best finalist, over throughputs and makespans. Robustness is
+    the smallest of these ratios, and of the throughput that remains after failures.
+
+    Args:
+        finalists: The finalists.
+        criteria: What counts.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import Value
+    >>> own = candidates(terminals=16, radix=8, families="hyperx")[0]
+    >>> uniform = Criterion("saturation.uniform", "", "flits/cycle/terminal", "high", 3, SATURATION, "uniform")
+    >>> entrant = Entrant(own, values={"cost": Value.exact(100.0), uniform.name: Value.exact(0.9)})
+    >>> recommend([entrant], [uniform])[1].why
+    '1.00 of the best, on the geometric mean of 1 measure of throughput and time, for $100 a terminal'
+    """
     performance = [each for each in criteria if each.kind in (SATURATION, MAKESPAN)]
     cheapest = min(finalists, key=lambda own: own.values["cost"].value)
     value = max(finalists, key=lambda own: _performance(own, finalists, performance) / own.values["cost"].value)

@@ -17,10 +17,13 @@ class Turn:
     """The answer at other prices of optics.
 
     Attributes:
-        factor: What optics cost, in parts of the price list's prices.
+        factor: The prices of optics, as a ratio to those of the price list.
         costs: Dollars per terminal of each finalist, by its spec.
         recommended: What is recommended then.
         changed: The titles of the recommendations that name another network than at the list's prices.
+
+    >>> Turn(0.5, {"mesh:2x2": 100.0}, [], []).to_dict()["optics"]
+    0.5
     """
 
     factor: float
@@ -41,8 +44,20 @@ class Turn:
 def turns(finalists: Sequence[Entrant], criteria: Sequence[Criterion], usual: Sequence[Recommendation]) -> list[Turn]:
     """Return the answer with optics at each of :data:`OPTICS` times their price, cables chosen again.
 
-    A cable is bought in the kind that is the cheapest then, so that copper gives way to optics and the other way round.
+    A cable is bought in the kind that is the cheapest then, so that copper may replace optics and the other way round.
     A factor at which a finalist was not laid out is left out, as are all of them where a list prices no cables.
+
+    Args:
+        finalists: The finalists, with their layouts at other prices among their details.
+        criteria: What counts.
+        usual: What is recommended at the list's prices.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> own = candidates(terminals=16, radix=8, families="hyperx")[0]
+    >>> floors = {("optics", f"{factor:g}"): {"cost_per_terminal_usd": 100 * factor} for factor in OPTICS}
+    >>> entrant = Entrant(own, values={"cost": Value.exact(100.0)}, details=floors)
+    >>> [(turn.factor, turn.costs[own.spec], turn.changed) for turn in turns([entrant], [], recommend([entrant], []))]
+    [(0.5, 50.0, []), (2.0, 200.0, [])]
     """
     found = []
     for factor in OPTICS:

@@ -56,6 +56,9 @@ class Requirements:
         low: The smallest number of terminals.
         high: The largest number of terminals.
         radix: The largest number of ports on a router.
+
+    >>> list(Requirements(60, 70, 12).terminals(16, 6)), list(Requirements(60, 70, 12).terminals(16, 6, 3))
+    ([4], [])
     """
 
     low: int
@@ -63,19 +66,26 @@ class Requirements:
     radix: int
 
     def terminals(self, ends: int, degree: int, p: int = 0) -> range:
-        """Return the numbers of terminals a router that fit, only p if that is given.
+        """Return the numbers of terminals per router that fit, only p if that is given.
 
         Args:
-            ends: Routers with terminals.
+            ends: The number of routers with terminals.
             degree: Ports to other routers.
-            p: What the family fixes, or 0.
+            p: The number of terminals that the family fixes, or 0.
         """
         least, most = max(1, -(-self.low // ends)), min(self.high // ends, self.radix - degree)
         return range(max(least, p), min(most, p) + 1) if p else range(least, most + 1)
 
 
 def prime_powers(most: int) -> list[int]:
-    """Return the prime powers from 3 to `most`."""
+    """Return the prime powers from 3 to `most`, ascending.
+
+    Args:
+        most: The largest number.
+
+    >>> prime_powers(11)
+    [3, 4, 5, 7, 8, 9, 11]
+    """
     primes = [n for n in range(2, most + 1) if all(n % d for d in range(2, isqrt(n) + 1))]
     powers = {prime**m for prime in primes for m in range(1, max(1, int(log(most, prime) + 1e-9)) + 1)}
     return sorted(power for power in powers if 2 < power <= most)  # noqa: PLR2004 - 2 is none of use

@@ -21,9 +21,14 @@ class Window:
     Attributes:
         warmup: Cycles before it is measured.
         measure: Cycles that are measured.
-        off: How far what is accepted may be off, as a part of it: networks past saturation settle slowly.
-        full: What a network accepts at least that carries all: queues fill at first, even where nothing is short.
-        places: So many networks at most are simulated in it, those of the least cost for their throughput first.
+        off: The largest error of the accepted load, as a fraction of it: networks past saturation settle slowly.
+        full: The least accepted load of a network that carries all: queues fill at first, even without congestion.
+        places: The number of networks that are simulated in it at most, those of the least cost for their throughput
+            first.
+
+    >>> known = Window(1000, 500, 0.15).value(0.8, 0.9)
+    >>> round(known.low, 2), known.value, known.high
+    (0.68, 0.8, 0.9)
     """
 
     warmup: int
@@ -33,7 +38,12 @@ class Window:
     places: int = ALL
 
     def value(self, accepted: float, most: float) -> Value:
-        """Return what is known of a network that accepts so much at full load, and at most `most` by a proof."""
+        """Return what is known of the throughput of a network, in flits per active terminal per cycle.
+
+        Args:
+            accepted: The accepted load at full offered load.
+            most: A proved upper bound of the load.
+        """
         least = CARRIED if accepted >= self.full else 0.0
         low = min(most, max(least, accepted * (1 - self.off)))
         return Value(max(accepted, low), low, min(most, max(accepted, low) * (1 + self.off)), "measured")
@@ -54,8 +64,15 @@ _WINDOWS = (
 def windows_of(question: Question) -> tuple[Window, ...]:
     """Return the windows in which networks are simulated: shorter where a cycle takes longer; none for the largest.
 
+    Args:
+        question: The question.
+
     Raises:
         TopoloomError: What is asked has to be simulated, and the networks are too large for that.
+
+    >>> from topoloom.design.question import make_question
+    >>> [window.measure for window in windows_of(make_question({"terminals": 400, "radix": 16}))]
+    [500, 3000, 6000]
     """
     windows = next(windows for most, windows in _WINDOWS if question.least_terminals <= most)
     if question.survive is not None and not windows:
@@ -67,16 +84,32 @@ def windows_of(question: Question) -> tuple[Window, ...]:
 
 
 def places_of(question: Question) -> list[int]:
-    """Return how many networks may enter each window but that of the finalists.
+    """Return the number of networks that may enter each window but that of the finalists.
 
-    What falls apart under failures is no answer: if they are asked for, all that may be on the front are simulated.
+    A network that failures disconnect is no answer. If failures are asked for, all networks that may be on the front
+    are simulated.
+
+    Args:
+        question: The question.
+
+    >>> from topoloom.design.question import make_question
+    >>> places_of(make_question({"terminals": 2000, "radix": 32}))
+    [32, 10]
     """
     short = windows_of(question)[:-1]
     return [ALL if question.survive is not None else window.places for window in short]
 
 
 def throughput_note(question: Question) -> str:
-    """Return what the values of saturation throughput are, for people."""
+    """Return what the values of saturation throughput are, for people.
+
+    Args:
+        question: The question.
+
+    >>> from topoloom.design.question import make_question
+    >>> throughput_note(make_question({"terminals": 400, "radix": 16}))
+    'accepted at load 1, routers and links as simulate has them by default'
+    """
     if windows_of(question):
         return "accepted at load 1, routers and links as simulate has them by default"
     return (
