@@ -103,12 +103,21 @@ Fits = dict[tuple[str, str, str], Fit]
 def calibrate(machines: Mapping[str, Machine], rows: Iterable[Row]) -> Fits:
     """Return the endpoints of all machines that were measured.
 
+    The fit is least squares of the logarithms of predicted over measured values.
+
     Args:
         machines: The machines by name.
         rows: Measurements; those of collectives on more than two nodes are left out.
 
     Raises:
-        TopoloomError: Names that there are not, rows that are missing, or a network that cannot be built.
+        TopoloomError: Unknown names, rows that are missing, or a network that cannot be built.
+
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"cpu": host})
+    >>> row = Row("own", "pt2pt-latency", "mpi-cpu", 2, 2, 1, 2.1, "us")
+    >>> fit = calibrate({"own": own}, [row])["own", "mpi-cpu", "pt2pt-latency"]
+    >>> round(fit.parameters["ranks-2@1"], 1), fit.rows
+    (2.1, 1)
     """
     seen = fitted_rows(rows)
     _check(machines, seen)
@@ -154,7 +163,15 @@ def _needed(library: str, benchmark: str) -> list[tuple[str, str]]:
 
 
 def fits_text(fits: Fits) -> str:
-    """Return fits as JSON, times in microseconds, with six significant digits."""
+    """Return fits as JSON, times in microseconds, with six significant digits.
+
+    Args:
+        fits: The fits.
+
+    >>> fit = Fit("own", "mpi", "bcast", 1, 0.0, {"call": Estimate(2.0, 1.0, 4.0)})
+    >>> '"value": 2.0' in fits_text({("own", "mpi", "bcast"): fit})
+    True
+    """
     told = [
         asdict(fit) | {"estimates": {name: _rounded(one) for name, one in fit.estimates.items()}}
         for fit in fits.values()
@@ -171,8 +188,18 @@ def _rounded(estimate: Estimate) -> dict[str, float]:
 def read_fits(path: Path) -> Fits:
     """Return the fits of a file that :func:`fits_text` made.
 
+    Args:
+        path: The file.
+
     Raises:
         TopoloomError: It does not read, or holds no fits.
+
+    >>> import tempfile
+    >>> fits = {("own", "mpi", "bcast"): Fit("own", "mpi", "bcast", 1, 0.0, {"call": Estimate(2.0, 1.0, 4.0)})}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "fits.json").write_text(fits_text(fits))
+    ...     read_fits(Path(folder, "fits.json")) == fits
+    True
     """
     try:
         told = json.loads(read_text(path))["fits"]
@@ -203,7 +230,20 @@ def _fitted(machine: Machine, rows: Sequence[Row], fits: Fits) -> Fit:
 
 
 def predictor(machine: Machine, library: str, benchmark: str, fits: Fits) -> Predictor:
-    """Return what predicts a row of a benchmark from parameters."""
+    """Return the function that predicts a row of a benchmark from parameters.
+
+    Args:
+        machine: The machine.
+        library: A name of :data:`LIBRARIES`, unchecked.
+        benchmark: A name of :data:`BENCHMARKS`, unchecked.
+        fits: The fits of the benchmarks that this one rests on.
+
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"cpu": host})
+    >>> row = Row("own", "pt2pt-latency", "mpi-cpu", 2, 2, 8, 2.1, "us")
+    >>> round(predictor(own, "mpi-cpu", "pt2pt-latency", {})(row, {"ranks-2@1": 2.0}), 9)
+    16.0
+    """
     if benchmark not in COLLECTIVES:
         return _point_to_point
     if library == "nccl":

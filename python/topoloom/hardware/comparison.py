@@ -82,6 +82,10 @@ class Reason(BaseModel):
         nodes: Their numbers of nodes.
         bytes: The least and the most bytes of their buffers.
         says: The reason; empty where it is not understood.
+
+    >>> known = Reason(machine="own", benchmark="bcast", library="mpi", nodes=(4, 8), bytes=(0, 64), says="slow links")
+    >>> known.covers(Row("own", "bcast", "mpi", 4, 8, 64, 2.0, "us"))
+    True
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -94,19 +98,44 @@ class Reason(BaseModel):
     says: str
 
     def covers(self, row: Row) -> bool:
-        """Whether this is about a point."""
+        """Return whether this is about a point.
+
+        Args:
+            row: The measurement of the point.
+        """
         same = (row.machine, row.benchmark, row.library) == (self.machine, self.benchmark, self.library)
         return same and row.nodes in self.nodes and self.bytes[0] <= row.bytes <= self.bytes[1]
 
 
 def compare(measured: Iterable[Row], predicted: Iterable[Row]) -> list[Compared]:
-    """Return the points that were both measured and predicted."""
+    """Return the points that were both measured and predicted.
+
+    Args:
+        measured: The measurements.
+        predicted: The predictions.
+
+    >>> measured = Row("own", "bcast", "mpi", 4, 8, 64, 2.0, "us")
+    >>> predicted = Row("own", "bcast", "mpi", 4, 8, 64, 2.5, "us")
+    >>> [point.error for point in compare([measured], [predicted])]
+    [0.25]
+    """
     values = {row.key: row.value for row in predicted}
     return [Compared(row, values[row.key]) for row in measured if row.key in values]
 
 
 def distribution(points: Iterable[Compared]) -> tuple[int, float, float]:
-    """Return how many points there are, and the median and the 90th percentile of their errors without sign."""
+    """Return the number of points, and the median and the 90th percentile of their errors without sign.
+
+    Args:
+        points: The points.
+
+    Returns:
+        The number, and errors as fractions of the measured values: NaN where there are no points.
+
+    >>> rows = [Row("own", "bcast", "mpi", 4, 8, size, 2.0, "us") for size in (8, 16, 32)]
+    >>> distribution([Compared(row, value) for row, value in zip(rows, (1.0, 2.0, 2.5))])
+    (3, 0.25, 0.45)
+    """
     errors = [abs(point.error) for point in points]
     if not errors:
         return 0, nan, nan
@@ -115,7 +144,7 @@ def distribution(points: Iterable[Compared]) -> tuple[int, float, float]:
     return len(errors), median(errors), quantiles(errors, n=10, method="inclusive")[-1]
 
 
-def read_reasons(path: Path) -> list[Reason]:
+def _read_reasons(path: Path) -> list[Reason]:
     """Return why points are outside twice the limit.
 
     Raises:
@@ -140,6 +169,20 @@ class Comparison:
 
     Raises:
         TopoloomError: A mistake in one of the files.
+
+    >>> import tempfile
+    >>> from topoloom.hardware.rows import predictions_text
+    >>> text = predictions_text([Row("own", "bcast", "mpi", 4, 8, 64, 2.0, "us")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder)
+    ...     written = (place / "p.csv").write_text(text)
+    ...     written = (place / "m.csv").write_text(text.replace("predicted", "value").replace(",2,", ",8,"))
+    ...     written = (place / "r.toml").write_text("reason = []")
+    ...     found = Comparison(place, "m.csv", "p.csv", "r.toml")
+    >>> found.names()["points_short"], found.names()["median_short"], found.reason(found.judged[0])
+    (1, 0.75, 'not understood')
+    >>> [item["id"] for item in found.errors() + found.benchmarks()]
+    ['distribution', 'outside', 'own-bcast-mpi']
     """
 
     def __init__(self, folder: Path, measured: str, predicted: str, reasons: str, first: str | None = None) -> None:
@@ -147,7 +190,7 @@ class Comparison:
         self.predicted = read_rows(folder / predicted, "predicted")
         self.judged = self._judged(self.predicted)
         self.judged_first = self._judged(read_rows(folder / first, "predicted")) if first else []
-        self.reasons = read_reasons(folder / reasons)
+        self.reasons = _read_reasons(folder / reasons)
 
     def _judged(self, predicted: Iterable[Row]) -> list[Compared]:
         return [point for point in compare(self.measured, predicted) if point.is_judged]
@@ -219,7 +262,11 @@ class Comparison:
         )
 
     def reason(self, point: Compared) -> str:
-        """Return why a point is outside."""
+        """Return why a point is outside twice the limit.
+
+        Args:
+            point: The point.
+        """
         return next((one.says for one in self.reasons if one.covers(point.row) and one.says), NOT_UNDERSTOOD)
 
     def _benchmark(self, kind: Kind) -> dict[str, Any]:

@@ -13,8 +13,13 @@ class Curve:
 
     Below the first knot it is constant; above the last it grows as the bytes do.
 
+    Args:
+        knots: Bytes and microseconds of each knot, by ascending bytes.
+
     >>> round(Curve([(1, 2.0), (100, 2.0), (10000, 20.0)])(1000), 6)
     6.324555
+    >>> Curve.of({"call": 0.3, "line@1": 2.0}, "line")(0)
+    2.0
     """
 
     def __init__(self, knots: Sequence[tuple[int, float]]) -> None:
@@ -23,7 +28,12 @@ class Curve:
 
     @classmethod
     def of(cls, parameters: Parameters, name: str) -> "Curve":
-        """Return the curve whose knots are among the parameters."""
+        """Return the curve whose knots are among the parameters.
+
+        Args:
+            parameters: The parameters, in microseconds.
+            name: The name of the curve, unchecked.
+        """
         start = f"{name}@"
         knots = [(int(key.removeprefix(start)), value) for key, value in parameters.items() if key.startswith(start)]
         return cls(sorted(knots))

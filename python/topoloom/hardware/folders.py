@@ -23,6 +23,18 @@ class Calibrated:
         rows: The measurements.
         fits: The endpoints.
         text: These as JSON.
+
+    >>> from topoloom.hardware.calibration import Estimate, Fit
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"cpu": host})
+    >>> row = Row("own", "pt2pt-latency", "mpi-cpu", 2, 2, 8, 2.1, "us")
+    >>> fit = Fit("own", "mpi-cpu", "pt2pt-latency", 1, 0.0, {"ranks-2@8": Estimate(2.0, 1.0, 4.0)})
+    >>> found = Calibrated({"own": own}, [row], {("own", "mpi-cpu", "pt2pt-latency"): fit}, "")
+    >>> found.table()
+    [['own', 'mpi-cpu', 'pt2pt-latency', '1', '1', '0.0%']]
+    >>> found.predictions()[1].splitlines()[1]
+    'own,pt2pt-latency,mpi-cpu,2,2,8,2,us'
     """
 
     machines: dict[str, "Machine"]
@@ -38,7 +50,7 @@ class Calibrated:
         ]
 
     def predictions(self) -> tuple[int, str]:
-        """Return how many predictions there are, and these as CSV."""
+        """Return the number of predictions, and these as CSV."""
         from topoloom.hardware.predictions import predictions  # noqa: PLC0415 - NumPy loads slowly
 
         found = predictions(self.machines, self.rows, self.fits)
@@ -48,8 +60,15 @@ class Calibrated:
 def calibrate_folder(folder: Path) -> Calibrated:
     """Return the machines of a folder with endpoints fitted on its measurements of one and two nodes.
 
+    Args:
+        folder: The folder, with ``machines.toml`` and ``measurements.csv``.
+
     Raises:
         TopoloomError: A file that is missing or does not read, or a network that cannot be built.
+
+    >>> calibrate_folder(Path("none"))
+    Traceback (most recent call last):
+    topoloom.TopoloomError: none/machines.toml cannot be read: No such file or directory
     """
     require("scipy")
     from topoloom.hardware.calibration import calibrate, fits_text  # noqa: PLC0415 - SciPy loads slowly

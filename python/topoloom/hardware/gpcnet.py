@@ -55,9 +55,17 @@ def rows(job: Job, ends: Endpoints, control: str = "flow") -> list[tuple[str, in
     """Return benchmark, nodes, bytes, value and unit of everything that is predicted.
 
     Args:
-        job: All nodes.
+        job: All nodes: more than :data:`MEASURING_NODES`.
         ends: What messages cost.
-        control: How endpoints control injection, one of :data:`CONTROLS`; rates alone depend on it.
+        control: How endpoints control injection, one of :data:`CONTROLS`, unchecked; rates alone depend on it.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=1, fabric="hyperx:2x2,p=16,rate=400G", attach="block", hosts={"cpu": host})
+    >>> ends = Endpoints(Curve([(1, 2.0)]), Curve([(1, 0.5)]), 1.0)
+    >>> benchmark, nodes, size, value, unit = rows(own.job("mpi-cpu", 24), ends)[3]
+    >>> benchmark, nodes, size, round(value, 6), unit
+    ('multiple-allreduce', 24, 8, 96.0, 'us')
     """
     flow = CONTROLS[control]
     some = list(range(MEASURING_NODES))

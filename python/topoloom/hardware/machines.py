@@ -73,8 +73,8 @@ class Machine(_Part):
 
     Attributes:
         name: Its name, that of the measurements.
-        ranks: Ranks on a node.
-        fabric: The spec of what joins the nodes, without brackets.
+        ranks: Ranks per node.
+        fabric: The spec of the network that joins the nodes, without brackets.
         attach: How nodes are plugged into it.
         hosts: The node as libraries use it: ``gpu`` and ``cpu``.
         stride: The distance of nodes of a job that follow each other: 1 for neighbours.
@@ -82,6 +82,16 @@ class Machine(_Part):
         nccl: What NCCL finds, if it was measured.
         sources: Where all this is published.
         assumptions: What is not published.
+
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> far = {"fabric": "hyperx:4,p=4", "stride": 2}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"cpu": host}, apart=far)
+    >>> own.spec("mpi-cpu", 2)
+    'cluster:hosts=2,host=v100-4,fabric=(hyperx:2,p=4),attach=block'
+    >>> own.taken_apart().spec("mpi-cpu", 2)
+    'cluster:hosts=4,host=v100-4,fabric=(hyperx:4,p=4),attach=block'
+    >>> own.job("mpi-cpu", 2).ranks
+    8
     """
 
     name: str
@@ -97,7 +107,7 @@ class Machine(_Part):
 
     _folder: Path = Path()
 
-    def host_of(self, library: str) -> Host:
+    def _host_of(self, library: str) -> Host:
         """Return the node as a library uses it.
 
         Raises:
@@ -109,14 +119,22 @@ class Machine(_Part):
         return self.hosts[kind]
 
     def spec(self, library: str, nodes: int) -> str:
-        """Return the spec of so many nodes."""
-        file = self.host_of(library).file
+        """Return the spec of so many nodes.
+
+        Args:
+            library: ``nccl``, ``mpi`` (buffers on GPUs) or ``mpi-cpu``.
+            nodes: The number of nodes.
+
+        Raises:
+            TopoloomError: The machine has no host for the library.
+        """
+        file = self._host_of(library).file
         own = self._folder / "hosts" / file
         host = str(own) if own.is_file() else file
         return f"cluster:hosts={nodes * self.stride},host={host},fabric=({self.fabric}),attach={self.attach}"
 
     def taken_apart(self) -> "Machine":
-        """Return the machine with the nodes of a job in other parts of it."""
+        """Return the machine with the nodes of a job in other parts of it; the same one if it has no such parts."""
         if self.apart is None:
             return self
         moved = self.model_copy(update={"fabric": self.apart.fabric, "stride": self.apart.stride})
@@ -124,7 +142,16 @@ class Machine(_Part):
         return moved
 
     def job(self, library: str, nodes: int, ranks: int = 0) -> "Job":
-        """Return neighbouring nodes and their network; `ranks`, unless 0, are those on all of them."""
+        """Return neighbouring nodes and their network.
+
+        Args:
+            library: ``nccl``, ``mpi`` (buffers on GPUs) or ``mpi-cpu``.
+            nodes: The number of nodes.
+            ranks: The number of ranks on all of them; 0 for all that the machine has.
+
+        Raises:
+            TopoloomError: The machine has no host for the library.
+        """
         return _job(self, library, nodes, ranks // nodes or self.ranks)
 
     def __hash__(self) -> int:
@@ -132,10 +159,20 @@ class Machine(_Part):
 
 
 def read_machines(folder: Path) -> dict[str, Machine]:
-    """Return the machines of a folder by name, from its ``machines.toml``.
+    r"""Return the machines of a folder by name, from its ``machines.toml``.
+
+    Args:
+        folder: The folder.
 
     Raises:
         TopoloomError: A mistake in the file.
+
+    >>> import tempfile
+    >>> text = '[[machine]]\nname = "own"\nranks = 4\nfabric = "hyperx:2,p=4"\nattach = "block"\nhosts = {}'
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "machines.toml").write_text(text)
+    ...     read_machines(Path(folder))["own"].fabric
+    'hyperx:2,p=4'
     """
     file = folder / "machines.toml"
     values = parse_toml(str(file), read_text(file))
@@ -157,13 +194,26 @@ class Job:
     Attributes:
         machine: The machine.
         library: The library.
-        nodes: How many nodes.
-        per_node: Ranks on a node.
+        nodes: The number of nodes.
+        per_node: Ranks per node.
+
+    Raises:
+        TopoloomError: The machine has no host for the library.
+
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=2, fabric="hyperx:2,p=4,rate=100G", attach="block", hosts={"cpu": host})
+    >>> job = Job(own, "mpi-cpu", 2, 2)
+    >>> job.terminals([0, 1, 2, 3]).tolist(), job.slowest([], [])
+    ([0, 2, 4, 6], 0.0)
+    >>> [round(cost, 9) for cost in (job.idle(), job.ring(), job.exchanged(2))]  # 100 Gb/s are 12,500 bytes per µs
+    [8e-05, 8e-05, 8e-05]
+    >>> [round(cost, 9) for cost in (job.interface_ring(), job.interface_trees())]  # by two interfaces
+    [4e-05, 4e-05]
     """
 
     def __init__(self, machine: Machine, library: str, nodes: int, per_node: int) -> None:
         self.machine, self.library, self.nodes, self.per_node = machine, library, nodes, per_node
-        self.host = machine.host_of(library)
+        self.host = machine._host_of(library)
         self._apart = self.host.terminals * machine.stride
 
     @property
@@ -177,18 +227,29 @@ class Job:
         return Network(self.machine.spec(self.library, self.nodes))
 
     def terminals(self, ranks: Any) -> Any:
-        """Return the terminals of ranks: those of a node are dealt to its terminals in blocks."""
+        """Return the terminals of ranks: those of a node are dealt to its terminals in blocks.
+
+        Args:
+            ranks: The ranks, an array of any shape; the result has the same shape.
+        """
         node, slot = np.divmod(np.asarray(ranks), self.per_node)
         return node * self._apart + slot * self.host.terminals // self.per_node
 
-    def near_interfaces(self, node: int) -> list[int]:
+    def _near_interfaces(self, node: int) -> list[int]:
         """Return the terminals of a node that are next to its interfaces, one for each."""
         return [node * self._apart + slot for slot in self.host.interfaces]
 
     def slowest(self, sources: Sequence[int], targets: Sequence[int]) -> float:
-        """Return the microseconds that a byte takes on the slowest of flows between terminals that are all under way.
+        """Return the microseconds per byte on the slowest of flows between terminals that are all under way.
 
         The rates are max-min fair, by the flow engine; each flow is spread over sixteen paths.
+
+        Args:
+            sources: The sending terminals, one per flow.
+            targets: The receiving terminals, one per flow.
+
+        Raises:
+            TopoloomError: A network that cannot be built.
         """
         if not len(sources):
             return 0.0
@@ -198,13 +259,17 @@ class Job:
 
     @cache  # noqa: B019 - jobs are few, and live as long as the predictions
     def idle(self) -> float:
-        """Return the microseconds that a byte takes between two nodes that are alone."""
+        """Return the microseconds per byte between two nodes that are alone."""
         two = self.machine.job(self.library, 2)
         return two.slowest([0], [two._apart])
 
     @cache  # noqa: B019
     def exchanged(self, mask: int) -> float:
-        """Return the microseconds of a byte where every rank sends to the one whose number differs in this bit."""
+        """Return the microseconds per byte where every rank sends to the one whose number differs in one bit.
+
+        Args:
+            mask: A number in which this bit alone is set.
+        """
         ranks = np.arange(self.ranks)
         others = ranks ^ mask
         both = others < self.ranks
@@ -212,24 +277,24 @@ class Job:
 
     @cache  # noqa: B019
     def ring(self) -> float:
-        """Return the microseconds of a byte where the last rank of each node sends to the first of the next."""
+        """Return the microseconds per byte where the last rank of each node sends to the first of the next."""
         first = np.arange(self.nodes) * self.per_node
         last = first + self.per_node - 1
         return self.slowest(self.terminals(last), self.terminals(np.roll(first, -1)))
 
     @cache  # noqa: B019
     def interface_ring(self) -> float:
-        """Return the microseconds of a byte of a buffer that goes round all nodes, its parts by all interfaces."""
-        near = [self.near_interfaces(node) for node in range(self.nodes)]
+        """Return the microseconds per byte of a buffer that goes round all nodes, its parts by all interfaces."""
+        near = [self._near_interfaces(node) for node in range(self.nodes)]
         sources = [at for own in near for at in own]
         targets = [at for own in near[1:] + near[:1] for at in own]
         return self.slowest(sources, targets) / len(near[0])
 
     @cache  # noqa: B019
     def interface_trees(self) -> float:
-        """Return the microseconds of a byte of a buffer, half of which goes up and down each of two binary trees."""
+        """Return the microseconds per byte of a buffer, half of which goes up and down each of two binary trees."""
         pairs = [pair for child, parent in double_tree(self.nodes) for pair in ((child, parent), (parent, child))]
-        near = [self.near_interfaces(node) for node in range(self.nodes)]
+        near = [self._near_interfaces(node) for node in range(self.nodes)]
         sources = [at for a, _ in pairs for at in near[a]]
         targets = [at for _, b in pairs for at in near[b]]
         return self.slowest(sources, targets) / len(near[0]) / 2
@@ -264,6 +329,12 @@ def double_tree(nodes: int) -> list[tuple[int, int]]:
 
     As in Sanders, Speck and Träff, Two-tree algorithms for full bandwidth broadcast, reduction and scan (2009): the
     second is the first mirrored, or shifted by one where the number of nodes is odd.
+
+    Args:
+        nodes: The number of nodes.
+
+    >>> double_tree(4)
+    [(1, 2), (2, 0), (3, 2), (2, 1), (1, 3), (0, 1)]
     """
     first = _tree(nodes)
     if nodes % 2:

@@ -28,10 +28,20 @@ EAGER = 8 * KIB
 class Costs:
     """What the endpoints of a job take, from fitted parameters, and what its network adds to that.
 
+    Args:
+        parameters: Fitted parameters; times in microseconds.
+        job: The nodes.
+
     Attributes:
-        exchange: A step of an allreduce between ranks of a node, by bytes.
-        point_to_point: A message to another node, one way, by bytes.
-        segment: A message of a broadcast within a node, by bytes.
+        job: The nodes.
+        point_to_point: A message to another node, one way, in microseconds by bytes.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=2, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> costs = Costs({"call": 0.3, "exchange@4": 1.0, "point-to-point@1": 2.0}, own.job("mpi-cpu", 1))
+    >>> costs.value("call"), costs.curve("exchange")(4), costs.point_to_point(1)
+    (0.3, 1.0, 2.0)
     """
 
     def __init__(self, parameters: Parameters, job: Job) -> None:
@@ -40,16 +50,30 @@ class Costs:
         self._curves: dict[str, Curve] = {}
 
     def value(self, name: str) -> float:
-        """Return a parameter."""
+        """Return a parameter: microseconds, or a ratio.
+
+        Args:
+            name: The name of the parameter.
+
+        Raises:
+            KeyError: There is no such parameter.
+        """
         return self._parameters[name]
 
     def curve(self, name: str) -> Curve:
-        """Return a curve among the parameters."""
+        """Return a curve among the parameters, in microseconds by bytes.
+
+        Args:
+            name: The name of the curve.
+
+        Raises:
+            IndexError: The parameters have no such curve; reported when it is used.
+        """
         if name not in self._curves:
             self._curves[name] = Curve.of(self._parameters, name)
         return self._curves[name]
 
-    def away(self, size: float, byte_us: float) -> float:
+    def _away(self, size: float, byte_us: float) -> float:
         """Return what a message to another node takes where the network needs `byte_us` for each of its bytes.
 
         Idle, it takes what the fit found; where messages share links, each byte takes longer by as much as the flow
@@ -59,14 +83,40 @@ class Costs:
 
 
 def allreduce(size: int, costs: Costs) -> float:
-    """Return the time of an allreduce of so many bytes."""
+    """Return the time of an allreduce in microseconds: recursive doubling below :data:`DOUBLING` bytes, else a ring.
+
+    Args:
+        size: The buffer of a rank in bytes.
+        costs: The costs of the endpoints.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=2, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> fitted = {"call": 0.3, "exchange@4": 1.0, "exchange.away": 1.0, "exchange.more": 0.2, "point-to-point@1": 2.0}
+    >>> allreduce(4, Costs(fitted, own.job("mpi-cpu", 1)))
+    1.3
+    """
     if size < DOUBLING:
         return costs.value("call") + _doubling(size, costs)
     return costs.value("call") + _ring(size, costs)
 
 
 def allreduce_on_gpus(size: int, costs: Costs) -> float:
-    """Return the time of an allreduce of buffers on GPUs: copied to the host, reduced there, and copied back."""
+    """Return the time of an allreduce of buffers on GPUs in microseconds.
+
+    Buffers are copied to the host, reduced there, and copied back.
+
+    Args:
+        size: The buffer of a rank in bytes.
+        costs: The costs of the endpoints.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=2, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> fitted = {"call": 0.3, "exchange@4": 1.0, "exchange.away": 1.0, "exchange.more": 0.2, "point-to-point@1": 2.0}
+    >>> round(allreduce_on_gpus(4, Costs(fitted | {"copies@4": 25.0}, own.job("mpi-cpu", 1))), 9)
+    26.3
+    """
     return allreduce(size, costs) + costs.curve("copies")(size)
 
 
@@ -86,7 +136,7 @@ def _doubling(size: int, costs: Costs) -> float:
         other = ranks ^ (1 << bit)
         apart = node != node[other]
         byte_us = job.exchanged(1 << bit) if apart.any() else 0.0
-        outside = costs.value("exchange.away") * costs.away(size, byte_us) + costs.value("exchange.more")
+        outside = costs.value("exchange.away") * costs._away(size, byte_us) + costs.value("exchange.more")
         done = np.maximum(done, done[other]) + np.where(apart, outside, inside)
     last = beyond * inside / job.ranks
     return float(done.mean()) + last
@@ -108,7 +158,7 @@ def _ring_step(part: float, costs: Costs) -> float:
     inside = costs.value("ring") * costs.curve("exchange")(part)
     if job.nodes == 1:
         return inside
-    outside = costs.value("exchange.away") * costs.away(part, job.ring()) + costs.value("exchange.more")
+    outside = costs.value("exchange.away") * costs._away(part, job.ring()) + costs.value("exchange.more")
     return inside + max(0.0, outside - inside) * job.nodes / job.ranks
 
 
@@ -121,7 +171,11 @@ class Broadcast:
 
 
 def broadcast_choice(size: int, ranks: int) -> Broadcast:
-    """Return what Open MPI 4.0.5 chooses for a broadcast.
+    """Return what Open MPI 4.0.5 chooses for a broadcast, by ``coll_tuned_decision_fixed.c`` of that version.
+
+    Args:
+        size: The buffer in bytes.
+        ranks: The number of ranks.
 
     >>> broadcast_choice(1024, 16), broadcast_choice(1 << 20, 16).segment // 1024
     (Broadcast(algorithm='binomial', segment=0), 8)
@@ -138,7 +192,19 @@ def broadcast_choice(size: int, ranks: int) -> Broadcast:
 
 
 def broadcast(size: int, costs: Costs) -> float:
-    """Return the time of a broadcast of so many bytes."""
+    """Return the time of a broadcast in microseconds, the mean of all ranks.
+
+    Args:
+        size: The buffer in bytes.
+        costs: The costs of the endpoints.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=2, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> fitted = {"call": 0.3, "segment@1": 0.5, "segment@1024": 1.0, "segment.next": 0.3, "segment.more": 0.2}
+    >>> broadcast(1024, Costs(fitted | {"point-to-point@1": 2.0}, own.job("mpi-cpu", 1)))
+    0.8
+    """
     chosen = broadcast_choice(size, costs.job.ranks)
     ways = {"binomial": _binomial, "split": _split, "pipeline": _pipeline}
     return costs.value("call") + ways[chosen.algorithm](size, chosen.segment or size, costs)
@@ -167,7 +233,7 @@ def _binomial(size: int, _: int, costs: Costs) -> float:
     before, inside, outside = _binomial_arrivals(job.ranks, job.per_node)
     hop = costs.curve("segment")(size)
     byte_us = job.exchanged(job.per_node) if job.nodes > 1 else 0.0
-    away = costs.away(size, byte_us) + costs.value("segment.more")
+    away = costs._away(size, byte_us) + costs.value("segment.more")
     return float(np.mean(before * costs.value("segment.next") * hop + inside * hop + outside * away))
 
 
@@ -184,7 +250,7 @@ def _pace_outside(segment: int, costs: Costs) -> float:
     """
     if segment < EAGER:
         return costs.curve("gap")(segment)
-    return costs.value("segment.away") * costs.away(segment, costs.job.ring())
+    return costs.value("segment.away") * costs._away(segment, costs.job.ring())
 
 
 def _split(size: int, segment: int, costs: Costs) -> float:
@@ -197,7 +263,7 @@ def _split(size: int, segment: int, costs: Costs) -> float:
     segments = ceil(half / segment)
     hop = costs.curve("segment")(segment)
     levels = max(1.0, log2(job.ranks) - 1)
-    away = log2(job.nodes) * max(0.0, costs.away(segment, job.ring()) - hop) if job.nodes > 1 else 0.0
+    away = log2(job.nodes) * max(0.0, costs._away(segment, job.ring()) - hop) if job.nodes > 1 else 0.0
     both = costs.curve("halves")(half) + (costs.curve("apart")(half) if job.nodes > 1 else 0.0)
     return segments * 2 * _pace(segment, costs) + levels * hop + away + both
 
@@ -211,7 +277,7 @@ def _pipeline(size: int, segment: int, costs: Costs) -> float:
     job = costs.job
     segments = ceil(size / segment)
     inside = costs.curve("segment")(segment)
-    outside = costs.away(segment, job.ring()) if job.nodes > 1 else 0.0
+    outside = costs._away(segment, job.ring()) if job.nodes > 1 else 0.0
     pace = inside if job.nodes == 1 else max(inside, inside / 2 + _pace_outside(segment, costs))
     fill = (job.ranks - job.nodes) * inside + (job.nodes - 1) * max(outside, inside)
     return segments * pace + fill / 2

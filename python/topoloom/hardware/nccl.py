@@ -114,7 +114,20 @@ def _bandwidth(operation: str, way: Choice, job: Job) -> float:
 
 @cache
 def choice(operation: str, size: int, job: Job) -> Choice:
-    """Return what NCCL chooses for an ``allreduce`` or a ``bcast`` of so many bytes."""
+    """Return the algorithm and the protocol that NCCL chooses, by the cost model of ``graph/tuning.cc`` of NCCL 2.8.4.
+
+    Args:
+        operation: ``allreduce`` or ``bcast``, unchecked.
+        size: The buffer in bytes.
+        job: The nodes, of a machine with ``nccl``.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> graph = {"alone": 120, "joined": 24, "rings": 2, "ll128": False, "ampere": False, "amd": False}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"gpu": host}, nccl=graph)
+    >>> choice("allreduce", 4, own.job("nccl", 1)), choice("allreduce", 1 << 30, own.job("nccl", 1))
+    (Choice(algorithm='ring', protocol=0), Choice(algorithm='ring', protocol=2))
+    """
     best, chosen = inf, Choice("", 0)
     for algorithm in ("tree", "ring") if operation == "allreduce" else ("ring",):
         for protocol in _protocols(job):
@@ -156,10 +169,22 @@ class Launch:
 
 @cache
 def launch(way: Choice, size: int, job: Job) -> Launch:
-    """Return the channels and threads with which NCCL runs a collective of so many bytes.
+    """Return the channels and threads with which NCCL runs a collective.
 
     It takes fewer channels, then half the threads, until each thread has enough bytes. Under LL's ring a thread needs
     them for every rank: with more ranks the same buffer goes through fewer threads.
+
+    Args:
+        way: The algorithm and the protocol.
+        size: The buffer in bytes.
+        job: The nodes, of a machine with ``nccl``.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> graph = {"alone": 120, "joined": 24, "rings": 2, "ll128": False, "ampere": False, "amd": False}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"gpu": host}, nccl=graph)
+    >>> launch(Choice("ring", 2), 1 << 30, own.job("nccl", 1))
+    Launch(channels=4, threads=512)
     """
     channels, threads = 2 * _graph(job).rings, _THREADS[way.protocol]
     enough = _THREAD_BYTES[way.protocol] * (job.ranks if way == Choice("ring", 0) else 1)
@@ -204,7 +229,21 @@ def _chunks(way: Choice, parts: int, size: int, run: Launch, job: Job) -> _Chunk
 
 
 def allreduce(size: int, parameters: Parameters, job: Job) -> float:
-    """Return the microseconds of an allreduce of so many bytes."""
+    """Return the microseconds of an allreduce.
+
+    Args:
+        size: The buffer of a rank in bytes.
+        parameters: Fitted parameters: microseconds, microseconds per byte, and ratios.
+        job: The nodes, of a machine with ``nccl``.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> graph = {"alone": 120, "joined": 24, "rings": 2, "ll128": False, "ampere": False, "amd": False}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"gpu": host}, nccl=graph)
+    >>> fitted = {"call": 6.0, "inside.LL": 1.0, "bytes.alone.LL": 0.0, "power.LL": 0.5}
+    >>> round(allreduce(4, fitted, own.job("nccl", 1)), 9)
+    8.82
+    """
     way = choice("allreduce", size, job)
     protocol = PROTOCOLS[way.protocol]
     _, inside, between = _latency(way, job)
@@ -252,12 +291,23 @@ def _bytes(way: Choice, size: int, parameters: Parameters, job: Job) -> float:
 
 
 def broadcast(size: int, parameters: Parameters, job: Job) -> float:
-    """Return the microseconds of a broadcast of so many bytes, repeated without waiting as nccl-tests does.
+    """Return the microseconds of a broadcast, repeated without waiting as nccl-tests does.
 
     On one ring, broadcasts that follow each other overlap, and the slowest stage counts. Where channels have several
     rings, each enters a node at another GPU. The root is the first of one ring and in the middle of the others, which
     end at GPUs before it. Such a GPU is early in one ring and last in another. A kernel holds all channels, and the
     next one starts after it: of R rings, R - 1 rounds take the time of R broadcasts.
+
+    Args:
+        size: The buffer in bytes.
+        parameters: Fitted parameters: microseconds, microseconds per byte, and ratios.
+        job: The nodes, of a machine with ``nccl``.
+
+    >>> from topoloom.hardware.machines import Machine
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4", attach="block", hosts={"gpu": host})
+    >>> broadcast(4, {"alone@1": 6.0, "alone@4096": 6.0}, own.job("nccl", 1))
+    6.0
     """
     if job.nodes == 1:
         return Curve.of(parameters, "alone")(size)

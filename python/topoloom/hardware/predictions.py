@@ -29,6 +29,14 @@ def predictions(
 
     Raises:
         TopoloomError: A network that cannot be built.
+
+    >>> from topoloom.hardware.calibration import Estimate, Fit
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> row = Row("own", "pt2pt-latency", "mpi-cpu", 2, 2, 8, 2.1, "us")
+    >>> fit = Fit("own", "mpi-cpu", "pt2pt-latency", 1, 0.0, {"ranks-2@8": Estimate(2.0, 1.0, 4.0)})
+    >>> predictions({"own": own}, [row], {("own", "mpi-cpu", "pt2pt-latency"): fit})[0].value
+    2.0
     """
     found = []
     for machine, library, benchmark in fits:
@@ -62,7 +70,24 @@ def _predicted(machine: Machine, seen: Sequence[Row], fits: Fits, nodes: Sequenc
 
 
 def gpcnet_endpoints(machine: Machine, fits: Fits) -> gpcnet.Endpoints:
-    """Return what messages between two nodes cost, from the runs between pairs of ranks."""
+    """Return what messages between two nodes cost, from the runs between pairs of ranks.
+
+    Args:
+        machine: The machine.
+        fits: The endpoints, with ``osu_multi_lat`` and ``osu_mbw_mr`` of 2048 ranks.
+
+    Raises:
+        KeyError: A fit that is missing.
+
+    >>> from topoloom.hardware.calibration import Estimate, Fit
+    >>> host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    >>> own = Machine(name="own", ranks=4, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    >>> times = {"ranks-2048@1": Estimate(2.0, 1.0, 4.0), "ranks-2048@4194304": Estimate(4.0, 2.0, 8.0)}
+    >>> kinds = [("own", "mpi-cpu", benchmark) for benchmark in ("osu_multi_lat", "osu_mbw_mr")]
+    >>> ends = gpcnet_endpoints(own, {kind: Fit(*kind, 1, 0.0, times) for kind in kinds})
+    >>> ends.latency(1), ends.gap(1)
+    (2.0, 2048.0)
+    """
     latency = fits[machine.name, "mpi-cpu", "osu_multi_lat"].parameters
     together = fits[machine.name, "mpi-cpu", "osu_mbw_mr"].parameters
     name = f"ranks-{_OSU_RANKS}"

@@ -49,10 +49,21 @@ class Row:
 
 
 def read_rows(path: Path, value: str = "value") -> list[Row]:
-    """Return the rows of a CSV file whose values are in the column `value`.
+    """Return the rows of a CSV file.
+
+    Args:
+        path: The file.
+        value: The column of the values.
 
     Raises:
         TopoloomError: The file does not read, lacks a column, or holds something that is no number.
+
+    >>> import tempfile
+    >>> row = Row("own", "bcast", "mpi", 2, 8, 64, 2.5, "us")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "own.csv").write_text(predictions_text([row]))
+    ...     read_rows(Path(folder, "own.csv"), "predicted") == [row]
+    True
     """
     lines = csv.DictReader(read_text(path).splitlines())
     rows = []
@@ -74,7 +85,10 @@ def read_rows(path: Path, value: str = "value") -> list[Row]:
 
 
 def fitted_rows(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows that a fit may look at: point to point, and collectives on one and two nodes.
+    """Return the rows that a fit may use: point to point, and collectives on one and two nodes.
+
+    Args:
+        rows: The measurements.
 
     >>> [row.nodes for row in fitted_rows([Row("m", "bcast", "mpi", n, n, 8, 1.0, "us") for n in (1, 2, 4)])]
     [1, 2]
@@ -83,7 +97,15 @@ def fitted_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def predictions_text(rows: Sequence[Row]) -> str:
-    """Return predictions as a CSV file, with six significant digits."""
+    """Return predictions as a CSV file, with six significant digits.
+
+    Args:
+        rows: The predictions.
+
+    >>> print(predictions_text([Row("own", "bcast", "mpi", 2, 8, 64, 2.5, "us")]), end="")
+    machine,benchmark,library,nodes,ranks,bytes,predicted,unit
+    own,bcast,mpi,2,8,64,2.5,us
+    """
     lines = [",".join(COLUMNS)]
     lines += [",".join([*map(str, row.key), f"{row.value:.6g}", row.unit]) for row in rows]
     return "\n".join(lines) + "\n"
