@@ -28,7 +28,13 @@ class Lookups(Protocol):
     """What a formula can ask of results."""
 
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
-        """Return what the lookup `name` finds."""
+        """Return what a lookup finds.
+
+        Args:
+            name: The lookup, one of :data:`LOOKUPS`, unchecked.
+            arguments: Its arguments: the name of a field; a load first where the lookup is ``at``.
+            conditions: The values of columns and options that points must have.
+        """
 
 
 LOOKUPS = ("value", "values", "interval", "at")
@@ -90,8 +96,12 @@ class Formula:
     """A formula that has been read.
 
     Attributes:
-        text: How it is written.
-        tree: What it means.
+        text: Its text.
+        tree: Its syntax tree.
+
+    >>> found = Formula.parse("2 * it + max(3, 4)")
+    >>> sorted(found.names()), found.evaluate({"it": 5})
+    (['it'], 14)
     """
 
     text: str
@@ -100,6 +110,9 @@ class Formula:
     @classmethod
     def parse(cls, text: str) -> "Formula":
         """Read a formula.
+
+        Args:
+            text: The formula.
 
         Raises:
             TopoloomError: An expression that formulas do not allow.
@@ -115,14 +128,18 @@ class Formula:
         return cls(text.strip(), tree)
 
     def names(self) -> set[str]:
-        """Return the names that the formula takes from around it."""
+        """Return the names in the formula that need values."""
         return _free(self.tree)
 
     def evaluate(self, names: Mapping[str, Value], lookups: Lookups | None = None) -> Value:
         """Return the formula's value.
 
+        Args:
+            names: The values of its names.
+            lookups: What answers lookups; None where there are no results.
+
         Raises:
-            TopoloomError: A name that there is not, a result that is missing, or arithmetic that has no answer.
+            TopoloomError: An unknown name, a missing result, or arithmetic that has no answer.
         """
         try:
             return _Walk(lookups).value(self.tree, dict(names))

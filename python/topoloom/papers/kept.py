@@ -52,15 +52,28 @@ class KeptRun(_Part):
 
 
 def has_kept_run(paper: Paper) -> bool:
-    """Whether results are kept with a paper."""
+    """Return whether results are kept with a paper.
+
+    Args:
+        paper: The paper.
+
+    >>> has_kept_run(Paper.named("flex"))
+    True
+    """
     return (paper.folder / RESULTS).is_file()
 
 
 def kept_text(paper: Paper) -> str:
     """Return the file that holds the results of a paper.
 
+    Args:
+        paper: The paper.
+
     Raises:
         TopoloomError: None are kept with it.
+
+    >>> kept_text(Paper.named("flex")).startswith("{")
+    True
     """
     if not has_kept_run(paper):
         raise TopoloomError(f"{paper.name}: no results are kept with it")
@@ -70,8 +83,14 @@ def kept_text(paper: Paper) -> str:
 def kept_run(paper: Paper) -> KeptRun:
     """Return the run whose results are kept with a paper.
 
+    Args:
+        paper: The paper.
+
     Raises:
         TopoloomError: None are, or they do not read.
+
+    >>> kept_run(Paper.named("flex")).paper
+    'flex'
     """
     text = kept_text(paper)
     try:

@@ -27,7 +27,16 @@ class NotMeasuredError(TopoloomError):
 
 
 def matches(about: Mapping[str, Any], options: Mapping[str, Any], conditions: Mapping[str, Value]) -> bool:
-    """Whether a point or a row meets all conditions; a list holds the values that are allowed."""
+    """Return whether a point or a row meets all conditions; a list holds the values that are allowed.
+
+    Args:
+        about: Its :data:`COLUMNS`.
+        options: Its options.
+        conditions: The values of columns and options that it must have.
+
+    >>> matches({"kind": "simulate", "load": 0.5}, {"vcs": 4}, {"load": [0.5, 0.6], "vcs": 4})
+    True
+    """
     for name, wanted in conditions.items():
         value = about.get(name) if name in COLUMNS else options.get(name, _DEFAULTS.get(name))
         if value not in (wanted if isinstance(wanted, list) else [wanted]):
@@ -41,8 +50,13 @@ _DEFAULTS = WorkloadOptions().model_dump(mode="json", by_alias=True)
 def check_conditions(conditions: Mapping[str, Value]) -> None:
     """Reject a condition on what is no column.
 
+    Args:
+        conditions: The conditions.
+
     Raises:
         TopoloomError: The first such condition, with the nearest name.
+
+    >>> check_conditions({"load": 0.5, "vcs": 4})
     """
     known = [*COLUMNS, *WorkloadOptions.model_fields]
     for name in conditions:
@@ -58,6 +72,15 @@ class ResultLookup:
         rows: The rows of its points that have a result, each with its ``study``.
         points: All points that its studies ask for, each with its study.
         used: Rows that formulas have used since this was emptied, by their keys.
+
+    >>> from topoloom.studies import parquet
+    >>> point = StudyPoint("facts", "mesh:2x2")
+    >>> row = parquet.row(point.key, point.to_json(), '{"diameter": 2}', {}) | {"study": "own"}
+    >>> found = ResultLookup([row], [("own", point)])
+    >>> found.call("value", ["diameter"], {"spec": "mesh:2x2"}), len(found.used)
+    (2, 1)
+    >>> len(found.where({"study": "own"}).rows)
+    1
     """
 
     rows: Sequence[Row]
@@ -72,7 +95,18 @@ class ResultLookup:
         return self._read[row["key"]]
 
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
-        """Return what a lookup of a formula finds."""
+        """Return what a lookup of a formula finds; see :meth:`topoloom.papers.formulas.Lookups.call`.
+
+        Args:
+            name: The lookup, one of :data:`topoloom.papers.formulas.LOOKUPS`.
+            arguments: Its arguments: the name of a field; a load first where the lookup is ``at``.
+            conditions: The values of columns and options that points must have.
+
+        Raises:
+            NotMeasuredError: A point that has no result.
+            TopoloomError: Wrong arguments, an unknown condition, several points where one value is asked for, or a
+                field that no result has.
+        """
         check_conditions(conditions)
         wanted = 2 if name == "at" else 1
         if len(arguments) != wanted:
@@ -87,7 +121,14 @@ class ResultLookup:
         return _half_width(groups[0], field_name) if name == "interval" else _mean(groups[0])
 
     def where(self, conditions: Mapping[str, Value]) -> Results:
-        """Return the results that meet conditions, for curves."""
+        """Return the results that meet conditions, for curves.
+
+        Args:
+            conditions: The values of columns and options that points must have.
+
+        Raises:
+            TopoloomError: An unknown condition.
+        """
         check_conditions(conditions)
         rows = [row for row in self.rows if matches(row, self._options_and_result(row)[0], conditions)]
         self.used.update((row["key"], row) for row in rows)
@@ -126,16 +167,24 @@ class ResultLookup:
 
 @dataclass
 class PointLookup:
-    """What formulas would look up, before there is any result: rejects what no study asks for, or what is ambiguous.
+    """The lookups of formulas before there is any result: they reject what no study asks for, and what is ambiguous.
 
     Attributes:
         points: All points that the item's studies ask for, each with its study.
+
+    >>> PointLookup([("own", StudyPoint("facts", "mesh:2x2"))]).call("value", ["diameter"], {"spec": "mesh:2x2"})
+    1.0
     """
 
     points: Sequence[tuple[str, StudyPoint]]
 
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
         """Return 1 in the place of each value.
+
+        Args:
+            name: The lookup, one of :data:`topoloom.papers.formulas.LOOKUPS`.
+            arguments: Its arguments: the name of a field; a load first where the lookup is ``at``.
+            conditions: The values of columns and options that points must have.
 
         Raises:
             TopoloomError: No point meets the conditions, or several do where one value is looked up: points of one
@@ -176,7 +225,15 @@ def _but_for_seed(row: Row) -> str:
 
 
 def about(study: str, point: StudyPoint) -> dict[str, Any]:
-    """Return what :data:`COLUMNS` say of a point."""
+    """Return :data:`COLUMNS` of a point.
+
+    Args:
+        study: The study that asks for it, unchecked.
+        point: The point.
+
+    >>> about("own", StudyPoint("facts", "mesh:2x2"))["spec"]
+    'mesh:2x2'
+    """
     return {"study": study, **point.named}
 
 

@@ -33,7 +33,14 @@ class Mutant:
 
 
 def mutants(values: Mapping[str, Value]) -> Iterator[Mutant]:
-    """Return every mutant of measured values that differs from them."""
+    """Yield every mutant of measured values that differs from them.
+
+    Args:
+        values: The measured values by name.
+
+    >>> [(mutant.mutation, mutant.values) for mutant in mutants({"a": 2, "b": 3})][-1]
+    ('exchanged', {'a': 3, 'b': 2})
+    """
     for mutation, factor in FACTORS.items():
         for name, value in values.items():
             yield from _differing(mutation, values, {name: _scaled(value, factor)})
@@ -66,7 +73,7 @@ def _shape(value: Value) -> Value:
 
 
 def unmoved(paper: Paper, name: str, claim: Claim, it: Value, measured: Value) -> list[str]:
-    """Return what fails to change the verdict on a claim of the paper, though the claim does not say why.
+    """Return what fails to change the verdict on a claim of the paper, though the claim does not give the reason.
 
     These must change it, unless ``unmoved`` of the claim gives the reason: some halving, some doubling and, where
     values can be exchanged, some exchange; halving or doubling each measured value; and, where the paper prints a
@@ -82,6 +89,10 @@ def unmoved(paper: Paper, name: str, claim: Claim, it: Value, measured: Value) -
 
     Raises:
         TopoloomError: The claim's verdict rests on more than its measured values.
+
+    >>> loose = Claim(id="own", says="36 routers", published="36", measured="36", within="300%")
+    >>> unmoved(Paper.named("flex"), "own", loose, None, 36.0)
+    ['halved', 'doubled', 'measured']
     """
     published = claim.published or paper.rows.get(name, {}).get("published", "")
     names = {**paper.names, "it": it}

@@ -27,7 +27,17 @@ MOST_OPEN = 10
 
 
 def render_paper(reproduction: Reproduction) -> str:
-    """Return the page of a paper as HTML."""
+    """Return the page of a paper as HTML.
+
+    Args:
+        reproduction: The reproduction.
+
+    >>> from topoloom.papers.paper import Paper
+    >>> from topoloom.studies import Progress
+    >>> paper = Paper.named("flex")
+    >>> paper.title in render_paper(Reproduction(paper, True, [], Progress(total=0), {}, []))
+    True
+    """
     figures: list[dict[str, Any]] = []
     items = [_item(reproduction, result, figures) for result in reproduction.items]
     return (
@@ -44,7 +54,7 @@ def render_paper(reproduction: Reproduction) -> str:
             routings=_routings(reproduction),
             setups=[_setup(reproduction, name) for name in reproduction.studies],
             shown=shown,
-            evidence=evidence,
+            evidence=_evidence,
             most_evidence=MOST_EVIDENCE,
             command=shlex.join(reproduction.command),
             version=_core.__version__,
@@ -56,7 +66,7 @@ def render_paper(reproduction: Reproduction) -> str:
     )
 
 
-def evidence(claim: Judgement) -> list[str]:
+def _evidence(claim: Judgement) -> list[str]:
     """Return the results that a claim rests on, a line each."""
     return [_evidence_line(row) for row in claim.evidence[:MOST_EVIDENCE]]
 

@@ -41,7 +41,11 @@ _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
 def folder() -> Path:
-    """Return the folder that holds the papers, one folder each."""
+    """Return the folder that holds the papers, one folder each.
+
+    >>> (folder() / "flex" / FILE).is_file()
+    True
+    """
     return Path(__file__).parent / "data"
 
 
@@ -56,6 +60,9 @@ def names() -> list[str]:
 
 def numbers(text: str) -> list[float]:
     """Return the numbers in a text.
+
+    Args:
+        text: The text, unchecked; commas separate thousands.
 
     >>> numbers("1,056/264/15"), numbers("20.28%")
     ([1056.0, 264.0, 15.0], [20.28])
@@ -95,7 +102,18 @@ Tolerance = Annotated[float | str, AfterValidator(_tolerance)]
 
 
 def margin(tolerance: float | str, target: float) -> float:
-    """Return how far from `target` a tolerance allows."""
+    """Return the largest difference from a target that a tolerance allows, a number in the target's unit.
+
+    Args:
+        tolerance: The difference itself, or a text such as ``5%``: a part of the target.
+        target: The number aimed at.
+
+    Raises:
+        ValueError: A tolerance that is no number.
+
+    >>> margin("5%", 200.0), margin(2, 200.0)
+    (10.0, 2.0)
+    """
     found = _PERCENT.fullmatch(tolerance) if isinstance(tolerance, str) else None
     return float(found[1]) / 100 * abs(target) if found else float(tolerance)
 

@@ -426,11 +426,15 @@ def verdict_on(
         claim: The claim.
         measured: What was measured: values by name if the claim names several, else one value.
         names: The names of the paper, and ``it``.
-        published: What the paper has.
+        published: What the paper has, unchecked.
         found: The results that formulas may look up.
 
     Raises:
-        TopoloomError: A name that there is not, or arithmetic that has no answer.
+        TopoloomError: An unknown name, or arithmetic that has no answer.
+
+    >>> claim = Claim(id="own", says="36 routers", measured="36", within="5%", close="20%")
+    >>> [verdict_on(claim, measured, {}, "36") for measured in (37.0, 40.0, 48.0)]
+    ['reproduced', 'close', 'not-reproduced']
     """
     own = measured if isinstance(claim.measured, dict) else {SINGLE: measured} if claim.measured is not None else {}
     names = dict(names) | own
@@ -480,7 +484,21 @@ def _cells(paper: Paper, table: Table, row: TableRow, found: ResultLookup) -> li
 
 
 def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[list[dict[str, Value]]]:
-    """Return the points of each series of a figure as ``it``, ``x`` and ``y``; those without a result are left out."""
+    """Return the points of each series of a figure as ``it``, ``x`` and ``y``; those without a result are left out.
+
+    Args:
+        paper: The paper.
+        figure: The figure.
+        found: The results.
+
+    Raises:
+        TopoloomError: A formula that has no value.
+
+    >>> line = {"label": "line", "over": [1, 2], "y": "it * it"}
+    >>> figure = Figure(kind="lines", series=[line], xaxis="x", yaxis="y")
+    >>> series_points(Paper.named("flex"), figure, ResultLookup([], []))
+    [[{'it': 1, 'x': 1, 'y': 1}, {'it': 2, 'x': 2, 'y': 4}]]
+    """
     drawn = []
     for series in figure.series:
         points = []
@@ -495,6 +513,10 @@ def series_points(paper: Paper, figure: Figure, found: ResultLookup) -> list[lis
 
 def shown(value: Value, decimals: int | None = None) -> str:
     """Return a measured value as people read it.
+
+    Args:
+        value: The value: a number, a truth, a text, a list of them, or several by name.
+        decimals: The number of decimals; None for four digits.
 
     >>> shown(3059532.0), shown([0.5, True]), shown({"LBR": 0.123456})
     ('3,059,532', '0.5, yes', 'LBR 0.1235')

@@ -19,7 +19,14 @@ Links = dict[str, Ends]
 
 
 def sketch(network: Network) -> Sketch:
-    """Return the drawing that fits the structure of `network`."""
+    """Return the drawing that fits the structure of a network.
+
+    Args:
+        network: The network.
+
+    >>> sketch(Network("mesh:2x2")).places.shape
+    (4, 2)
+    """
     shape = network.shape()
     links = links_of(network)
     if has_hosts(links):
@@ -38,7 +45,14 @@ def sketch(network: Network) -> Sketch:
 
 
 def links_of(network: Network) -> Links:
-    """Return the links of a network by class, parallel links once."""
+    """Return the links of a network by class, parallel links once.
+
+    Args:
+        network: The network.
+
+    >>> {name: ends.shape for name, ends in links_of(Network("mesh:2x2")).items()}
+    {'local': (4, 2)}
+    """
     ends: dict[str, set[tuple[int, int]]] = {}
     for router_a, _, router_b, _, link_class in network.edges():
         ends.setdefault(link_class, set()).add((router_a, router_b))

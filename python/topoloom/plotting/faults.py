@@ -28,6 +28,19 @@ def write_faults(results: Sequence[dict[str, Any]], path: Path, *, force: bool =
     """Draw what :meth:`topoloom.Network.faults` returned for several networks, against the failed fraction.
 
     Bands are 95 % intervals. The same results give the same file.
+
+    Args:
+        results: The results, one per network.
+        path: The file; its name ends in .svg or .png.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: A name with another ending, or a file of another kind is there.
+        OSError: A place that cannot be written to.
+
+    >>> write_faults([], Path("faults.txt"))
+    Traceback (most recent call last):
+    topoloom.TopoloomError: --plot is 'faults.txt'; its name must end in .png or .svg
     """
     check_plot(path)
     shown = [curve for curve in CURVES if any(point[curve[0]] is not None for point in results[0]["points"])]

@@ -69,11 +69,16 @@ def draw_layouts(layouts: Sequence[FloorPlan], path: str | Path, *, force: bool 
 
     Args:
         layouts: What to draw.
-        path: Where to; it ends in .svg, .png or .pdf.
+        path: The file; its name ends in .svg, .png or .pdf.
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: An ending that stands for no kind of picture.
+        TopoloomError: A name with another ending; a file of another kind is there.
+        OSError: A place that cannot be written to.
+
+    >>> draw_layouts([], "floor.svgz")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    topoloom.TopoloomError: floor.svgz: unknown ending of a picture '.svgz' (did you mean '.svg'?)...
     """
     path = Path(path)
     check_path(path, force=force)
@@ -81,7 +86,15 @@ def draw_layouts(layouts: Sequence[FloorPlan], path: str | Path, *, force: bool 
 
 
 def floor_svg(layout: FloorPlan) -> bytes:
-    """Return the drawing of one floor as an SVG."""
+    """Return the drawing of one floor as an SVG.
+
+    Args:
+        layout: The floor.
+
+    >>> import topoloom
+    >>> floor_svg(topoloom.network("mesh:2x2").layout())[:5]
+    b'<?xml'
+    """
     return svg(_figure([layout]))
 
 

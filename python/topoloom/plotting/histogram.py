@@ -11,6 +11,10 @@ def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[
     A bin is its label in metres and the number of cables of each sort. Where there are few lengths each is a bin of
     its own; otherwise bins are equally wide.
 
+    Args:
+        lengths: Cables: the class, kind, length in metres and number of each sort and length.
+        most: The number of bins at most.
+
     >>> histogram([{"class": "local", "kind": "optical", "length_m": 2.0, "cables": 3}], 12)
     ([('2', {'local': 3})], ['local'])
     """
@@ -29,6 +33,9 @@ def histogram(lengths: Sequence[dict[str, Any]], most: int) -> tuple[list[tuple[
 def sorts_of(lengths: Sequence[dict[str, Any]]) -> dict[tuple[str, str | None], str]:
     """Return the words for each class and kind of cables; kinds are named where there are several.
 
+    Args:
+        lengths: Cables: the class and kind of each sort.
+
     >>> sorts_of([{"class": "up", "kind": "copper"}, {"class": "up", "kind": "optical"}])
     {('up', 'copper'): 'up, copper', ('up', 'optical'): 'up, optical'}
     """
@@ -38,7 +45,11 @@ def sorts_of(lengths: Sequence[dict[str, Any]]) -> dict[tuple[str, str | None], 
 
 
 def bin_width(longest: float, most: int) -> float:
-    """Return a round width, 1, 2 or 5 times a power of ten, of which at most `most` hold `longest`.
+    """Return a round width in metres, 1, 2 or 5 times a power of ten, of which at most `most` hold `longest`.
+
+    Args:
+        longest: The longest cable in metres.
+        most: The number of bins at most.
 
     >>> bin_width(47.0, 12)
     5.0

@@ -23,12 +23,27 @@ ROW = 4.0
 
 
 def has_hosts(links: Links) -> bool:
-    """Whether some of the routers are parts of hosts, which network interfaces join with the others."""
+    """Return whether a network has hosts: links of classes that only hosts have.
+
+    Args:
+        links: The ends of the links of each class, arrays of shape (links, 2).
+
+    >>> has_hosts({"nic": np.array([[0, 1]])}), has_hosts({"local": np.array([[0, 1]])})
+    (True, False)
+    """
     return NIC in links
 
 
 def of_hosts(routers: int, links: Links) -> Sketch:
-    """Draw hosts as boxes below the fabric, whose routers stand as high as they are far from hosts."""
+    """Draw hosts as boxes below the fabric. A router of the fabric stands the higher the more links it is from a host.
+
+    Args:
+        routers: The number of routers, the parts of hosts included.
+        links: The ends of the links of each class, arrays of shape (links, 2).
+
+    >>> of_hosts(3, {"nic": np.array([[0, 2], [1, 2]])}).places[:, 1].tolist()
+    [0.0, 0.0, 4.0]
+    """
     hosts, levels = _hosts(routers, links)
     places = np.zeros((routers, 2))
     outlines = _place_hosts(places, hosts)

@@ -34,14 +34,29 @@ class Makespans(Protocol):
         """One for each application and network that came to an end."""
 
     def relative(self, spec: str, app: str) -> float | None:
-        """Return a makespan in parts of that on the baseline."""
+        """Return a makespan as a ratio to that on the baseline; None where it is not known.
+
+        Args:
+            spec: The network.
+            app: The application.
+        """
 
 
 def write_makespans(found: Makespans, path: Path, *, force: bool = False) -> None:
-    """Draw the makespans as bars, in parts of the baseline's. The same results give the same file.
+    """Draw the makespans as bars, as ratios to those on the baseline. The same results give the same file.
+
+    Args:
+        found: The makespans.
+        path: The file; its name ends in .svg or .png.
+        force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: A name whose ending is no format.
+        TopoloomError: A name with another ending, or a file of another kind is there.
+        OSError: A place that cannot be written to.
+
+    >>> write_makespans([], Path("makespans.txt"))
+    Traceback (most recent call last):
+    topoloom.TopoloomError: --plot is 'makespans.txt'; its name must end in .png or .svg
     """
     check_plot(path)
     width = (1 - GAP) / len(found.specs)

@@ -43,11 +43,16 @@ def draw_networks(networks: Sequence[Network], path: str | Path, *, force: bool 
 
     Args:
         networks: The networks.
-        path: Where to; it ends in .svg, .png or .pdf.
+        path: The file; its name ends in .svg, .png or .pdf.
         force: Overwrite a file of another kind.
 
     Raises:
-        TopoloomError: An ending that stands for no kind of picture, or a network of too many links.
+        TopoloomError: A name with another ending, or a network of too many links.
+        OSError: A place that cannot be written to.
+
+    >>> draw_networks([], "mesh.svgz")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    topoloom.TopoloomError: mesh.svgz: unknown ending of a picture '.svgz' (did you mean '.svg'?)...
     """
     path = Path(path)
     check_path(path, force=force)
@@ -99,10 +104,10 @@ class Panel:
         (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
         span = max(right - left, top - bottom, 1.0)
         margin = 0.03 * span + 0.35 * drawn.spacing
-        hanging = max((len(text) for x, _, text in drawn.labels if self.hangs(x, text)), default=0)
+        hanging = max((len(text) for x, _, text in drawn.labels if self._hangs(x, text)), default=0)
         return left - margin - 0.012 * hanging * span, right + margin, bottom - margin, top + margin
 
-    def hangs(self, x: float, text: str) -> bool:
+    def _hangs(self, x: float, text: str) -> bool:
         """Whether a label stands to the left of all routers and ends there."""
         return x < self.drawn.places[:, 0].min() and not text.isdigit()
 
@@ -174,7 +179,7 @@ def _draw(figure: Figure, cell: SubplotSpec, panel: Panel, height: float) -> Non
     _draw_links(axes, panel)
     _draw_routers(axes, panel)
     for x, y, text in panel.drawn.labels:
-        align = "right" if panel.hangs(x, text) else "center"
+        align = "right" if panel._hangs(x, text) else "center"
         axes.text(x, y, text, ha=align, va="center", fontsize=7.5, color=GREY)
     title, facts = _title(panel.network)
     size = float(np.clip(100 * panel.width / len(title), 7, 14))

@@ -29,6 +29,14 @@ def plain() -> Iterator[None]:
     """Within this, figures are made and written: the same figure gives the same file, and ``$`` begins no formula.
 
     Names of files and networks appear in pictures, and may have dollar signs.
+
+    Raises:
+        TopoloomError: The extra with matplotlib is missing.
+
+    >>> import matplotlib
+    >>> with plain():
+    ...     matplotlib.rcParams["text.parse_math"]
+    False
     """
     require("matplotlib")
     import matplotlib as mpl  # noqa: PLC0415 - loads slowly
@@ -40,9 +48,15 @@ def plain() -> Iterator[None]:
 def check_path(path: Path, *, force: bool = False) -> None:
     """Check that a picture can be written.
 
+    Args:
+        path: The file.
+        force: Allow a file of another kind to be overwritten.
+
     Raises:
         TopoloomError: An ending that stands for no kind of picture; a file of another kind is there.
         OSError: A place that cannot be written to.
+
+    >>> check_path(Path("torus.svg"))
     """
     if path.suffix.lower() not in PICTURES:
         raise TopoloomError(f"{path}: {unknown('ending of a picture', path.suffix, list(PICTURES))}")
@@ -50,7 +64,15 @@ def check_path(path: Path, *, force: bool = False) -> None:
 
 
 def svg(figure: "Figure") -> bytes:
-    """Return a picture as an SVG; the same figure gives the same bytes."""
+    """Return a picture as an SVG; the same figure gives the same bytes.
+
+    Args:
+        figure: The picture.
+
+    >>> from matplotlib.figure import Figure
+    >>> svg(Figure())[:5]
+    b'<?xml'
+    """
     file = BytesIO()
     with plain():
         figure.savefig(file, format="svg", dpi=160, metadata={"Date": None})
@@ -58,7 +80,24 @@ def svg(figure: "Figure") -> bytes:
 
 
 def save(figure: "Figure", path: Path, *, force: bool = False) -> None:
-    """Write a picture; the same figure gives the same file."""
+    """Write a picture; the same figure gives the same file.
+
+    Args:
+        figure: The picture.
+        path: The file; its name ends in .svg, .png or .pdf.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: A file of another kind is there.
+        OSError: A place that cannot be written to.
+
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(Figure(), Path(folder, "empty.svg"))
+    ...     Path(folder, "empty.svg").read_bytes() == svg(Figure())
+    True
+    """
     date = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {"Software": None}}
     ending = path.suffix.lower()
     with plain(), replacing(path, picture(path), force=force) as file:
@@ -82,7 +121,24 @@ def check_plot(path: Path) -> None:
 
 
 def save_plot(figure: "Figure", path: Path, *, force: bool) -> None:
-    """Write a plot; the same figure gives the same file."""
+    """Write a plot; the same figure gives the same file.
+
+    Args:
+        figure: The plot.
+        path: The file; its name ends in .svg or .png.
+        force: Overwrite a file of another kind.
+
+    Raises:
+        TopoloomError: A file of another kind is there.
+        OSError: A place that cannot be written to.
+
+    >>> import tempfile
+    >>> from matplotlib.figure import Figure
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_plot(Figure(), Path(folder, "empty.png"), force=False)
+    ...     Path(folder, "empty.png").read_bytes()[1:4]
+    b'PNG'
+    """
     ending = path.suffix.lower()
     with replacing(path, picture(path), force=force) as file:
         figure.savefig(file, format=ending[1:], dpi=150, metadata={"Date": None} if ending == ".svg" else None)

@@ -52,31 +52,73 @@ class Sketch:
 
 
 def straight(places: Points, ends: NDArray[np.int64]) -> Points:
-    """Return straight lines between the routers of `ends` (links, 2)."""
+    """Return straight lines between routers, an array of shape (links, 2, 2).
+
+    Args:
+        places: Places of the routers, an array of shape (routers, 2).
+        ends: Routers at the ends of the links, an array of shape (links, 2).
+
+    >>> straight(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0, 1]])).tolist()
+    [[[0.0, 0.0], [1.0, 0.0]]]
+    """
     return places[ends]
 
 
 def bent(places: Points, ends: NDArray[np.int64], bulge: Points | Sequence[float]) -> Points:
-    """Return lines that bulge sideways: `bulge` is how far from the middle, a vector each or one for all."""
+    """Return lines that bulge sideways, an array of shape (links, points, 2).
+
+    Args:
+        places: Places of the routers, an array of shape (routers, 2).
+        ends: Routers at the ends of the links, an array of shape (links, 2).
+        bulge: The displacement of the middle: one vector for all links, or an array of shape (links, 2).
+
+    >>> bent(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0, 1]]), [0.0, 0.5])[0, BEND_STEPS // 2].tolist()
+    [0.5, 0.5]
+    """
     first, last = places[ends[:, 0]], places[ends[:, 1]]
     return through(first, (first + last) / 2 + 2 * np.asarray(bulge), last)
 
 
 def through(first: Points, control: Points, last: Points) -> Points:
-    """Return quadratic Bezier curves (lines, points, 2) by their three control points."""
+    """Return quadratic Bézier curves, an array of shape (lines, points, 2).
+
+    Args:
+        first: Where they begin, an array of shape (lines, 2).
+        control: Their control points: one for all, or an array of shape (lines, 2).
+        last: Where they end, an array of shape (lines, 2).
+
+    >>> through(np.zeros((1, 2)), np.array([1.0, 2.0]), np.ones((1, 2)))[0, BEND_STEPS // 2].tolist()
+    [0.75, 1.25]
+    """
     t = np.linspace(0, 1, BEND_STEPS + 1)[None, :, None]
     control = np.broadcast_to(control, first.shape)
     return (1 - t) ** 2 * first[:, None] + 2 * t * (1 - t) * control[:, None] + t**2 * last[:, None]
 
 
 def on_circle(count: int, radius: float = 1.0, start: float = np.pi / 2) -> Points:
-    """Return `count` places on a circle around the origin, clockwise from `start`."""
+    """Return places on a circle around the origin, clockwise, an array of shape (count, 2).
+
+    Args:
+        count: The number of places.
+        radius: The radius, in the sketch's own units: 1 is the unit of many drawings.
+        start: The angle of the first place in radians.
+
+    >>> np.round(on_circle(4), 9).tolist()[:2]
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
     angles = start - 2 * np.pi * np.arange(count) / max(count, 1)
     return radius * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def unit(vectors: Points) -> Points:
-    """Return vectors of length 1 in the same directions; a vector of no length points down."""
+    """Return vectors of length 1 in the same directions; a vector of no length points down.
+
+    Args:
+        vectors: The vectors, an array of shape (vectors, 2).
+
+    >>> unit(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, -1.0]]
+    """
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     down = np.array([0.0, -1.0])
     return np.where(length > 0, vectors / np.where(length > 0, length, 1), down)

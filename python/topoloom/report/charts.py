@@ -17,7 +17,16 @@ NEAR_COST, NEAR_LOAD = 0.12, 0.12
 
 
 def chart_data(comparison: Comparison) -> dict[str, Any]:
-    """Return what the script draws: for every traffic a latency chart and a throughput chart."""
+    """Return what the script draws: for every traffic a latency chart and a throughput chart.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [(traffic["name"], len(traffic["series"])) for traffic in chart_data(found)["traffics"]]
+    [('uniform', 1)]
+    """
     specs = [facts["spec"] for facts in comparison.facts]
     roles = list(dict.fromkeys(curve.role for curve in comparison.curves))
     return {
@@ -38,14 +47,25 @@ def chart_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def curve_series(curve: Curve, network: int, role: int) -> dict[str, Any]:
-    """Return what the script draws of a curve, in the colour of `network` and the dashes of `role`."""
+    """Return what the script draws of a curve.
+
+    Args:
+        curve: The curve.
+        network: The number of its colour, from 0.
+        role: The number of its dashes, from 0.
+
+    >>> import topoloom
+    >>> curve = topoloom.network("mesh:2x2").simulate(load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [point["offered"] for point in curve_series(curve, 0, 0)["throughput"]]
+    [0.1, 0.2]
+    """
     return {
         "spec": curve.spec,
         "routing": curve.routing,
         "network": network,
         "role": role,
         "bound": curve.bound.saturation_bound if curve.bound else None,
-        "latency": [_values(curve, point) for point in latency_points(curve)],
+        "latency": [_values(curve, point) for point in _latency_points(curve)],
         "throughput": [_values(curve, point) for point in curve.sorted_points()],
     }
 
@@ -55,6 +75,19 @@ def value_for_money(comparison: Comparison, traffic: str) -> dict[str, list[dict
 
     Each network is drawn at its best routing's saturation load. One that costs no less and saturates no later than
     another, and differs from it, is not on the front.
+
+    Args:
+        comparison: The comparison.
+        traffic: A traffic pattern of the comparison, unchecked.
+
+    Returns:
+        Marks of all networks and of the front, costs in dollars per terminal, loads in flits per active terminal per
+        cycle.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [(mark["spec"], mark["cost"]) for mark in value_for_money(found, "uniform")["front"]]
+    [('mesh:2x2', 16316.21)]
     """
     best = {entry.spec: entry for entry in saturation_entries(comparison, traffic)}
     families = [_core.head(facts["spec"]) for facts in comparison.facts]
@@ -88,7 +121,7 @@ def _beats(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return cheaper and later and not same
 
 
-def latency_points(curve: Curve) -> list[Point]:
+def _latency_points(curve: Curve) -> list[Point]:
     """Return the points of a latency chart: those below saturation, and the first one past it."""
     knee = curve.first_unstable
     return [
@@ -99,13 +132,20 @@ def latency_points(curve: Curve) -> list[Point]:
 
 
 def latency_top(curves: list[Curve]) -> float:
-    """Return the height of the latency axis, so that every stable point is on it."""
+    """Return the height of the latency axis in cycles, so that every stable point is on it.
+
+    Args:
+        curves: The curves of the chart.
+
+    >>> latency_top([])
+    0.0
+    """
     lowest = [curve.zero_load_latency or _first_latency(curve) for curve in curves]
     return HEADROOM * MOST_LATENCY * max(lowest, default=0.0)
 
 
 def _first_latency(curve: Curve) -> float:
-    return next((point.latency_cycles for point in latency_points(curve) if point.latency_cycles is not None), 0.0)
+    return next((point.latency_cycles for point in _latency_points(curve) if point.latency_cycles is not None), 0.0)
 
 
 def _values(curve: Curve, point: Point) -> dict[str, Any]:

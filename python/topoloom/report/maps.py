@@ -31,6 +31,9 @@ LEVELS = 255
 def pack(values: NDArray[Any]) -> dict[str, str]:
     """Return whole numbers from 0 on as text: the type that holds the largest, and its little-endian bytes.
 
+    Args:
+        values: The numbers, an array of any shape, which is lost.
+
     >>> pack(np.array([1, 258]))
     {'type': 'u2', 'bytes': 'AQACAQ=='}
     """
@@ -40,7 +43,15 @@ def pack(values: NDArray[Any]) -> dict[str, str]:
 
 
 def drawings(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return what the script draws of each network, or why it draws nothing."""
+    """Return what the script draws of each network, or why it draws nothing.
+
+    Args:
+        comparison: The comparison.
+
+    >>> made = Comparison([], [], [], [], [], finished=True, networks=[Network("mesh:2x2"), Network("hyperx:150x2")])
+    >>> [(one["spec"], one.get("routers"), one["why"]) for one in drawings(made)]
+    [('mesh:2x2', 4, ''), ('hyperx:150x2', None, 'its 22,500 links are more than this page has room for')]
+    """
     told, room = [], MOST_DRAWN
     for network in comparison.networks:
         links = len(network.edges())
@@ -114,9 +125,17 @@ def _ends(drawn: Sketch, stroke: Stroke) -> NDArray[np.int64]:
 
 
 def heat_maps(comparison: Comparison) -> dict[str, Any]:
-    """Return the ends of the channels of each network, and for each curve that knows it how busy they are.
+    """Return the ends of the channels of each network, and for each curve that has them the loads of its channels.
 
     Curves beyond :data:`MOST_MAPPED` channels are left out.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [(curve["routing"], len(curve["busiest"])) for curve in heat_maps(found)["curves"]]
+    [('dor', 8)]
     """
     specs = [network.spec for network in comparison.networks]
     mapped, room = [], MOST_MAPPED

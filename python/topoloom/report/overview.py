@@ -36,9 +36,16 @@ class Contest:
         title: What is measured.
         aim: What winning it is called.
         unit: The unit.
-        decimals: Decimals to show; values that agree in them tie.
+        decimals: The number of decimals to show; values that agree in them tie.
         better: Which values win.
         entries: One for each network that has a value.
+
+    >>> one, other = Entry("mesh:2x2", 50.0), Entry("ring:4", 100.0)
+    >>> cost = Contest("Cost", "the lowest cost", "$", 1, "low", (one, other))
+    >>> cost.winners == [one], cost.margin(other), cost.share(one), cost.text(1234.5)
+    (True, '+100 %', 0.5, '1,234.5')
+    >>> cost.entry("ring:4") == other
+    True
     """
 
     title: str
@@ -49,7 +56,11 @@ class Contest:
     entries: tuple[Entry, ...]
 
     def text(self, value: float) -> str:
-        """Return a value without its unit."""
+        """Return a value without its unit.
+
+        Args:
+            value: The number, in the contest's unit.
+        """
         return f"{value:,.{self.decimals}f}"
 
     @property
@@ -65,22 +76,43 @@ class Contest:
         return best if len(best) < len(ranking) else []
 
     def margin(self, entry: Entry) -> str:
-        """Return how far `entry` is from the best, in percent of the best."""
+        """Return the difference of an entry from the best, in per cent of the best.
+
+        Args:
+            entry: An entry of this contest.
+        """
         best = self.ranking[0].value
         return "" if best == 0 else f"{(entry.value - best) / best:+.0%}".replace("%", " %").replace("-", "−")
 
     def entry(self, spec: str) -> Entry | None:
-        """Return the entry of a network."""
+        """Return the entry of a network; None if it has none.
+
+        Args:
+            spec: The network.
+        """
         return next((entry for entry in self.entries if entry.spec == spec), None)
 
     def share(self, entry: Entry) -> float:
-        """Return the length of the entry's bar, from 0 to 1: its value over the largest."""
+        """Return the length of the entry's bar, a fraction from 0 to 1: its value over the largest.
+
+        Args:
+            entry: An entry of this contest.
+        """
         largest = max(entry.value for entry in self.entries)
         return entry.value / largest if largest else 0.0
 
 
 def contests(comparison: Comparison) -> list[Contest]:
-    """Return the contests that have at least one entry."""
+    """Return the contests that have at least one entry.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [contest.unit for contest in contests(found)][-4:]
+    ['$', 'W', 'm', 'm']
+    """
     first = comparison.traffics[:1]
     found = [
         Contest(
@@ -114,7 +146,17 @@ def contests(comparison: Comparison) -> list[Contest]:
 
 
 def saturation_entries(comparison: Comparison, traffic: str) -> tuple[Entry, ...]:
-    """Return each network's highest saturation load under a traffic, with what that routing accepts at load 1."""
+    """Return each network's highest saturation load under a traffic, with what that routing accepts at load 1.
+
+    Args:
+        comparison: The comparison.
+        traffic: A traffic pattern of the comparison, unchecked.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> [(entry.spec, entry.value == found.curves[0].saturation_load) for entry in saturation_entries(found, "uniform")]
+    [('mesh:2x2', True)]
+    """
     return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max, _accepted_at_1)
 
 
@@ -150,7 +192,14 @@ def _of_fact(comparison: Comparison, fact: Fact, aim: str) -> Contest:
 
 
 def headline(comparison: Comparison) -> str:
-    """Return the title of the report."""
+    """Return the title of the report.
+
+    Args:
+        comparison: The comparison.
+
+    >>> headline(Comparison([{}, {}], [], [], [], [], finished=True))
+    'Two networks, side by side'
+    """
     if comparison.title:
         return comparison.title
     count = len(comparison.facts)
@@ -159,7 +208,16 @@ def headline(comparison: Comparison) -> str:
 
 
 def verdict(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return the winners: (network, the measures it wins), most wins first; a shared win is marked."""
+    """Return the winners: (network, the measures it wins), most wins first; a shared win is marked.
+
+    Args:
+        comparison: The comparison.
+
+    >>> from topoloom.network.networks import Network
+    >>> facts = [Network(spec).facts() for spec in ("mesh:2x2", "hyperx:8x8,p=4")]
+    >>> verdict(Comparison(facts, [], [], [], [], finished=True))[1]
+    ('hyperx:8x8,p=4', 'the lowest cost per terminal')
+    """
     wins: dict[str, list[str]] = {}
     for contest in contests(comparison):
         shared = " (tied)" if len(contest.winners) > 1 else ""
@@ -171,6 +229,9 @@ def verdict(comparison: Comparison) -> list[tuple[str, str]]:
 
 def join_words(words: list[str]) -> str:
     """Return words as a list in a sentence.
+
+    Args:
+        words: The words.
 
     >>> join_words(["a", "b", "c"])
     'a, b and c'

@@ -20,7 +20,16 @@ from topoloom.simulation.points import ZERO_LOAD
 
 
 def render_report(comparison: Comparison) -> str:
-    """Return the report on `comparison` as HTML."""
+    """Return the report on a comparison as HTML.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
+    >>> "One network" in render_report(found)
+    True
+    """
     specs = [facts["spec"] for facts in comparison.facts]
     return (
         environment("topoloom.report")
@@ -36,7 +45,7 @@ def render_report(comparison: Comparison) -> str:
             bound=bound,
             assumptions=assumptions(comparison.facts),
             data=chart_data(comparison) | {"drawings": drawings(comparison), "heat": heat_maps(comparison)},
-            floors=floors(comparison),
+            floors=_floors(comparison),
             settings=settings(comparison.options),
             safety=safety(comparison),
             active=active_terminals(comparison),
@@ -57,7 +66,7 @@ MOST_FLOORS = 12
 """Floors that a report draws."""
 
 
-def floors(comparison: Comparison) -> list[dict[str, Any]]:
+def _floors(comparison: Comparison) -> list[dict[str, Any]]:
     """Return the drawing of each network's floor as a data URL, with notes and bill of materials, of some networks."""
     drawn = []
     for network in comparison.networks[:MOST_FLOORS]:

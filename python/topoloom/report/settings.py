@@ -9,7 +9,14 @@ from topoloom.simulation.options import EngineOptions
 
 
 def settings(sets: Sequence[EngineOptions]) -> list[tuple[str, str]]:
-    """Return the engine's configuration as (what, value with its unit); several values where curves differ in it."""
+    """Return the engine's configuration as (what, value with its unit); several values where curves differ in it.
+
+    Args:
+        sets: The options of the curves.
+
+    >>> dict(settings([EngineOptions(), EngineOptions(seed=2)]))["Seed"]
+    '1; 2'
+    """
     rows: dict[str, dict[str, None]] = {}
     for options in sets:
         for what, value in _settings(options):
@@ -35,7 +42,15 @@ def _settings(options: EngineOptions) -> list[tuple[str, str]]:
 
 
 def safety(comparison: Comparison) -> list[tuple[str, str, int, str]]:
-    """Return (network, routing, VCs a port as they ran, what is known of deadlock)."""
+    """Return (network, routing, VCs per port as they ran, what is known of deadlock) of each curve.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> safety(topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1], warmup=10, measure=100, vcs=2))
+    [('mesh:2x2', 'dor', 2, 'proved free')]
+    """
     known = {True: "proved free", False: "possible", None: "not proved"}
     rows = [
         (curve.spec, curve.routing, int(curve.config["vcs"]), known[curve.deadlock_free]) for curve in comparison.curves
@@ -44,7 +59,15 @@ def safety(comparison: Comparison) -> list[tuple[str, str, int, str]]:
 
 
 def origins(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return what the numbers depend on besides the options, as (what, value): versions, store, seeds, files."""
+    """Return what the numbers depend on besides the options, as (what, value): versions, store, seeds, files.
+
+    Args:
+        comparison: The comparison.
+
+    >>> made = Comparison([], [], [EngineOptions(seed=7)], [], [], finished=True, store="own.store")
+    >>> origins(made)[2:]
+    [('Store', 'own.store'), ('Seed', '7')]
+    """
     seeds = sorted({options.seed for options in comparison.options})
     files = {f"{curve.spec}, {kind}": digest for curve in comparison.curves for kind, digest in curve.source.items()}
     return [
@@ -57,7 +80,16 @@ def origins(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def active_terminals(comparison: Comparison) -> list[tuple[str, str, int, int]]:
-    """Return (traffic, network, senders, terminals) where some terminals stay silent."""
+    """Return (traffic, network, senders, terminals) where some terminals never send.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> quick = {"load": [0.1], "warmup": 10, "measure": 100}
+    >>> active_terminals(topoloom.compare(["mesh:3x3"], ["minimal"], ["transpose:bits=2"], **quick))
+    [('transpose:bits=2', 'mesh:3x3', 4, 9)]
+    """
     terminals = {facts["spec"]: int(facts["terminals"]) for facts in comparison.facts}
     rows = dict.fromkeys(
         (curve.traffic, curve.spec, point.active_terminals, terminals[curve.spec])

@@ -27,11 +27,14 @@ class Shortfall:
         spec: The network.
         traffic: The traffic pattern.
         adaptive: The adaptive routing.
-        accepted: What it accepts at `load`, or at any load where that is None.
+        accepted: The load that it accepts at `load`, or at any load where that is None.
         other: The other routing.
-        carries: What that one accepts there, or what its channels can carry at most where it was not simulated.
+        carries: The load that that one accepts there, or an upper bound by its channels where it was not simulated.
         load: The highest load that both were simulated at, or None.
         simulated: Whether the other was simulated.
+
+    >>> Shortfall("mesh:4x4", "uniform", "dal", 0.5, "dor", 0.6, 1.0, True).sentence()
+    'mesh:4x4, uniform: dor carries more than the adaptive routing dal: it accepts 0.600 at load 1, dal 0.500'
     """
 
     spec: str
@@ -64,6 +67,14 @@ def shortfalls(curves: Sequence[Curve], networks: Sequence[Network] = ()) -> lis
     Of routings that were simulated the one that accepts most counts, at full load first, else at any load. Of minimal
     and Valiant's where they were not simulated, the proven bounds of their channels do, on `networks` that are not too
     large: a bound below what the adaptive one accepts proves that they carry no more.
+
+    Args:
+        curves: The curves.
+        networks: The networks whose channel loads may be computed.
+
+    >>> import topoloom
+    >>> shortfalls([topoloom.network("mesh:2x2").simulate(load=[0.1], warmup=10, measure=100)])
+    []
     """
     cores = {network.spec: network.core for network in networks}
     found = []
