@@ -6,6 +6,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ CALLED = {"network": network, "workload": workload, "design": design}
 
 NUMBER = re.compile(r"(?:int|float)(?: \| None)?")
 UNIT = re.compile(
-    r"\b(?:seconds?|nanoseconds?|cycles?|flits?|bytes|metres|dollars|watts|hops|links|routers|terminals|tasks|ports|VCs?"
+    r"\b(?:(?:micro|nano)?seconds?|cycles?|flits?|bytes|metres|dollars|watts|hops|links|routers|terminals|tasks|ports|VCs?"
     r"|Gb/s|number|share|probability|fractions?|parts|ids?|seeds?|ratio|load|many|first)\b",
     re.IGNORECASE,
 )
@@ -42,29 +43,29 @@ def functions() -> Iterator[tuple[str, Callable[..., Any], str]]:
 
 
 def members(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any], str]]:
-    """Yield a function, or the methods of a class."""
-    if inspect.isfunction(thing):
-        yield name, thing, ""
+    """Yield a function, also one whose results are kept, or the methods of a class."""
+    if inspect.isfunction(function := inspect.unwrap(thing) if callable(thing) else thing):
+        yield name, function, ""
     elif inspect.isclass(thing) and not issubclass(thing, BaseException):
         for member, value in vars(thing).items():
-            function = value.__func__ if isinstance(value, classmethod | staticmethod) else value
-            if inspect.isfunction(function) and not member.startswith(("_", "model_")):
+            function = inspect.unwrap(value.__func__ if isinstance(value, classmethod | staticmethod) else value)
+            names = (member, getattr(function, "__name__", ""))  # a name in public may be one more of a private method
+            if inspect.isfunction(function) and not any(name.startswith(("_", "model_")) for name in names):
                 of_class = inspect.getdoc(thing) or ""
                 if getattr(thing, "_is_protocol", False):  # the classes that implement it have examples
                     of_class = f">>> it.{member}()"
                 yield f"{name}.{member}", function, of_class
 
 
-WHOLE = (
-    "topoloom.files",
-    "topoloom.layout",
-    "topoloom.libraries",
-    "topoloom.network",
-    "topoloom.simulation",
-    "topoloom.workers",
-    "topoloom.workload",
-)
-"""Packages of which every function counts that has no underscore, whether or not the package lists it."""
+WHOLE = [
+    f"topoloom.{found.name}"
+    for found in pkgutil.iter_modules(topoloom.__path__)
+    if found.name not in ("__main__", "_core", "cli")
+]
+"""Packages of which every function counts that has no underscore, whether or not the package lists it: all but two.
+
+``_core`` is the engine, and the docstrings of ``cli`` are the help of its commands.
+"""
 
 
 def functions_of(package: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
@@ -162,6 +163,15 @@ def whole(path: str, seconds: float) -> float:
     if not path:
         raise ValueError(path)
     return seconds
+
+
+def _private() -> None: ...
+
+
+def test_functions_whose_results_are_kept_count_and_private_ones_do_not():
+    assert [function for _, function, _ in members("kept", cache(bare))] == [bare]
+    thing = type("Thing", (), {"public": cache(whole), "_hidden": whole, "another_name": _private})
+    assert [name for name, _, _ in members("Thing", thing)] == ["Thing.public"]
 
 
 def test_what_is_missing_is_found():

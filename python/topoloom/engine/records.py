@@ -19,8 +19,8 @@ class Record(dict[str, Any]):
         values: The values by key; records within them may be given as dictionaries.
 
     >>> record = Record({"routers": 16})
-    >>> record["routers"], json.dumps(record)
-    (16, '{"routers": 16}')
+    >>> record["routers"], json.dumps(record), Record.of_json('{"routers": 16}') == record
+    (16, '{"routers": 16}', True)
     >>> record["routers"] = 17
     Traceback (most recent call last):
     TypeError: a Record never changes; dict(…) of it can
@@ -41,7 +41,14 @@ class Record(dict[str, Any]):
 
     @classmethod
     def of_json(cls, text: str) -> Self:
-        """Return the record that a JSON object describes."""
+        """Return the record that a JSON object describes.
+
+        Args:
+            text: The JSON.
+
+        Raises:
+            ValueError: The text is no JSON object.
+        """
         return cls(json.loads(text))
 
     def __init__(self, values: Mapping[str, Any]) -> None:

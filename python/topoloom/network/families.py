@@ -10,7 +10,11 @@ from topoloom.network.networks import Network, with_keys
 
 @cache
 def descriptions() -> dict[str, FamilyDescription]:
-    """Return what the engine knows of each family, by its name in specs."""
+    """Return what the engine knows of each family, by its name in specs.
+
+    >>> [key.name for key in descriptions()["hypercube"].keys_][:2]
+    ['p', 'rate']
+    """
     return {family.name: family for family in _core.families()}
 
 

@@ -40,10 +40,18 @@ def routing_on(network: _core.Network, name: str) -> str:
 
 @cache
 def routing_on_spec(spec: str, fail: str | None, name: str) -> str:
-    """Return the routing that `name` stands for on the network of a spec of which `fail` fails.
+    """Return the routing that a role stands for on the network of a spec; a routing stands for itself.
+
+    Args:
+        spec: The spec of the network.
+        fail: The failures, such as ``links=2``; None for none.
+        name: A role, or a routing.
 
     Raises:
         TopoloomError: A spec or failures that do not make a network.
+
+    >>> routing_on_spec("torus:4x4", None, "minimal"), routing_on_spec("torus:4x4", "links=2", "minimal")
+    ('dor', 'min')
     """
     if name not in ROLES:
         return name
