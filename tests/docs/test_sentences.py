@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,26 @@ def long_summaries(source: str) -> list[str]:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_sentences_of(path):
     assert not long_sentences(path.read_text())
+
+
+def broken_paragraphs(page: str) -> list[int]:
+    """Return the lines at which a paragraph becomes a list by chance: a line of it begins with a dash or a plus sign."""
+    text = NOT_PROSE.sub(lambda found: re.sub(r"[^\n]", "", found[0]), page)
+    lines = text.splitlines()
+    return [
+        number
+        for number, (before, line) in enumerate(pairwise(lines), 2)
+        if re.match(r"[-+*] ", line) and re.match(r"\S", before) and not ITEM.match(before)
+    ]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_lists_begin_behind_an_empty_line_in(path):
+    assert not broken_paragraphs(path.read_text())
+
+
+def test_a_list_by_chance_is_found():
+    assert broken_paragraphs("The links + and\n- lead on.\n\n- An item\n  of two lines\n- and another.") == [2]
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
