@@ -24,6 +24,7 @@ NOT_PROSE = re.compile(
     r"|^#[^\n]*$|^ *\|[^\n]*$|(?<=\n\n) {4}(?![-*] )[^\n]*$(?:\n {4}[^\n]*$)*",  # headings, tables, formulas
     re.DOTALL | re.MULTILINE,
 )
+FENCED = re.compile(r"^ *(`{3,}).*?^ *\1$", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r" *(?:[-*+]|\d+\.|\[\^\w+\]:|[!?]{3}) +")
 """What begins an item of a list or a note, which is a paragraph of its own."""
 
@@ -100,7 +101,7 @@ def test_the_sentences_of(path):
 
 
 def broken_paragraphs(page: str) -> list[int]:
-    """Return the lines at which a paragraph becomes a list by chance: a line of it begins with a dash or a plus sign."""
+    """Return the lines of paragraphs that begin an item of a list by chance: with a dash or a plus sign."""
     text = NOT_PROSE.sub(lambda found: re.sub(r"[^\n]", "", found[0]), page)
     lines = text.splitlines()
     return [
@@ -117,6 +118,28 @@ def test_lists_begin_behind_an_empty_line_in(path):
 
 def test_a_list_by_chance_is_found():
     assert broken_paragraphs("The links + and\n- lead on.\n\n- An item\n  of two lines\n- and another.") == [2]
+
+
+def uneven_rows(page: str) -> list[int]:
+    """Return the lines of tables that have another number of cells than the line above."""
+    lines = [
+        re.sub(r"`[^`]*`", "code", line).strip()
+        for line in FENCED.sub(lambda found: "\n" * found[0].count("\n"), page).split("\n")
+    ]
+    return [
+        number
+        for number, (before, line) in enumerate(pairwise(lines), 2)
+        if before[:1] == line[:1] == "|" and before.count("|") != line.count("|")
+    ]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_rows_have_as_many_cells_as_their_tables_in(path):
+    assert not uneven_rows(path.read_text())
+
+
+def test_a_row_with_another_number_of_cells_is_found():
+    assert uneven_rows("```\n| a |\n```\n\n| a | b |\n|---|---|\n| c | `d|e` |\n| f, | g | h |\n\n| i |") == [8]
 
 
 @pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
