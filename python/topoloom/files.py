@@ -4,7 +4,7 @@ Regular files alone are read, and none that memory cannot hold: a device such as
 pipe waits for a writer that may never come. The engine has the same rule for the files that it reads.
 
 What a file that is written may replace is decided here, and nowhere else: only a file of its own kind, unless the user
-gives ``--force``. Studies, directories, and what lies in a store are never replaced. A file is written beside its place
+gives ``--force``. Studies, directories, and files in a store are never replaced. A file is written beside its place
 and renamed, so a run that fails leaves the old one.
 """
 

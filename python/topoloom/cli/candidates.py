@@ -1,4 +1,4 @@
-"""``topoloom candidates``: every configuration that fits so many terminals and ports."""
+"""``topoloom candidates``: every configuration for a number of terminals and ports."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ def candidates(
     terminals: Annotated[
         str, typer.Option("--terminals", metavar="N|LOW:HIGH", help="At least N and up to a tenth more, or a range.")
     ],
-    radix: Annotated[int, typer.Option("--radix", metavar="K", help="At most so many ports on a router.")],
+    radix: Annotated[int, typer.Option("--radix", metavar="K", help="The largest number of ports on a router.")],
     families: Annotated[
         str | None,
         typer.Option("--families", metavar="F,…", help=f"Families: {', '.join(SHAPES)}; all unless given."),
@@ -44,7 +44,7 @@ def candidates(
     prices: Prices = "",
     json: Json = False,
 ) -> None:
-    """Search the families for configurations of so many terminals on routers of so many ports, fewest ports first."""
+    """Search the families for configurations with a number of terminals and a router radix, fewest ports first."""
     names = None if families is None else families.split(",")
     found = search(
         terminals=count_or_range("--terminals", terminals),

@@ -82,7 +82,7 @@ def print_concurrent(found: Concurrent) -> None:
 
 
 MOST_RANGES = 3
-"""So many ranges of terminals are printed."""
+"""The number of ranges of terminals that are printed."""
 
 
 def _ranges(terminals: list[int]) -> str:

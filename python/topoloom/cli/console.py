@@ -57,7 +57,7 @@ def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: 
 
 
 FOLDED = 110
-"""Columns of sentences beneath a table, where the terminal has so many."""
+"""The largest width of sentences beneath a table, in columns."""
 
 
 def print_assumptions(told: Iterable[Values]) -> None:

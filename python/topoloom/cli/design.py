@@ -54,17 +54,15 @@ def design(
         typer.Argument(metavar="QUESTION.toml", help="The question; options come before it.", show_default=False),
     ] = None,
     terminals: Annotated[str | None, _text("--terminals", "N|LOW:HIGH", "At least N and up to a tenth more.")] = None,
-    radix: Annotated[int | None, _text("--radix", "K", "At most so many ports on a router.")] = None,
+    radix: Annotated[int | None, _text("--radix", "K", "The largest number of ports on a router.")] = None,
     families: Annotated[
         str | None, _text("--families", "F,…", f"Families: {', '.join(SHAPES)}; all unless given.")
     ] = None,
     budget: Annotated[
-        str | None, _text("--budget", "DOLLARS", "At most so much for routers and cables, as in 30M.")
+        str | None, _text("--budget", "DOLLARS", "The largest cost of routers and cables, as in 30M.")
     ] = None,
-    power: Annotated[str | None, _text("--power", "WATTS", "At most, as in 500kW.")] = None,
-    max_diameter: Annotated[
-        int | None, _text("--max-diameter", "D", "At most so many links between two routers.")
-    ] = None,
+    power: Annotated[str | None, _text("--power", "WATTS", "The largest power, as in 500kW.")] = None,
+    max_diameter: Annotated[int | None, _text("--max-diameter", "D", "The largest diameter in hops.")] = None,
     min_bisection: Annotated[
         float | None, _text("--min-bisection", "B", "Links between two halves over half the terminals.")
     ] = None,

@@ -38,7 +38,7 @@ JOBS: dict[str, Any] = {
     "scheduler": _text("--scheduler", "tcp://…", "Run on the Dask cluster whose scheduler listens there."),
     "cluster": _text("--cluster", "|".join(SYSTEMS), "Run in jobs of a batch system, as workers of Dask."),
     "jobs": _count("--jobs", "How many jobs.", "1"),
-    "cores": _count("--cores", "Cores of a job: so many points run in it at a time.", "1"),
+    "cores": _count("--cores", "Cores per job, and points that it runs at a time.", "1"),
     "memory": _text("--memory", "4GB", "Memory of a job; 4GB unless given."),
     "queue": _text("--queue", "NAME", "The queue or partition."),
     "walltime": _text(

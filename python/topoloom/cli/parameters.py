@@ -36,9 +36,7 @@ LayoutRules = Annotated[
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending says what kind of file.")
 ]
-Force = Annotated[
-    bool, typer.Option("--force", help="Overwrite files of another kind; studies and stores are kept all the same.")
-]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite files of another kind, but never studies and stores.")]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
 AnyRouting = Annotated[
     str,
@@ -90,7 +88,7 @@ ENGINE: dict[str, Any] = {
     "rates": _engine("--rates", "A CSV of terminal,rate: how much each sends beside the others.", "FILE"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
     "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
-    "drain": _engine("--drain", "At most so many cycles after --measure, until its packets have arrived.", "CYCLES"),
+    "drain": _engine("--drain", "The largest number of cycles after --measure, in which its packets arrive.", "CYCLES"),
     "latency_limit": _engine(
         "--latency-limit", "End a simulation as saturated once its mean latency passes this.", "CYCLES"
     ),

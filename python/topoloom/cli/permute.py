@@ -41,7 +41,7 @@ def permute(
         typer.Option("--steps", metavar="N", help="optimised: exchanges that each of four searches tries.", min=1),
     ] = None,
     allow_less_bandwidth: Annotated[
-        bool, typer.Option("--allow-less-bandwidth", help="Write a plan that lowers bandwidth all the same.")
+        bool, typer.Option("--allow-less-bandwidth", help="Write a plan even if it lowers bandwidth.")
     ] = False,
     force: Force = False,
     json: Json = False,

@@ -1,4 +1,4 @@
-"""``topoloom synthesise``: a search for the best symmetric network of so many routers and links."""
+"""``topoloom synthesise``: a search for the best symmetric network of a number of routers and links."""
 
 from typing import Annotated, Literal
 
@@ -29,7 +29,7 @@ def synthesise(
     seconds: Annotated[float, typer.Option("--seconds", metavar="S", help="The longest time of the search.")] = SECONDS,
     graphs: Annotated[
         int | None,
-        typer.Option("--graphs", metavar="N", min=1, help="End after so many graphs: the same result everywhere."),
+        typer.Option("--graphs", metavar="N", min=1, help="End after N graphs: the same result on every machine."),
     ] = None,
     json: Json = False,
 ) -> None:

@@ -14,7 +14,7 @@ SMALL = {1: 0, 3: 2, 4: 2, 5: 2, 7: 6, 8: 4}
 """The least cuts of the smallest generator graphs."""
 
 FAR = 1.5
-"""Corners whose local links alone are so many times a cut that is known are not looked at."""
+"""Corners are skipped if their local links alone exceed a known cut by this factor."""
 
 
 def generator_degree(q: int) -> int:
@@ -148,7 +148,7 @@ def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
     best = min(_clusters(n, q, a, h), _labels(n, q, a))
     if a == 1:
         return best
-    # A cut that splits supernodes crosses at least so many local links.
+    # A cut that splits supernodes crosses at least this number of local links.
     if n > 1:
         best = min(best, _corner(n, q, a, inside, h, best))
         best = min(best, _exchanged(n, q, a, inside, h, best))

@@ -1,4 +1,4 @@
-"""Design search: every configuration of the families that fits so many terminals and routers of so many ports.
+"""Design search: every configuration of the families for a number of terminals and a router radix.
 
 Sizes, links and radix are exact, from the families' definitions; bisection (of :mod:`topoloom.design.bisections`) and
 diameter are closed forms, which `beta_is` and `diameter_is` qualify. Nothing is built until :meth:`Candidate.facts` is
@@ -46,7 +46,7 @@ class Candidate:
         routers: Number of routers.
         radix: Ports of a router, those of terminals included.
         links: Links between routers.
-        diameter: At most so many links between two routers.
+        diameter: The largest distance between two routers, in hops.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         beta: Links between two halves over half the terminals.
         beta_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.

@@ -133,7 +133,7 @@ class _Lasting:
     """An executor that stays between batches of points, so that its workers start once; it adds up what they take.
 
     Attributes:
-        cpu_s: Processor seconds that points took so far.
+        cpu_s: Processor seconds of all points until now.
     """
 
     def __init__(self, executor: Executor) -> None:
@@ -199,7 +199,7 @@ class Funnel:
         self._windows = windows_of(question)
 
     def run(self) -> Outcome:
-        """Return what comes out.
+        """Return the front, the finalists and the reasons why other networks dropped out.
 
         Raises:
             InterruptionError: Ctrl-C; the same question resumes there.
@@ -363,7 +363,7 @@ class Funnel:
         routing = entrant.routing
         if fail is not None:
             options["fail"] = fail
-            # A routing that needs all links gives way to the one that the role stands for on what is left.
+            # The role may select another routing on the surviving network, as some routings need all links.
             routing = routing_on_spec(entrant.spec, fail, self._question.routing)
         return StudyPoint("simulate", entrant.spec, routing, traffic, 1.0, {"options": options})
 
@@ -538,7 +538,7 @@ def _without_answer(question: Question, entrants: Sequence[Entrant], misses: Map
 
 
 def _with_tasks(app: str, tasks: int) -> str:
-    """Return an application with so many tasks, unless it says how many or takes its number from a file.
+    """Return an application with a number of tasks, unless it has its own or takes it from a file.
 
     >>> _with_tasks("alltoall", 64), _with_tasks("allreduce:size=1MiB,tasks=8", 64)
     ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')

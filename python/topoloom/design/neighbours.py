@@ -19,7 +19,7 @@ STEPS = 8
 """How far a number is changed until a network of the family has it."""
 
 FARTHEST = 4.0
-"""A neighbour has at most so many times the terminals, and at least that part of them."""
+"""The largest ratio of the terminals of a network and its neighbour, in either direction."""
 
 FIXED = ("seed", "levels")
 """Keys whose change makes another network, not a neighbour."""

@@ -39,12 +39,12 @@ class Question(Options):
 
     Attributes:
         terminals: The least number of terminals, of which there may be a tenth more; or the least and the largest.
-        radix: At most so many ports on a router, those of terminals included.
+        radix: The largest number of ports on a router, those of terminals included.
         families: The families to search; all that can be searched unless given.
-        budget: At most so many dollars for routers and cables.
-        power: At most so many watts for routers and cables.
-        max_diameter: At most so many links between two routers.
-        min_bisection: At least so many links between two halves, over half the terminals.
+        budget: The largest cost of routers and cables, in dollars.
+        power: The largest power of routers and cables, in watts.
+        max_diameter: The largest diameter, in hops.
+        min_bisection: The smallest number of links between two halves, divided by half the terminals.
         survive: Random failures to live with, such as ``links=2%``: every pair of terminals must keep a path.
         traffic: Traffic patterns; the saturation throughput under each is a criterion.
         apps: Applications; the makespan of each is a criterion.
@@ -144,7 +144,7 @@ class Question(Options):
 
     @property
     def least_terminals(self) -> int:
-        """The number of terminals that are needed: applications have so many tasks on every network."""
+        """The number of required terminals, which is the number of tasks of applications on every network."""
         return self.terminals[0]
 
     def sentence(self) -> str:

@@ -69,7 +69,7 @@ class RackRule(RackNumbers):
         return None if numbers is None else cls(numbers)
 
     def most(self, routers: int, nodes: int) -> float:
-        """Return the number of lots of so many routers and nodes that a rack holds; not rounded.
+        """Return the number of equal lots of routers and nodes that a rack holds; not rounded.
 
         Args:
             routers: The number of routers per lot.

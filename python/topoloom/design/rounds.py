@@ -11,7 +11,7 @@ from topoloom.design.criteria import SATURATION, Criterion, Value, beats, domina
 from topoloom.design.entrant import Entrant
 
 ALIKE = 0.02
-"""Measured values that differ by less than this part count as equal: windows and seeds move them so far."""
+"""Measured values that differ by less than this fraction count as equal: windows and seeds change them as much."""
 
 WAVE = 12
 """Networks that are simulated together; what they show may spare others."""

@@ -14,10 +14,10 @@ from topoloom.layout.prices import price_list, read_prices
 Array = npt.NDArray[np.float64]
 
 BUILT_TERMINALS = 100_000
-"""Networks are built until they have about so many terminals in all …"""
+"""The total number of terminals of the networks that are built, about …"""
 
 LEAST_BUILT = 60
-"""… but no fewer than so many."""
+"""… and the least number of these networks."""
 
 EDGE = 1.1
 """A configuration of the same family has to be this much cheaper to drop another one."""
@@ -26,7 +26,7 @@ BLOCK = 1024
 """Configurations that are compared with the others together."""
 
 DOUBT = 1.25
-"""And its bisection has to be so many times larger, as far as that is short of full: it is an estimate."""
+"""And its bisection has to be larger by this factor, up to full bisection: it is an estimate."""
 
 
 def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[str]) -> list[Candidate]:

@@ -29,7 +29,7 @@ class Shape:
         links: Links between routers.
         cut: Links between two halves, about.
         cut_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
-        diameter: At most so many links between two routers.
+        diameter: The largest distance between two routers, in hops.
         packing: What stands together in racks, and how links spread over them.
         diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
         p: Terminals a router, where the family fixes them; 0 where they are free.
@@ -285,7 +285,7 @@ def _xgft(down: Sequence[int], up: Sequence[int], trunk: Sequence[int]) -> str:
 
 
 def _tree(links: int, levels: int, leaves: int, above: int, hubs: int) -> Packing:
-    """Return how a tree is packed: pods of leaves and the routers above these, then hubs; so many links a level."""
+    """Return how a tree is packed: pods of leaves and the routers above them, then hubs, with the links per level."""
     # Every level but the lowest joins routers that stand amid the pods, to pods or to each other.
     upper = (Spread((levels - 2) * links, 0),) if hubs else ()
     return Packing((Spread(links, leaves + above), *upper), leaves + above, leaves, hubs)
@@ -343,4 +343,4 @@ SHAPES: dict[str, Callable[[Requirements], Iterator[Shape]]] = {
     "flex": _flexes,
     "random-regular": _random_regulars,
 }
-"""The families that can be searched: all shapes of at most so many terminals and so many ports."""
+"""The families that can be searched, each with all its shapes within limits on terminals and ports."""

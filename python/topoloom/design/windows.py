@@ -50,7 +50,7 @@ class Window:
 
 
 MOST_FLITS = 30_000
-"""Larger networks are not simulated flit by flit: bounds by channel load stand for what they carry."""
+"""Terminals of the largest network that is simulated flit by flit; for others, bounds by channel load count."""
 
 _WINDOWS = (
     (500, (Window(1000, 500, 0.15), Window(6000, 3000, 0.05), Window(12_000, 6000, 0.03))),
@@ -58,7 +58,7 @@ _WINDOWS = (
     (MOST_FLITS, (Window(100, 100, 0.3, 0.97, places=24), Window(1000, 500, 0.15, places=0), Window(1000, 1000, 0.12))),
     (MOST_TERMINALS, ()),
 )
-"""Windows of networks of up to so many terminals: for all, for those that may be on the front, for finalists."""
+"""The largest number of terminals, and the windows: for all, for those that may be on the front, for finalists."""
 
 
 def windows_of(question: Question) -> tuple[Window, ...]:

@@ -39,7 +39,7 @@ class Curve:
         return cls(sorted(knots))
 
     def __call__(self, size: float) -> float:
-        """Return the cost of so many bytes."""
+        """Return the cost of a message of `size` bytes, in microseconds."""
         at = log(max(size, 1.0))
         if at <= self._sizes[0]:
             return exp(self._costs[0])

@@ -119,7 +119,7 @@ class Machine(_Part):
         return self.hosts[kind]
 
     def spec(self, library: str, nodes: int) -> str:
-        """Return the spec of so many nodes.
+        """Return the spec of a number of nodes.
 
         Args:
             library: ``nccl``, ``mpi`` (buffers on GPUs) or ``mpi-cpu``.

@@ -217,7 +217,7 @@ class _Chunks:
 
 @cache
 def _chunks(way: Choice, parts: int, size: int, run: Launch, job: Job) -> _Chunks:
-    """Return how a buffer is cut, where each channel has so many parts of it under way at a time."""
+    """Return how a buffer is cut, where each channel has `parts` of it in flight at a time."""
     own = size / run.channels / parts
     slot = _SLOT[way.protocol]
     grain = (run.threads * _WORD, run.threads * _LL128_PART, 1)[way.protocol]

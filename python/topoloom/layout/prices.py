@@ -66,7 +66,7 @@ def price_list(prices: str) -> PriceList:
 
 
 def prices_of_rate(gbps: float) -> str:
-    """Return the name of the list of switches, cards and cables whose links have so many Gb/s.
+    """Return the name of the list of switches, cards and cables for a rate of links.
 
     Args:
         gbps: The rate of a link, in Gb/s.

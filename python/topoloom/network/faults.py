@@ -1,4 +1,4 @@
-"""Random failures of links and routers: what to try, and what comes out."""
+"""Random failures of links and routers: options and results of trials."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

@@ -191,7 +191,7 @@ class Network:
         Args:
             layout: As for :meth:`layout`.
             prices: As for :meth:`layout`.
-            sample: Measure distances from so many random routers only; ``distance_sample`` then states it,
+            sample: The number of random routers from which distances are measured; ``distance_sample`` then states it,
                 ``diameter`` is None, and ``distance_histogram`` counts the pairs that were measured.
             seed: The seed of the sample.
             paths: Count shortest paths even if that takes long; otherwise their keys are None where it would.

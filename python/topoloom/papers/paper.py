@@ -127,7 +127,7 @@ class PaperStudy(_Part):
 
     file: str = Field(description="The study file, in the paper's folder.")
     quick: dict[str, Any] | Literal[False] = Field(
-        default={}, description="Keys of sweeps that --quick puts in the place of the study's; false leaves it out."
+        default={}, description="Keys of sweeps with which --quick replaces the study's; false leaves it out."
     )
     seconds: float = Field(default=0, ge=0, description="About how long all of it takes one processor.")
     quick_seconds: float = Field(default=0, ge=0, description="How long it takes with --quick.")

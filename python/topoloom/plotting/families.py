@@ -11,7 +11,7 @@ from topoloom.plotting.hosts import has_hosts, of_hosts
 from topoloom.plotting.sketch import Points, Sketch, Stroke, bent, on_circle, straight, through, unit
 
 MOST_BY_FORCES = 400
-"""A network without a structure is drawn by forces up to so many routers, on a circle beyond."""
+"""Routers of the largest network without a structure that is drawn by forces; larger ones are drawn on a circle."""
 
 Ends = NDArray[np.int64]
 Links = dict[str, Ends]

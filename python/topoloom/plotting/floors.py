@@ -26,7 +26,7 @@ MOST_BARS = 24
 """Bars of the histogram of lengths."""
 
 MOST_TICKS = 12
-"""Rows and columns are all named at the edge up to so many."""
+"""The largest number of rows or columns that are all named at the edge."""
 
 MOST_POINTS, LEAST_POINTS = 6.5, 1.5
 """Sizes of cabinets' numbers; smaller ones are left out."""

@@ -28,10 +28,10 @@ MOST_LINKS = 300_000
 """Links of the largest network that is drawn."""
 
 MOST_TERMINALS = 160
-"""Terminals are drawn up to so many."""
+"""The largest number of terminals that are drawn."""
 
 LEAST_FONT, MOST_NUMBERED = 4.0, 400
-"""Routers bear their ids if the letters are of so many points, and the routers not too many."""
+"""The least height of ids in points, and the largest number of routers, for which ids are drawn."""
 
 MOST_DASHED = 2000
 """Among more lines than these, thin and plain ones are clearer than dashes."""

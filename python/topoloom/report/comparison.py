@@ -16,7 +16,7 @@ from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
 
 PROVED_ROUTERS = 1024
-"""Routings of networks of up to so many routers are proved free of deadlock before they are simulated."""
+"""Routers of the largest network whose routings are proved free of deadlock before they are simulated."""
 
 
 @dataclass(frozen=True)

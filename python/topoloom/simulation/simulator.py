@@ -36,7 +36,7 @@ SHARED_TERMINALS = 4096
 """Terminals from which on idle processors take part in a point."""
 
 REPLICA_BITS = 32
-"""Replicas have seeds that lie 2^32 apart, so that those of a study's seeds never meet."""
+"""Seeds of replicas are multiples of 2^32 apart, so that they never equal seeds of a study."""
 
 
 class Simulator:

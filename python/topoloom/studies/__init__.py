@@ -1,6 +1,6 @@
 """Studies: sweeps that resume, with a ledger that loses nothing.
 
-A study stands for many points (:mod:`topoloom.studies.study`), each with a key. The ledger
+A study describes many points (:mod:`topoloom.studies.study`), each with a key. The ledger
 (:mod:`topoloom.studies.ledger`) knows which are done; the others go to an executor
 (:mod:`topoloom.studies.executor`) and what comes back goes into the ledger (:mod:`topoloom.studies.running`).
 """

@@ -1,7 +1,7 @@
 """Points on a Dask cluster: one that is running, or one that this program asks a batch system for.
 
-Dask brings points to workers and outcomes back; it keeps no record. A worker that is lost gives its points back to the
-scheduler, which hands them to others; a point that takes several workers with it comes back as lost.
+Dask sends points to workers and returns outcomes; it keeps no record. The scheduler gives the points of a lost worker
+to others; a point that crashes several workers is returned as lost.
 """
 
 import importlib
@@ -52,22 +52,22 @@ PLAIN = re.compile(r"[\w.,:@/+=%~][\w.,:@/+=%~-]*", re.ASCII)
 """A name that cannot end a line or a word of a job script: those of queues, accounts and interfaces, and times."""
 
 CONNECT_S = 10.0
-"""So long a scheduler may take to answer."""
+"""The longest wait for a scheduler, in seconds."""
 
 LOOK_S = 1.0
-"""How often the workers are counted."""
+"""Seconds between counts of the workers."""
 
 WAIT_S = 0.005
-"""How often is looked for outcomes while there are none."""
+"""Seconds between checks for outcomes while there are none."""
 
 TOLD_S = 30.0
-"""How often a missing worker is reported."""
+"""Seconds between reports of a missing worker."""
 
 CLOSE_S = 10.0
-"""So long jobs may take to be cancelled."""
+"""The longest wait for the cancellation of jobs, in seconds."""
 
 REPLACE_S = 10.0
-"""How often jobs are asked for in the place of those that ended."""
+"""Seconds between submissions of jobs that replace those that ended."""
 
 Version = tuple[str, int]
 VERSION: Version = (_core.__version__, _core.MODEL_VERSION)
@@ -102,10 +102,10 @@ class DaskExecutor:
     """Points that a worker's thread holds at most, where they are tiny."""
 
     AHEAD_S = 1.0
-    """A worker's thread holds tiny points for so long."""
+    """Seconds of work that a worker's thread holds in tiny points."""
 
     GATHER_S = 0.05
-    """Outcomes that come within so long of another are returned together: a commit of the ledger costs time."""
+    """Outcomes within this many seconds are returned together: a commit of the ledger costs time."""
 
     def __init__(self, address: str, tell: Callable[[str], None] = lambda _: None) -> None:
         self.address = address
@@ -440,7 +440,7 @@ class JobExecutor(DaskExecutor):
             super().__exit__(*exception)
 
     def collect(self, timeout_s: float) -> list[Outcome]:
-        """Return the outcomes of workers, and ask for jobs in the place of those that ended.
+        """Return the outcomes of workers, and replace jobs that ended.
 
         Args:
             timeout_s: The longest wait in seconds if there is no outcome.

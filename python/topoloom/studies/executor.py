@@ -38,7 +38,7 @@ class Executor(Protocol):
 
     @property
     def capacity(self) -> int:
-        """So many points may be under way or waiting here at a time; it may change from call to call."""
+        """The number of points that may be in progress or waiting here; it may change from call to call."""
 
     def submit(self, point: StudyPoint) -> None:
         """Accept a point without waiting.
@@ -91,10 +91,10 @@ class LocalExecutor:
     """Points that a worker holds at most, where they are tiny."""
 
     AHEAD_S = 0.2
-    """A worker holds tiny points for so long."""
+    """Seconds of work that a worker holds in tiny points."""
 
     GATHER_S = 0.05
-    """Outcomes that come within so long of another are returned together: a commit of the ledger costs time."""
+    """Outcomes within this many seconds are returned together: a commit of the ledger costs time."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._given = workers

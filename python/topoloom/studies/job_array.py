@@ -29,10 +29,10 @@ _OURS = re.compile(r"\d+\.(json|jsonl|alive|log)|\.clock")
 """The names of the files of shares."""
 
 BEAT_S = 10.0
-"""How often a job says that it is alive."""
+"""Seconds between signs of life of a job."""
 
 STALE_S = 60.0
-"""A job that was not heard of for so long is dead."""
+"""Seconds without a sign of life after which a job counts as dead."""
 
 
 def deal(points: Sequence[StudyPoint], folder: Path, count: int) -> int:

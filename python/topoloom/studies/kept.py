@@ -33,8 +33,8 @@ class KeptPoints:
     Args:
         folder: The store.
         name: What runs, for the store's record.
-        always: Whether every point is stored as soon as it is done. Otherwise an existing store is used all the same,
-            and a missing one is created only by :meth:`save`.
+        always: Whether every point is stored as soon as it is done. Otherwise only an existing store is used at
+            once, and a missing one is created by :meth:`save`.
 
     Raises:
         TopoloomError: A folder that is no store of results.

@@ -35,16 +35,16 @@ SHARES = "shares"
 """The folder in which jobs that know nothing of each other meet; see :mod:`topoloom.studies.job_array`."""
 
 STALE_S = 60.0
-"""A run on another machine counts as dead when it has not been heard of for so long."""
+"""Seconds without a sign of life after which a run on another machine counts as dead."""
 
 PART_ROWS = 5000
-"""So many results are gathered before they move into a part."""
+"""The number of results that are gathered before they move into a part."""
 
 ATTEMPTS = 5
 """How many times the parts are read while other runs merge them."""
 
 BUSY_S = 60.0
-"""So long a transaction waits for those of other runs."""
+"""Seconds that a transaction waits for those of other runs."""
 
 LEAST_FREE = 1 << 20
 """A disk with fewer bytes left counts as full where writing fails."""

@@ -85,7 +85,7 @@ class FactsOptions(FloorOptions):
     Attributes:
         layout: As of :class:`FloorOptions`.
         prices: As of :class:`FloorOptions`.
-        sample: Measure distances from so many random routers only.
+        sample: The number of random routers from which distances are measured; all unless given.
         paths: Count shortest paths even if that takes long.
     """
 

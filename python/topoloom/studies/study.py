@@ -1,4 +1,4 @@
-"""Studies: what users write in TOML or build in Python, and the points that it stands for."""
+"""Studies, which users write in TOML or build in Python, and their points."""
 
 import dataclasses
 import datetime
@@ -74,7 +74,7 @@ def _is_text(value: object) -> bool:
 
 
 def _seeds(value: object) -> object:
-    """Return the seeds that a text such as ``1:30`` stands for."""
+    """Return the seeds in a text such as ``1:30``."""
     _number(value)
     if not isinstance(value, str):
         return _listed(value)

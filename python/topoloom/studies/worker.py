@@ -1,4 +1,4 @@
-"""A worker of this machine: ``python -m topoloom.studies.worker FD PARENT`` does the points that a socket brings.
+"""A worker of this machine: ``python -m topoloom.studies.worker FD PARENT`` runs the points that a socket delivers.
 
 A program of its own, not a child of :mod:`multiprocessing`, which would import the user's script again.
 """

@@ -18,7 +18,7 @@ from topoloom.workload.timeline import write_timeline
 from topoloom.workload.workloads import Workloads
 
 LARGE = 16_384
-"""Networks of so many terminals and more are run one at a time: each needs much memory."""
+"""Terminals from which on networks are run one at a time: each needs much memory."""
 
 OnResult = Callable[[WorkloadResult], None]
 

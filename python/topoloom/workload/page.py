@@ -17,7 +17,7 @@ MOST_SIDE_BY_SIDE = 8
 """With more networks than this every application has a chart of its own."""
 
 INTERVALS = 2
-"""A use over time is drawn from so many intervals on."""
+"""The least number of intervals of a use over time that is drawn."""
 
 SETTINGS = (
     ("engine", "Engine"), ("mapping", "Tasks on terminals"), ("rate", "Rate of a link"), ("flit", "Flit"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 MOST_TASKS = 64
-"""So many tasks are shown where none stand for the others."""
+"""The number of tasks that are shown where none represents others."""
 
 Events = list[tuple[int, str, str, float, float]]
 """Task, lane, name, and the beginning and the end in seconds."""
