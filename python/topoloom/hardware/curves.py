@@ -16,8 +16,9 @@ class Curve:
     Args:
         knots: Bytes and microseconds of each knot, by ascending bytes.
 
-    >>> round(Curve([(1, 2.0), (100, 2.0), (10000, 20.0)])(1000), 6)
-    6.324555
+    >>> cost = Curve([(1, 1.0), (100, 2.0), (10000, 20.0)])
+    >>> [round(cost(size), 6) for size in (0, 10, 1000, 100000)]
+    [1.0, 1.414214, 6.324555, 200.0]
     >>> Curve.of({"call": 0.3, "line@1": 2.0}, "line")(0)
     2.0
     """
