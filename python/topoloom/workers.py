@@ -35,6 +35,9 @@ class Workers(Generic[Result]):
     Daemon threads, unlike those of :mod:`concurrent.futures`, never keep an interrupted program from ending. Where the
     system starts fewer threads than `count`, these do the work; where it starts none, the caller does.
 
+    Args:
+        count: The number of threads.
+
     >>> with Workers(1) as workers:
     ...     workers.submit(lambda: 6 * 7)
     ...     result = workers.next_result()

@@ -1,19 +1,23 @@
 """Public functions have a summary line, their parameters with units and shapes, errors, and an example."""
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
 import topoloom
 from topoloom.design.answer import design
+from topoloom.engine import results
 from topoloom.network.families import Family
 from topoloom.network.networks import network
 from topoloom.workload.jobs import workload
@@ -92,9 +96,9 @@ def kind_of(annotation: Any) -> str:
     return annotation.__name__ if isinstance(annotation, type) else str(annotation)
 
 
-def described(doc: str) -> dict[str, str]:
-    """Return the text of each parameter in the section of arguments."""
-    section = re.search(r"^Args:\n((?: .*\n?|\n(?= ))+)", doc, re.MULTILINE)
+def described(doc: str, section_title: str = "Args") -> dict[str, str]:
+    """Return the text of each parameter in a section, that of arguments unless given."""
+    section = re.search(rf"^{section_title}:\n((?: .*\n?|\n(?= ))+)", doc, re.MULTILINE)
     found = re.split(r"^ {4}\*{0,2}(\w+): ", section[1], flags=re.MULTILINE) if section else [""]
     return dict(zip(found[1::2], found[2::2], strict=True))
 
@@ -136,6 +140,37 @@ def test_the_docstring_of(name):
     assert not lacking(*FUNCTIONS[name])
 
 
+def classes() -> Iterator[type]:
+    """Yield the public classes of all packages, errors, protocols and the generated results of the engine aside."""
+    for name in sorted(name for name in sys.modules if name.startswith(tuple(WHOLE)) and name != results.__name__):
+        for thing in vars(sys.modules[name]).values():
+            own = inspect.isclass(thing) and thing.__module__ == name and not thing.__name__.startswith("_")
+            if own and not (issubclass(thing, BaseException) or getattr(thing, "_is_protocol", False)):
+                yield thing
+
+
+def parts(thing: type) -> list[str]:
+    """Return what a class is made of: its own fields, but those of pydantic that describe themselves, or arguments."""
+    if issubclass(thing, BaseModel):
+        own = inspect.get_annotations(thing)
+        return [name for name, field in thing.model_fields.items() if name in own and not field.description]
+    if is_dataclass(thing):
+        return [name for name in inspect.get_annotations(thing) if name in {field.name for field in fields(thing)}]
+    return list(inspect.signature(thing.__init__).parameters)[1:] if "__init__" in vars(thing) else []
+
+
+def undescribed(thing: type) -> list[str]:
+    """Return the parts of a class that its docstring leaves out."""
+    doc = ast.get_docstring(ast.parse(inspect.getsource(thing)).body[0]) or ""
+    known = described(doc) | described(doc, "Attributes")
+    return [part for part in parts(thing) if not part.startswith("_") and part not in known]
+
+
+@pytest.mark.parametrize("thing", list(classes()), ids=lambda thing: f"{thing.__module__}.{thing.__name__}")
+def test_the_parts_of(thing):
+    assert not undescribed(thing)
+
+
 def test_families_have_a_source_and_classes_a_docstring():
     for name in topoloom.__all__:
         thing = getattr(topoloom, name)
@@ -172,6 +207,40 @@ def test_functions_whose_results_are_kept_count_and_private_ones_do_not():
     assert [function for _, function, _ in members("kept", cache(bare))] == [bare]
     thing = type("Thing", (), {"public": cache(whole), "_hidden": whole, "another_name": _private})
     assert [name for name, _, _ in members("Thing", thing)] == ["Thing.public"]
+
+
+class Plain:
+    """It has one part.
+
+    Args:
+        one: The first.
+    """
+
+    def __init__(self, one: int, two: int) -> None: ...
+
+
+@dataclass
+class Parts:
+    """It has one part.
+
+    Attributes:
+        two: The second.
+    """
+
+    one: int
+    two: int
+    _own: int = 0
+
+
+class Model(BaseModel):
+    """It has none."""
+
+    one: int
+    two: int = Field(description="The second.")
+
+
+def test_parts_that_are_missing_are_found():
+    assert [undescribed(thing) for thing in (Plain, Parts, Model)] == [["two"], ["one"], ["one"]]
 
 
 def test_what_is_missing_is_found():

@@ -130,6 +130,9 @@ class Candidate:
 class Candidates(Sequence[Candidate]):
     """Configurations, those of the fewest ports first.
 
+    Args:
+        found: The configurations, in any order.
+
     >>> found = candidates(terminals=16, radix=8)
     >>> [one.family for one in found.best(1)] == list(dict.fromkeys(one.family for one in found.best(1)))
     True

@@ -63,7 +63,13 @@ Predictor = Callable[[Row, Parameters], float]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A fitted parameter with its interval of 95 %; times in microseconds."""
+    """A fitted parameter with its interval of 95 %; times in microseconds.
+
+    Attributes:
+        value: The estimate.
+        low: The lower end of its interval.
+        high: The upper end.
+    """
 
     value: float
     low: float

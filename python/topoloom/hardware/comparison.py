@@ -46,7 +46,12 @@ CLASSES = (SHORT_CLASS, LONG_CLASS)
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A point that was measured, and its prediction."""
+    """A point that was measured, and its prediction.
+
+    Attributes:
+        row: The measurement.
+        predicted: The predicted value, in the unit of the measurement.
+    """
 
     row: Row
     predicted: float

@@ -164,7 +164,12 @@ def _ring_step(part: float, costs: Costs) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Broadcast:
-    """How a broadcast is done: ``binomial``, ``split`` (two halves down a binary tree) or ``pipeline`` (a chain)."""
+    """The algorithm of a broadcast.
+
+    Attributes:
+        algorithm: ``binomial``, ``split`` (two halves down a binary tree) or ``pipeline`` (a chain).
+        segment: Bytes of a segment; 0 where the buffer is not divided.
+    """
 
     algorithm: str
     segment: int = 0

@@ -53,7 +53,12 @@ _LL128_PART = 60
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An algorithm, ``ring`` or ``tree``, and the place of a protocol among PROTOCOLS."""
+    """An algorithm of NCCL and its protocol.
+
+    Attributes:
+        algorithm: ``ring`` or ``tree``.
+        protocol: The place of the protocol in :data:`PROTOCOLS`.
+    """
 
     algorithm: str
     protocol: int
@@ -161,7 +166,12 @@ def _broadcast_latency(way: Choice, job: Job) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What runs a collective: channels, each with a ring and a tree, and threads of each."""
+    """The resources with which a collective runs.
+
+    Attributes:
+        channels: The number of channels, each with a ring and a tree.
+        threads: The number of threads per channel.
+    """
 
     channels: int
     threads: int

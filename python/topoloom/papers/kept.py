@@ -16,7 +16,19 @@ class _Part(BaseModel):
 
 
 class KeptClaim(_Part):
-    """A claim as it was judged."""
+    """A claim as it was judged.
+
+    Attributes:
+        id: The id of the claim.
+        item: The table, figure or part of the text that it belongs to.
+        part: The title of that item.
+        published: What the paper has.
+        measured: What was measured: a number, a truth, or several by name.
+        verdict: The verdict.
+        whose: Whose statement it is.
+        reading: The reading of the paper under which the verdict holds.
+        note: Further remarks.
+    """
 
     id: str
     item: str
@@ -33,10 +45,12 @@ class KeptRun(_Part):
     """A run of a paper.
 
     Attributes:
+        paper: The name of the paper.
+        version: The version of topoloom that ran it.
         model_version: The version of the models that it ran on.
         quick: Whether it was a quick run.
-        points: How many points it rests on.
-        seconds: How long they took one processor.
+        points: The number of points that it rests on.
+        seconds: Their processor seconds.
         totals: Verdicts, counted by whose the claims are.
         claims: The claims with a verdict.
     """

@@ -134,7 +134,12 @@ class PaperStudy(_Part):
 
 
 class Need(_Part):
-    """The points that an item needs: all of a study, or those that meet conditions."""
+    """The points that an item needs: all of a study, or those that meet conditions.
+
+    Attributes:
+        study: The name of the study.
+        where: The values of columns and options that points must have.
+    """
 
     study: str
     where: dict[str, Any] = {}
@@ -193,7 +198,11 @@ class Claim(_Part):
 
 
 class TableRow(_Part):
-    """A row of a table."""
+    """A row of a table.
+
+    Attributes:
+        label: Its label, in the first column.
+    """
 
     label: str
     measured: OneFormula | None = Field(default=None, description="The formula of its cells; the table's unless given.")
@@ -203,7 +212,14 @@ class TableRow(_Part):
 
 
 class Table(_Part):
-    """A table: measured values with the published ones beneath."""
+    """A table: measured values with the published ones beneath.
+
+    Attributes:
+        title: Its title.
+        columns: The titles of its columns.
+        measured: The formula of its cells, where a row has none of its own.
+        row: Its rows.
+    """
 
     title: str = ""
     head: str = Field(default="", description="What stands over the labels of the rows.")
@@ -224,7 +240,12 @@ class Table(_Part):
 
 
 class Series(_Part):
-    """A line or a set of bars."""
+    """A line or a set of bars.
+
+    Attributes:
+        label: Its label in the legend.
+        y: The formula of its values.
+    """
 
     label: str
     y: OneFormula
@@ -235,7 +256,16 @@ class Series(_Part):
 
 
 class Figure(_Part):
-    """A chart."""
+    """A chart.
+
+    Attributes:
+        title: Its title.
+        kind: The kind of chart.
+        series: Its lines or bars.
+        xaxis: The title of the horizontal axis.
+        yaxis: The title of the vertical axis.
+        note: A sentence below it.
+    """
 
     title: str = ""
     kind: Literal["latency", "throughput", "lines", "bars"]
@@ -259,7 +289,17 @@ class Figure(_Part):
 
 
 class Item(_Part):
-    """A table, a figure, or a part of the text."""
+    """A table, a figure, or a part of the text.
+
+    Attributes:
+        id: Its id: lower-case letters, digits and dashes.
+        title: Its title.
+        text: What the page shows above its tables.
+        needs: The points that it needs.
+        table: Its tables.
+        figure: Its figures.
+        claim: Its claims.
+    """
 
     id: str = Field(pattern=r"^[a-z0-9][a-z0-9-]*$")
     title: str
@@ -283,6 +323,13 @@ class Comparison(_Part):
 
 class Paper(_Part):
     """A paper; see docs/reproduce.md for every key.
+
+    Attributes:
+        title: Its title.
+        citation: Its reference, as the page shows it.
+        about: What it is about.
+        study: Its studies, by name.
+        item: Its tables, figures and parts of the text.
 
     >>> paper = Paper.named("hardware")
     >>> Paper.read(paper.folder).name

@@ -100,7 +100,12 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: the measured value as text, and the published one; both may be missing."""
+    """A cell of a table; both texts may be empty.
+
+    Attributes:
+        measured: The measured value as text.
+        published: The published one.
+    """
 
     measured: str
     published: str

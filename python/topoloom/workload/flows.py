@@ -35,6 +35,10 @@ class FlowResult(results.FlowResult):
 class FlowRun:
     """The results of a run of the flow engine.
 
+    Args:
+        told: The engine's result, the bytes of each channel, and the times of each message: an array of two columns.
+        routing: The routing that ran.
+
     Attributes:
         facts: The result.
         channel_bytes: The bytes that each channel carried. Ids: the ports of all routers, router by router, then (with
