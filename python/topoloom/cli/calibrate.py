@@ -34,7 +34,7 @@ def calibrate(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Fit what endpoints cost on point-to-point runs and on one and two nodes alone; predict larger runs."""
+    """Fit the costs of endpoints on point-to-point runs and on one and two nodes only; predict larger runs."""
     check_writable(out, CALIBRATION, force=force)
     check_writable(predictions, PREDICTIONS, force=force)
     here = folder or papers_folder() / "hardware"

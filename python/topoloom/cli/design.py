@@ -95,7 +95,7 @@ def design(
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one per processor unless given.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")

@@ -51,14 +51,14 @@ def faults(
     ] = None,
     seed: Annotated[str, typer.Option("--seed", metavar="N", help="Their seed.")] = "1",
     distances: Annotated[
-        bool, typer.Option("--distances", help="Measure diameter and average distance, too: takes longer.")
+        bool, typer.Option("--distances", help="Also measure diameter and average distance, which takes longer.")
     ] = False,
     throughput: Annotated[
         str | None,
         typer.Option(
             "--throughput",
             metavar="TRAFFIC,…",
-            help="Bound the throughput that is left under these patterns, such as uniform,worst-case.",
+            help="Bound the remaining throughput under these patterns, such as uniform,worst-case.",
             show_default=False,
         ),
     ] = None,
@@ -68,7 +68,7 @@ def faults(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Let random links or routers fail, and report what is left of each network, side by side."""
+    """Let random links or routers fail, and report the surviving part of each network, side by side."""
     options = make_fault_options(
         {"kind": kind, "fractions": fractions, "trials": trials, "seed": seed, "distances": distances}
         | {"throughput": throughput}

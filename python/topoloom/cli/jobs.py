@@ -37,12 +37,12 @@ def _count(name: str, help_: str, default: str | bool = False, least: int = 1) -
 JOBS: dict[str, Any] = {
     "scheduler": _text("--scheduler", "tcp://…", "Run on the Dask cluster whose scheduler listens there."),
     "cluster": _text("--cluster", "|".join(SYSTEMS), "Run in jobs of a batch system, as workers of Dask."),
-    "jobs": _count("--jobs", "How many jobs.", "1"),
+    "jobs": _count("--jobs", "The number of jobs.", "1"),
     "cores": _count("--cores", "Cores per job, and points that it runs at a time.", "1"),
-    "memory": _text("--memory", "4GB", "Memory of a job; 4GB unless given."),
+    "memory": _text("--memory", "4GB", "Memory per job; 4GB unless given."),
     "queue": _text("--queue", "NAME", "The queue or partition."),
     "walltime": _text(
-        "--walltime", "HH:MM:SS", "How long a job may last, as the batch system writes it; --cluster: 30 minutes."
+        "--walltime", "HH:MM:SS", "The time limit of a job, in the batch system's notation; --cluster: 30 minutes."
     ),
     "account": _text("--account", "NAME", "The account that jobs are charged to."),
     "interface": _text("--interface", "NAME", "The network by which workers reach this program, such as ib0."),

@@ -51,7 +51,7 @@ def list_(
     ],
     json: Json = False,
 ) -> None:
-    """List topologies, hosts, machines, routings, traffic, applications, allocators and so on."""
+    """List topologies, hosts, machines, routings, traffic patterns, applications, allocators and more."""
     if what not in KINDS:
         raise TopoloomError(unknown("list", what, list(KINDS)))
     items = KINDS[what]()

@@ -15,7 +15,7 @@ from topoloom.simulation.options import ROUTER_KEYS, EngineOptions, link_keys, m
 
 Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
 Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Prices = Annotated[
     str,
     typer.Option(
@@ -34,7 +34,8 @@ LayoutRules = Annotated[
     ),
 ]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending says what kind of file.")
+    Path | None,
+    typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending selects the format."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files of another kind, but never studies and stores.")]
 Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
@@ -85,7 +86,7 @@ ENGINE: dict[str, Any] = {
     "links": Links,
     "packet": _engine("--packet", "Flits of a packet: 4, 1-32, or 4:0.8,16:0.2.", "FLITS"),
     "injection": _engine("--injection", "bernoulli, or on-off:alpha=…,beta=….", "PROCESS"),
-    "rates": _engine("--rates", "A CSV of terminal,rate: how much each sends beside the others.", "FILE"),
+    "rates": _engine("--rates", "A CSV of terminal,rate: the relative rate of each terminal.", "FILE"),
     "warmup": _engine("--warmup", "Cycles of warm-up, given with --measure; detected unless given.", "CYCLES"),
     "measure": _engine("--measure", "Cycles measured; as many as precision needs unless given.", "CYCLES"),
     "drain": _engine("--drain", "The largest number of cycles after --measure, in which its packets arrive.", "CYCLES"),

@@ -25,7 +25,7 @@ def permute(
         Path | None, typer.Option("--out", metavar="MOVES.csv", help="Write the moves, in an order that works.")
     ] = None,
     after: Annotated[
-        Path | None, typer.Option("--after", metavar="FILE.csv", help="Write the cabling list as it is afterwards.")
+        Path | None, typer.Option("--after", metavar="FILE.csv", help="Write the cabling list after the moves.")
     ] = None,
     trials: Annotated[int, typer.Option("--trials", metavar="N", help="Permutations to try.", min=1)] = 20,
     swappable: Annotated[
@@ -46,7 +46,7 @@ def permute(
     force: Force = False,
     json: Json = False,
 ) -> int:
-    """Permute the cables of a machine that stands: shorter paths, no more cable, and the moves that lead there."""
+    """Permute the cables of an installed machine: shorter paths, no more cable, and the list of moves."""
     _keep_apart({"CABLING.csv": cabling, "--out": out, "--after": after})
     for path, kind in ((out, MOVES), (after, CABLING)):
         check_writable(path, kind, force=force)

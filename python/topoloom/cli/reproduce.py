@@ -41,16 +41,16 @@ def reproduce(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Every table, and a coarse version of every figure.")] = False,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one per processor unless given.")
     ] = None,
     kept: Annotated[
         bool, typer.Option("--kept", help="Print the results that come with the paper, or with all; run nothing.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the paper's items, and run nothing.")] = False,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> int:
-    """Reproduce a paper: what it publishes beside what is measured here, with a verdict on each claim. Resumes."""
+    """Reproduce a paper: published values beside measured ones, with a verdict on each claim; resumes."""
     if paper is None and kept:
         return _print_kept_runs(as_json=json)
     if paper is None:

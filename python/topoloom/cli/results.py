@@ -46,7 +46,7 @@ def results(
     superseded: Annotated[
         bool, typer.Option("--superseded", help="Also show results of former contents of files that have changed.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else, on stdout.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
 ) -> int:
     """List, filter and export the results of a study, or compare two stores."""
     found = _load(store, where, superseded=superseded)

@@ -29,10 +29,10 @@ def run(
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--store", metavar="FOLDER", help="Where results are kept; STUDY.store beside it unless given."),
+        typer.Option("--store", metavar="FOLDER", help="The store of results; STUDY.store unless given."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one a processor unless given.")
+        int | None, typer.Option("--workers", metavar="N", min=1, help="Processes; one per processor unless given.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
@@ -43,11 +43,11 @@ def run(
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check the study and count its points.")] = False,
     schema: Annotated[bool, typer.Option("--schema", help="Print the JSON schema of study files.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only the results, as JSON.")] = False,
     *,
     where: Execution,
 ) -> int:
-    """Run a study: sweeps of networks, routings, traffic and loads. Resumes where it was stopped."""
+    """Run a study: sweeps of networks, routings, traffic and loads; resumes where it was stopped."""
     if schema:
         print_json(study_schema())
         return status.DONE

@@ -29,7 +29,7 @@ def simulate(
     *,
     options: EngineOptions,
 ) -> int:
-    """Simulate a network flit by flit at the loads asked for."""
+    """Simulate a network flit by flit at the given loads."""
     network = load_network(spec)
     if routing == BEST:
         return _try_all(network, traffic, load, json=json, options=options)

@@ -61,7 +61,7 @@ def workload(
         typer.Option(
             "--mix",
             metavar="APP,computing=1s",
-            help="What the jobs of --sacct repeat, by their ids; several by several --mix.",
+            help="The part that jobs of --sacct repeat, selected by their ids; several by several --mix.",
             show_default="an allreduce, an all-to-all, or a halo exchange",
         ),
     ] = None,
@@ -69,7 +69,7 @@ def workload(
         str | None,
         typer.Option(
             "--allocator",
-            help="Which terminals jobs get; see: topoloom list allocators.",
+            help="The allocator of terminals to jobs; see: topoloom list allocators.",
             show_default="contiguous; of --sacct topology",
         ),
     ] = None,
@@ -80,14 +80,14 @@ def workload(
     mapping: Annotated[
         str | None,
         typer.Option(
-            "--mapping", help="Which terminal runs which task; see: topoloom list mappings.", show_default="linear"
+            "--mapping", help="The mapping of tasks to terminals; see: topoloom list mappings.", show_default="linear"
         ),
     ] = None,
     rate: Annotated[
         str | None,
         typer.Option(
             "--rate",
-            help="Bits or bytes a second of a link; of networks whose links have no rates of their own.",
+            help="Rate of links in bits or bytes per second, for networks whose links have no rates of their own.",
             show_default=DEFAULT_RATE,
         ),
     ] = None,
@@ -106,13 +106,13 @@ def workload(
         typer.Option(
             "--endpoint",
             metavar="KEY=VALUE,…",
-            help="What sending and receiving costs: " + ", ".join(name for name, _ in endpoint_keys()) + ".",
+            help="Costs of sending and receiving: " + ", ".join(name for name, _ in endpoint_keys()) + ".",
             show_default=False,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", metavar="SPEC", help="The network that is 1.", show_default="the first"),
+        typer.Option("--baseline", metavar="SPEC", help="The network of makespan 1.", show_default="the first"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
@@ -120,16 +120,14 @@ def workload(
     plot: Plot = None,
     goal: Annotated[
         Path | None,
-        typer.Option(
-            "--goal", metavar="FILE", help="Write what the application does as a schedule in GOAL.", show_default=False
-        ),
+        typer.Option("--goal", metavar="FILE", help="Write the application as a schedule in GOAL.", show_default=False),
     ] = None,
     chakra: Annotated[
         Path | None,
         typer.Option(
             "--chakra",
             metavar="FOLDER",
-            help="Write what the application does as Chakra traces, a file for each rank.",
+            help="Write the application as Chakra traces, one file per rank.",
             show_default=False,
         ),
     ] = None,
@@ -138,7 +136,7 @@ def workload(
         typer.Option(
             "--timeline",
             metavar="FILE",
-            help="Write what tasks do when, for Perfetto or Chrome: JSON.",
+            help="Write the timeline of tasks as JSON, for Perfetto or Chrome.",
             show_default=False,
         ),
     ] = None,
@@ -147,7 +145,7 @@ def workload(
     *,
     options: EngineOptions,
 ) -> int:
-    """Run applications on networks, and compare how long they take."""
+    """Run applications on networks, and compare their makespans."""
     own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
     own["endpoint"] = endpoint
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
