@@ -16,6 +16,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 import topoloom
+from topoloom.cli.app import app
 from topoloom.design.answer import design
 from topoloom.engine import results
 from topoloom.network.families import Family
@@ -64,12 +65,12 @@ def members(name: str, thing: Any) -> Iterator[tuple[str, Callable[..., Any], st
 WHOLE = [
     f"topoloom.{found.name}"
     for found in pkgutil.iter_modules(topoloom.__path__)
-    if found.name not in ("__main__", "_core", "cli")
+    if found.name not in ("__main__", "_core")
 ]
-"""Packages of which every function counts that has no underscore, whether or not the package lists it: all but two.
+"""Packages of which every function counts that has no underscore, whether or not the package lists it."""
 
-``_core`` is the engine, and the docstrings of ``cli`` are the help of its commands.
-"""
+COMMANDS = {inspect.unwrap(command.callback) for command in [*app.registered_commands, app.registered_callback]}
+"""Functions whose docstring is the help of a command; the help of their options describes their parameters."""
 
 
 def functions_of(package: str) -> Iterator[tuple[str, Callable[..., Any], str]]:
@@ -88,6 +89,7 @@ def folder(package: str) -> Path:
 FUNCTIONS = {
     name: (function, of_class)
     for name, function, of_class in [*functions(), *(found for package in WHOLE for found in functions_of(package))]
+    if function not in COMMANDS and "<locals>" not in function.__qualname__
 }
 
 

@@ -9,7 +9,16 @@ from topoloom.cli import status
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; it is loaded here, a moment in which Ctrl-C or SIGTERM may come."""
+    """Run the command line and exit; it is loaded here, a moment in which Ctrl-C or SIGTERM may come.
+
+    Args:
+        arguments: The arguments behind the program's name; those of the process unless given.
+
+    Raises:
+        SystemExit: Always, with the exit status.
+
+    >>> main(["show", "mesh:2x2"])  # doctest: +SKIP
+    """
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     before = {number: handler for number, handler in usual.items() if signal.getsignal(number) == handler}
     for number in before:

@@ -19,7 +19,16 @@ from topoloom.workers import terminate_as_interrupt
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit. SIGTERM ends a command as Ctrl-C does: what is done is kept."""
+    """Run the command line and exit. SIGTERM ends a command as Ctrl-C does: what is done is kept.
+
+    Args:
+        arguments: The arguments behind the program's name; those of the process unless given.
+
+    Raises:
+        SystemExit: Always, with the exit status.
+
+    >>> main(["show", "mesh:2x2"])  # doctest: +SKIP
+    """
     terminate_as_interrupt()
     try:
         streams.prepare()
@@ -39,7 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run the command line and return the exit status."""
+    """Run the command line and return the exit status, a number of :mod:`topoloom.cli.status`.
+
+    Args:
+        arguments: The arguments behind the program's name.
+
+    Raises:
+        SystemExit: A library ends the program.
+
+    >>> run(["bound", "mesh:2x2", "--routing", "dorr"])
+    2
+    """
     try:
         _check_text(arguments)
         with _said_warnings():

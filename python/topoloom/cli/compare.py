@@ -105,7 +105,16 @@ def _saturates(curve: Curve) -> str:
 
 
 def print_saturation(comparison: Comparison) -> None:
-    """Print what each curve saturates at and accepts, and where another routing carries more than the adaptive one."""
+    """Print the saturation loads of the curves of a comparison, each with its bound.
+
+    Args:
+        comparison: The comparison.
+
+    >>> import topoloom
+    >>> print_saturation(topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1], warmup=10, measure=100))
+    ... # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    traffic   network    routing   zero-load latency   saturation load   bound ...
+    """
 
     def number(value: float | None, decimals: int) -> str:
         return "–" if value is None else f"{value:.{decimals}f}"

@@ -20,7 +20,24 @@ def run_jobs(
     *,
     json: bool,
 ) -> int:
-    """Run jobs that share a machine, and print what came of it."""
+    """Run jobs that share a machine, print their times, and return the exit status, a number.
+
+    Args:
+        specs: The network, alone.
+        jobs: The jobs, as ``APP,tasks=N,start=T``, or files of them.
+        allocator: The allocator; None for ``contiguous``.
+        routing: A routing, or the role ``minimal`` or ``adaptive``.
+        options: Options of workloads.
+        json: Whether to print JSON.
+
+    Raises:
+        TopoloomError: Several networks, or a mistake in what is named.
+
+    >>> run_jobs(["ring:4,degree=2"], ["allreduce,tasks=2"], None, "minimal", WorkloadOptions(), json=True)
+    ... # doctest: +ELLIPSIS
+    {...
+    0
+    """
     network = load_only_network(specs, "--job runs jobs")
     try:
         found = ConcurrentRun(network, jobs, allocator or "contiguous", routing, options).run()
@@ -32,22 +49,28 @@ def run_jobs(
     if json:
         print_json(found.to_dict())
     else:
-        print_concurrent(found)
+        _print_concurrent(found)
     return status.DONE
 
 
 def require_no(option: str, given: Mapping[str, object]) -> None:
     """Reject options that are about one application at a time.
 
+    Args:
+        option: The option for several jobs, for the message.
+        given: Values of other options by name; empty ones are not given.
+
     Raises:
         TopoloomError: One of them is given.
+
+    >>> require_no("--job", {"app": [], "plot": None})
     """
     for name, value in given.items():
         if value:
             raise TopoloomError(f"--{name} does not go with {option}, which runs several jobs at once")
 
 
-def print_concurrent(found: Concurrent) -> None:
+def _print_concurrent(found: Concurrent) -> None:
     """Print a row for each job, and one for each of the busiest channels."""
     rows = [
         [

@@ -29,25 +29,61 @@ WIDE = 10_000
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the console of stdout or stderr as they are now."""
+    """Return the console of stdout or stderr as they are now.
+
+    Args:
+        stderr: Whether it is that of stderr.
+
+    >>> console().print("[networks]", markup=False)
+    [networks]
+    """
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream, highlight=False, soft_wrap=False, width=None if stream.isatty() else WIDE)
 
 
 def print_json(value: Any) -> None:
-    """Print `value` to stdout as JSON, non-finite numbers as null, escaped where the encoding is not UTF-8."""
+    """Print a value to stdout as JSON, escaped where the encoding is not UTF-8.
+
+    Args:
+        value: The value, with null in the place of numbers that are not finite.
+
+    Raises:
+        ValueError: A number that is not finite.
+
+    >>> print_json({"routers": 4})
+    {
+      "routers": 4
+    }
+    """
     narrow = codecs.lookup(sys.stdout.encoding or "ascii").name != "utf-8"
     print(json.dumps(value, indent=2, ensure_ascii=narrow, allow_nan=False))
 
 
 def say(message: str) -> None:
-    """Print a message on stderr. Where it cannot be written, the results still count."""
+    """Print a message on stderr. Where it cannot be written, the results still count.
+
+    Args:
+        message: The message, unchecked; a long one is shortened.
+
+    >>> say("4 of 4 points are done")
+    """
     with suppress(OSError):
         print(f"topoloom: {concise(message)}", file=sys.stderr, flush=True)
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
-    """Print a table; its first `left` columns are set left, the others right."""
+    """Print a table; its first `left` columns are set left, the others right.
+
+    Args:
+        headers: The titles of the columns.
+        rows: The cells of each row.
+        left: The number of columns that are set left.
+
+    >>> print_table(["network", "routers"], [["mesh:2x2", "4"]])
+    network    routers
+    ──────────────────
+    mesh:2x2         4
+    """
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, header in enumerate(headers):
         table.add_column(Text(header), justify="left" if place < left else "right", overflow="fold")
@@ -61,19 +97,39 @@ FOLDED = 110
 
 
 def print_assumptions(told: Iterable[Values]) -> None:
-    """Print to stdout what the cost, power and cable of networks rest on."""
+    """Print to stdout the assumptions behind cost, power and cable of networks.
+
+    Args:
+        told: The facts of the networks.
+
+    >>> from topoloom.network.networks import Network
+    >>> print_assumptions([Network("mesh:2x2").facts()])  # doctest: +ELLIPSIS
+    Cost, power and cable: prices ...
+    """
     for sentence in assumptions(told):
         print_sentence(sentence)
 
 
 def print_sentence(sentence: str) -> None:
-    """Print to stdout a sentence that belongs to the table above it."""
+    """Print to stdout a sentence that belongs to the table above it.
+
+    Args:
+        sentence: The sentence, unchecked; it is folded to the width of the terminal.
+
+    >>> print_sentence("Cable: layout rack.")
+    Cable: layout rack.
+    """
     output = console()
     output.print(Text(textwrap.fill(sentence, min(output.width, FOLDED)), style="dim"))
 
 
 def progress() -> Progress:
-    """Return a progress bar on stderr that vanishes when done, and that shows on terminals only."""
+    """Return a progress bar on stderr that vanishes when done, and that shows on terminals only.
+
+    >>> with progress() as bar:
+    ...     bar.add_task("curves", total=2, now="")
+    0
+    """
     errors = console(stderr=True)
     return Progress(
         SpinnerColumn(),
@@ -92,7 +148,15 @@ def progress() -> Progress:
 
 @contextmanager
 def paused(bar: Progress) -> Iterator[None]:
-    """Take the bar away while something is printed to stdout, which may be the same terminal."""
+    """Remove the bar while something is printed to stdout, which may be the same terminal.
+
+    Args:
+        bar: The bar.
+
+    >>> with progress() as bar, paused(bar):
+    ...     print("mesh:2x2")
+    mesh:2x2
+    """
     bar.stop()
     try:
         yield

@@ -126,7 +126,7 @@ def design(
     if json:
         print_json(found.to_dict())
     else:
-        print_answer(found)
+        _print_answer(found)
     return status.DONE
 
 
@@ -146,7 +146,7 @@ def _answered(
                 rmtree(folder, ignore_errors=True)
 
 
-def print_answer(found: Answer) -> None:
+def _print_answer(found: Answer) -> None:
     """Print the finalists, what is recommended, and what all of it rests on."""
     criteria = found.criteria
     titles = [f"{each.name}, {each.unit}" if each.unit else each.name for each in criteria]

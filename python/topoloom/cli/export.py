@@ -83,7 +83,7 @@ def _write_graph(
         raise TopoloomError(f"--nodes names the nodes of Slurm; the format {name} has no such names")
     files.check_writable(out, files.graph(name), force=force)
     network = load_network(spec)
-    names = None if nodes is None else hostnames(nodes, network.num_terminals)
+    names = None if nodes is None else _hostnames(nodes, network.num_terminals)
     what = f"{network.spec}: {name}"
     if out is not None:
         lost = watched(lambda: network.write(out, name, links, names, force=force), what)
@@ -121,10 +121,10 @@ def _write_tables(spec: str, routing: str, format_: str | None, out: Path | None
     return [f"{network.spec}: forwarding tables have no place for the {classes} VC classes of {routing}"]
 
 
-def hostnames(text: str, most: int) -> list[str]:
+def _hostnames(text: str, most: int) -> list[str]:
     """Return the names that a list of hosts stands for, as Slurm writes it; there must be at most `most`.
 
-    >>> hostnames("n[08-10,12],login", 5)
+    >>> _hostnames("n[08-10,12],login", 5)
     ['n08', 'n09', 'n10', 'n12', 'login']
     """
     names: list[str] = []

@@ -92,7 +92,18 @@ takes_jobs = takes("where", JOBS, _where)
 
 
 def executor_of(where: Execution, workers: int | None) -> Executor:
-    """Return where points are run; `workers` counts the processes of this machine."""
+    """Return the executor of the points.
+
+    Args:
+        where: Where they are run.
+        workers: The number of processes on this machine; None for one per processor.
+
+    Raises:
+        TopoloomError: `workers` for a cluster.
+
+    >>> executor_of(Execution(), 1).capacity
+    3
+    """
     if where.scheduler or where.jobs:
         _refuse_workers(workers)
     if where.scheduler is not None:
@@ -106,7 +117,15 @@ def _refuse_workers(workers: int | None) -> None:
 
 
 def tell_notes(ledger: Ledger) -> None:
-    """Say what of a store is damaged, and what becomes of it; each sentence once."""
+    """Print on stderr the damage of a store and its repair; each sentence once.
+
+    Args:
+        ledger: The open store.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, Ledger(Path(folder, "one.store")) as ledger:
+    ...     tell_notes(ledger)
+    """
     for note in ledger.notes:
         say(note)
     ledger.notes.clear()
@@ -115,7 +134,34 @@ def tell_notes(ledger: Ledger) -> None:
 def write_script(
     file: Path, study: Study, folder: Path, where: Execution, workers: int | None, *, force: bool, keep_going: bool
 ) -> int:
-    """Deal what the ledger lacks to the jobs of an array, and write the file for sbatch."""
+    """Divide the points that the ledger lacks among the jobs of an array, and write the file for sbatch.
+
+    Args:
+        file: The file of the study.
+        study: The study.
+        folder: The store.
+        where: The jobs and the file for sbatch.
+        workers: The number of processes of this machine, which must be None.
+        force: Overwrite a file of another kind.
+        keep_going: Skip points that cannot be run instead of rejecting the study.
+
+    Returns:
+        The exit status, a number.
+
+    Raises:
+        TopoloomError: `workers` is given, a file of another kind is there, jobs are at work, or a point cannot be run.
+
+    >>> import tempfile
+    >>> from topoloom import Sweep
+    >>> study = Study(name="one", sweep=[Sweep(kind="facts", networks=["mesh:2x2"])])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder)
+    ...     where = Execution(jobs=Jobs("slurm"), script=place / "job.sh")
+    ...     write_script(place / "s.toml", study, place / "s.store", where, None, force=False, keep_going=False)
+    ...     (place / "job.sh").read_text().startswith("#!/bin/sh")
+    0
+    True
+    """
     _refuse_workers(workers)
     script, jobs = where.script, where.jobs
     assert script is not None

@@ -25,13 +25,34 @@ Store = Annotated[
 
 
 def kept_points(store: Path | None, command: str, out: Path | None = None) -> KeptPoints:
-    """Return the points of earlier runs: those of `store`, else what an interrupted run left beside `out`, or here."""
+    """Return the points of earlier runs.
+
+    Args:
+        store: The store; None for what an interrupted run left.
+        command: The name of the command.
+        out: The file of the report: what an interrupted run left is beside it, else in the working directory.
+
+    Raises:
+        TopoloomError: A folder that is no store of results.
+
+    >>> kept_points(None, "compare", Path("report.html")).folder
+    PosixPath('report.html.store')
+    """
     beside = Path(f"{command}.store") if out is None else out.with_name(f"{out.name}.store")
     return KeptPoints(store or beside, command, always=store is not None)
 
 
 def exit_status(curves: list[Curve], kept: KeptPoints, *, finished: bool) -> int:
-    """Return the exit status for curves that were searched; say where their points are, and what went wrong in them."""
+    """Return the exit status for curves, a number; report where their points are, and what went wrong in them.
+
+    Args:
+        curves: The curves.
+        kept: Their points.
+        finished: Whether all of them are done.
+
+    >>> exit_status([], kept_points(None, "compare"), finished=False)
+    130
+    """
     if kept.recalled:
         before = counted(kept.recalled, "point was", "points were")
         say(f"{before} simulated before and {kept.measured:,} now; all are in {kept.folder}")

@@ -52,17 +52,17 @@ def layout(
     if json:
         print_json(told)
         return
-    print_parts(told)
+    _print_parts(told)
     for floor in told:
         print()
-        print_lengths(floor)
+        _print_lengths(floor)
 
 
 def _draw(layouts: list[Layout], path: Path, *, force: bool) -> None:
     watched(lambda: draw_layouts(layouts, path, force=force), "drawing")
 
 
-def print_parts(told: list[dict[str, Any]]) -> None:
+def _print_parts(told: list[dict[str, Any]]) -> None:
     """Print a table: parts are rows, networks are columns."""
     rows = [[fact.label, fact.unit, *(fact.text(floor) for floor in told)] for fact in facts_of(told, PARTS)]
     kinds = dict.fromkeys(kind["kind"] for floor in told for kind in floor["cable_kinds"])
@@ -73,7 +73,7 @@ def print_parts(told: list[dict[str, Any]]) -> None:
     print_assumptions(told)
 
 
-def print_lengths(floor: dict[str, Any]) -> None:
+def _print_lengths(floor: dict[str, Any]) -> None:
     """Print how many cables there are of each length, by class, and by kind if there are several."""
     bins, sorts = histogram(floor["lengths"], MOST_BINS)
     rows = [[label, *(f"{counts[sort]:,}" if sort in counts else "–" for sort in sorts)] for label, counts in bins]

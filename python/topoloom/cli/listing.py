@@ -69,7 +69,7 @@ def _print(what: str, items: Sequence[Record]) -> None:
         name = f"{item['name']}:{argument}" if argument else item["name"]
         name = f"{name:<{INDENT}}"
         output.print(Text.assemble((name, "bold"), _folded(item["summary"], output.width)))
-        for label, value in details(what, item):
+        for label, value in _details(what, item):
             output.print(Text(" " * INDENT + _folded(f"{label}  {value}", output.width), style="dim"))
     if shared := {key["name"]: key["doc"] for item in items for key in item.get("keys", ()) if key.get("shared")}:
         output.print(Text(f"{'beside these':<{INDENT}}" + _folded(EVERY, output.width)))
@@ -82,7 +82,7 @@ def _folded(text: str, width: int) -> str:
     return ("\n" + " " * INDENT).join(textwrap.wrap(text, max(width - INDENT, INDENT)))
 
 
-def details(what: str, item: Record) -> list[tuple[str, str]]:
+def _details(what: str, item: Record) -> list[tuple[str, str]]:
     """Return what is printed of an item besides its summary."""
     if what == "formats":
         uses = " and ".join(use for use in ("read", "write") if item[use])

@@ -108,12 +108,21 @@ ENGINE: dict[str, Any] = {
 def takes(
     argument: str, options: dict[str, Any], read: Callable[[dict[str, Any]], Any]
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command options that many have; it receives what `read` makes of them as one argument.
+    """Give a command options that many have; it receives the result of `read` as one argument.
 
     Args:
         argument: The name of that argument.
         options: Annotations as Typer reads them, by names.
         read: Checks the values; those of options that are not given are None, or False for ``unsafe``.
+
+    Raises:
+        TopoloomError: When the command is run: `read` rejects a value.
+
+    >>> @takes("seeds", {"first": int, "last": int}, lambda given: list(range(given["first"], given["last"])))
+    ... def command(seeds: list[int]) -> int:
+    ...     return len(seeds)
+    >>> command(first=1, last=4)
+    3
     """
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
@@ -156,12 +165,29 @@ takes_engine_options = takes("options", ENGINE, _engine_options)
 
 
 def link_options(links: str | None) -> dict[str, Any]:
-    """Return the option `links` from the text of ``--links``."""
+    """Return the option `links` from the text of ``--links``.
+
+    Args:
+        links: The text; None if it is not given.
+
+    Raises:
+        TopoloomError: A text that does not read.
+
+    >>> link_options("local=10,global=100"), link_options(None)
+    ({'links': {'local': '10', 'global': '100'}}, {})
+    """
     return {} if links is None else {"links": parse_pairs("--links", links, link_keys())}
 
 
 def split_names(option: str, text: str) -> list[str]:
-    """Return the names in `text`; a comma also parts the parameters of one name, and the numbers of one parameter.
+    """Return the names in a text; a comma also parts the parameters of one name, and the numbers of one parameter.
+
+    Args:
+        option: The option, for the message.
+        text: The text.
+
+    Raises:
+        TopoloomError: An empty name.
 
     >>> split_names("--traffic", "random-permutation:seed=1,bits=3,hotspot:nodes=1,5,uniform")
     ['random-permutation:seed=1,bits=3', 'hotspot:nodes=1,5', 'uniform']
@@ -174,6 +200,13 @@ def split_names(option: str, text: str) -> list[str]:
 
 def count_or_range(option: str, text: str) -> int | tuple[int, int]:
     """Return a number, or the least and the largest of a range.
+
+    Args:
+        option: The option, for the message.
+        text: The text.
+
+    Raises:
+        TopoloomError: It is neither.
 
     >>> count_or_range("--terminals", "3000"), count_or_range("--terminals", "3000:3300")
     (3000, (3000, 3300))

@@ -26,7 +26,22 @@ COLUMNS: tuple[Column, ...] = (
 
 
 class PointTable:
-    """Prints the points of a curve in the order of their loads, each as soon as those before it are there."""
+    """Prints the points of a curve in the order of their loads, each as soon as those before it are there.
+
+    Args:
+        curve: The curve.
+        loads: Its loads to come, ascending, in flits per active terminal per cycle.
+
+    >>> import topoloom
+    >>> curve = topoloom.network("mesh:2x2").simulate(load=[0.1], warmup=10, measure=100)
+    >>> table = PointTable(curve, [0.1])
+    mesh:2x2  routing dor  traffic uniform  seed 1
+    loads in flits per active terminal per cycle, latency in cycles
+     offered  accepted   latency   ±95 %     p50     p99   hops    cycles
+    >>> table.print_ready(curve)  # doctest: +ELLIPSIS
+         0.1 ...
+    >>> table.print_rest(curve)
+    """
 
     def __init__(self, curve: Curve, loads: Sequence[float]) -> None:
         self._waiting = list(loads)
@@ -49,12 +64,20 @@ class PointTable:
         self._columns.insert(place, (name, 9, lambda point: _number((point.model_extra or {}).get(key), decimals)))
 
     def print_ready(self, curve: Curve) -> None:
-        """Print the points that have no load before them missing."""
+        """Print the points that have no load before them missing.
+
+        Args:
+            curve: The curve, with the points that are done.
+        """
         while self._waiting and self._waiting[0] in curve.points:
             self._print_row(curve.points[self._waiting.pop(0)])
 
     def print_rest(self, curve: Curve) -> None:
-        """Print the points that wait for one that will not come."""
+        """Print the points that wait for one that will not come.
+
+        Args:
+            curve: The curve, with the points that are done.
+        """
         for load in self._waiting:
             if load in curve.points:
                 self._print_row(curve.points[load])
@@ -67,14 +90,26 @@ class PointTable:
 
 
 def tell_notes(curves: Sequence[Curve]) -> None:
-    """Say on stderr, once for each network and routing, what is to be known of how it runs there."""
+    """Report on stderr, once for each network and routing, how the routing runs there.
+
+    Args:
+        curves: The curves.
+
+    >>> tell_notes([])
+    """
     for spec, routing, note in dict.fromkeys((curve.spec, curve.routing, curve.note) for curve in curves):
         if note is not None:
             say(f"{spec}, routing {routing}: {note}")
 
 
 def warn_of_deadlocks(curves: Sequence[Curve]) -> None:
-    """Name on stderr the routers of every deadlock, as the engine's watchdog saw them."""
+    """Name on stderr the routers of every deadlock, as the engine's watchdog saw them.
+
+    Args:
+        curves: The curves.
+
+    >>> warn_of_deadlocks([])
+    """
     for curve in curves:
         for point in curve.sorted_points():
             if point.deadlocked:

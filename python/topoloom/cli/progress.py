@@ -19,7 +19,16 @@ TOLD_EVERY_S = 10.0
 
 
 class ProgressDisplay:
-    """Shows the progress of a run: a live table on a terminal, a line now and then elsewhere."""
+    """Shows the progress of a run: a live table on a terminal, else a line now and then.
+
+    Args:
+        name: The name of the run.
+        folder: Its store.
+        every_s: Seconds between lines where stderr is no terminal.
+
+    >>> with ProgressDisplay("one", Path("one.store")) as display:
+    ...     display.update(Progress(total=4, done=1))
+    """
 
     def __init__(self, name: str, folder: Path, every_s: float = TOLD_EVERY_S) -> None:
         self._name = name
@@ -40,7 +49,11 @@ class ProgressDisplay:
             self._live.stop()
 
     def update(self, progress: Progress) -> None:
-        """Show how far it is."""
+        """Show the progress.
+
+        Args:
+            progress: The progress.
+        """
         if self._live is not None:
             self._live.update(self._table(progress))
         elif time.monotonic() - self._said > self._every_s:
@@ -70,20 +83,40 @@ class ProgressDisplay:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a time for people.
+
+    Args:
+        seconds: The time in seconds.
+
+    >>> duration(59.4), duration(61), duration(3700)
+    ('59 s', '1 min 01 s', '1 h 01 min')
+    """
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
 def tell_failures(progress: Progress) -> None:
-    """Say which points were skipped or failed, and why."""
+    """Report on stderr which points were skipped or failed, and why.
+
+    Args:
+        progress: The progress of the run.
+
+    >>> tell_failures(Progress(total=4, done=4))
+    """
     tell_points("skipped", progress.skipped)
     tell_points("failed", progress.failed)
 
 
 def tell_points(what: str, points: Mapping[StudyPoint, str]) -> None:
-    """Say of points what became of them, and why; of many, the first few."""
+    """Report on stderr what became of points, and why; of many, the first few.
+
+    Args:
+        what: What became of them, unchecked.
+        points: The reasons, by points.
+
+    >>> tell_points("skipped", {})
+    """
     for point, why in list(points.items())[:SHOWN_FAILURES]:
         say(f"{what}: {point.label()}: {why}")
     if len(points) > SHOWN_FAILURES:
@@ -91,7 +124,14 @@ def tell_points(what: str, points: Mapping[StudyPoint, str]) -> None:
 
 
 def exit_status(progress: Progress) -> int:
-    """Say how a run ended, and return the exit status that goes with it."""
+    """Report how a run ended, and return the exit status, a number.
+
+    Args:
+        progress: The progress at the end.
+
+    >>> exit_status(Progress(total=4, done=4)), exit_status(Progress(total=4, done=1))
+    (0, 130)
+    """
     if not progress.finished:
         say(f"interrupted; {progress.done} of {progress.total} points are done, and the same command resumes")
         return status.INTERRUPTED

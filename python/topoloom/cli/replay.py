@@ -27,7 +27,24 @@ def run_replay(
     *,
     json: bool,
 ) -> int:
-    """Replay the jobs of a file, and print what came of them."""
+    """Replay the jobs of a file, print their waits and slowdowns, and return the exit status, a number.
+
+    Args:
+        specs: The network, alone.
+        file: The accounting file.
+        mix: The parts that jobs repeat; None for the default ones.
+        allocator: The allocator; None for ``topology``.
+        routing: A routing, or the role ``minimal`` or ``adaptive``.
+        options: Options of workloads.
+        json: Whether to print JSON.
+
+    Raises:
+        TopoloomError: Several networks, a file that does not read, or a mistake in what is named.
+
+    >>> run_replay(["mesh:2x2", "mesh:4"], Path("jobs.csv"), None, None, "minimal", WorkloadOptions(), json=False)
+    Traceback (most recent call last):
+    topoloom.TopoloomError: --sacct replays jobs on one network; 2 are named
+    """
     network = load_only_network(specs, "--sacct replays jobs")
     read = read_jobs(file)
     run = ReplayRun(network, read, mix or MIX, allocator or ALLOCATOR, routing, options)
@@ -37,7 +54,7 @@ def run_replay(
     if json:
         print_json(found.to_dict())
     else:
-        print_replay(found)
+        _print_replay(found)
     if found.outcome.completed:
         return status.DONE
     say(f"interrupted; {len(found.outcome.jobs):,} of {len(run.jobs):,} jobs were done")
@@ -52,7 +69,7 @@ def _watched(run: ReplayRun) -> Replayed:
         return interruptible(lambda: run.run(cancel), lambda _: bar.update(task, now=f"{cancel.done:,} collectives"))
 
 
-def print_replay(found: Replayed) -> None:
+def _print_replay(found: Replayed) -> None:
     """Print what all jobs did, those that others slow most, and the busiest channels."""
     outcome, slow = found.outcome, found.slowdowns
     if slow:

@@ -81,7 +81,15 @@ def _tell_versions(found: Results) -> None:
 
 
 def summary_tables(found: Results, names: list[str] | None = None, *, everything: bool = False) -> None:
-    """Print results as one table a kind of point, the first rows if there are many."""
+    """Print results as one table per kind of point, the first rows if there are many.
+
+    Args:
+        found: The results.
+        names: The columns; those that distinguish rows and those that were measured unless given.
+        everything: Whether to print all rows.
+
+    >>> summary_tables(Results([]))
+    """
     for kind, mine in found.by_kind().items():
         shown = mine if everything else Results(mine.rows[:MOST_ROWS])
         console().print(f"{kind}: {MEASUREMENTS[kind].summary}", style="bold")

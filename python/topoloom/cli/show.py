@@ -82,7 +82,16 @@ def _draw(networks: list[Network], path: Path, *, force: bool) -> None:
 
 
 def print_facts(facts: Sequence[Values]) -> None:
-    """Print a table: facts are rows, networks are columns."""
+    """Print a table: facts are rows, networks are columns.
+
+    Args:
+        facts: The facts of the networks.
+
+    >>> from topoloom.network.networks import Network
+    >>> print_facts([Network("mesh:2x2").facts()])  # doctest: +ELLIPSIS
+                                 mesh:2x2
+    ...
+    """
     rows = [
         [fact.label, fact.unit, *(bound(fact, network) + fact.text(network) for network in facts)]
         for fact in facts_of(facts)

@@ -79,12 +79,15 @@ def _run(simulator: Simulator, loads: list[float], json: bool) -> bool:
 
 
 def exit_status(curves: list[Curve], finished: bool, where: str = "") -> int:
-    """Return the exit status for curves that were asked for, and say on stderr what went wrong in them.
+    """Return the exit status for curves, a number, and report on stderr what went wrong in them.
 
     Args:
         curves: The curves.
         finished: Whether all of their points are done.
-        where: What to say, after an interruption, of where the points are.
+        where: What to add, after an interruption, about the place of the points, unchecked.
+
+    >>> exit_status([], finished=False)
+    130
     """
     tell_notes(curves)
     warn_of_deadlocks(curves)

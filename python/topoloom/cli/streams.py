@@ -12,6 +12,8 @@ def prepare() -> None:
 
     Raises:
         TopoloomError: Standard output is closed, so that no result could be printed.
+
+    >>> prepare()
     """
     closed = sys.stdout is None
     _fill_descriptors()
@@ -36,14 +38,27 @@ def _nowhere(descriptor: int) -> TextIO:
 
 
 def abandon_output() -> None:
-    """Point standard output at nothing, so that the interpreter does not complain about it when it ends."""
+    """Redirect standard output to nothing, so that the interpreter does not complain about it when it ends.
+
+    >>> abandon_output()  # doctest: +SKIP
+    """
     nothing = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
     os.close(nothing)
 
 
 def write_data(text: str) -> None:
-    """Write the contents of a file to standard output: UTF-8, as in the file, whatever the terminal's encoding is."""
+    """Write the contents of a file to standard output: UTF-8, as in the file, whatever the terminal's encoding is.
+
+    Args:
+        text: The contents.
+
+    Raises:
+        OSError: Standard output cannot be written.
+
+    >>> write_data("router 0 node 0")  # doctest: +SKIP
+    router 0 node 0
+    """
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()

@@ -10,7 +10,21 @@ from topoloom.simulation.trials import CRITERION, Trials
 
 
 def run_trials(trials: Trials, *, json: bool, keeper: Keeper | None = None) -> bool:
-    """Run the trials under a progress bar and print what came of them; return whether all is done."""
+    """Run the trials under a progress bar and print a row per routing; return whether all is done.
+
+    Args:
+        trials: The trials.
+        json: Whether to print JSON.
+        keeper: What keeps points from one run to the next; None for nothing.
+
+    >>> from topoloom import _core
+    >>> from topoloom.simulation.options import EngineOptions
+    >>> ring, short = _core.Network("ring:3,degree=2"), EngineOptions(warmup=50, measure=50)
+    >>> run_trials(Trials(ring, "uniform", short, loads=[0.1]), json=False)  # doctest: +ELLIPSIS
+    ring:3,degree=2  traffic uniform  seed 1
+    ...
+    True
+    """
     for routing, why in trials.refused.items():
         say(f"{routing} is left out: {why}")
     throttle = Throttle()
@@ -31,11 +45,11 @@ def run_trials(trials: Trials, *, json: bool, keeper: Keeper | None = None) -> b
     if json:
         print_json(trials.to_dict())
     else:
-        print_trials(trials)
+        _print_trials(trials)
     return finished
 
 
-def print_trials(trials: Trials) -> None:
+def _print_trials(trials: Trials) -> None:
     """Print one row per routing, the best first."""
 
     def number(value: float | None, decimals: int) -> str:

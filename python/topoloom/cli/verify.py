@@ -43,7 +43,16 @@ def verify(
 
 
 def print_proof(proof: dict[str, Any]) -> None:
-    """Print a proof for people."""
+    """Print a proof.
+
+    Args:
+        proof: The result of :meth:`topoloom.Network.verify`.
+
+    >>> from topoloom.network.networks import Network
+    >>> print_proof(Network("mesh:2x2").verify("dor"))  # doctest: +ELLIPSIS
+    mesh:2x2  routing dor: deadlock free
+    ...
+    """
     verdict = "deadlock free" if proof["deadlock_free"] else "NOT deadlock free"
     print(f"{proof['spec']}  routing {proof['routing']}: {verdict}")
     if proof["deadlock_free"]:

@@ -24,7 +24,18 @@ Result = TypeVar("Result")
 
 
 def watched(task: Callable[[], Result], what: str) -> Result:
-    """Run `task`, which Ctrl-C ends, and show on stderr that it does `what`, and how far it is."""
+    """Run a task, which Ctrl-C ends, and show on stderr its name and its progress.
+
+    Args:
+        task: The task.
+        what: Its name, unchecked.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C.
+
+    >>> watched(lambda: 6 * 7, "multiplying")
+    42
+    """
     with _Line(what) as line:
         return interruptible(task, line.show)
 
@@ -32,10 +43,21 @@ def watched(task: Callable[[], Result], what: str) -> Result:
 def watched_each(
     networks: Sequence[Network], task: Callable[[Network], Result], what: str
 ) -> tuple[list[Result], bool]:
-    """Run `task` for one network after another; return what is done, and whether Ctrl-C came before the end.
+    """Run a task for one network after another.
+
+    Args:
+        networks: The networks.
+        task: The task.
+        what: Its name, unchecked.
+
+    Returns:
+        The results, and whether Ctrl-C came before the end.
 
     Raises:
         KeyboardInterrupt: It came before anything was done.
+
+    >>> watched_each([Network("mesh:2x2")], lambda network: network.num_routers, "counting")
+    ([4], False)
     """
     done: list[Result] = []
     for network in networks:
@@ -50,7 +72,14 @@ def watched_each(
 
 
 def stage_text(cancel: _core.CancelToken) -> str:
-    """Return the engine's current step, for people; nothing if it does not report it."""
+    """Return the engine's current step, for people; nothing if it does not report it.
+
+    Args:
+        cancel: The token of the computation.
+
+    >>> stage_text(_core.CancelToken())
+    ''
+    """
     if cancel.stage is None:
         return ""
     name, done, total = cancel.stage
@@ -58,24 +87,36 @@ def stage_text(cancel: _core.CancelToken) -> str:
 
 
 class Throttle:
-    """Says a line on stderr now and then, where that is no terminal."""
+    """Prints a line on stderr now and then, where that is no terminal.
+
+    >>> Throttle().say(lambda: "4 points are done")
+    """
 
     def __init__(self) -> None:
         self._silent = console(stderr=True).is_terminal
         self._said = time.monotonic()
 
     def say(self, text: Callable[[], str]) -> None:
-        """Say `text` if it is time for it."""
+        """Print a line if the last one was long ago.
+
+        Args:
+            text: Returns the line.
+        """
         if not self._silent and time.monotonic() - self._said > SAID_EVERY_S:
             self._said = time.monotonic()
             say(text())
 
 
 class Clock:
-    """Says how long points that run still take.
+    """Estimates the time left of points that run.
 
     Args:
         left: What estimates it from the points that are done.
+
+    >>> clock = Clock(TimeLeft([], [], 1))
+    >>> clock.note_point()
+    >>> clock.text()
+    ''
     """
 
     def __init__(self, left: TimeLeft) -> None:

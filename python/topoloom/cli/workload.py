@@ -171,9 +171,9 @@ def workload(
     if json:
         print_json(found.to_dict())
     else:
-        print_workloads(found)
-        print_training(found)
-        print_impacts(found)
+        _print_workloads(found)
+        _print_training(found)
+        _print_impacts(found)
     return _exit_status(found, len(runs.runs))
 
 
@@ -249,7 +249,7 @@ def _run(job: WorkloadJob, command: list[str]) -> Workloads:
         return job.run(command, on_result, on_progress)
 
 
-def print_workloads(found: Workloads) -> None:
+def _print_workloads(found: Workloads) -> None:
     """Print one row per result, with a bar for how long it took beside the baseline."""
     collective = any(result.busbw_gb_s is not None for result in found.results)
     relative = {(r.app, r.spec): found.relative(r.spec, r.app) for r in found.results}
@@ -291,7 +291,7 @@ def _print_coalesced(results: list[WorkloadResult]) -> None:
         )
 
 
-def print_training(found: Workloads) -> None:
+def _print_training(found: Workloads) -> None:
     """Print where the time of training steps went, if there are any."""
     for columns, rows in ((STEP_COLUMNS, step_rows(found.results)), (TRAFFIC_COLUMNS, traffic_rows(found.results))):
         if rows:
@@ -299,7 +299,7 @@ def print_training(found: Workloads) -> None:
             print_table(columns, rows, left=2 if columns is STEP_COLUMNS else 4)
 
 
-def print_impacts(found: Workloads) -> None:
+def _print_impacts(found: Workloads) -> None:
     """Print the congestion impact factors, if there are any."""
     if not found.impacts:
         return
