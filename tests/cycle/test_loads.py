@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topoloom import TopoloomError
-from topoloom.simulation.loads import parse_loads
+from topoloom import TopoloomError, _core
+from topoloom.simulation.loads import offered_loads, parse_loads
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,7 @@ from topoloom.simulation.loads import parse_loads
         ("0.1:0.9:0.3", [0.1, 0.4, 0.7, 0.9]),
         ("0.9, 0.1:0.3:0.1 ,0.2", [0.1, 0.2, 0.3, 0.9]),
         ("1e-3", [0.001]),
+        ("1e-300", [1e-300]),
         (1, [1.0]),
         (0.25, [0.25]),
         ([1, 0.5], [0.5, 1.0]),
@@ -54,7 +55,18 @@ def test_any_text_is_loads_within_bounds_or_a_mistake(text):
     assert all(0 <= load <= 1 for load in loads)
 
 
-@pytest.mark.parametrize("loads", [[], True, "inf", [2], [float("nan")], "0.1;0.2"])
+@pytest.mark.parametrize(
+    "loads", [[], True, "inf", [2], [float("nan")], "0.1;0.2", "0.1:0.9:0", "0:1:0.0001", "1e-301", "0.2:0.1:0.1"]
+)
 def test_what_is_no_load(loads):
     with pytest.raises(TopoloomError):
         parse_loads(loads)
+
+
+def test_a_trace_has_a_load_of_its_own(tmp_path):
+    trace = f"trace:{tmp_path / 'packets.csv'}"
+    (tmp_path / "packets.csv").write_text("time,source,destination,flits\n0,0,1,1\n1,0,1,1\n")
+    network = _core.Network("mesh:2")
+    assert offered_loads(network, trace, None) == [1.0]
+    with pytest.raises(TopoloomError, match="leave the load out"):
+        offered_loads(network, trace, "0.1")

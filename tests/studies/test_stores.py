@@ -21,8 +21,9 @@ from topoloom import TopoloomError, _core
 from topoloom.simulation.option_types import Options, marks
 from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.run_options import LinkLatencies
-from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, measurements, run_points
+from topoloom.studies import Ledger, LocalExecutor, Results, Study, StudyPoint, Sweep, measurements, parquet, run_points
 from topoloom.studies.measurements import MEASUREMENTS
+from topoloom.studies.superseded import split
 from topoloom.studies.worker import outcome_of
 
 Command = Callable[..., Outcome]
@@ -306,6 +307,15 @@ def test_results_that_do_not_note_their_files_are_told_by_their_keys(folder: Pat
     with Ledger(Path("s")) as ledger:
         assert run_points([point := asked("pairs", "p.csv")], ledger, Here(), name="s").before == 1
     assert [row["key"] for row in Results.load("s").rows] == [point.key]
+
+
+def test_keys_of_earlier_versions_have_names_as_they_were_written() -> None:
+    point = StudyPoint("facts", "file:own.csv,format=csv,p=2")
+    key = point.key_of({"own.csv": "new"}.get, 1, as_written=True)
+    assert key != point.key_of({"own.csv": "new"}.get, 1)
+    row = parquet.row(key, point.to_json({}), "{}", {"model_version": 1})
+    assert split([row], {"own.csv": "new"}) == ([row], [])
+    assert split([row], {"own.csv": "old"}) == ([], [row])
 
 
 def strip_files(store: Path) -> None:

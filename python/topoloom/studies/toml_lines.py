@@ -22,7 +22,7 @@ def places(text: str) -> dict[Path, int]:
     Args:
         text: The document, unchecked.
 
-    >>> places('[[sweep]]\nkind = "facts"\n')[("sweep", 0, "kind")]
+    >>> places('[[sweep]]  # the first one\nkind = "facts"\n')[("sweep", 0, "kind")]
     2
     """
     found: dict[Path, int] = {}
