@@ -190,6 +190,11 @@ def test_a_field_that_no_result_has_is_a_mistake(tmp_path):
         ("[a - b for a, b in [[5, 3], [4, 4]] if a > b]", [2]),
         ("max(x for x in range(4))", 3),
         ("1 < 2 <= 2 and not 3 != 3", True),
+        ("1 < 2 and 2 < 1", False),
+        ("1 < 2 or 2 < 1", True),
+        ("mean([1, 2, 6])", 3),
+        ("sorted([1, 2], reverse=True)", [2, 1]),
+        ("len(range(100000))", 100000),
         ("100 * moore(3, 2)", 1000),
         ("'a' if 1 > 2 else 'b'", "b"),
         ("-len([1, 2])", -2),
@@ -199,10 +204,23 @@ def test_arithmetic(text, value):
     assert Formula.parse(text).evaluate({}) == value
 
 
-@pytest.mark.parametrize("text", ["1 / 0", "max([])", "[1][3]", "range(10**9)", "sqrt(-1)", "'a' - 1"])
+@pytest.mark.parametrize(
+    "text",
+    ["1 / 0", "max([])", "[1][3]", "range(10**9)", "range(100001)", "mean([])", "sqrt(-1)", "'a' - 1"],
+)
 def test_arithmetic_without_an_answer(text):
     with pytest.raises(TopoloomError):
         Formula.parse(text.replace("10**9", "1000000000")).evaluate({})
+
+
+@pytest.mark.parametrize("text", ["max(*it)", "max(**it)"])
+def test_a_formula_has_no_stars(text):
+    with pytest.raises(TopoloomError, match=r"no \* before an argument"):
+        Formula.parse(text)
+
+
+def test_names_of_comprehensions_are_their_own():
+    assert Formula.parse("[i + n for i in range(k)]").names() == {"n", "k"}
 
 
 def test_numbers_in_texts_and_tolerances():

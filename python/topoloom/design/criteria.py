@@ -68,6 +68,8 @@ class Criterion:
 
     >>> FIXED[0].name, FIXED[0].text(1234.5), FIXED[0].cost_of(1234.5), FIXED[-1].cost_of(0.9)
     ('cost', '1,234', 1234.5, -0.9)
+    >>> [f"{each.name} {each.text(2.75)} {each.unit}" for each in FIXED[2:5]]
+    ['power 2.75 W/terminal', 'cable 2.75 m/terminal', 'diameter 3 links']
     """
 
     name: str
@@ -129,6 +131,11 @@ def criteria_of(question: Question) -> list[Criterion]:
     >>> from topoloom.design.question import make_question
     >>> [each.name for each in criteria_of(make_question({"terminals": 64, "radix": 8}))]
     ['cost', 'saturation.uniform', 'saturation.worst-case']
+    >>> [each.unit for each in criteria_of(make_question({"terminals": 64, "radix": 8, "criteria": "lifetime-cost"}))]
+    ['$/terminal']
+    >>> criteria_of(make_question({"terminals": 64, "radix": 8, "criteria": "survivable"}))
+    Traceback (most recent call last):
+    topoloom.TopoloomError: criterion survivable needs the failures: --survive links=2%
     """
     measured = [
         *(

@@ -44,8 +44,11 @@ class Contest:
     >>> cost = Contest("Cost", "the lowest cost", "$", 1, "low", (one, other))
     >>> cost.winners == [one], cost.margin(other), cost.share(one), cost.text(1234.5)
     (True, '+100 %', 0.5, '1,234.5')
-    >>> cost.entry("ring:4") == other
-    True
+    >>> cost.entry("ring:4") == other, cost.entry("mesh:4x4")
+    (True, None)
+    >>> free = Contest("Cost", "the lowest cost", "$", 1, "low", (Entry("mesh:2x2", 0.0),))
+    >>> free.margin(free.entries[0]), free.share(free.entries[0]), free.winners
+    ('', 0.0, [])
     """
 
     title: str
@@ -110,8 +113,10 @@ def contests(comparison: Comparison) -> list[Contest]:
 
     >>> import topoloom
     >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
-    >>> [contest.unit for contest in contests(found)][-4:]
-    ['$', 'W', 'm', 'm']
+    >>> [(contest.unit, contest.decimals, contest.better) for contest in contests(found)][:2]
+    [('cycles', 1, 'low'), ('flits/cycle/terminal', 2, 'high')]
+    >>> [(contest.unit, contest.better) for contest in contests(found)][2:]
+    [('$', 'low'), ('W', 'low'), ('m', 'low'), ('m', 'low')]
     """
     first = comparison.traffics[:1]
     found = [
@@ -154,8 +159,9 @@ def saturation_entries(comparison: Comparison, traffic: str) -> tuple[Entry, ...
 
     >>> import topoloom
     >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
-    >>> [(entry.spec, entry.value == found.curves[0].saturation_load) for entry in saturation_entries(found, "uniform")]
-    [('mesh:2x2', True)]
+    >>> (entry,) = saturation_entries(found, "uniform")
+    >>> entry.value == found.curves[0].saturation_load, entry.note
+    (True, 'accepts 0.96 at load 1')
     """
     return _best_of_curves(comparison, traffic, lambda curve: curve.saturation_load, max, _accepted_at_1)
 
