@@ -136,6 +136,10 @@ def criteria_of(question: Question) -> list[Criterion]:
     >>> criteria_of(make_question({"terminals": 64, "radix": 8, "criteria": "survivable"}))
     Traceback (most recent call last):
     topoloom.TopoloomError: criterion survivable needs the failures: --survive links=2%
+    >>> without = make_question({"terminals": 64, "radix": 8, "criteria": "lifetime-cost", "prices": "edr-flex"})
+    >>> criteria_of(without)
+    Traceback (most recent call last):
+    topoloom.TopoloomError: criterion lifetime-cost needs a price of energy; the price list edr-flex has none
     """
     measured = [
         *(
