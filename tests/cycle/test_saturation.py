@@ -177,27 +177,40 @@ def test_a_drain_follows_a_window():
 
 
 class Knee:
-    """A curve that is stable up to a load."""
+    """A curve that is stable up to a load; latencies are those of a queue, or say nothing."""
 
-    def __init__(self, knee, most=1.0):
-        self.knee, self.most_load, self.points = knee, most, []
+    def __init__(self, knee, most=1.0, zero_load_latency=None):
+        self.knee, self.most_load, self.points = knee, most, {}
+        self.zero_load_latency = zero_load_latency
 
     def is_stable(self, load):
         return load <= self.knee + 1e-9
 
+    def point(self, load):
+        """Latency is thrice that of an empty network a little above the knee, and does not grow without end."""
+        latency = None
+        if empty := self.zero_load_latency:
+            latency = empty * (1 + min(0.1 * load / max(self.knee + 0.05 * (load + 0.1) - load, 1e-3), 9 + load))
+        return SimpleNamespace(accepted=min(load, self.knee + 0.02), active_terminals=10_000, latency_cycles=latency)
+
     def searched(self, near):
-        for loads in near_plan(self, near):
-            self.points += loads
+        return self.followed(near_plan(self, near))
+
+    def followed(self, plan):
+        for loads in plan:
+            for load in loads:
+                assert load not in self.points
+                self.points[load] = self.point(load)
         return max((load for load in self.points if self.is_stable(load) and load >= 0.01), default=0)
 
 
+@pytest.mark.parametrize("empty", [None, 20.0])
 @pytest.mark.parametrize("most", [0.8, 1.0])
-def test_a_search_near_a_load_finds_every_saturation_load_and_asks_for_none_twice(most):
+def test_a_search_near_a_load_finds_every_saturation_load_and_asks_for_none_twice(most, empty):
     for part in range(101):
         for near in (0.003, 0.31, part / 100 + 0.02, 0.97, 1.2):
-            curve = Knee(part / 100, most)
+            curve = Knee(part / 100, most, empty)
             assert curve.searched(near) == pytest.approx(min(part / 100, most))
-            assert len(set(curve.points)) == len(curve.points)
 
 
 def test_a_search_near_the_saturation_load_takes_few_simulations():
@@ -220,28 +233,30 @@ def test_a_search_near_a_load_ends_where_one_from_afar_does(spec, traffic, near)
 class FullKnee(Knee):
     """A curve of many terminals that accepts a little more at full load than it carries."""
 
-    def __init__(self, knee, bound=None):
-        super().__init__(knee)
-        self.points, self.order = {}, []
+    def __init__(self, knee, bound=None, zero_load_latency=None):
+        super().__init__(knee, zero_load_latency=zero_load_latency)
         self.bound = SimpleNamespace(saturation_bound=bound) if bound else None
 
-    def searched(self):
-        for loads in search_plan(self):
-            for load in (load for load in loads if load not in self.points):
-                self.order.append(load)
-                accepted = min(load, self.knee + 0.02)
-                self.points[load] = SimpleNamespace(accepted=accepted, active_terminals=10_000)
-        return max((load for load in self.points if self.is_stable(load) and load >= 0.01), default=0)
 
-
-def test_a_search_in_a_large_network_starts_near_what_is_accepted_at_full_load():
+@pytest.mark.parametrize("empty", [None, 20.0])
+def test_a_search_in_a_large_network_starts_near_what_is_accepted_at_full_load(empty):
     for part in range(101):
-        curve = FullKnee(part / 100)
-        assert curve.searched() == pytest.approx(part / 100)
-        assert len(curve.order) <= 6, curve.order
+        curve = FullKnee(part / 100, zero_load_latency=empty)
+        assert curve.followed(search_plan(curve)) == pytest.approx(part / 100)
+        assert len(curve.points) <= 6, list(curve.points)
     below = FullKnee(0.5, bound=0.505)
-    assert below.searched() == pytest.approx(0.5)
-    assert max(load for load in below.order if load < 1) <= 0.505, "loads past the bound need no simulation"
+    assert below.followed(search_plan(below)) == pytest.approx(0.5)
+    assert max(load for load in below.points if load < 1) <= 0.505, "loads past the bound need no simulation"
+
+
+def test_latencies_tell_where_saturation_is():
+    """One run of an empty network, one at full load, and those on both sides of saturation, hardly more."""
+    runs = []
+    for part in range(20, 99):
+        curve = FullKnee(part / 100, zero_load_latency=20.0)
+        curve.followed(search_plan(curve))
+        runs.append(len(curve.points))
+    assert sum(runs) / len(runs) < 4.5, runs
 
 
 def test_idle_processors_take_part_in_a_point_of_a_large_network_and_change_nothing():

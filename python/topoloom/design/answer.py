@@ -180,7 +180,7 @@ def _row(own: Entrant) -> dict[str, Any]:
 
 
 def _details(own: Entrant) -> dict[str, Any]:
-    """Return what else was measured of a finalist: saturation loads, the proof."""
+    """Return what else was measured of a finalist: saturation loads, the proof, makespans."""
     told: dict[str, Any] = {}
     for (kind, of), found in own.details.items():
         if kind == "saturation":
@@ -188,6 +188,8 @@ def _details(own: Entrant) -> dict[str, Any]:
             told.setdefault("saturation", {})[of] = {key: found[key] for key in keys}
         elif kind == "verify":
             told["deadlock_free"] = found["deadlock_free"]
+        elif kind == "workload":
+            told.setdefault("makespan_s", {})[of] = found["makespan_s"]
         elif kind == "split":
             told["split_bound"] = dict(found)
         elif kind == "faults":

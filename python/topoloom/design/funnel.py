@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.candidates import Candidate, candidates
 from topoloom.design.criteria import (
@@ -26,6 +25,7 @@ from topoloom.design.criteria import (
     criteria_of,
 )
 from topoloom.design.entrant import Entrant, Surroundings
+from topoloom.design.exchanges import EVERYWHERE, FINALISTS, bytes_of_exchange, time_of_exchange, with_tasks
 from topoloom.design.neighbours import neighbours
 from topoloom.design.question import Question
 from topoloom.design.rounds import Rounds
@@ -39,7 +39,7 @@ from topoloom.network.facts import (
     LIFETIME_COST_PER_TERMINAL,
     POWER_PER_TERMINAL,
 )
-from topoloom.network.networks import Network, with_keys
+from topoloom.network.networks import Network
 from topoloom.simulation.roles import routing_on_spec
 from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
 from topoloom.studies.ledger import Outcome as PointOutcome
@@ -50,6 +50,8 @@ STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
+
+UNIFORM = "uniform"
 
 PAIR_S = 1e-5
 """Seconds a pair of routers that bounding the throughput of a network takes, roughly."""
@@ -269,6 +271,8 @@ class Funnel:
         """Bound the throughput of each network under each traffic from above."""
         self._watcher.stage(BOUNDS, len(entrants))
         traffics = [each.of for each in self._criteria if each.kind == SATURATION]
+        if any(self._exchange(each) is not None for each in self._criteria):
+            traffics = list(dict.fromkeys([*traffics, UNIFORM]))
         asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
         # Walks between all pairs of routers: the time grows with their number, and the longest go first.
         noted = {asked[own.spec, name].key: PAIR_S * own.candidate.routers**2 for own in entrants for name in traffics}
@@ -284,6 +288,7 @@ class Funnel:
                 most = entrant.most[name] = min(1.0, bound["distance_bound"])
                 entrant.values[f"{SATURATION}.{name}"] = Value(min(most, bound["split_bound"]), 0.0, most, "bound")
             kept.append(entrant)
+        self._estimate(kept)
         return kept
 
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
@@ -315,22 +320,40 @@ class Funnel:
         return entrants
 
     def _played(self, entrants: list[Entrant]) -> list[Entrant]:
-        """Play applications at flow level, on as many tasks on every network."""
+        """Find what applications take, on as many tasks on every network: at flow level, or by an estimate."""
         for each in self._criteria:
             if each.kind != MAKESPAN:
                 continue
-            asked = {own.spec: self._application(own, each.of) for own in entrants}
-            known = self._results(asked.values())
-            for entrant in entrants:
-                found = known.get(asked[entrant.spec].key, {}).get("makespan_s")
-                if found is not None:
-                    entrant.values[each.name] = Value(found, found, found, "measured")
+            if self._exchange(each) is None:
+                self._play(entrants, each)
             entrants = [own for own in entrants if self._has(own, each)]
         return entrants
 
+    def _exchange(self, each: Criterion) -> float | None:
+        """Return the bytes that a task sends in an all-to-all of too many messages to play it on every network."""
+        if each.kind != MAKESPAN:
+            return None
+        return bytes_of_exchange(each.of, self._question.least_terminals, EVERYWHERE)
+
+    def _estimate(self, entrants: Sequence[Entrant]) -> None:
+        """Estimate long all-to-alls by what is known of the throughput under uniform traffic."""
+        for each in self._criteria:
+            if (sent := self._exchange(each)) is not None:
+                for own in entrants:
+                    uniform = own.values[f"{SATURATION}.{UNIFORM}"]
+                    own.values[each.name] = time_of_exchange(sent, self._question.rate, uniform)
+
+    def _play(self, entrants: Sequence[Entrant], each: Criterion) -> None:
+        asked = {own.spec: self._application(own, each.of) for own in entrants}
+        known = self._results(asked.values())
+        for own in entrants:
+            found = known.get(asked[own.spec].key, {}).get("makespan_s")
+            if found is not None:
+                own.values[each.name] = Value(found, found, found, "measured")
+
     def _application(self, entrant: Entrant, app: str) -> StudyPoint:
         options = {"rate": self._question.rate, "seed": self._question.seed}
-        own = _with_tasks(app, self._question.least_terminals)
+        own = with_tasks(app, self._question.least_terminals)
         return StudyPoint("workload", entrant.spec, entrant.routing, own, settings={"options": options})
 
     def _has(self, entrant: Entrant, each: Criterion) -> bool:
@@ -355,6 +378,7 @@ class Funnel:
                 if found is not None and not found["deadlocked"]:
                     entrant.values[each.name] = window.value(found["accepted"], entrant.most[each.of])
             kept = [own for own in kept if self._has(own, each)]
+        self._estimate(kept)
         return kept if self._question.survive is None else self._broken(kept, self._question.survive, rung)
 
     def _full_load(self, entrant: Entrant, traffic: str, window: Window, fail: str | None = None) -> StudyPoint:
@@ -378,6 +402,7 @@ class Funnel:
             for (kind, of), prices in lists.items():
                 floor = {"layout": question.layout, "prices": prices}
                 asked[own.spec, kind, of] = StudyPoint("layout", own.spec, settings={"options": floor})
+            asked |= {(own.spec, "workload", app): self._application(own, app) for app in self._long_exchanges()}
             asked[own.spec, "verify", ""] = StudyPoint("verify", own.spec, own.routing, settings={"options": {}})
             for name in question.traffic if self._windows else ():
                 asked[own.spec, "saturation", name] = self._search(own, name)
@@ -391,6 +416,12 @@ class Funnel:
             if (found := known.get(point.key)) is not None:
                 places[spec].details[kind, of] = found
         self._look_around(finalists)
+
+    def _long_exchanges(self) -> list[str]:
+        """Return the all-to-alls that are estimated everywhere and played on finalists."""
+        tasks = self._question.least_terminals
+        estimated = [each.of for each in self._criteria if self._exchange(each) is not None]
+        return [app for app in estimated if bytes_of_exchange(app, tasks, FINALISTS) is None]
 
     def _search(self, own: Entrant, traffic: str) -> StudyPoint:
         """Return the search for the saturation load: near what is accepted at full load, if that was measured."""
@@ -535,19 +566,3 @@ def _without_answer(question: Question, entrants: Sequence[Entrant], misses: Map
         f"no network meets {name} {limit:,g} {what}, which excludes {excluding[name]:,} of {len(entrants):,} "
         f"networks; the nearest that meets {others} is {nearest.spec} with {nearest.facts[key]:,.6g} {what}"
     )
-
-
-def _with_tasks(app: str, tasks: int) -> str:
-    """Return an application with a number of tasks, unless it has its own or takes it from a file.
-
-    >>> _with_tasks("alltoall", 64), _with_tasks("allreduce:size=1MiB,tasks=8", 64)
-    ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')
-    """
-    if any(key == "tasks" for key, _ in _core.Name("app", app).values):
-        return app
-    sized = with_keys(app, {"tasks": tasks})
-    try:
-        _core.Name("app", sized)
-    except TopoloomError:
-        return app
-    return sized

@@ -9,11 +9,13 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.design.criteria import FIXED, SATURATION, Criterion
 from topoloom.design.entrant import Entrant
+from topoloom.design.exchanges import exchanges_note
 from topoloom.design.rounds import ALIKE
 from topoloom.design.windows import throughput_note, windows_of
 from topoloom.engine.results import PriceList
 from topoloom.layout.prices import assumed_prices, price_list
 from topoloom.report.page import environment, text
+from topoloom.workload.results import time_text
 
 if TYPE_CHECKING:
     from topoloom.design.answer import Answer
@@ -47,6 +49,7 @@ def render_answer(found: "Answer") -> str:
             stages=_stages(found),
             figures=figures,
             cells=_cells(found),
+            played=_played(found),
             bills=[_bill(own) for own in found.finalists],
             turns=_turns(found),
             failures=_failures(found),
@@ -137,8 +140,15 @@ def _cells(found: "Answer") -> list[dict[str, Any]]:
             cells.append({"text": each.text(value.value), "note": note, "best": value.value == best[each.name]})
         loads = [(own.details.get((SATURATION, name)) or {}).get("saturation_load") for name in found.question.traffic]
         proof = own.details.get(("verify", ""), {}).get("deadlock_free")
-        rows.append({"own": own, "cells": cells, "loads": loads, "proof": _proved(proof)})
+        played = [time_text(own.details.get(("workload", app), {}).get("makespan_s")) for app in _played(found)]
+        rows.append({"own": own, "cells": cells, "loads": loads, "played": played, "proof": _proved(proof)})
     return rows
+
+
+def _played(found: "Answer") -> list[str]:
+    """Return the applications whose makespans are estimated, and that finalists played."""
+    apps = (of for own in found.finalists for kind, of in own.details if kind == "workload")
+    return list(dict.fromkeys(apps))
 
 
 def _proved(deadlock_free: bool | None) -> str:
@@ -199,6 +209,7 @@ def _settings(found: "Answer") -> list[tuple[str, str]]:
         ("Layout", f"{question.layout or 'rack'}: {assumed}"),
         ("Routing", question.routing),
         ("Saturation throughput", throughput_note(question)),
+        *([("Makespans", makespan)] if (makespan := exchanges_note(question)) else []),
         *([("Windows, cycles of warm-up + measured, and how far they may be off", windows)] if windows else []),
         ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
         ("Rate of a link", question.rate),

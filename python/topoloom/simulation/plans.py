@@ -4,10 +4,10 @@ A *plan* yields batches of loads; when the points of a batch are in the curve, i
 see nothing but their own curve, so that the points do not depend on how many workers there are.
 """
 
+import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from math import floor
 
-from topoloom.simulation.curves import Curve
+from topoloom.simulation.curves import MOST_LATENCY, Curve
 from topoloom.simulation.points import ZERO_LOAD
 
 RESOLUTION = 100
@@ -15,6 +15,9 @@ RESOLUTION = 100
 
 LARGE = 4096
 """Terminals from which on a search starts near what is accepted at full load, not in the middle."""
+
+GUESSES = 3
+"""So many loads of a search are guessed from latencies; after them it halves what is left."""
 
 Plan = Iterator[list[float]]
 
@@ -54,7 +57,8 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     coarse = sorted(coarse)
     if not coarse and curve.points[most].active_terminals >= LARGE:
         highest = _below_bound(curve)
-        yield from _bracket(curve, min(curve.points[most].accepted, highest), highest)
+        # Queues past saturation accept a little more than any stable load.
+        yield from _bracket(curve, curve.points[most].accepted - 1 / RESOLUTION, highest, past=most)
         return
     fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
     for grid in (coarse, fine):
@@ -90,15 +94,17 @@ def _below_bound(curve: Curve) -> float:
     """Return the largest load of the grid that terminals offer and that is not past the bound."""
     if curve.bound is None:
         return curve.most_load
-    return min(curve.most_load, floor(curve.bound.saturation_bound * RESOLUTION * (1 + 1e-9)) / RESOLUTION)
+    return min(curve.most_load, math.floor(curve.bound.saturation_bound * RESOLUTION * (1 + 1e-9)) / RESOLUTION)
 
 
-def _bracket(curve: Curve, near: float, most: float) -> Generator[list[float], None, float]:
-    """Look for the saturation load around `near`, up to `most`, to 0.01; return the largest load that is stable."""
+def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> Generator[list[float], None, float]:
+    """Look for the saturation load around `near`, up to `most` and below `past`; return the largest stable load."""
     load = min(max(_on_grid(near), 1 / RESOLUTION), most)
-    stable, unstable, step = 0.0, most + 1 / RESOLUTION, 1
+    stable, unstable, step, guesses = 0.0, min(most + 1 / RESOLUTION, past), 1, GUESSES
+    tried: list[float] = []
     while load not in (stable, unstable):
         yield [load]
+        tried.append(load)
         if curve.is_stable(load):
             stable = load
             load = min(_on_grid(load + step / RESOLUTION), most)
@@ -106,11 +112,34 @@ def _bracket(curve: Curve, near: float, most: float) -> Generator[list[float], N
             unstable = load
             load = max(_on_grid(load - step / RESOLUTION), 0.0)
         step *= 2
-        if stable < load < unstable:
-            continue
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
-        load = between[len(between) // 2] if between else stable
+        guess = _crossing(curve, tried, stable) if guesses else None
+        if between and guess is not None:
+            guesses -= 1
+            load = min(max(guess, between[0]), between[-1])
+        elif not stable < load < unstable:
+            load = between[len(between) // 2] if between else stable
     return stable
+
+
+def _crossing(curve: Curve, tried: Sequence[float], stable: float) -> float | None:
+    """Guess the largest stable load from the latencies at those that were `tried`; None where they say nothing.
+
+    Waiting grows as one over what is left up to the capacity. Its inverse is a straight line, which is drawn through
+    the loads on both sides of saturation, or the two nearest ones past it.
+    """
+    empty = curve.zero_load_latency
+    past = sorted(load for load in tried if load > stable)
+    pair = [stable, *past[:1]] if stable else past[:2]
+    latencies = [curve.points[load].latency_cycles for load in pair]
+    if empty is None or len(pair) < 2 or None in latencies:  # noqa: PLR2004 - two points make a line
+        return None
+    waits = [latency - empty for latency in latencies if latency is not None]
+    if not 0 < waits[0] < waits[1]:
+        return None
+    (x, y), (other, lower) = ((load, 1 / wait) for load, wait in zip(pair, waits, strict=True))
+    crossing = x + (y - 1 / ((MOST_LATENCY - 1) * empty)) * (other - x) / (y - lower)
+    return math.floor(crossing * RESOLUTION + 1e-9) / RESOLUTION
 
 
 def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:

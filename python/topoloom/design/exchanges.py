@@ -1,0 +1,91 @@
+"""All-to-alls of a design: those of too many messages are estimated by what uniform traffic carries."""
+
+from topoloom import _core
+from topoloom._core import TopoloomError
+from topoloom.design.criteria import Value
+from topoloom.design.question import Question
+from topoloom.network.networks import with_keys
+
+EVERYWHERE = 100_000
+"""Messages of an all-to-all that is played on every network, at most."""
+
+FINALISTS = 2_000_000
+"""Messages of one that finalists play, at most."""
+
+OFF = 0.1
+"""How far an estimate may be off that rests on channel loads, as a part of it."""
+
+LEAST_CARRIED = 1e-9
+"""A network that carries nothing takes as long as if it carried this."""
+
+EXCHANGES = ("alltoall", "all-to-all")
+SPREAD = ("pairwise", "direct")
+"""The algorithms of an all-to-all whose messages go from each task to each other one."""
+
+
+def with_tasks(app: str, tasks: int) -> str:
+    """Return an application with a number of tasks, unless it has its own or takes it from a file.
+
+    >>> with_tasks("alltoall", 64), with_tasks("allreduce:size=1MiB,tasks=8", 64)
+    ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')
+    """
+    if any(key == "tasks" for key, _ in _core.Name("app", app).values):
+        return app
+    sized = with_keys(app, {"tasks": tasks})
+    try:
+        _core.Name("app", sized)
+    except TopoloomError:
+        return app
+    return sized
+
+
+def bytes_of_exchange(app: str, tasks: int, most: int) -> float | None:
+    """Return what each task sends in an all-to-all of more than `most` messages, in bytes; None for all else.
+
+    Args:
+        app: The application.
+        tasks: Its tasks, unless it says how many.
+        most: The messages that can be played.
+
+    >>> bytes_of_exchange("alltoall:size=64KiB", 1001, 100_000) == 1000 * 65536
+    True
+    >>> bytes_of_exchange("allreduce", 1000, 100_000), bytes_of_exchange("alltoall", 100, 100_000)
+    (None, None)
+    """
+    given = {key: str(value) for key, value in _core.Name("app", app).values}
+    whole = given.get("algorithm", "pairwise") in SPREAD and "group" not in given
+    if app.split(":", maxsplit=1)[0] not in EXCHANGES or not whole:
+        return None
+    told = _core.Workload(with_tasks(app, tasks), tasks)
+    return told.total_bytes / told.tasks if told.num_messages > most else None
+
+
+def time_of_exchange(sent: float, rate: str, throughput: Value) -> Value:
+    """Return the time of an all-to-all, whose traffic is uniform, as an estimate in seconds.
+
+    Args:
+        sent: What each task sends, in bytes.
+        rate: The rate of a terminal's link, such as ``400Gb/s``.
+        throughput: What a terminal carries of uniform traffic, in parts of this rate: measured or by channel loads.
+
+    >>> time_of_exchange(50e9, "400Gb/s", Value(0.5, 0.4, 0.8, "measured"))
+    Value(value=2.0, low=1.25, high=2.5, known='estimate')
+    """
+    alone, value = sent / _core.bytes_per_second(rate), throughput.value
+    ends = (
+        (throughput.high, throughput.low) if throughput.known == "measured" else (value * (1 + OFF), value * (1 - OFF))
+    )
+    low, high = (alone / max(LEAST_CARRIED, min(1.0, end)) for end in ends)
+    return Value(alone / max(LEAST_CARRIED, value), low, high, "estimate")
+
+
+def exchanges_note(question: Question) -> str:
+    """Return which makespans are estimated, for people; nothing if none is."""
+    notes = []
+    for app in question.apps:
+        everywhere, last = (
+            bytes_of_exchange(app, question.least_terminals, most) is not None for most in (EVERYWHERE, FINALISTS)
+        )
+        if everywhere:
+            notes += [f"{app} estimated by what uniform traffic carries{'' if last else ', but played on finalists'}"]
+    return "; ".join(notes)
