@@ -71,6 +71,33 @@ def test_estimates_of_cable_are_as_near_as_the_docs_say(family):
             assert 0.8 * measured <= found.cable_per_terminal_m(layout) <= 1.7 * measured, (found.spec, layout)
 
 
+FULL = [
+    ("hyperx:8,p=41", 48, "rack:rows=1", 0),
+    ("hyperx:8,p=41", 48, "rack:rows=1,terminal=none", 0),
+    ("hyperx:8,p=41", 48, "rack:rows=2", 0.02),
+    ("hyperx:4x4,p=41", 60, "rack:rows=1", 0),
+    ("hyperx:4x4,p=41", 60, "rack:rows=2", 0.001),
+    ("hyperx:4x4,p=41", 60, "rack", 0.001),
+    ("dragonfly:a=6,h=1,p=6", 12, "rack:rows=1", 0),
+    ("dragonfly:a=6,h=1,p=6", 12, "rack:rows=2", 0.01),
+    ("dragonfly:a=6,h=1,p=2", 12, "rack:rows=1", 0),
+    ("dragonfly:a=6,h=1,p=2", 12, "rack:rows=1,units=20,kw=300", 0),
+    ("dragonfly-plus:leaf=4,spine=4,h=4,p=4", 14, "rack:rows=1", 0),
+    ("dragonfly-plus:leaf=4,spine=4,h=4,p=4", 14, "rack:rows=1,units=24,kw=300", 0),
+    ("slimfly:q=4,p=4", 14, "rack:rows=1", 0),
+]
+"""Networks that fill their racks evenly, the radix to search for them, layouts, and the largest relative error."""
+
+
+@pytest.mark.parametrize(("spec", "radix", "layout", "error"), FULL)
+def test_estimates_of_cable_are_exact_where_racks_are_full_and_in_one_row(spec, radix, layout, error):
+    built = network(spec)
+    asked = candidates(terminals=(built.num_terminals,) * 2, radix=radix, families=spec.partition(":")[0])
+    (found,) = (own for own in asked if own.spec == spec)
+    measured = built.layout(layout).cost()["cable_per_terminal_m"]
+    assert found.cable_per_terminal_m(layout) == pytest.approx(measured, rel=error or 1e-9)
+
+
 def test_cable_follows_the_layout_that_is_named(topoloom):
     asked = ["candidates", "--terminals", "300", "--radix", "12", "--each", "1", "--families", "hyperx", "--json"]
     told = topoloom(*asked).json()

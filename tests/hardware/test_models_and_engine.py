@@ -7,7 +7,7 @@ import pytest
 import topoloom
 from oracles.broadcasts import Rings, chain
 from topoloom.hardware import nccl
-from topoloom.hardware.machines import read_machines
+from topoloom.hardware.machines import Machine, read_machines
 from topoloom.hardware.mpi import Broadcast, Costs, allreduce, broadcast, broadcast_choice
 
 HARDWARE = Path(__file__).parents[2] / "papers/hardware"
@@ -99,3 +99,25 @@ def test_a_chain_takes_what_segment_by_segment_comes_out(outside):
     expected = chain(16, 4, segments, inside, outside) - chain(16, 4, segments // 2, inside, outside)
     own = broadcast(size, Costs(parameters, job)) - broadcast(size // 2, Costs(parameters, job))
     assert own == pytest.approx(expected, rel=0.01)
+
+
+LARGEST = 1 << 40
+ALIKE = {"segment": 1.0, "halves": 2.0, "exchange": 2.0, "point-to-point": 4.0}
+"""Microseconds of messages of any size, by what they are for."""
+
+
+@pytest.mark.parametrize(
+    ("collective", "ranks", "size", "microseconds"),
+    [
+        (allreduce, 4, 10 << 20, 3 * 3 * 3.0 + 3 * 3.0),  # three phases of reduce-scatter, one allgather
+        (allreduce, 4, 4 << 20, 2 * 3 * 3.0),  # one segment a rank: reduce-scatter and allgather alike
+        (broadcast, 8, 8192, 4 * 2 * 1.0 + 2 * 1.0 + 2.0),  # four segments to two children, two levels, halves
+        (broadcast, 16, 1 << 20, 128 * 1.0 + 15 / 2),  # 128 segments down a chain of 16, the mean rank half way
+    ],
+)
+def test_messages_of_equal_cost_add_up_on_one_node(collective, ranks, size, microseconds):
+    host = {"file": "v100-4", "terminals": 4, "interfaces": (0, 2)}
+    own = Machine(name="own", ranks=ranks, fabric="hyperx:2,p=4,rate=400G", attach="block", hosts={"cpu": host})
+    curves = {f"{name}@{knot}": cost for name, cost in ALIKE.items() for knot in (1, LARGEST)}
+    costs = Costs({"call": 0.5, "ring": 1.5, **curves}, own.job("mpi-cpu", 1))
+    assert collective(size, costs) == pytest.approx(0.5 + microseconds)

@@ -33,6 +33,10 @@ class Estimates:
     >>> found.learn(two, 4.0)
     >>> found.learnt
     5.0
+    >>> routes = Study(name="three", sweep=[Sweep(kind="verify", networks=["mesh:2x2"], routings=["dor", "min", "val"])])
+    >>> dor, shortest, valiant = routes.points()
+    >>> round(Estimates([(dor, 2.0), (shortest, 4.0)]).effort(valiant), 9)
+    3.0
     """
 
     def __init__(
@@ -99,6 +103,10 @@ def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:
     >>> points = Study(name="two", sweep=[Sweep(kind="facts", networks=["mesh:2x2", "mesh:4x4"])]).points()
     >>> list(shared(10.0, points).values())
     [2.0, 8.0]
+    >>> specs = ["hyperx:4x4,p=2", "hyperx:4x4,p=3", "slimfly:q=5,p=4", "slimfly:q=4,p=7"]
+    >>> points = Study(name="four", sweep=[Sweep(kind="facts", networks=specs)]).points()
+    >>> [round(seconds) for seconds in shared(128.0, points).values()]
+    [32, 48, 20, 28]
     """
     whole = sum(map(_guess, points))
     return {point.key: seconds * _guess(point) / whole for point in points}
