@@ -102,7 +102,7 @@ def test_a_chain_takes_what_segment_by_segment_comes_out(outside):
 
 
 LARGEST = 1 << 40
-ALIKE = {"segment": 1.0, "halves": 2.0, "exchange": 2.0, "point-to-point": 4.0}
+ALIKE = {"segment": 3.0, "halves": 2.0, "exchange": 2.0, "point-to-point": 4.0}
 """Microseconds of messages of any size, by what they are for."""
 
 
@@ -111,8 +111,8 @@ ALIKE = {"segment": 1.0, "halves": 2.0, "exchange": 2.0, "point-to-point": 4.0}
     [
         (allreduce, 4, 10 << 20, 3 * 3 * 3.0 + 3 * 3.0),  # three phases of reduce-scatter, one allgather
         (allreduce, 4, 4 << 20, 2 * 3 * 3.0),  # one segment a rank: reduce-scatter and allgather alike
-        (broadcast, 8, 8192, 4 * 2 * 1.0 + 2 * 1.0 + 2.0),  # four segments to two children, two levels, halves
-        (broadcast, 16, 1 << 20, 128 * 1.0 + 15 / 2),  # 128 segments down a chain of 16, the mean rank half way
+        (broadcast, 8, 8192, 4 * 2 * 3.0 + 2 * 3.0 + 2.0),  # four segments to two children, two levels, halves
+        (broadcast, 16, 1 << 20, 128 * 3.0 + 15 * 3.0 / 2),  # 128 segments down a chain of 16, the mean rank half way
     ],
 )
 def test_messages_of_equal_cost_add_up_on_one_node(collective, ranks, size, microseconds):

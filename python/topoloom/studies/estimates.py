@@ -33,8 +33,8 @@ class Estimates:
     >>> found.learn(two, 4.0)
     >>> found.learnt
     5.0
-    >>> routes = Study(name="three", sweep=[Sweep(kind="verify", networks=["mesh:2x2"], routings=["dor", "min", "val"])])
-    >>> dor, shortest, valiant = routes.points()
+    >>> proofs = Sweep(kind="verify", networks=["mesh:2x2"], routings=["dor", "min", "val"])
+    >>> dor, shortest, valiant = Study(name="three", sweep=[proofs]).points()
     >>> round(Estimates([(dor, 2.0), (shortest, 4.0)]).effort(valiant), 9)
     3.0
     """
