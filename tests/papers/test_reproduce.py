@@ -11,6 +11,7 @@ import pytest
 
 from harness.paths import DATA, ROOT
 from topoloom import TopoloomError
+from topoloom._core import MODEL_VERSION
 from topoloom.papers import Paper, Plan, names
 from topoloom.papers.formulas import Formula
 from topoloom.papers.mutations import mutants, unmoved
@@ -339,6 +340,32 @@ def test_a_paper_without_results(topoloom):
     outcome = topoloom("reproduce", str(TINY), "--kept")
     assert outcome.status == 2
     assert "no results are kept" in outcome.err
+
+
+def test_verdicts_of_a_run_take_the_place_of_those_that_were_kept(topoloom, tmp_path):
+    """Each claim says which models judged it; a claim that the run did not measure keeps its verdict."""
+    path = tmp_path / "tiny"
+    shutil.copytree(TINY, path)
+    assert topoloom("reproduce", str(path), "--quick", "--keep", "--out", str(tmp_path / "out")).status == 0
+    first = json.loads((path / RESULTS).read_text())
+    assert {claim["quick"] for claim in first["claims"]} == {True}
+    assert [one["id"] for one in first["not_measured"]] == ["slow-one"]
+    assert first["totals"]["paper"]["not measured"] == 1
+    assert not any("evidence" in claim for claim in first["claims"])
+    # Results of other models, and a claim that the paper no longer makes.
+    older = first | {"model_version": 1, "claims": [claim | {"model_version": 1} for claim in first["claims"]]}
+    older["claims"].append(first["claims"][0] | {"id": "withdrawn"})
+    (path / RESULTS).write_text(json.dumps(older))
+    assert topoloom("reproduce", str(path), "--only", "fig1", "--keep", "--out", str(tmp_path / "out")).status == 0
+    kept = json.loads((path / RESULTS).read_text())
+    versions = {claim["id"]: (claim["model_version"], claim["quick"]) for claim in kept["claims"]}
+    assert versions["links-mesh"] == (1, True)
+    assert versions["hops-grow"] == (MODEL_VERSION, False)
+    assert "withdrawn" not in versions
+    assert [one["id"] for one in kept["not_measured"]] == ["slow-one"]
+    assert sum(kept["totals"]["paper"].values()) == len(kept["claims"]) + 1
+    assert kept["points"] == first["points"] + 12
+    assert topoloom("reproduce", str(path), "--kept", "--json").json() == kept
 
 
 def test_totals_tell_the_papers_claims_and_ours_apart(tmp_path):

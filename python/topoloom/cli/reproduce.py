@@ -14,7 +14,8 @@ from topoloom.cli.progress import ProgressDisplay, duration, exit_status, tell_f
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.hardware.comparison import DISTRIBUTION
 from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names
-from topoloom.papers.kept import has_kept_run, kept_run, kept_text
+from topoloom.papers.kept import KEPT, has_kept_run, kept_run, kept_text, results_with
+from topoloom.papers.paper import RESULTS
 from topoloom.papers.reproduction import NOT_MEASURED, Cell, shown
 from topoloom.studies import Ledger, LocalExecutor
 from topoloom.workers import cpu_count
@@ -46,6 +47,9 @@ def reproduce(
     kept: Annotated[
         bool, typer.Option("--kept", help="Print the results that come with the paper, or with all; run nothing.")
     ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Put the verdicts into the results that come with the paper.")
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the paper's items, and run nothing.")] = False,
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")] = False,
@@ -74,6 +78,8 @@ def reproduce(
     tell_failures(found.progress)
     _tell_others(found)
     _write_page(found, page, force=force)
+    if keep:
+        write_file(read.folder / RESULTS, results_with(read, found), KEPT)
     if json:
         print_json(found.to_dict())
     else:

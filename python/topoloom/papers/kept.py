@@ -1,14 +1,19 @@
 """Results that come with a paper: what a run found, claim by claim, as ``reproduce --json`` printed it."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from topoloom._core import TopoloomError
-from topoloom.files import read_text
-from topoloom.papers.paper import RESULTS, Paper, Verdict, Whose
+from topoloom.files import Kind, read_text
+from topoloom.papers.paper import RESULTS, VERDICTS, WHOSE, Claim, Paper, Verdict, Whose
+from topoloom.papers.reproduction import NOT_MEASURED, Reproduction
+
+KEPT = Kind("results of a paper", lambda head: b'"paper":' in head)
+"""The kind of files that hold them."""
 
 
 class _Part(BaseModel):
@@ -28,6 +33,8 @@ class KeptClaim(_Part):
         whose: Whose statement it is.
         reading: The reading of the paper under which the verdict holds.
         note: Further remarks.
+        model_version: The version of the models that it was judged by; that of the run unless given.
+        quick: Whether a quick run judged it; as the run unless given.
     """
 
     id: str
@@ -39,17 +46,19 @@ class KeptClaim(_Part):
     whose: Whose
     reading: str
     note: str
+    model_version: int | None = None
+    quick: bool | None = None
 
 
 class KeptRun(_Part):
-    """A run of a paper.
+    """The runs of a paper whose verdicts are kept.
 
     Attributes:
         paper: The name of the paper.
-        version: The version of topoloom that ran it.
-        model_version: The version of the models that it ran on.
-        quick: Whether it was a quick run.
-        points: The number of points that it rests on.
+        version: The version of topoloom that ran the last one.
+        model_version: The version of the models that the last one ran on.
+        quick: Whether the last one was a quick run.
+        points: The number of points that they rest on.
         seconds: Their processor seconds.
         totals: Verdicts, counted by whose the claims are.
         claims: The claims with a verdict.
@@ -111,3 +120,45 @@ def kept_run(paper: Paper) -> KeptRun:
         return KeptRun.model_validate(json.loads(text))
     except (ValidationError, ValueError) as error:
         raise TopoloomError(f"{paper.folder / RESULTS} holds no results of a paper: {error}") from None
+
+
+def results_with(paper: Paper, found: Reproduction) -> str:
+    """Return the file of results of a paper after a run: its verdicts in place of those on the same claims.
+
+    Claims that the paper no longer makes are left out. A claim that this run did not measure keeps its verdict.
+
+    Args:
+        paper: The paper.
+        found: The results of a run, of all of its items or of some.
+    """
+    run = found.to_dict()
+    before = json.loads(kept_text(paper)) if has_kept_run(paper) else {}
+    known = {name: claim for item in paper.item for name, claim, _ in paper.claims(item)}
+    claims = {claim["id"]: _of_run(claim, before) for claim in before.get("claims", ())}
+    claims |= {claim["id"]: _of_run(claim, run) for claim in run["claims"]}
+    missing = {one["id"]: one for one in (*before.get("not_measured", ()), *run["not_measured"])}
+    kept = {
+        **run,
+        "points": run["points"] + before.get("points", 0),
+        "seconds": run["seconds"] + before.get("seconds", 0),
+        "totals": _totals(known, claims),
+        "claims": [claims[name] for name in known if name in claims],
+        "not_measured": [missing[name] for name in known if name in missing and name not in claims],
+    }
+    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
+def _of_run(claim: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a claim with the run that judged it, and without the keys of the evidence, which is in no repository."""
+    own = {"model_version": run["model_version"], "quick": run["quick"], **claim}
+    own.pop("evidence", None)
+    return own
+
+
+def _totals(known: Mapping[str, Claim], claims: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, int]]:
+    """Return verdicts counted by whose the claims are, in the order of verdicts; what has none comes last."""
+    counts: dict[str, Counter[str]] = {whose: Counter() for whose in WHOSE}
+    for name, claim in known.items():
+        counts[claim.whose][claims[name]["verdict"] if name in claims else NOT_MEASURED] += 1
+    order = (*VERDICTS, NOT_MEASURED)
+    return {whose: {one: own[one] for one in order if own[one]} for whose, own in counts.items() if own}
