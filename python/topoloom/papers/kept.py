@@ -3,17 +3,21 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from topoloom._core import TopoloomError
 from topoloom.files import Kind, read_text
+from topoloom.papers.formulas import Value
 from topoloom.papers.paper import RESULTS, VERDICTS, WHOSE, Claim, Paper, Verdict, Whose
-from topoloom.papers.reproduction import NOT_MEASURED, Reproduction
+from topoloom.papers.reproduction import NOT_MEASURED, Reproduction, verdict_on
 
 KEPT = Kind("results of a paper", lambda head: b'"paper":' in head)
 """The kind of files that hold them."""
+
+UNKNOWN = "no run whose results are kept measured it"
 
 
 class _Part(BaseModel):
@@ -125,27 +129,67 @@ def kept_run(paper: Paper) -> KeptRun:
 def results_with(paper: Paper, found: Reproduction) -> str:
     """Return the file of results of a paper after a run: its verdicts in place of those on the same claims.
 
-    Claims that the paper no longer makes are left out. A claim that this run did not measure keeps its verdict.
+    Claims that this run did not measure are judged again, by what was measured before and what the paper says now.
+    Those that the paper no longer makes, or for which it now measures values of other names, are left out.
 
     Args:
         paper: The paper.
         found: The results of a run, of all of its items or of some.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topoloom.papers import Plan
+    >>> paper = Paper.named("hardware")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = Plan(paper, only=["limits"]).run(Path(folder, "results.store"))
+    >>> '"not_measured": []' in results_with(paper, found)
+    True
     """
     run = found.to_dict()
     before = json.loads(kept_text(paper)) if has_kept_run(paper) else {}
-    known = {name: claim for item in paper.item for name, claim, _ in paper.claims(item)}
-    claims = {claim["id"]: _of_run(claim, before) for claim in before.get("claims", ())}
-    claims |= {claim["id"]: _of_run(claim, run) for claim in run["claims"]}
+    old = {claim["id"]: _of_run(claim, before) for claim in before.get("claims", ())}
+    new = {claim["id"]: _of_run(claim, run) for claim in run["claims"]}
+    every = [own for item in paper.item for own in paper.claims(item)]
+    claims = {}
+    for name, claim, it in every:
+        if name in new:
+            claims[name] = new[name]
+        elif name in old and _names(claim.measured) == _names(old[name]["measured"]):
+            claims[name] = _judged_again(paper, old[name], claim, it)
     missing = {one["id"]: one for one in (*before.get("not_measured", ()), *run["not_measured"])}
     kept = {
         **run,
         "points": run["points"] + before.get("points", 0),
         "seconds": run["seconds"] + before.get("seconds", 0),
-        "totals": _totals(known, claims),
-        "claims": [claims[name] for name in known if name in claims],
-        "not_measured": [missing[name] for name in known if name in missing and name not in claims],
+        "totals": _totals({name: claim for name, claim, _ in every}, claims),
+        "claims": list(claims.values()),
+        "not_measured": [
+            missing.get(name, {"id": name, "note": UNKNOWN}) for name, _, _ in every if name not in claims
+        ],
     }
     return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+
+
+def _judged_again(paper: Paper, kept: Mapping[str, Any], claim: Claim, it: Value) -> dict[str, Any]:
+    """Return a claim of an earlier run with the words of the paper's data, and the verdict by them."""
+    row = paper.rows.get(kept["id"], {})
+    published = claim.published or row.get("published", "")
+    verdict = kept["verdict"]
+    with suppress(TopoloomError):  # the verdict rests on more than the measured values, which alone are kept
+        verdict = verdict_on(claim, kept["measured"], paper.names | {"it": it}, published)
+    return {
+        **kept,
+        "item": claim.says or row.get("item", ""),
+        "published": published,
+        "verdict": verdict,
+        "whose": claim.whose,
+        "reading": claim.reading,
+        "note": claim.note or row.get("how", ""),
+    }
+
+
+def _names(measured: object) -> set[str] | None:
+    return set(measured) if isinstance(measured, dict) else None
 
 
 def _of_run(claim: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
