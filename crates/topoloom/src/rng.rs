@@ -43,7 +43,19 @@ impl Rng {
     /// A uniform real in (0, 1].
     #[inline(always)]
     pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 11) + 1) as f64 * (1.0 / (1u64 << 53) as f64)
+        Self::real(self.grains())
+    }
+
+    /// A uniform whole number from 1 to 2^53: [`Rng::unit`] before it is scaled.
+    #[inline(always)]
+    pub fn grains(&mut self) -> u64 {
+        (self.bits() >> 11) + 1
+    }
+
+    /// What [`Rng::unit`] makes of [`Rng::grains`].
+    #[inline(always)]
+    pub fn real(grains: u64) -> f64 {
+        grains as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
     /// Shuffles, every order equally likely.

@@ -1,6 +1,6 @@
 //! Channels: time wheels that carry flits and credits over links of any latency.
 
-use super::flit::Flit;
+use super::flit::{Flit, Pool};
 use super::pace::Pace;
 use super::table::{Table, TableMaker};
 use crate::network::PortId;
@@ -13,8 +13,8 @@ pub const TERMINAL: u32 = 1 << 31;
 pub struct FlitEvent {
     /// The input VC it arrives at, or [`TERMINAL`] with the output VC that it was ejected by.
     pub to: u32,
-    /// The flit.
-    pub flit: Flit,
+    /// Its place in the domain's pool.
+    pub place: u32,
 }
 
 /// Events by the cycle in which they are due, at most `horizon` cycles ahead.
@@ -96,27 +96,34 @@ impl<T> Wheel<T> {
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 pub struct ChannelEnd {
-    /// VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with the terminal's VC 0.
-    pub peer: u32,
-    /// Cycles from sending to being at hand: the link's latency + 1.
+    /// Where flits go: VC 0 of the port at the other end, in its domain's numbering; or [`TERMINAL`] with VC 0 of this
+    /// port.
+    pub flits_to: u32,
+    /// Where credits go: the same VC; or [`TERMINAL`] with the terminal's VC 0.
+    pub credits_to: u32,
+    /// Cycles from sending a flit to its being at hand: the link's latency + 1.
     pub latency: u32,
-    /// The domain of the other end.
-    pub domain: u32,
+    /// Cycles from sending a credit to its use.
+    pub credit_latency: u32,
     /// The first cycle in which no flit has been sent yet.
     pub free: u32,
     /// The first cycle in which no credit has been sent yet.
     pub credit_free: u32,
     /// Flits sent since the count was last cleared.
     pub sent: u32,
+    /// The domain of the other end.
+    pub domain: u16,
     /// True if it is slower than one flit per cycle: [`Channels::paces`] says how much.
     pub slow: bool,
+    /// True if it is neither slow nor leads to another domain: what is sent goes straight into the wheel.
+    pub direct: bool,
 }
 
 /// What crosses into another domain, with its time.
 #[derive(Debug, Default)]
 pub struct Outbox {
-    /// Flits.
-    pub flits: Vec<(u32, FlitEvent)>,
+    /// Flits, with the input VC each arrives at.
+    pub flits: Vec<(u32, u32, Flit)>,
     /// Credits: the output VC each is for.
     pub credits: Vec<(u32, u32)>,
 }
@@ -135,7 +142,7 @@ pub struct Channels {
     /// What leaves for each other domain.
     pub outboxes: Vec<Outbox>,
     /// This domain.
-    pub domain: u32,
+    pub domain: u16,
     /// Cycles between the arrival of a credit at a router and its use.
     pub credit_delay: u32,
     /// See [`Interface::turnaround`](super::router::Interface::turnaround).
@@ -158,49 +165,63 @@ impl Channels {
         if channel.slow { self.paces[port.index()].flits(cycles).min(channel.sent) } else { cycles }
     }
 
-    /// Sends a flit through output VC `vc` (of local port `port`), in the first free cycle from `earliest` on.
+    /// Sends the flit at `place` through VC `vc` of output `port`, in the first free cycle from `earliest` on.
     #[inline(always)]
-    pub fn send_flit(&mut self, port: PortId, vc: u32, vc_in_port: u32, earliest: u32, flit: &Flit) {
+    pub fn send_flit(&mut self, port: PortId, vc: u32, earliest: u32, place: u32, pool: &mut Pool<Flit>) {
+        let channel = &mut self.ends[port.index()];
+        if !channel.direct {
+            return self.send_flit_afar(port, vc, earliest, place, pool);
+        }
+        let departure = earliest.max(channel.free);
+        channel.free = departure + 1;
+        channel.sent += 1;
+        self.flits.push(departure + channel.latency, FlitEvent { to: channel.flits_to + vc, place });
+    }
+
+    /// The same over a slow link, or into another domain.
+    #[inline(never)]
+    fn send_flit_afar(&mut self, port: PortId, vc: u32, earliest: u32, place: u32, pool: &mut Pool<Flit>) {
         let channel = &mut self.ends[port.index()];
         let departure = earliest.max(channel.free);
-        channel.free = if channel.slow {
-            self.paces[port.index()].next(0, departure, earliest <= channel.free)
-        } else {
-            departure + 1
+        channel.free = match channel.slow {
+            true => self.paces[port.index()].next(0, departure, earliest <= channel.free),
+            false => departure + 1,
         };
         channel.sent += 1;
-        let time = departure + channel.latency;
-        if channel.peer & TERMINAL != 0 {
-            self.flits.push(time, FlitEvent { to: TERMINAL | vc, flit: *flit });
-            return;
-        }
-        // Each branch makes its event, so that the flit is copied once, straight to its place.
-        let to = channel.peer + vc_in_port;
+        let (time, to) = (departure + channel.latency, channel.flits_to + vc);
         if channel.domain == self.domain {
-            self.flits.push(time, FlitEvent { to, flit: *flit });
+            self.flits.push(time, FlitEvent { to, place });
         } else {
-            self.outboxes[channel.domain as usize].flits.push((time, FlitEvent { to, flit: *flit }));
+            self.outboxes[usize::from(channel.domain)].flits.push((time, to, pool.take(place)));
         }
     }
 
-    /// Returns a credit for VC `vc_in_port` of input `port` to its sender.
+    /// Returns a credit for VC `vc` of input `port` to its sender.
     #[inline(always)]
-    pub fn send_credit(&mut self, port: PortId, vc_in_port: u32, now: u32) {
+    pub fn send_credit(&mut self, port: PortId, vc: u32, now: u32) {
+        let channel = &mut self.ends[port.index()];
+        if !channel.direct {
+            return self.send_credit_afar(port, vc, now);
+        }
+        let departure = now.max(channel.credit_free);
+        channel.credit_free = departure + 1;
+        self.credits.push(departure + channel.credit_latency, channel.credits_to + vc);
+    }
+
+    /// The same over a slow link, or into another domain.
+    #[inline(never)]
+    fn send_credit_afar(&mut self, port: PortId, vc: u32, now: u32) {
         let channel = &mut self.ends[port.index()];
         let departure = now.max(channel.credit_free);
-        channel.credit_free = if channel.slow {
-            self.paces[port.index()].next(1, departure, now <= channel.credit_free)
-        } else {
-            departure + 1
+        channel.credit_free = match channel.slow {
+            true => self.paces[port.index()].next(1, departure, now <= channel.credit_free),
+            false => departure + 1,
         };
-        let time = departure + channel.latency;
-        let to = channel.peer + vc_in_port;
-        if channel.peer & TERMINAL != 0 {
+        let (time, to) = (departure + channel.credit_latency, channel.credits_to + vc);
+        if channel.domain == self.domain {
             self.credits.push(time, to);
-        } else if channel.domain == self.domain {
-            self.credits.push(time + self.credit_delay, to);
         } else {
-            self.outboxes[channel.domain as usize].credits.push((time + self.credit_delay, to));
+            self.outboxes[usize::from(channel.domain)].credits.push((time, to));
         }
     }
 }

@@ -70,7 +70,7 @@ impl<'e, 'a, M: RouterModel> Graph<'e, 'a, M> {
         let (domain, local) = self.local(vc);
         let channel = &self.engine.domains[domain].channels.ends[(local / self.stride) as usize];
         let base = self.engine.domains[channel.domain as usize].first_port * self.stride;
-        (channel.peer & TERMINAL == 0).then(|| base + channel.peer + local % self.stride)
+        (channel.flits_to & TERMINAL == 0).then(|| base + channel.flits_to + local % self.stride)
     }
 
     /// The input VCs that a VC waits for; `None` if it can move, or something that is under way will let it move.

@@ -33,8 +33,9 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
         let (rings, again) = (self.keeps_bubbles(), self.decides_again());
         for (place, event) in events.iter().enumerate() {
-            if let Some(next) = events.get(place + AHEAD).filter(|next| next.to & TERMINAL == 0) {
-                domain.model.expect_flit(next.to);
+            if let Some(next) = events.get(place + AHEAD) {
+                domain.model.pool().prefetch(next.place);
+                domain.model.expect_flit(next.to & !TERMINAL);
             }
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
@@ -209,24 +210,36 @@ impl<M: RouterModel> Domain<M> {
         let (mut paces, fastest) = (Vec::with_capacity(ports), network.fastest_gbps());
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
-            let (peer, domain) = match here.peer {
+            let (flits_to, credits_to, domain, delay) = match here.peer {
                 Peer::Terminal(terminal) => {
-                    let place = terminals.len() as u32;
-                    terminals.push((terminal, (port.0 - first_port) * setup.stride));
-                    (TERMINAL | (place * setup.stride), index)
+                    let (place, vc) = (terminals.len() as u32, (port.0 - first_port) * setup.stride);
+                    terminals.push((terminal, vc));
+                    (TERMINAL | vc, TERMINAL | (place * setup.stride), index, 0)
                 }
                 Peer::Port(peer) => {
                     let router = network.ports()[peer.index()].router.0;
                     let domain = bounds.partition_point(|&b| b <= router) - 1;
                     let base = network.port_base(RouterId(bounds[domain]));
-                    ((peer.0 - base) * setup.stride, domain)
+                    let vc = (peer.0 - base) * setup.stride;
+                    (vc, vc, domain, setup.interface.credit_delay)
                 }
             };
             let board = matches!(here.peer, Peer::Terminal(_)) && !setup.paces_terminals;
             let pace = if board { Pace::FULL } else { Pace::of_port(network, port, fastest) };
             paces.push(pace);
             let (latency, slow) = (setup.links.of(network, port) + pace.cycles(), !pace.is_full());
-            ends.push(ChannelEnd { peer, latency, domain: domain as u32, free: 0, credit_free: 0, sent: 0, slow });
+            ends.push(ChannelEnd {
+                flits_to,
+                credits_to,
+                latency,
+                credit_latency: latency + delay,
+                free: 0,
+                credit_free: 0,
+                sent: 0,
+                domain: domain as u16,
+                slow,
+                direct: !slow && domain == index,
+            });
         }
         let horizon = setup.horizon(network);
         // SAFETY: indexed by the ports of the domain and by its routers, which are numbered from 0 without gaps.
@@ -237,7 +250,7 @@ impl<M: RouterModel> Domain<M> {
             flits: Wheel::new(horizon),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
-            domain: index as u32,
+            domain: index as u16,
             credit_delay: setup.interface.credit_delay,
             turnaround: setup.interface.turnaround,
         };
@@ -258,6 +271,7 @@ impl<M: RouterModel> Domain<M> {
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
         let events = self.channels.flits.take(now);
         shared.routing.take_in(self, &events, now, shared);
+        self.stats.settle(now);
         self.channels.flits.recycle(events);
         self.take_credits(now);
         self.inject(now, shared.offer.traffic, &shared.targets);
@@ -278,10 +292,13 @@ impl<M: RouterModel> Domain<M> {
         let channel = &self.channels.ends[(vc >> self.log) as usize];
         let time = now + channel.latency + self.channels.credit_delay;
         self.channels.credits.push(time, vc);
-        self.stats.ejected(self.terminals.creation(&event.flit), now);
-        if event.flit.is_tail() {
-            let created = self.terminals.arrived(&event.flit, now);
-            self.stats.delivered(created, event.flit.injected, event.flit.hops, now);
+        let pool = self.model.pool_mut();
+        pool.remove(event.place);
+        let flit = pool.get(event.place);
+        self.stats.ejected(self.terminals.creation(flit), now);
+        if flit.is_tail() {
+            let created = self.terminals.arrived(flit, now);
+            self.stats.delivered(created, flit.injected, flit.hops, now);
         }
     }
 
@@ -297,10 +314,10 @@ impl<M: RouterModel> Domain<M> {
         rings: bool,
         open: u16,
     ) {
-        let flit = &event.flit;
-        let router = self.model.router_of(event.to);
+        let flit = self.model.pool().get(event.place);
+        let (router, hops) = (self.model.router_of(event.to), flit.hops);
         if !flit.is_head() {
-            self.model.accept(event.to, router, flit, None, now);
+            self.model.accept(event.to, router, event.place, None, now);
             return;
         }
         let (decision, before) = if self.model.defers(flit) {
@@ -310,8 +327,8 @@ impl<M: RouterModel> Domain<M> {
             let port = self.first_port + (event.to >> self.log);
             self.route(routing, event.to, router, flit, NOWHERE, u64::from(port) << 32 | u64::from(now), shared, rings)
         };
-        self.model.accept(event.to, router, flit, Some(decision), now);
-        if flit.hops < open {
+        self.model.accept(event.to, router, event.place, Some(decision), now);
+        if hops < open {
             self.model.remember(event.to, before);
         }
     }
@@ -418,7 +435,8 @@ impl<M: RouterModel> Domain<M> {
                 if flit.is_head() {
                     self.stats.injected(self.terminals.created(&flit, now));
                 }
-                self.channels.flits.push(now + self.terminals.latency(), FlitEvent { to, flit });
+                let place = self.model.pool_mut().insert(&flit);
+                self.channels.flits.push(now + self.terminals.latency(), FlitEvent { to, place });
             }
         }
         self.terminals.recycle(awake);
@@ -426,8 +444,9 @@ impl<M: RouterModel> Domain<M> {
 
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
-        for (time, event) in outbox.flits.drain(..) {
-            self.channels.flits.push(time, event);
+        for (time, to, flit) in outbox.flits.drain(..) {
+            let place = self.model.pool_mut().insert(&flit);
+            self.channels.flits.push(time, FlitEvent { to, place });
         }
         for (time, vc) in outbox.credits.drain(..) {
             self.channels.credits.push(time, vc);

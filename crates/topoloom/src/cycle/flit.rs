@@ -1,8 +1,9 @@
 //! Flits, and the pool that holds those behind the front of a queue.
 
+use super::table::prefetch;
 use crate::routing::PacketState;
 
-/// A flit with its packet's record inline: 28 bytes, so that an event on a wire takes half a cache line.
+/// A flit with its packet's record inline: 28 bytes, so that it takes half a cache line in its pool.
 #[derive(Debug, Clone, Copy)]
 pub struct Flit {
     /// Destination router.
@@ -104,11 +105,20 @@ pub struct Decision {
 /// The end of a list.
 pub const NIL: u32 = u32::MAX;
 
-/// Flits, or packets, in linked lists. Freed places are used again last in, first out: what is hot in the cache is used
+/// A flit, or packet, and the next of its list. The fields of a flit and the link fill half a cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+struct Node<T> {
+    item: T,
+    next: u32,
+}
+
+/// Flits, or packets, in linked lists. A flit stays at its place from its terminal on, on wires and in buffers, until it
+/// leaves the domain; what moves is the number of the place. Freed places are used again last in, first out: what is hot in the cache is used
 /// first.
 #[derive(Debug, Default)]
 pub struct Pool<T> {
-    nodes: Vec<(T, u32)>,
+    nodes: Vec<Node<T>>,
     free: u32,
 }
 
@@ -118,49 +128,69 @@ impl<T: Copy> Pool<T> {
         Self { nodes: Vec::new(), free: NIL }
     }
 
-    /// Stores one as a list of its own.
+    /// Stores one, with nothing behind it that counts.
     #[inline(always)]
-    pub fn insert(&mut self, flit: T) -> u32 {
-        if self.free == NIL {
-            self.nodes.push((flit, NIL));
-            return self.nodes.len() as u32 - 1;
-        }
+    pub fn insert(&mut self, item: &T) -> u32 {
         let place = self.free;
+        if place == NIL {
+            return self.grow(item);
+        }
         let node = &mut self.nodes[place as usize];
-        self.free = node.1;
-        *node = (flit, NIL);
+        self.free = node.next;
+        node.item = *item;
         place
+    }
+
+    /// The same where all places are taken.
+    #[cold]
+    fn grow(&mut self, item: &T) -> u32 {
+        self.nodes.push(Node { item: *item, next: NIL });
+        self.nodes.len() as u32 - 1
     }
 
     /// Puts the list at `next` behind `place`.
     #[inline(always)]
     pub fn link(&mut self, place: u32, next: u32) {
-        self.nodes[place as usize].1 = next;
+        self.nodes[place as usize].next = next;
     }
 
-    /// Takes what is at `place` out; returns it and the rest of its list.
+    /// Frees `place`; returns the rest of its list.
     #[inline(always)]
-    pub fn remove(&mut self, place: u32) -> (T, u32) {
-        let (flit, next) = self.nodes[place as usize];
-        self.nodes[place as usize].1 = self.free;
+    pub fn remove(&mut self, place: u32) -> u32 {
+        let next = std::mem::replace(&mut self.nodes[place as usize].next, self.free);
         self.free = place;
-        (flit, next)
+        next
+    }
+
+    /// What is at `place`, which is free from now on.
+    #[inline(always)]
+    pub fn take(&mut self, place: u32) -> T {
+        let item = *self.get(place);
+        self.remove(place);
+        item
+    }
+
+    /// Asks for the memory of `place`, which will be used soon.
+    #[inline(always)]
+    pub fn prefetch(&self, place: u32) {
+        prefetch(&self.nodes, place as usize);
     }
 
     /// What is at `place`, to change.
     #[inline(always)]
     pub fn at(&mut self, place: u32) -> &mut T {
-        &mut self.nodes[place as usize].0
+        &mut self.nodes[place as usize].item
     }
 
     /// What is at `place`, to read.
+    #[inline(always)]
     pub fn get(&self, place: u32) -> &T {
-        &self.nodes[place as usize].0
+        &self.nodes[place as usize].item
     }
 
     /// The rest of the list behind `place`.
     #[inline(always)]
     pub fn behind(&self, place: u32) -> u32 {
-        self.nodes[place as usize].1
+        self.nodes[place as usize].next
     }
 }

@@ -130,6 +130,16 @@ pub struct Stats {
     pub last_arrival: u32,
     /// Latencies of measured packets.
     pub histogram: Histogram,
+    /// What has arrived in the cycle at hand, until [`Stats::settle`] counts it.
+    arriving: Arriving,
+}
+
+/// What arrives at terminals in a cycle.
+#[derive(Debug, Clone, Copy, Default)]
+struct Arriving {
+    flits: u64,
+    packets: u64,
+    latency: u64,
 }
 
 impl Default for Stats {
@@ -152,6 +162,7 @@ impl Default for Stats {
             ejected_flits: 0,
             last_arrival: 0,
             histogram: Histogram::default(),
+            arriving: Arriving::default(),
         }
     }
 }
@@ -184,11 +195,7 @@ impl Stats {
     /// A flit has arrived at its terminal, of a packet created at `created` if that is known.
     #[inline(always)]
     pub fn ejected(&mut self, created: Option<u32>, now: u32) {
-        self.ejected_flits += 1;
-        self.slot(now).flits += 1;
-        if now >= self.from && now < self.until {
-            self.accepted += 1;
-        }
+        self.arriving.flits += 1;
         if let Some(created) = created.filter(|created| self.measured(*created, now)) {
             self.flits += 1;
             self.flit_latency += u64::from(now - created);
@@ -199,10 +206,8 @@ impl Stats {
     #[inline(always)]
     pub fn delivered(&mut self, created: u32, injected: u32, hops: u16, now: u32) {
         let latency = now - created;
-        self.last_arrival = now;
-        let slot = self.slot(now);
-        slot.packets += 1;
-        slot.latency_of_packets += u64::from(latency);
+        self.arriving.packets += 1;
+        self.arriving.latency += u64::from(latency);
         let slot = self.slot(created);
         slot.arrived += 1;
         slot.latency += u64::from(latency);
@@ -214,6 +219,25 @@ impl Stats {
             self.hop_counts[usize::from(hops).min(HOP_COUNTS - 1)] += 1;
             self.histogram.insert(latency);
         }
+    }
+
+    /// All that arrives at terminals in cycle `now` has arrived.
+    pub fn settle(&mut self, now: u32) {
+        let Arriving { flits, packets, latency } = std::mem::take(&mut self.arriving);
+        if flits == 0 {
+            return;
+        }
+        self.ejected_flits += flits;
+        if now >= self.from && now < self.until {
+            self.accepted += flits;
+        }
+        if packets > 0 {
+            self.last_arrival = now;
+        }
+        let slot = self.slot(now);
+        slot.flits += flits;
+        slot.packets += packets;
+        slot.latency_of_packets += latency;
     }
 
     /// Makes sure that there are slots for all time before `now`, even if nothing happened.

@@ -49,16 +49,7 @@ impl<T> Table<T> {
     /// needed.
     #[inline(always)]
     pub fn prefetch(&self, index: usize) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let entry = self.0.as_ptr().wrapping_add(index);
-            // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address
-            // will do.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = index;
+        prefetch(&self.0, index);
     }
 
     /// The entry at `index`.
@@ -77,6 +68,14 @@ impl<T> Table<T> {
     #[inline(always)]
     pub fn slice(&self, first: usize, len: usize) -> &[T] {
         &self.0[first..][..len]
+    }
+
+    /// The entries from `first` on, `len` of them, under the same promise as single ones.
+    #[inline(always)]
+    pub fn part(&mut self, first: usize, len: usize) -> Part<'_, T> {
+        debug_assert!(first + len <= self.0.len(), "{first} + {len} of {}", self.0.len());
+        // SAFETY: the table was made by a `TableMaker`, whose owner promises that what it indexes is in the table.
+        Part(unsafe { self.0.get_unchecked_mut(first..first + len) })
     }
 
     /// All entries.
@@ -109,6 +108,45 @@ impl<T> Index<usize> for Table<T> {
 }
 
 impl<T> IndexMut<usize> for Table<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        // SAFETY: as above.
+        unsafe { self.0.get_unchecked_mut(index) }
+    }
+}
+
+/// Asks for the memory of an entry, as [`Table::prefetch`].
+#[inline(always)]
+pub fn prefetch<T>(entries: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let entry = entries.as_ptr().wrapping_add(index);
+        // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (entries, index);
+}
+
+/// Entries of a [`Table`] that are used together, such as those of one router, indexed from 0. Code that holds the parts
+/// of several tables need not look up where each table is.
+#[derive(Debug)]
+pub struct Part<'a, T>(&'a mut [T]);
+
+impl<T> Index<usize> for Part<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        // SAFETY: the promise of the table's maker is for its parts as well.
+        unsafe { self.0.get_unchecked(index) }
+    }
+}
+
+impl<T> IndexMut<usize> for Part<'_, T> {
     #[inline(always)]
     fn index_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());

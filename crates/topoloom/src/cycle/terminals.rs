@@ -21,8 +21,9 @@ use crate::traffic::{Trace, Traffic};
 /// Never: the creation time of a silent source's next packet.
 pub const NEVER: u32 = u32::MAX;
 
-/// One source.
+/// One source, in one cache line.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct TrafficSource {
     rng: Rng,
     /// Creation time of the next packet.
@@ -33,8 +34,6 @@ struct TrafficSource {
     target: u32,
     /// The terminal's id in the network.
     id: u32,
-    /// The flit that follows, while a packet is being sent.
-    flit: Flit,
     /// Flits of the packet still to be sent.
     left: u32,
     /// Flits of the packet after that.
@@ -43,8 +42,6 @@ struct TrafficSource {
     vc: u8,
     /// The VCs that it may send into, a bit each.
     vcs: u64,
-    /// Waits for a credit.
-    blocked: bool,
     /// The on-off process is on.
     on: bool,
 }
@@ -90,7 +87,11 @@ impl<'a> Offer<'a> {
 #[derive(Debug)]
 pub struct Terminals {
     sources: Table<TrafficSource>,
-    /// Flits in the router's injection buffers, `stride` to a terminal.
+    /// The flit that follows, while a source sends a packet of several.
+    following: Table<Flit>,
+    /// True for sources that wait for a credit.
+    blocked: Table<bool>,
+    /// Flits in the router's injection buffers, 2^`log` to a terminal.
     occupancy: Table<u16>,
     /// Those of them in places that VCs share, by terminal; empty if none are shared.
     shared: Table<u32>,
@@ -99,7 +100,7 @@ pub struct Terminals {
     pool: u32,
     /// A packet needs room for all of it.
     cut_through: bool,
-    stride: usize,
+    log: u32,
     vcs: u32,
     sizes: Sizes,
     latency: u32,
@@ -109,6 +110,8 @@ pub struct Terminals {
     wheel: Wheel<u32>,
     /// One for all, or one for each source.
     processes: Table<Process>,
+    /// Of the process of all.
+    gaps: Gaps,
     demand: Demand,
     /// Sources that have got something to send; empty between calls.
     woken: Vec<u32>,
@@ -165,33 +168,34 @@ impl Terminals {
         let (config, Offer { traffic, load, .. }) = (&setup.config, offer);
         let own = if setup.rates.is_empty() { 1 } else { terminals.len() };
         let rates = terminals.iter().take(own).map(|(terminal, _)| load * setup.rate_of(*terminal));
+        let processes: Vec<Process> = rates.map(|load| Process::new(config, load)).collect();
         let source = |&(id, target): &(TerminalId, u32)| TrafficSource {
             rng: Rng::stream(config.seed, u64::from(id.0) | 1 << 63),
             next: NEVER,
             wake: NEVER,
             target,
             id: id.0,
-            flit: Flit::NONE,
             left: 0,
             size: 0,
             vc: setup.vcs as u8 - 1,
             vcs: setup.injection_vcs(id),
-            blocked: false,
             on: false,
         };
         let (reserve, pool) = setup.places();
-        // SAFETY: sources are numbered from 0 without gaps, and their VCs `stride` to each. Sources are woken by these
+        // SAFETY: sources are numbered from 0 without gaps, and their VCs 2^`log` to each. Sources are woken by these
         // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are
         // counted only where there are some: else no VC holds more than its own.
         let tables = unsafe { TableMaker::promise() };
         let mut this = Self {
             sources: tables.of(terminals.iter().map(source)),
+            following: tables.filled(Flit::NONE, terminals.len()),
+            blocked: tables.filled(false, terminals.len()),
             occupancy: tables.filled(0, terminals.len() * setup.stride as usize),
             shared: tables.filled(0, if pool > 0 { terminals.len() } else { 0 }),
             reserve,
             pool,
             cut_through: setup.interface.cut_through,
-            stride: setup.stride as usize,
+            log: setup.stride.trailing_zeros(),
             vcs: setup.vcs,
             sizes: config.packet.clone(),
             latency: setup.injection_cycles,
@@ -201,7 +205,8 @@ impl Terminals {
                 .map(|&pace| Pacer { pace, free: 0 })),
             paced: !setup.injection_paces.is_empty(),
             wheel: Wheel::new(HORIZON),
-            processes: tables.of(rates.map(|load| Process::new(config, load))),
+            gaps: processes.first().map_or_else(Gaps::default, |process| process.gaps(own)),
+            processes: tables.of(processes),
             demand: Demand::new(&tables, offer, terminals),
             woken: Vec::new(),
         };
@@ -217,7 +222,7 @@ impl Terminals {
                 source.on = process.starts_on(&mut source.rng);
                 (source.next, source.size) = match (&this.demand, traffic.trace()) {
                     (Demand::Trace(replayed), Some(trace)) => next_of(trace, &replayed[place]),
-                    _ => process.next(source, 0, &this.sizes),
+                    _ => process.next(source, 0, &this.sizes, &this.gaps),
                 };
                 this.schedule(place as u32, source_wake(&this.sources[place], 0), 0);
             }
@@ -233,17 +238,17 @@ impl Terminals {
         }
     }
 
-    /// A credit has come back for VC `index` (`stride` to a terminal).
+    /// A credit has come back for VC `index` (2^`log` to a terminal).
     #[inline(always)]
     pub fn credit(&mut self, index: u32, now: u32) {
-        let place = index / self.stride as u32;
+        let place = index >> self.log;
         let occupancy = &mut self.occupancy[index as usize];
         if u32::from(*occupancy) > self.reserve {
             self.shared[place as usize] -= 1;
         }
         *occupancy -= 1;
-        if self.sources[place as usize].blocked {
-            self.sources[place as usize].blocked = false;
+        if self.blocked[place as usize] {
+            self.blocked[place as usize] = false;
             self.schedule(place, now, now);
         }
     }
@@ -264,7 +269,7 @@ impl Terminals {
     #[inline(always)]
     pub fn expect(&self, place: u32) {
         self.sources.prefetch(place as usize);
-        self.occupancy.prefetch(place as usize * self.stride);
+        self.occupancy.prefetch((place as usize) << self.log);
     }
 
     /// Lets the source at `place` send.
@@ -283,49 +288,26 @@ impl Terminals {
             return Departure::Nothing;
         }
         let Some(vc) = self.choose_vc(place) else {
-            self.sources[place as usize].blocked = true;
+            self.blocked[place as usize] = true;
             return Departure::Nothing;
         };
+        let mut flit = if self.sources[place as usize].left == 0 {
+            self.begin(place, vc as u8, now, traffic, targets)
+        } else {
+            self.following[place as usize]
+        };
         let source = &mut self.sources[place as usize];
-        let mut flit = source.flit;
-        if source.left == 0 {
-            let mut created = source.next;
-            source.left = source.size;
-            let terminal;
-            (terminal, (source.next, source.size)) = match &mut self.demand {
-                Demand::Drawn => {
-                    let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-                    let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
-                    (terminal, process.next(source, created.saturating_add(1), &self.sizes))
-                }
-                Demand::Trace(replayed) => {
-                    let (rest, trace) = (&mut replayed[place as usize], traffic.trace().expect("one is replayed"));
-                    let packet = trace.packet(rest.start);
-                    rest.start += 1;
-                    (packet.destination, next_of(trace, rest))
-                }
-                Demand::Messages(driver) => {
-                    let packet = driver.take(place, now);
-                    // Packets of a workload bear their message where others bear the cycle of their creation.
-                    created = packet.message;
-                    (packet.destination, driver.next(place, now).map_or((NEVER, 0), |next| (next.cycle, next.flits)))
-                }
-            };
-            let (dst, eject) = targets[terminal.index()];
-            flit = Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..Flit::NONE };
-            source.vc = vc as u8;
-        }
         source.left -= 1;
         if source.left == 0 {
             flit.kind |= TAIL;
         } else {
-            source.flit = Flit { kind: 0, ..flit };
+            self.following[place as usize] = Flit { kind: 0, ..flit };
             if flit.is_head() {
                 flit.injected = source.left + 1;
             }
         }
         let target = source.target + vc;
-        let occupancy = &mut self.occupancy[place as usize * self.stride + vc as usize];
+        let occupancy = &mut self.occupancy[((place as usize) << self.log) + vc as usize];
         *occupancy += 1;
         if u32::from(*occupancy) > self.reserve {
             self.shared[place as usize] += 1;
@@ -334,6 +316,36 @@ impl Terminals {
         let wake = source_wake(&self.sources[place as usize], next);
         self.schedule(place, wake, now);
         Departure::Flit(target, flit)
+    }
+
+    /// The head of the next packet of the source at `place`, which fills VC `vc`; draws the packet after it.
+    #[inline(always)]
+    fn begin(&mut self, place: u32, vc: u8, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Flit {
+        let source = &mut self.sources[place as usize];
+        let mut created = source.next;
+        (source.left, source.vc) = (source.size, vc);
+        let terminal;
+        (terminal, (source.next, source.size)) = match &mut self.demand {
+            Demand::Drawn => {
+                let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
+                let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+                (terminal, process.next(source, created.saturating_add(1), &self.sizes, &self.gaps))
+            }
+            Demand::Trace(replayed) => {
+                let (rest, trace) = (&mut replayed[place as usize], traffic.trace().expect("one is replayed"));
+                let packet = trace.packet(rest.start);
+                rest.start += 1;
+                (packet.destination, next_of(trace, rest))
+            }
+            Demand::Messages(driver) => {
+                let packet = driver.take(place, now);
+                // Packets of a workload bear their message where others bear the cycle of their creation.
+                created = packet.message;
+                (packet.destination, driver.next(place, now).map_or((NEVER, 0), |next| (next.cycle, next.flits)))
+            }
+        };
+        let (dst, eject) = targets[terminal.index()];
+        Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..Flit::NONE }
     }
 
     /// A source has sent a flit: returns when its link is free for the next one.
@@ -350,7 +362,7 @@ impl Terminals {
         let process = self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
         let source = &mut self.sources[place as usize];
         while source.is_undecided() && source.next <= now {
-            (source.next, source.size) = process.next(source, source.next, &self.sizes);
+            (source.next, source.size) = process.next(source, source.next, &self.sizes, &self.gaps);
         }
         let next = source.next;
         if next > now {
@@ -363,7 +375,7 @@ impl Terminals {
     #[inline(always)]
     fn choose_vc(&self, place: u32) -> Option<u32> {
         let source = &self.sources[place as usize];
-        let base = place as usize * self.stride;
+        let base = (place as usize) << self.log;
         let shared = if self.pool > 0 { self.pool - self.shared[place as usize] } else { 0 };
         let room = |vc: u32, flits: u32| {
             let before = u32::from(self.occupancy[base + vc as usize]);
@@ -454,7 +466,8 @@ impl Terminals {
 
     /// Sources that still have a packet created before `time` to send, or one half sent.
     pub fn behind(&self, time: u32) -> usize {
-        self.sources.iter().filter(|s| s.next < time || (s.left > 0 && s.flit.created < time)).count()
+        let sources = self.sources.iter().zip(self.following.iter());
+        sources.filter(|(s, flit)| s.next < time || (s.left > 0 && flit.created < time)).count()
     }
 }
 
@@ -483,6 +496,14 @@ impl Process {
         }
     }
 
+    /// What spares it most logarithms, if it is that of `sources` sources alone: few gaps are longer where p is not small.
+    fn gaps(&self, sources: usize) -> Gaps {
+        match *self {
+            Self::Bernoulli(log) if sources == 1 && log < Gaps::LEAST => Gaps::new(log),
+            _ => Gaps::default(),
+        }
+    }
+
     fn starts_on(&self, rng: &mut Rng) -> bool {
         match self {
             Process::OnOff { alpha, beta, .. } => rng.unit() <= alpha / (alpha + beta),
@@ -492,10 +513,16 @@ impl Process {
 
     /// The first packet from cycle `from` on: when it is created, and its flits; 0 flits if none is up to then.
     #[inline(always)]
-    fn next(&self, source: &mut TrafficSource, from: u32, sizes: &Sizes) -> (u32, u32) {
+    fn next(&self, source: &mut TrafficSource, from: u32, sizes: &Sizes, gaps: &Gaps) -> (u32, u32) {
         let created = match *self {
             Process::Never => NEVER,
-            Process::Bernoulli(log) => later(from, source.rng.unit().ln() / log),
+            Process::Bernoulli(log) => {
+                let grains = source.rng.grains();
+                match gaps.of(grains) {
+                    Some(gap) => from.saturating_add(gap),
+                    None => later(from, failures(grains, log)),
+                }
+            }
             Process::OnOff { alpha, beta, rate } => match source.on_off(from, alpha, beta, rate) {
                 Ok(created) => created,
                 Err(reached) => return (reached, 0),
@@ -505,10 +532,43 @@ impl Process {
     }
 }
 
+/// Failures before a success, log being ln(1 - p), as a real to be rounded down.
+#[inline(always)]
+fn failures(grains: u64, log: f64) -> f64 {
+    Rng::real(grains).ln() / log
+}
+
 /// `from` plus a number of failures, as a cycle that is not past the end of time.
 #[inline(always)]
 fn later(from: u32, failures: f64) -> u32 {
     (f64::from(from) + failures.min(4e9)).min(f64::from(NEVER)) as u32
+}
+
+/// Short geometric gaps without a logarithm: for each number of failures, the first and last draws that certainly mean
+/// it, whatever is rounded.
+#[derive(Debug, Default)]
+struct Gaps(Vec<(u64, u64)>);
+
+impl Gaps {
+    /// ln(1 - p) of the least p at which they pay.
+    const LEAST: f64 = -0.16;
+    /// Gaps that are looked for.
+    const LONGEST: u32 = 12;
+    /// How far from a whole number failures must be: more than the sum with any cycle is rounded by.
+    const MARGIN: f64 = 1e-6;
+
+    fn new(log: f64) -> Self {
+        let draw = |failures: f64| (log * failures).exp() * (1u64 << 53) as f64;
+        let of = |gap: f64| (draw(gap + 1.0 - Self::MARGIN).ceil() as u64, draw(gap + Self::MARGIN).floor() as u64);
+        Self((0..Self::LONGEST).map(|gap| of(gap.into())).collect())
+    }
+
+    /// The failures that a draw means; `None` if a logarithm must decide.
+    #[inline(always)]
+    fn of(&self, grains: u64) -> Option<u32> {
+        let gap = self.0.iter().position(|&(first, _)| first <= grains)?;
+        (grains <= self.0[gap].1).then_some(gap as u32)
+    }
 }
 
 /// How many cycles the on-off process is followed at a time: at a low load it may be 10^9 to the next packet, more than
@@ -543,5 +603,36 @@ impl TrafficSource {
             cycle = cycle.saturating_add(1);
         }
         Err(cycle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_that_are_looked_up_are_those_of_the_logarithm() {
+        for p in [0.15f64, 0.3, 0.5, 0.9, 0.999_999, 1.0] {
+            let (log, mut rng) = ((-p).ln_1p(), Rng::stream(1, 2));
+            let gaps = Gaps::new(log);
+            let found = (0..20_000).filter(|draw| {
+                let grains = rng.grains();
+                let Some(gap) = gaps.of(grains) else { return false };
+                let from = draw * 200_000;
+                assert_eq!(from + gap, later(from, failures(grains, log)), "{p} {grains}");
+                true
+            });
+            let enough = if p < 1.0 { 1.0 - (1.0 - p).powi(12) } else { 0.0 };
+            assert!(found.count() as f64 > 19_700.0 * enough - 1.0, "{p}");
+        }
+    }
+
+    #[test]
+    fn where_a_logarithm_is_close_to_a_whole_number_it_decides() {
+        let log = (-0.5f64).ln_1p();
+        let gaps = Gaps::new(log);
+        // Two to the minus gap: as many failures exactly.
+        assert!((0..12).all(|gap| gaps.of((1u64 << 53) >> gap).is_none()));
+        assert_eq!(gaps.of((1u64 << 53) / 3), Some(1));
     }
 }

@@ -16,7 +16,7 @@ pub use options::{RouterOptions, keys};
 use std::collections::BTreeSet;
 
 use super::channels::Channels;
-use super::flit::{Decision, Flit};
+use super::flit::{Decision, Flit, Pool};
 use super::measurement::{self, Point};
 use super::pace::Pace;
 use super::terminals::Offer;
@@ -195,8 +195,15 @@ pub trait RouterModel: Send {
     /// The router of an input VC.
     fn router_of(&self, vc: u32) -> u32;
 
-    /// A flit has arrived at input VC `vc` of `router`; if it is a head, with what has been decided about it.
-    fn accept(&mut self, vc: u32, router: u32, flit: &Flit, decision: Option<Decision>, now: u32);
+    /// The flits in its buffers and on the domain's wires.
+    fn pool(&self) -> &Pool<Flit>;
+
+    /// The same, to be changed.
+    fn pool_mut(&mut self) -> &mut Pool<Flit>;
+
+    /// The flit at `place` in the pool has arrived at input VC `vc` of `router`; if it is a head, with what has been
+    /// decided about it.
+    fn accept(&mut self, vc: u32, router: u32, place: u32, decision: Option<Decision>, now: u32);
 
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);

@@ -5,21 +5,21 @@ use super::vc_allocator::VcRequest;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, UNDECIDED};
 
-/// A virtual channel at an input. One cache line: the flit at the front is inline.
+/// A virtual channel at an input. Four to a cache line: its flits are in the pool, of which a network uses little at a
+/// time.
 #[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
+#[repr(align(16))]
 pub(super) struct InputVc {
-    pub(super) front: Flit,
-    /// The flits behind the front, in the pool.
-    pub(super) next: u32,
+    /// The first and the last of its flits in the pool, if there are any.
+    pub(super) front: u32,
     pub(super) last: u32,
-    pub(super) flits: u32,
-    /// The internal step from which the front may be allocated, where stages take more than one.
-    pub(super) ready: u32,
+    pub(super) flits: u16,
     /// The output VC (router numbering) that the packet at the front holds, or [`NONE`].
     pub(super) output: u16,
     /// Round-robin pointer over the router's output VCs.
     pub(super) pointer: u16,
+    /// The class that its head wants while it waits, off all lists, for a VC.
+    pub(super) class: u8,
 }
 
 /// A virtual channel at an output.
@@ -42,11 +42,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn park(&mut self, router: usize, place: usize) {
         let first_port = self.routers[router].first_port as usize;
-        let VcRequest { input, port, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let VcRequest { input, port, class, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, first_port + port as usize);
-        if self.decides_again() && self.is_open(&self.inputs[(first_port << LOG) + input].front) {
+        if self.decides_again() && self.is_open(self.front((first_port << LOG) + input)) {
             return self.leave_undecided(router, input);
         }
+        self.inputs[(first_port << LOG) + input].class = class;
         self.ports[port].waiting += 1;
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
     }
@@ -66,10 +67,17 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.undecided[router * self.words + input / 64] ^= bit;
     }
 
+    /// The flit at the front of input VC `index` (domain numbering).
+    #[inline(always)]
+    pub(super) fn front(&self, index: usize) -> &Flit {
+        self.pool.get(self.inputs[index].front)
+    }
+
     /// The head at the front of an input VC, in the state in which it decided before, if it did.
     #[inline(always)]
     pub(super) fn head(&self, vc: u32) -> Flit {
-        Flit { state: self.before[vc as usize], ..self.inputs[vc as usize].front }
+        let front = self.inputs[vc as usize].front;
+        Flit { state: self.before[front as usize], ..*self.pool.get(front) }
     }
 
     /// The place of a class's queue at output `port` (domain numbering).
@@ -80,13 +88,14 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// A head has decided: its packet's flits belong to the queue of its output from now on.
     #[inline(always)]
-    pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: &Flit) {
+    pub(super) fn join_queue(&mut self, router: u32, out: u16, class: u8, head: u32) {
         if !self.decides_again() || out == UNDECIDED {
             return;
         }
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         assert!(out < radix, "{NO_SUCH_PORT}");
-        self.move_queue(first_port + u32::from(out), class, head.size() as i32);
+        let size = self.pool.get(head).size();
+        self.move_queue(first_port + u32::from(out), class, size as i32);
     }
 
     /// So many flits of a class join the queue of output `port` (domain numbering), or leave it.
@@ -150,11 +159,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             _ => 0,
         };
         let only_first = free.is_power_of_two() && simple;
-        let vc_base = (self.routers[router].first_port << LOG) as usize;
+        let first_port = self.routers[router].first_port as usize;
+        let (vc_base, out) = (first_port << LOG, (port - first_port) as u16);
         let (first, from) = ((pointer / 64) as usize, u64::MAX << (pointer % 64));
         // From the pointer to the end, then from the start to the pointer.
         for turn in 0..=self.words {
-            let word = (first + turn) % self.words;
+            let word = if first + turn < self.words { first + turn } else { first + turn - self.words };
             let part = match turn {
                 0 => from,
                 _ if turn == self.words => !from,
@@ -165,8 +175,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 let index = vc_base + word * 64 + bits.trailing_zeros() as usize;
                 let bit = bits & bits.wrapping_neg();
                 bits ^= bit;
-                let head = &self.inputs[index].front;
-                let (out, class, size) = (head.out, head.class, self.policy.wanted(head));
+                let class = self.inputs[index].class;
+                let size = if self.whole() == 0 { 1 } else { self.policy.wanted(self.front(index)) };
                 if self.usable(port, class, size) == 0 {
                     continue;
                 }
@@ -217,35 +227,29 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         fitting
     }
 
-    /// Puts a flit behind those of an input VC, which counts it already.
+    /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.
     #[inline(always)]
-    pub(super) fn append(&mut self, index: usize, flit: &Flit, decision: Option<Decision>) {
-        let place = self.pool.insert(*flit);
+    pub(super) fn append(&mut self, index: usize, place: u32, decision: Option<Decision>) -> bool {
         self.pool.at(place).arrive(decision);
         let state = &mut self.inputs[index];
-        if state.flits == 2 {
-            state.next = place;
-        } else {
-            self.pool.link(state.last, place);
+        let before = std::mem::replace(&mut state.last, place);
+        state.flits += 1;
+        if state.flits == 1 {
+            state.front = place;
+            return true;
         }
-        state.last = place;
+        self.pool.link(before, place);
+        false
     }
 
-    /// The front flit of an input VC has left; returns true if there is another.
+    /// The front flit of an input VC leaves: returns its place, and whether there is another.
     #[inline(always)]
-    pub(super) fn pop(&mut self, index: usize) -> bool {
+    pub(super) fn pop(&mut self, index: usize) -> (u32, bool) {
         let vc = &mut self.inputs[index];
+        let place = vc.front;
         vc.flits -= 1;
-        if vc.flits == 0 {
-            return false;
-        }
-        let place = vc.next;
-        (vc.front, vc.next) = self.pool.remove(place);
-        let head = vc.front.is_head();
-        if head && self.is_open(&self.inputs[index].front) {
-            self.before[index] = self.before_in_pool[place as usize];
-        }
-        true
+        vc.front = self.pool.behind(place);
+        (place, vc.flits > 0)
     }
 
     /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.

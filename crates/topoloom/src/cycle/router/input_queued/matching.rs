@@ -81,6 +81,43 @@ impl Choices {
     }
 }
 
+/// The same among requests without a rank, of keys and numbers below 2^16, in half the memory.
+#[derive(Debug)]
+pub(super) struct Turns {
+    best: Table<u32>,
+}
+
+impl Turns {
+    /// Room for `places`, the only ones that may be offered to.
+    pub(super) fn new(tables: &TableMaker, places: usize) -> Self {
+        Self { best: tables.filled(u32::MAX, places) }
+    }
+
+    /// Offers a request with a round-robin key to a place: the lowest key wins.
+    #[inline(always)]
+    pub(super) fn offer(&mut self, place: u16, key: u16, request: usize) {
+        let best = &mut self.best[place as usize];
+        *best = (*best).min(u32::from(key) << 16 | request as u32);
+    }
+
+    /// True if a request has won a place, which is then cleared.
+    #[inline(always)]
+    pub(super) fn wins(&mut self, place: u16, request: usize) -> bool {
+        let best = &mut self.best[place as usize];
+        let won = *best & 0xFFFF == request as u32;
+        if won {
+            *best = u32::MAX;
+        }
+        won
+    }
+
+    /// Clears a place.
+    #[inline(always)]
+    pub(super) fn clear(&mut self, place: u16) {
+        self.best[place as usize] = u32::MAX;
+    }
+}
+
 /// A request of an input (VC) for an output (VC), to a wavefront allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pairing {

@@ -9,6 +9,7 @@ mod buffers;
 mod hot;
 mod matching;
 mod options;
+mod plain;
 mod switch_allocator;
 mod timing;
 mod vc_allocator;
@@ -24,9 +25,10 @@ use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
 use crate::routing::{Again, PacketState};
 use buffers::{InputVc, OutputVc};
-use matching::{Choices, Diagonals, Pairing};
+use matching::{Choices, Diagonals, Pairing, Turns};
 use options::{Allocator, Priority};
 pub use options::{INFO, Options, VCT};
+use plain::Cycle;
 use switch_allocator::{SwitchRequest, Tick};
 use timing::{Delays, after, first_step};
 use vc_allocator::VcRequest;
@@ -174,6 +176,12 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     by_input: Choices,
     by_output: Choices,
     by_vc: Choices,
+    /// The output VC that each request of a router has picked in a step.
+    picks: Table<u16>,
+    /// Choices of the plain router, and the outputs of which it has freed a VC in a step.
+    vc_turns: Turns,
+    output_turns: Turns,
+    freed: Vec<u16>,
     /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
     granted: Vec<u16>,
     /// For the wavefront allocator: the diagonals of each router, and the requests of a step.
@@ -183,9 +191,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     policy: BufferPolicy,
     /// For the VCs of `policy.whole`, by output VC: the least size of the packets that wait for room in it.
     wanted: Table<u16>,
-    /// Where heads decide again, the state in which they decided: at the front of each input VC, and in the pool.
-    before: Table<PacketState>,
-    before_in_pool: Vec<PacketState>,
+    /// Where heads decide again, the state in which they decided, by their places in the pool.
+    before: Vec<PacketState>,
     /// Where packets take more places than they have flits: of those behind each output VC, the flits whose credits have
     /// not come back, and the places beyond.
     padded: Vec<VecDeque<(u16, u16)>>,
@@ -211,6 +218,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     speedup: f64,
     /// Whole cycles that the stages take beyond their step.
     delays: Delays,
+    /// Where they take some: the internal step from which the front of each input VC may be allocated.
+    ready: Table<u32>,
     /// Some stage takes more than its step: requests have to look at when they are ready.
     delayed: bool,
     grants: u64,
@@ -241,7 +250,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// one: lower ones come first.
     #[inline(always)]
     fn rank(&self, vc_base: usize, input: u16) -> Option<u32> {
-        let front = || &self.inputs[vc_base + input as usize].front;
+        let front = || self.front(vc_base + input as usize);
         match self.priority() {
             Priority::None => None,
             Priority::Transit => Some(u32::from(front().hops == 1)),
@@ -296,6 +305,21 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
     }
 
+    /// Runs the internal steps of a router from step `first` on; returns true if it has requests left.
+    #[inline(always)]
+    fn step_router(&mut self, router: usize, first: u32, cycle: Cycle, channels: &mut Channels) -> bool {
+        for substep in 0..cycle.substeps {
+            let tick = Tick { now: cycle.now, departure: cycle.departure(substep), step: first + substep };
+            let asking = self.routers[router].asking_switch as usize;
+            self.allocate_vcs(router, tick.step);
+            if asking > 0 {
+                self.allocate_switch(router, asking, tick, channels);
+            }
+        }
+        let state = &self.routers[router];
+        state.asking_vc > 0 || state.asking_switch > 0
+    }
+
     /// Ports of a router.
     fn radix(&self, router: usize) -> u32 {
         let first = self.routers[router].first_port;
@@ -308,12 +332,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     type Plan = Options;
 
     fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
-        let input = InputVc { front: Flit::NONE, next: NIL, last: NIL, flits: 0, ready: 0, output: NONE, pointer: 0 };
+        let input = InputVc { front: NIL, last: NIL, flits: 0, output: NONE, pointer: 0, class: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
         let decides = setup.again != Again::Never;
-        let before = if decides { ports << LOG } else { 0 };
         let by_class = decides && setup.by_class;
         let all = setup.class_masks[setup.classes as usize];
         let radix = first_ports.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0) as usize;
@@ -355,6 +378,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             by_input: Choices::new(&tables, radix),
             by_output: Choices::new(&tables, radix),
             by_vc: Choices::new(&tables, radix << LOG),
+            picks: tables.filled(0, radix << LOG),
+            vc_turns: Turns::new(&tables, radix << LOG),
+            output_turns: Turns::new(&tables, radix),
+            freed: Vec::new(),
             granted: Vec::new(),
             diagonals: tables.filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
             requests: Vec::new(),
@@ -367,8 +394,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             queues: tables.filled(0, if by_class { ports << LOG } else { 0 }),
             by_class,
             class_of: classes_of(&setup.class_masks),
-            before: tables.filled(PacketState::direct(0), before),
-            before_in_pool: Vec::new(),
+            before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
             fresh: Vec::new(),
@@ -381,6 +407,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 vc_alloc: options.vc_alloc_delay - 1,
                 sw_alloc: options.sw_alloc_delay - 1,
             },
+            ready: tables.filled(0, if options.delayed() { ports << LOG } else { 0 }),
             delayed: options.delayed(),
             grants: 0,
         }
@@ -392,27 +419,33 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, router: u32, flit: &Flit, decision: Option<Decision>, now: u32) {
+    fn pool(&self) -> &Pool<Flit> {
+        &self.pool
+    }
+
+    #[inline(always)]
+    fn pool_mut(&mut self) -> &mut Pool<Flit> {
+        &mut self.pool
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, vc: u32, router: u32, place: u32, decision: Option<Decision>, now: u32) {
         let index = vc as usize;
         if let Some(Decision { out, class, .. }) = decision {
-            self.join_queue(router, out, class, flit);
+            self.join_queue(router, out, class, place);
         }
-        let state = &mut self.inputs[index];
-        state.flits += 1;
-        if state.flits > 1 {
-            return self.append(index, flit, decision);
+        if !self.append(index, place, decision) {
+            return;
         }
-        state.front = *flit;
-        state.front.arrive(decision);
         match decision {
             Some(Decision { out, class, .. }) => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
                 self.ask_vc(router, index, out, class, step);
             }
             None => {
-                let output = state.output;
+                let output = self.inputs[index].output;
                 if KIND == GENERAL && self.delayed {
-                    state.ready = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
+                    self.ready[index] = after(self.speedup, first_step(self.speedup, now), self.delays.sw_alloc);
                 }
                 let input = (vc - (self.routers[router as usize].first_port << LOG)) as u16;
                 self.ask_switch(router as usize, input, output);
@@ -466,21 +499,16 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let mut place = 0;
         while place < self.active.len() {
             let router = self.active[place] as usize;
-            for substep in 0..substeps {
-                let departure = if substep + 1 < substeps { now } else { now + 1 };
-                let step = first + substep;
-                let asking = self.routers[router].asking_switch as usize;
-                self.allocate_vcs(router, step);
-                if asking > 0 {
-                    self.allocate_switch(router, asking, Tick { now, departure, step }, channels);
-                }
-            }
-            let state = &mut self.routers[router];
-            if state.asking_vc == 0 && state.asking_switch == 0 {
-                state.active = false;
-                self.active.swap_remove(place);
+            let asking = if KIND == PLAIN {
+                self.step_plain(router, Cycle { now, substeps }, channels)
             } else {
+                self.step_router(router, first, Cycle { now, substeps }, channels)
+            };
+            if asking {
                 place += 1;
+            } else {
+                self.routers[router].active = false;
+                self.active.swap_remove(place);
             }
         }
     }
@@ -558,14 +586,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
 
     #[inline(always)]
     fn remember(&mut self, vc: u32, before: PacketState) {
-        let state = &self.inputs[vc as usize];
-        if state.flits == 1 {
-            self.before[vc as usize] = before;
-        } else {
-            let place = state.last as usize;
-            self.before_in_pool.resize(self.before_in_pool.len().max(place + 1), before);
-            self.before_in_pool[place] = before;
+        let place = self.inputs[vc as usize].last as usize;
+        if place >= self.before.len() {
+            self.before.resize(place + 1, before);
         }
+        self.before[place] = before;
     }
 
     fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
@@ -594,7 +619,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         let Decision { out, class, .. } = decision;
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let head = &mut self.inputs[vc as usize].front;
+        let head = self.pool.at(self.inputs[vc as usize].front);
         let before = *head;
         head.decide(decision);
         let wanted = self.policy.wanted(head);
@@ -625,7 +650,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     fn flits(&self, vc: u32) -> u32 {
-        self.inputs[vc as usize].flits
+        self.inputs[vc as usize].flits.into()
     }
 
     fn waits_for(&self, vc: u32) -> Wait {
@@ -643,17 +668,18 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if state.flits == 0 {
             return Wait::Nothing;
         }
-        if state.front.out == UNDECIDED {
+        let front = self.front(vc as usize);
+        if front.out == UNDECIDED {
             // It decides in the next cycle.
             return Wait::Nothing;
         }
-        let port = first_port + u32::from(state.front.out);
-        let class = self.class_masks[state.front.class as usize];
-        if self.free_vcs(port, state.front.class, self.policy.wanted(&state.front), vc) > 0 {
+        let port = first_port + u32::from(front.out);
+        let class = self.class_masks[front.class as usize];
+        if self.free_vcs(port, front.class, self.policy.wanted(front), vc) > 0 {
             return Wait::Nothing;
         }
         let decided = (0..1 << LOG).filter(|v| class >> v & 1 == 1).map(|v| (port << LOG) + v);
-        if !self.is_open(&state.front) {
+        if !self.is_open(front) {
             return Wait::Vcs(decided.collect());
         }
         // It may decide for any VC that is freed here.
@@ -688,6 +714,38 @@ mod tests {
     use super::*;
     use crate::cycle::Config;
     use crate::cycle::flit::{HEAD, TAIL};
+    use crate::cycle::measurement;
+    use crate::cycle::terminals::Offer;
+    use crate::routing::Routing;
+    use crate::watch::NoControl;
+
+    /// What crosses a network of routers of a kind, past saturation or not: flit-hops, packets and their latency.
+    fn run<const KIND: u8>(spec: &str, load: f64, config: &str) -> (u64, u64, Option<f64>) {
+        let network = crate::topology::build(spec).unwrap();
+        let routing = crate::routing::build(&network, "dor").unwrap();
+        let traffic = crate::traffic::build(&network, "uniform").unwrap();
+        let mut config: Config = serde_json::from_str(config).unwrap();
+        (config.warmup, config.measure) = (Some(0), Some(300));
+        let setup = Setup::new(&network, "dor", routing.classes(), 4, &config).unwrap().serve(&routing);
+        let (offer, plan) = (Offer::of(&traffic, load), Options::read(&setup.config.router));
+        let point =
+            measurement::run::<InputQueuedRouters<2, KIND>>(&network, &routing, offer, &setup, &plan, &NoControl);
+        let point = point.unwrap();
+        (point.flit_hops, point.packets, point.latency_cycles)
+    }
+
+    #[test]
+    fn the_plain_router_moves_every_flit_as_the_general_one() {
+        for (spec, config) in [
+            ("mesh:4x4,p=2", r#"{"vcs": 4, "buffer": 2}"#),
+            ("hyperx:3x3,p=4", r#"{"vcs": 3, "speedup": 1.0}"#),
+            ("torus:5", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
+        ] {
+            for load in [0.2, 1.0] {
+                assert_eq!(run::<PLAIN>(spec, load, config), run::<GENERAL>(spec, load, config), "{spec} {load}");
+            }
+        }
+    }
 
     /// The router of a network whose routers have one each, and a packet that is to leave by `out`.
     fn accept(out: u16, class: u8) -> InputQueuedRouters<2, PLAIN> {
@@ -696,7 +754,8 @@ mod tests {
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        routers.accept(4 + 1, 0, &Flit { kind, ..Flit::NONE }, Some(Decision { out, class, kind, state }), 0);
+        let place = routers.pool.insert(&Flit { kind, ..Flit::NONE });
+        routers.accept(4 + 1, 0, place, Some(Decision { out, class, kind, state }), 0);
         routers
     }
 

@@ -130,7 +130,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn eligible(&mut self, vc_base: usize, place: usize, step: u32) -> Option<SwitchRequest> {
         let request = self.switch_requests[place];
-        if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+        if self.delayed() && self.ready[vc_base + request.input as usize] > step {
             return None;
         }
         let limit = self.limit();
@@ -290,24 +290,23 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.queued[out_port].sent += 1;
         }
         let Tick { now, departure, step } = tick;
-        let flit = &self.inputs[index].front;
-        let tail = flit.is_tail();
-        channels.send_flit(PortId(out_port as u32), out_index as u32, Self::vc(request.output), departure, flit);
+        let (place, more) = self.pop(index);
+        let tail = self.pool.get(place).is_tail();
+        channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place, &mut self.pool);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
-        let more = self.pop(index);
         if tail {
             self.inputs[index].output = NONE;
             self.outputs[out_index].owner = NONE;
             self.ports[out_port].free |= 1 << Self::vc(request.output);
             self.freed(router, out_port);
             if more {
-                let Flit { out, class, .. } = self.inputs[index].front;
+                let Flit { out, class, .. } = *self.front(index);
                 self.ask_vc(router as u32, index, out, class, step + 1);
             }
             return true;
         }
         if more && self.delayed() {
-            self.inputs[index].ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+            self.ready[index] = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
         !more
     }

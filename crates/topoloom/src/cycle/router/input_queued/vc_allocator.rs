@@ -11,14 +11,14 @@ use crate::cycle::flit::UNDECIDED;
 pub(super) struct VcRequest {
     pub(super) input: u16,
     pub(super) port: u16,
-    /// The output VC that it has picked in this step.
-    picked: u16,
+    /// The input VC's round-robin pointer.
+    pub(super) pointer: u16,
     pub(super) class: u8,
 }
 
 impl VcRequest {
     /// An empty place, or a request that has been served.
-    pub(super) const NONE: Self = Self { input: NONE, port: 0, picked: 0, class: 0 };
+    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0 };
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
@@ -27,9 +27,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn ask_vc(&mut self, router: u32, index: usize, out: u16, class: u8, step: u32) {
         if self.delayed() {
-            let vc = &mut self.inputs[index];
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
-            vc.ready = after(self.speedup, routed, self.delays.vc_alloc);
+            self.ready[index] = after(self.speedup, routed, self.delays.vc_alloc);
         }
         if self.decides_again() && out == UNDECIDED {
             self.fresh.push(index as u32);
@@ -48,7 +47,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        self.vc_requests[place] = VcRequest { input, port: out, picked: 0, class };
+        self.vc_requests[place] = VcRequest { input, port: out, pointer: self.inputs[index].pointer, class };
     }
 
     /// VC allocation of one router in internal step `step`.
@@ -110,9 +109,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let state = self.routers[router];
         let vc_base = (state.first_port << LOG) as usize;
         for place in vc_base..vc_base + state.asking_vc as usize {
-            let vc = &mut self.inputs[vc_base + self.vc_requests[place].input as usize];
-            if vc.ready <= step {
-                vc.ready = after(self.speedup, step + 1, self.delays.vc_alloc);
+            let ready = &mut self.ready[vc_base + self.vc_requests[place].input as usize];
+            if *ready <= step {
+                *ready = after(self.speedup, step + 1, self.delays.vc_alloc);
             }
         }
     }
@@ -133,7 +132,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The places that must be free for the packet at the front of the input VC that asks.
     #[inline(always)]
     pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
-        self.policy.wanted(&self.inputs[vc_base + request.input as usize].front)
+        self.policy.wanted(self.front(vc_base + request.input as usize))
     }
 
     /// True if packets that are given VCs of one output in one step may take the shared places from each other.
@@ -162,11 +161,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let (port_base, vc_base) = (first_port as usize, (first_port << LOG) as usize);
         for place in vc_base..vc_base + asking_vc as usize {
             let request = self.vc_requests[place];
-            let vc = &self.inputs[vc_base + request.input as usize];
-            if self.delayed() && vc.ready > step {
+            if self.delayed() && self.ready[vc_base + request.input as usize] > step {
                 continue;
             }
-            let pointer = vc.pointer;
             let port = port_base + request.port as usize;
             let mut free = self.ports[port].free & self.class_masks[request.class as usize];
             if self.whole() & free != 0 {
@@ -176,13 +173,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 self.park(router, place);
                 continue;
             }
-            let output = request.port << LOG | Self::pick(free, request.port, pointer) as u16;
+            let output = request.port << LOG | Self::pick(free, request.port, request.pointer) as u16;
             if asking_vc == 1 {
                 self.grant_vc(router, vc_base, request.input, output, true, step);
                 self.routers[router].asking_vc = 0;
                 return;
             }
-            self.vc_requests[place].picked = output;
+            self.picks[place - vc_base] = output;
             let pointer = self.outputs[vc_base + output as usize].pointer;
             let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
             if self.crowded() {
@@ -199,8 +196,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         while place > vc_base {
             place -= 1;
             let request = self.vc_requests[place];
-            if self.by_vc.wins(request.picked, place) {
-                self.grant_vc(router, vc_base, request.input, request.picked, true, step);
+            let picked = self.picks[place - vc_base];
+            if self.by_vc.wins(picked, place) {
+                self.grant_vc(router, vc_base, request.input, picked, true, step);
             } else if request.input != NONE {
                 continue;
             }
@@ -231,7 +229,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
-            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+            if self.delayed() && self.ready[vc_base + request.input as usize] > step {
                 continue;
             }
             let size = self.size_of(vc_base, request);
@@ -287,7 +285,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let mut dropped = 0;
         for place in vc_base..vc_base + state.asking_vc as usize {
             let request = self.vc_requests[place];
-            if self.delayed() && self.inputs[vc_base + request.input as usize].ready > step {
+            if self.delayed() && self.ready[vc_base + request.input as usize] > step {
                 continue;
             }
             let port = port_base + request.port as usize;
@@ -328,7 +326,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
         if KIND == GENERAL && self.delayed {
-            vc.ready = after(self.speedup, step + 1, self.delays.sw_alloc);
+            self.ready[vc_base + input as usize] = after(self.speedup, step + 1, self.delays.sw_alloc);
         }
         let owned = &mut self.outputs[vc_base + output as usize];
         owned.owner = input;
@@ -346,7 +344,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// Under virtual cut-through, a packet takes all its places when it is given a VC.
     fn take_places(&mut self, vc_base: usize, input: u16, output: u16) {
-        let head = &self.inputs[vc_base + input as usize].front;
+        let head = self.front(vc_base + input as usize);
         let (size, places) = (head.size(), self.policy.places(head));
         let owned = &mut self.outputs[vc_base + output as usize];
         let before = u32::from(owned.occupancy);

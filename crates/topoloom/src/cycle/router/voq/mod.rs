@@ -77,6 +77,8 @@ pub struct Voq {
     taken: Table<u16>,
     least: Table<u16>,
     packets: Pool<PacketEntry>,
+    /// Cells on the wires.
+    pool: Pool<Flit>,
     /// Packets that become ready, in order: (cycle, queue).
     stages: VecDeque<(u32, u32)>,
     active: Vec<u32>,
@@ -143,8 +145,8 @@ impl Voq {
             state.sent += 1;
             let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
             let out_port = first_port + u32::from(output);
-            let out_vc = (out_port << self.log) + u32::from(lane);
-            channels.send_flit(PortId(out_port), out_vc, lane.into(), now + self.crossbar_delay, &cell);
+            let place = self.pool.insert(&cell);
+            channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place, &mut self.pool);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.cells[vc as usize] -= 1;
             self.moved += 1;
@@ -211,6 +213,7 @@ impl RouterModel for Voq {
             taken: tables.filled(0, ports << log),
             least: tables.filled(0, ports << log),
             packets: Pool::new(),
+            pool: Pool::new(),
             stages: VecDeque::new(),
             active: Vec::new(),
             blocked: Vec::new(),
@@ -235,8 +238,18 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, _router: u32, flit: &Flit, decision: Option<Decision>, now: u32) {
-        let mut flit = *flit;
+    fn pool(&self) -> &Pool<Flit> {
+        &self.pool
+    }
+
+    #[inline(always)]
+    fn pool_mut(&mut self) -> &mut Pool<Flit> {
+        &mut self.pool
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, vc: u32, _router: u32, place: u32, decision: Option<Decision>, now: u32) {
+        let mut flit = self.pool.take(place);
         flit.arrive(decision);
         self.cells[vc as usize] += 1;
         if !flit.is_head() {
@@ -249,7 +262,7 @@ impl RouterModel for Voq {
         let lane = self.classes.next(self.lane(vc), flit.class);
         assert!(lane != NO_VC, "{NO_SUCH_VC}");
         let adaptive = self.classes.is_adaptive(flit.class);
-        let packet = self.packets.insert(PacketEntry {
+        let packet = self.packets.insert(&PacketEntry {
             head: flit,
             before: flit.state,
             injected: flit.injected,
@@ -451,7 +464,8 @@ mod tests {
         let classes = TrafficClasses::new(&options, &case).unwrap();
         let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        cards.accept(0, 0, &Flit { kind, ..Flit::NONE }, Some(Decision { out, class: 0, kind, state }), 0);
+        let place = cards.pool.insert(&Flit { kind, ..Flit::NONE });
+        cards.accept(0, 0, place, Some(Decision { out, class: 0, kind, state }), 0);
         cards
     }
 

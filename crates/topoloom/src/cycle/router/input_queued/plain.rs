@@ -1,0 +1,357 @@
+//! The step of the plain router: separable allocation, inputs first, in one iteration, without priorities, further
+//! delays or shared buffers.
+//!
+//! What a router's step reads and writes is held as [`Part`]s of the tables, and its counts apart from them: most of what
+//! the general step takes longer is looking up, after each store, where each table is.
+
+use super::buffers::{InputVc, OutputVc};
+use super::matching::{Choices, Turns};
+use super::switch_allocator::SwitchRequest;
+use super::vc_allocator::VcRequest;
+use super::{InputQueuedRouters, NONE, PortArbiters};
+use crate::cycle::channels::Channels;
+use crate::cycle::flit::{Flit, Pool};
+use crate::cycle::table::{Part, Table};
+use crate::network::PortId;
+
+/// The internal steps of a cycle.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cycle {
+    pub(super) now: u32,
+    pub(super) substeps: u32,
+}
+
+impl Cycle {
+    /// The first cycle in which what is granted in a step can leave.
+    #[inline(always)]
+    pub(super) fn departure(self, substep: u32) -> u32 {
+        if substep + 1 < self.substeps { self.now } else { self.now + 1 }
+    }
+}
+
+/// One router, its ports and VCs numbered from 0.
+struct PlainRouter<'a, const LOG: u32> {
+    first_port: usize,
+    asking_vc: usize,
+    asking_switch: usize,
+    grants: u64,
+    inputs: Part<'a, InputVc>,
+    outputs: Part<'a, OutputVc>,
+    ports: Part<'a, PortArbiters>,
+    vc_requests: Part<'a, VcRequest>,
+    switch_requests: Part<'a, SwitchRequest>,
+    /// The input VCs that wait at each output, a bit each, `words` to a port.
+    waiting: Part<'a, u64>,
+    words: usize,
+    picks: &'a mut Table<u16>,
+    vc_turns: &'a mut Turns,
+    output_turns: &'a mut Turns,
+    by_input: &'a mut Choices,
+    pool: &'a mut Pool<Flit>,
+    class_masks: &'a [u64; 256],
+    /// Flits of a VC's buffer.
+    buffer: u16,
+    /// Outputs of which a VC has been freed that heads wait for.
+    freed: &'a mut Vec<u16>,
+}
+
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
+    /// Runs the internal steps of a router of the plain kind; returns true if it has requests left.
+    #[inline(always)]
+    pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
+        let mut substep = 0;
+        while substep < cycle.substeps {
+            let mut plain = self.plain_router(router);
+            while substep < cycle.substeps && plain.freed.is_empty() {
+                plain.step(cycle.now, cycle.departure(substep), channels);
+                substep += 1;
+            }
+            let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
+            let state = &mut self.routers[router];
+            (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
+            self.grants += grants;
+            self.wake_freed(router);
+        }
+        let state = &self.routers[router];
+        state.asking_vc > 0 || state.asking_switch > 0
+    }
+
+    #[inline(always)]
+    fn plain_router(&mut self, router: usize) -> PlainRouter<'_, LOG> {
+        let state = &self.routers[router];
+        let (first_port, radix) = (state.first_port as usize, state.radix as usize);
+        let (first_vc, vcs) = (first_port << LOG, radix << LOG);
+        PlainRouter {
+            first_port,
+            asking_vc: state.asking_vc as usize,
+            asking_switch: state.asking_switch as usize,
+            grants: 0,
+            inputs: self.inputs.part(first_vc, vcs),
+            outputs: self.outputs.part(first_vc, vcs),
+            ports: self.ports.part(first_port, radix),
+            vc_requests: self.vc_requests.part(first_vc, vcs),
+            switch_requests: self.switch_requests.part(first_vc, vcs),
+            waiting: self.waiting.part(first_port * self.words, radix * self.words),
+            words: self.words,
+            picks: &mut self.picks,
+            vc_turns: &mut self.vc_turns,
+            output_turns: &mut self.output_turns,
+            by_input: &mut self.by_input,
+            pool: &mut self.pool,
+            class_masks: &self.class_masks,
+            buffer: self.policy.reserve,
+            freed: &mut self.freed,
+        }
+    }
+
+    /// Puts heads that wait for VCs that were freed in the step on the list of requests.
+    #[inline(always)]
+    fn wake_freed(&mut self, router: usize) {
+        let first_port = self.routers[router].first_port as usize;
+        while let Some(port) = self.freed.pop() {
+            self.wake(router, first_port + usize::from(port));
+        }
+    }
+}
+
+impl<const LOG: u32> PlainRouter<'_, LOG> {
+    /// The port of a VC.
+    #[inline(always)]
+    fn port(vc: u16) -> u16 {
+        (u32::from(vc) >> LOG) as u16
+    }
+
+    /// The place of a VC among those of its port.
+    #[inline(always)]
+    fn place(vc: u16) -> u32 {
+        u32::from(vc) & ((1 << LOG) - 1)
+    }
+
+    /// One internal step: both allocations see the state at its start.
+    #[inline(always)]
+    fn step(&mut self, now: u32, departure: u32, channels: &mut Channels) {
+        let asking = self.asking_switch;
+        match self.asking_vc {
+            0 => {}
+            1 => self.allocate_single_vc(),
+            _ => self.allocate_vcs(),
+        }
+        match asking {
+            0 => {}
+            1 => self.allocate_single_switch(now, departure, channels),
+            _ => self.allocate_switch(asking, now, departure, channels),
+        }
+    }
+
+    /// The output VC that the request at `place` picks; if none is free, its head waits off the list.
+    #[inline(always)]
+    fn pick(&mut self, place: usize) -> Option<u16> {
+        let VcRequest { port, pointer, class, .. } = self.vc_requests[place];
+        let free = self.ports[port as usize].free & self.class_masks[class as usize];
+        if free == 0 {
+            self.park(place);
+            return None;
+        }
+        let first = port << LOG;
+        let turn = pointer.wrapping_sub(first);
+        let from = if turn < 1 << LOG { free & (u64::MAX << turn) } else { 0 };
+        Some(first | if from != 0 { from } else { free }.trailing_zeros() as u16)
+    }
+
+    /// Takes the request at `place` off the list until a VC of its output is freed.
+    #[inline(always)]
+    fn park(&mut self, place: usize) {
+        let VcRequest { input, port, class, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let (input, port) = (input as usize, port as usize);
+        self.inputs[input].class = class;
+        self.ports[port].waiting += 1;
+        self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
+    }
+
+    /// VC allocation of the only request.
+    #[inline(always)]
+    fn allocate_single_vc(&mut self) {
+        let input = self.vc_requests[0].input;
+        self.asking_vc = 0;
+        if let Some(output) = self.pick(0) {
+            self.grant_vc(input, output);
+        }
+    }
+
+    /// Inputs choose, then output VCs. What is served or parked is taken off the list.
+    #[inline(always)]
+    fn allocate_vcs(&mut self) {
+        for place in 0..self.asking_vc {
+            let input = self.vc_requests[place].input;
+            let Some(output) = self.pick(place) else { continue };
+            self.picks[place] = output;
+            let key = input.wrapping_sub(self.outputs[output as usize].pointer);
+            self.vc_turns.offer(output, key, place);
+        }
+        let mut left = self.asking_vc;
+        for place in (0..left).rev() {
+            let (input, output) = (self.vc_requests[place].input, self.picks[place]);
+            if self.vc_turns.wins(output, place) {
+                self.grant_vc(input, output);
+            } else if input != NONE {
+                continue;
+            }
+            left -= 1;
+            self.vc_requests[place] = self.vc_requests[left];
+        }
+        self.asking_vc = left;
+    }
+
+    /// Gives output VC `output` to the packet at the front of input VC `input`.
+    #[inline(always)]
+    fn grant_vc(&mut self, input: u16, output: u16) {
+        let vc = &mut self.inputs[input as usize];
+        (vc.output, vc.pointer) = (output, output + 1);
+        let owned = &mut self.outputs[output as usize];
+        (owned.owner, owned.pointer, owned.starved) = (input, input + 1, false);
+        self.ports[Self::port(output) as usize].free &= !(1 << Self::place(output));
+        self.switch_requests[self.asking_switch] = SwitchRequest { input, output };
+        self.asking_switch += 1;
+    }
+
+    /// True if the request at `place` can be served; one without a credit is marked to be taken off the list until a
+    /// credit comes.
+    #[inline(always)]
+    fn eligible(&mut self, place: usize) -> bool {
+        let output = &mut self.outputs[self.switch_requests[place].output as usize];
+        if output.occupancy >= self.buffer {
+            output.starved = true;
+            self.switch_requests[place].input = NONE;
+            return false;
+        }
+        true
+    }
+
+    /// Switch allocation of the only request that was there when the step began.
+    #[inline(always)]
+    fn allocate_single_switch(&mut self, now: u32, departure: u32, channels: &mut Channels) {
+        let request = self.switch_requests[0];
+        if !self.eligible(0) || self.grant_switch(request, now, departure, channels) {
+            self.asking_switch -= 1;
+            self.switch_requests[0] = self.switch_requests[self.asking_switch];
+        }
+    }
+
+    /// Switch allocation over the first `asking` requests.
+    #[inline(always)]
+    fn allocate_switch(&mut self, asking: usize, now: u32, departure: u32, channels: &mut Channels) {
+        self.choose(asking);
+        for place in (0..asking).rev() {
+            let request = self.switch_requests[place];
+            let done = if self.output_turns.wins(Self::port(request.output), place) {
+                self.grant_switch(request, now, departure, channels)
+            } else {
+                request.input == NONE
+            };
+            if done {
+                self.asking_switch -= 1;
+                self.switch_requests[place] = self.switch_requests[self.asking_switch];
+            }
+        }
+    }
+
+    /// Inputs choose, then outputs. Leaves the winners in `output_turns`, and marks the requests to be taken off the list.
+    #[inline(always)]
+    fn choose(&mut self, asking: usize) {
+        // As long as no input has asked twice, inputs have nothing to choose: requests go straight to their outputs.
+        let mut asked = 0u64;
+        for place in 0..asking {
+            if !self.eligible(place) {
+                continue;
+            }
+            let request = self.switch_requests[place];
+            let bit = 1u64.checked_shl(Self::port(request.input).into()).unwrap_or(0);
+            if bit == 0 || asked & bit != 0 {
+                for earlier in 0..place {
+                    self.output_turns.clear(Self::port(self.switch_requests[earlier].output));
+                }
+                return self.inputs_choose(asking);
+            }
+            asked |= bit;
+            self.offer_to_output(request, place);
+        }
+    }
+
+    /// The general case of [`PlainRouter::choose`].
+    #[inline(always)]
+    fn inputs_choose(&mut self, asking: usize) {
+        for place in 0..asking {
+            if self.switch_requests[place].input == NONE || !self.eligible(place) {
+                continue;
+            }
+            let request = self.switch_requests[place];
+            let port = Self::port(request.input);
+            let arbiters = &self.ports[port as usize];
+            let output = u32::from(Self::port(request.output).wrapping_sub(arbiters.input));
+            let vc = (Self::place(request.input).wrapping_sub(u32::from(arbiters.offset))) & 0xFF;
+            self.by_input.offer(port, None, output << 8 | vc, place);
+        }
+        for place in 0..asking {
+            let request = self.switch_requests[place];
+            if request.input != NONE && self.by_input.wins(Self::port(request.input), place) {
+                self.offer_to_output(request, place);
+            }
+        }
+    }
+
+    /// Offers a request to its output, which takes the first input from its pointer on.
+    #[inline(always)]
+    fn offer_to_output(&mut self, request: SwitchRequest, place: usize) {
+        let (input, output) = (Self::port(request.input), Self::port(request.output));
+        self.output_turns.offer(output, input.wrapping_sub(self.ports[output as usize].output), place);
+    }
+
+    /// A request has won the switch: its flit leaves. Returns true if the request is done.
+    #[inline(always)]
+    fn grant_switch(&mut self, request: SwitchRequest, now: u32, departure: u32, channels: &mut Channels) -> bool {
+        let SwitchRequest { input, output } = request;
+        let (in_port, out_port) = (Self::port(input), Self::port(output));
+        let (in_id, out_id) = (self.port_id(in_port), self.port_id(out_port));
+        let arbiters = &mut self.ports[in_port as usize];
+        (arbiters.offset, arbiters.input) = (Self::place(input) as u16 + 1, out_port + 1);
+        let owned = &mut self.outputs[output as usize];
+        owned.occupancy += 1;
+        let vc = &mut self.inputs[input as usize];
+        let place = vc.front;
+        let tail = self.pool.get(place).is_tail();
+        vc.front = self.pool.behind(place);
+        vc.flits -= 1;
+        let more = vc.flits > 0;
+        channels.send_flit(out_id, Self::place(output), departure, place, self.pool);
+        channels.send_credit(in_id, Self::place(input), now);
+        self.grants += 1;
+        let arbiters = &mut self.ports[out_port as usize];
+        arbiters.output = in_port + 1;
+        if !tail {
+            return !more;
+        }
+        (vc.output, owned.owner) = (NONE, NONE);
+        arbiters.free |= 1 << Self::place(output);
+        if arbiters.waiting > 0 {
+            self.freed.push(out_port);
+        }
+        if more {
+            self.ask_vc(input);
+        }
+        true
+    }
+
+    /// The head at the front of input VC `input` asks for an output VC, from the next step on.
+    #[inline(always)]
+    fn ask_vc(&mut self, input: u16) {
+        let InputVc { front, pointer, .. } = self.inputs[input as usize];
+        let Flit { out, class, .. } = *self.pool.get(front);
+        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class };
+        self.asking_vc += 1;
+    }
+
+    #[inline(always)]
+    fn port_id(&self, port: u16) -> PortId {
+        PortId((self.first_port + usize::from(port)) as u32)
+    }
+}
