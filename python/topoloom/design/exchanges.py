@@ -26,6 +26,13 @@ SPREAD = ("pairwise", "direct")
 def with_tasks(app: str, tasks: int) -> str:
     """Return an application with a number of tasks, unless it has its own or takes it from a file.
 
+    Args:
+        app: The application.
+        tasks: The number of tasks.
+
+    Raises:
+        TopoloomError: A text that is no name of an application.
+
     >>> with_tasks("alltoall", 64), with_tasks("allreduce:size=1MiB,tasks=8", 64)
     ('alltoall:tasks=64', 'allreduce:size=1MiB,tasks=8')
     """
@@ -44,8 +51,11 @@ def bytes_of_exchange(app: str, tasks: int, most: int) -> float | None:
 
     Args:
         app: The application.
-        tasks: Its tasks, unless it says how many.
-        most: The messages that can be played.
+        tasks: The number of tasks, unless the application has its own.
+        most: The number of messages that can be played.
+
+    Raises:
+        TopoloomError: A mistake in the application.
 
     >>> bytes_of_exchange("alltoall:size=64KiB", 1001, 100_000) == 1000 * 65536
     True
@@ -54,7 +64,7 @@ def bytes_of_exchange(app: str, tasks: int, most: int) -> float | None:
     """
     given = {key: str(value) for key, value in _core.Name("app", app).values}
     whole = given.get("algorithm", "pairwise") in SPREAD and "group" not in given
-    if app.split(":", maxsplit=1)[0] not in EXCHANGES or not whole:
+    if _core.head(app) not in EXCHANGES or not whole:
         return None
     told = _core.Workload(with_tasks(app, tasks), tasks)
     return told.total_bytes / told.tasks if told.num_messages > most else None
@@ -64,9 +74,12 @@ def time_of_exchange(sent: float, rate: str, throughput: Value) -> Value:
     """Return the time of an all-to-all, whose traffic is uniform, as an estimate in seconds.
 
     Args:
-        sent: What each task sends, in bytes.
+        sent: The bytes that each task sends.
         rate: The rate of a terminal's link, such as ``400Gb/s``.
-        throughput: What a terminal carries of uniform traffic, in parts of this rate: measured or by channel loads.
+        throughput: What a terminal carries of uniform traffic, as a fraction of this rate, measured or by bounds.
+
+    Raises:
+        TopoloomError: A rate that does not read.
 
     >>> time_of_exchange(50e9, "400Gb/s", Value(0.5, 0.4, 0.8, "measured"))
     Value(value=2.0, low=1.25, high=2.5, known='estimate')
@@ -80,7 +93,17 @@ def time_of_exchange(sent: float, rate: str, throughput: Value) -> Value:
 
 
 def exchanges_note(question: Question) -> str:
-    """Return which makespans are estimated, for people; nothing if none is."""
+    """Return which makespans are estimated, for people; nothing if none is.
+
+    Args:
+        question: The question.
+
+    >>> from topoloom.design.question import make_question
+    >>> exchanges_note(make_question({"terminals": 64, "radix": 8, "apps": "alltoall"}))
+    ''
+    >>> exchanges_note(make_question({"terminals": 1000, "radix": 32, "apps": "alltoall"}))
+    'alltoall estimated by what uniform traffic carries, but played on finalists'
+    """
     notes = []
     for app in question.apps:
         everywhere, last = (
