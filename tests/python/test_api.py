@@ -11,6 +11,7 @@ import pytest
 
 import topoloom
 from topoloom import _core
+from topoloom.cli.app import COMMANDS
 from topoloom.network.families import Family
 
 SLOW = ("networkx", "numpy", "pandas", "plotly", "pyarrow", "matplotlib", "highspy", "pymetis", "scipy", "jinja2")
@@ -93,10 +94,24 @@ def _agree(thing: object, arguments: tuple[str, ...], name: str) -> None:
 
 
 def test_slow_libraries_are_loaded_by_those_who_need_them_alone() -> None:
-    for module in ("topoloom.cli.app", "topoloom.studies.worker"):
-        script = f"import sys, {module}; print(*sys.modules)"
-        loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-        assert not set(SLOW) & set(loaded.split()), module
+    for code in (
+        "from topoloom.cli.app import COMMANDS, load; [*map(load, COMMANDS)]",
+        "import topoloom.studies.worker",
+    ):
+        assert not set(SLOW) & _loaded_by(code), code
+
+
+def test_a_command_loads_no_other_command() -> None:
+    loaded = _loaded_by("from topoloom.cli.command import load_command; load_command(['show'])")
+    commands = {f"topoloom.cli.{home.rpartition('.')[0]}" for home in COMMANDS.values()}
+    assert loaded & {*commands, "topoloom.studies", "topoloom.papers"} == {"topoloom.cli.show"}
+
+
+def _loaded_by(code: str) -> set[str]:
+    """Return the modules that a process has after some code."""
+    script = f"import sys; {code}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 def test_networks_curves_and_results_show_themselves_in_notebooks(tmp_path: Path) -> None:

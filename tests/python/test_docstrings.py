@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from pydantic import BaseModel, Field
 
 import topoloom
@@ -69,7 +70,8 @@ WHOLE = [
 ]
 """Packages of which every function counts that has no underscore, whether or not the package lists it."""
 
-COMMANDS = {inspect.unwrap(command.callback) for command in [*app.registered_commands, app.registered_callback]}
+GROUP = typer.main.get_command(app)
+COMMANDS = {inspect.unwrap(command.callback) for command in [*GROUP.commands.values(), app.registered_callback]}
 """Functions whose docstring is the help of a command; the help of their options describes their parameters."""
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Sequence
 from types import FrameType
 
@@ -9,7 +10,7 @@ from topoloom.cli import status
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit; it is loaded here, a moment in which Ctrl-C or SIGTERM may come.
+    """Run the command line and exit; the command is loaded here, a moment in which Ctrl-C or SIGTERM may come.
 
     Args:
         arguments: The arguments behind the program's name; those of the process unless given.
@@ -23,11 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     before = {number: handler for number, handler in usual.items() if signal.getsignal(number) == handler}
     for number in before:
         signal.signal(number, _leave)
-    from topoloom.cli.command import main as command  # noqa: PLC0415 - see above
+    from topoloom.cli.command import load_command  # noqa: PLC0415 - see above
+    from topoloom.cli.command import main as command  # noqa: PLC0415
 
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    load_command(words)
     for number, handler in before.items():
         signal.signal(number, handler)
-    command(arguments)
+    command(words)
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:

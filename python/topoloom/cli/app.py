@@ -1,36 +1,82 @@
-"""The Typer application: what commands there are."""
+"""The Typer application: what commands there are. Each command is loaded when it is asked for."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
 from topoloom._core import TopoloomError, __version__, unknown
-from topoloom.cli import (
-    bound,
-    calibrate,
-    candidates,
-    compare,
-    design,
-    export,
-    faults,
-    import_lft,
-    layout,
-    listing,
-    permute,
-    reproduce,
-    results,
-    run,
-    saturation,
-    show,
-    simulate,
-    synthesise,
-    verify,
-    workload,
-)
+
+COMMANDS = {
+    "show": "show.show",
+    "simulate": "simulate.simulate",
+    "saturation": "saturation.saturation",
+    "bound": "bound.bound",
+    "candidates": "candidates.candidates",
+    "design": "design.design",
+    "synthesise": "synthesise.synthesise",
+    "compare": "compare.compare",
+    "workload": "workload.workload",
+    "layout": "layout.layout",
+    "permute": "permute.permute",
+    "verify": "verify.verify",
+    "faults": "faults.faults",
+    "export": "export.export",
+    "import-lft": "import_lft.import_lft",
+    "calibrate": "calibrate.calibrate",
+    "run": "run.run",
+    "results": "results.results",
+    "reproduce": "reproduce.reproduce",
+    "list": "listing.list_",
+}
+"""The commands in the order of the help: the module of this package and the function of each."""
+
+_LOOKS: dict[str, Any] = {"add_completion": False, "rich_markup_mode": "markdown"}
+
+
+@cache
+def load(name: str) -> Any:
+    """Return a command as Typer makes it of its function.
+
+    Args:
+        name: The name of the command.
+
+    Raises:
+        KeyError: There is no such command.
+
+    >>> load("import-lft").name
+    'import-lft'
+    """
+    module, _, function = COMMANDS[name].rpartition(".")
+    alone = typer.Typer(**_LOOKS)
+    alone.command(name=name)(getattr(import_module(f"topoloom.cli.{module}"), function))
+    return typer.main.get_command(alone)
+
+
+class _Loaded(Mapping[str, Any]):
+    """The commands by their names. Most modules of the program belong to one command only, and take long to load."""
+
+    def __getitem__(self, name: str) -> Any:
+        return load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in COMMANDS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 class _Commands(typer.core.TyperGroup):
-    """A group of commands that answers a typo with the nearest name."""
+    """A group of commands that loads them when they are asked for, and answers a typo with the nearest name."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Loaded()  # type: ignore[assignment] # nothing adds commands
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def] # Typer's own types moved between versions
         if args and args[0] not in self.commands and not args[0].startswith("-"):
@@ -38,12 +84,7 @@ class _Commands(typer.core.TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
-    cls=_Commands,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+app = typer.Typer(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, **_LOOKS)
 
 
 def _print_version(wanted: bool) -> None:
@@ -62,25 +103,3 @@ def topoloom(
     """Design and evaluate the interconnection networks of supercomputers."""
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-app.command()(show.show)
-app.command()(simulate.simulate)
-app.command()(saturation.saturation)
-app.command()(bound.bound)
-app.command()(candidates.candidates)
-app.command()(design.design)
-app.command()(synthesise.synthesise)
-app.command()(compare.compare)
-app.command()(workload.workload)
-app.command()(layout.layout)
-app.command()(permute.permute)
-app.command()(verify.verify)
-app.command()(faults.faults)
-app.command()(export.export)
-app.command(name="import-lft")(import_lft.import_lft)
-app.command()(calibrate.calibrate)
-app.command()(run.run)
-app.command()(results.results)
-app.command()(reproduce.reproduce)
-app.command(name="list")(listing.list_)

@@ -12,17 +12,29 @@ import typer
 
 from topoloom._core import TopoloomError, concise, unknown
 from topoloom.cli import status, streams
-from topoloom.cli.app import app
+from topoloom.cli.app import COMMANDS, app, load
 from topoloom.cli.console import say
 from topoloom.simulation.options import TopoloomWarning
 from topoloom.workers import terminate_as_interrupt
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def load_command(arguments: Sequence[str]) -> None:
+    """Load the modules of the command that the arguments name, if they name one.
+
+    Args:
+        arguments: The arguments behind the program's name, unchecked.
+
+    >>> load_command(["bound", "mesh:2x2"])
+    """
+    if arguments and arguments[0] in COMMANDS:
+        load(arguments[0])
+
+
+def main(arguments: Sequence[str]) -> None:
     """Run the command line and exit. SIGTERM ends a command as Ctrl-C does: what is done is kept.
 
     Args:
-        arguments: The arguments behind the program's name; those of the process unless given.
+        arguments: The arguments behind the program's name.
 
     Raises:
         SystemExit: Always, with the exit status.
@@ -32,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     terminate_as_interrupt()
     try:
         streams.prepare()
-        code = run(sys.argv[1:] if arguments is None else list(arguments))
+        code = run(list(arguments))
         sys.stdout.flush()
     except (TopoloomError, OSError) as error:
         code = _failure(error)

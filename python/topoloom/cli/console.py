@@ -71,6 +71,20 @@ def say(message: str) -> None:
         print(f"topoloom: {concise(message)}", file=sys.stderr, flush=True)
 
 
+def duration(seconds: float) -> str:
+    """Return a time for people.
+
+    Args:
+        seconds: The time in seconds.
+
+    >>> duration(59.4), duration(61), duration(3700)
+    ('59 s', '1 min 01 s', '1 h 01 min')
+    """
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
+
+
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> None:
     """Print a table; its first `left` columns are set left, the others right.
 

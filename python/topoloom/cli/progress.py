@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topoloom.cli import status
-from topoloom.cli.console import console, say
+from topoloom.cli.console import console, duration, say
 from topoloom.studies import Progress, StudyPoint
 
 SHOWN_FAILURES = 5
@@ -80,20 +80,6 @@ class ProgressDisplay:
             table.add_row(Text(f"  failed: {point.label()}: {error}", style="red"))
         table.add_row(Text(f"  store {self._folder}, {duration(time.monotonic() - self._began)} so far", style="dim"))
         return table
-
-
-def duration(seconds: float) -> str:
-    """Return a time for people.
-
-    Args:
-        seconds: The time in seconds.
-
-    >>> duration(59.4), duration(61), duration(3700)
-    ('59 s', '1 min 01 s', '1 h 01 min')
-    """
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds:02} s" if minutes else f"{seconds} s"
 
 
 def tell_failures(progress: Progress) -> None:

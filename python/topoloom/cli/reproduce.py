@@ -7,10 +7,10 @@ import typer
 
 from topoloom._core import TopoloomError
 from topoloom.cli import status
-from topoloom.cli.console import print_json, print_table, say
+from topoloom.cli.console import duration, print_json, print_table, say
 from topoloom.cli.jobs import tell_notes
 from topoloom.cli.parameters import Force
-from topoloom.cli.progress import ProgressDisplay, duration, exit_status, tell_failures
+from topoloom.cli.progress import ProgressDisplay, exit_status, tell_failures
 from topoloom.files import REPORT, check_writable, write_file
 from topoloom.hardware.comparison import DISTRIBUTION
 from topoloom.papers import VERDICTS, Paper, Plan, Reproduction, names

@@ -8,8 +8,7 @@ from rich.live import Live
 from rich.text import Text
 
 from topoloom import _core
-from topoloom.cli.console import console, say
-from topoloom.cli.progress import duration
+from topoloom.cli.console import console, duration, say
 from topoloom.network.networks import Network
 from topoloom.simulation.time_left import TimeLeft
 from topoloom.workers import interruptible
