@@ -84,6 +84,7 @@ def dor_torus(graph: Graph, *, dateline: bool = True, ties: str = "coin", compar
     return paths
 
 
+@cache
 def round_subtorus(t: int, src: int, dst: int, classes: tuple[int, int]) -> Path:
     """The shorter way round each dimension, equally long ones in the sense of the coordinate; classes by crossing."""
     sides, size = (t, t, t), t**3
@@ -139,10 +140,12 @@ def nested(graph: Graph, *, drawn: bool = False) -> Paths:
     over = over_the_tree if tree else over_the_cube
     classes = max(last[1] + 1, 0 if tree or not drawn else len(graph.sides))
 
+    @cache
     def uplink(router: int) -> int:
         place = graph.attached[coordinates((t, t, t), router % size)]
         return router // size * len(uplinks) + uplinks.index(place)
 
+    @cache
     def holder(j: int) -> int:
         return j // len(uplinks) * size + number((t, t, t), uplinks[j % len(uplinks)])
 
@@ -556,12 +559,21 @@ def valiant(graph: Graph, minimal: Paths, classes: int) -> Paths:
 
 def dependencies(graph: Graph, paths: Paths) -> nx.DiGraph:
     """The channel dependency graph of all packets: who may hold which channel while it waits for which."""
-    waits = nx.DiGraph()
-    for src, dst in product(sources(graph), repeat=2):
-        for _, path in paths(src, dst):
-            waits.add_nodes_from(path)
-            waits.add_edges_from(pairwise(path))
-    return waits
+    return _waits(path for src, dst in product(sources(graph), repeat=2) for _, path in paths(src, dst))
+
+
+def _waits(paths: Iterable[Path]) -> nx.DiGraph:
+    """What packets on some paths may hold while they wait for what."""
+    holds: set[Hop] = set()
+    waits: set[tuple[Hop, Hop]] = set()
+    for path in paths:
+        holds.update(path)
+        waits.update(pairwise(path))
+    # networkx takes much longer than a set for what it has already.
+    graph = nx.DiGraph()
+    graph.add_nodes_from(holds)
+    graph.add_edges_from(waits)
+    return graph
 
 
 def rings(graph: Graph) -> list[set[Hop]]:
@@ -580,20 +592,18 @@ def rings(graph: Graph) -> list[set[Hop]]:
 def valiant_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGraph:
     """The same for Valiant's two phases over *any* intermediate router, whoever is the destination: what arrives at a
     router in the first phase may wait for whatever leaves it in the second."""
-    waits = nx.DiGraph()
     ends = sources(graph)
+    ways: list[Path] = []
     last, first = defaultdict(set), defaultdict(set)
     for src, via in product(ends, graph.up):
         for _, path in minimal(src, via) if src != via else []:
-            waits.add_nodes_from(path)
-            waits.add_edges_from(pairwise(path))
+            ways.append(path)
             last[via].add(path[-1])
     for via, dst in product(graph.up, ends):
         for _, path in minimal(via, dst) if via != dst else []:
-            path = shifted(path, classes)  # noqa: PLW2901
-            waits.add_nodes_from(path)
-            waits.add_edges_from(pairwise(path))
-            first[via].add(path[0])
+            ways.append(shifted(path, classes))
+            first[via].add(ways[-1][0])
+    waits = _waits(ways)
     for via in range(graph.routers):
         waits.add_edges_from(product(last[via], first[via]))
     return waits
@@ -627,10 +637,7 @@ def late_dependencies(graph: Graph, minimal: Paths, classes: int) -> nx.DiGraph:
         if via != dst
         for _, path in minimal(via, dst)
     ]
-    waits = nx.DiGraph()
-    for path in [*(way for _, way in [*firsts, *seconds]), *straight]:
-        waits.add_nodes_from(path)
-        waits.add_edges_from(pairwise(path))
+    waits = _waits([*(way for _, way in [*firsts, *seconds]), *straight])
     for via in graph.up:
         last, first = ({way[place] for at, way in ways if at == via} for ways, place in ((firsts, -1), (seconds, 0)))
         waits.add_edges_from(product(last, first))
