@@ -1,8 +1,9 @@
 """What formulas find: values in the results of a paper's studies."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -45,6 +46,28 @@ def matches(about: Mapping[str, Any], options: Mapping[str, Any], conditions: Ma
 
 
 _DEFAULTS = WorkloadOptions().model_dump(mode="json", by_alias=True)
+
+
+class _Index:
+    """Points or rows by the values of their columns: a lookup asks for few of thousands."""
+
+    def __init__(self, all_columns: Iterable[Mapping[str, Any]]) -> None:
+        self._places: dict[tuple[str, Any], list[int]] = {}
+        self._count = 0
+        for place, columns in enumerate(all_columns):
+            self._count += 1
+            for name in COLUMNS:
+                self._places.setdefault((name, columns.get(name)), []).append(place)
+
+    def candidates(self, conditions: Mapping[str, Value]) -> Sequence[int]:
+        """Return, in order, the places of those that meet the condition on a column that fewest meet; others may."""
+        fewest: Sequence[int] = range(self._count)
+        for name, wanted in conditions.items():
+            values = wanted if isinstance(wanted, list) else [wanted]
+            if name in COLUMNS and all(isinstance(value, Hashable) for value in values):
+                found = {place for value in values for place in self._places.get((name, value), ())}
+                fewest = min(fewest, sorted(found), key=len)
+        return fewest
 
 
 def check_conditions(conditions: Mapping[str, Value]) -> None:
@@ -130,17 +153,24 @@ class ResultLookup:
             TopoloomError: An unknown condition.
         """
         check_conditions(conditions)
-        rows = [row for row in self.rows if matches(row, self._options_and_result(row)[0], conditions)]
+        rows = self._matching(conditions)
         self.used.update((row["key"], row) for row in rows)
         return Results(rows)
+
+    @cached_property
+    def _index(self) -> _Index:
+        return _Index(self.rows)
+
+    def _matching(self, conditions: Mapping[str, Value]) -> list[Row]:
+        """Return the rows that meet conditions."""
+        rows = [self.rows[place] for place in self._index.candidates(conditions)]
+        return [row for row in rows if matches(row, self._options_and_result(row)[0], conditions)]
 
     def _groups(self, name: str, load: float | None, conditions: dict[str, Value]) -> list[list[Value]]:
         """Return the values of a field, those of points that differ in their seed alone together."""
         groups: dict[str, list[Value]] = {}
-        for row in self.rows:
-            options, result = self._options_and_result(row)
-            if not matches(row, options, conditions):
-                continue
+        for row in self._matching(conditions):
+            _, result = self._options_and_result(row)
             value = _reach(result, name) if load is None else _at(result, load, name)
             if value is None:
                 continue
@@ -178,6 +208,14 @@ class PointLookup:
 
     points: Sequence[tuple[str, StudyPoint]]
 
+    @cached_property
+    def _abouts(self) -> list[dict[str, Any]]:
+        return [about(study, point) for study, point in self.points]
+
+    @cached_property
+    def _index(self) -> _Index:
+        return _Index(self._abouts)
+
     def call(self, name: str, arguments: list[Value], conditions: dict[str, Value]) -> Value:
         """Return 1 in the place of each value.
 
@@ -191,7 +229,11 @@ class PointLookup:
                 kind that differ in more than their seed (a curve's load aside, which ``at`` chooses).
         """
         check_conditions(conditions)
-        asked = [point for study, point in self.points if matches(about(study, point), point.options, conditions)]
+        asked = [
+            point
+            for place in self._index.candidates(conditions)
+            if matches(self._abouts[place], (point := self.points[place][1]).options, conditions)
+        ]
         told = ", ".join(f"{key}={value}" for key, value in conditions.items())
         if not asked:
             raise TopoloomError(f"{name}({arguments}): no study that it needs asks for {told}")
