@@ -101,6 +101,12 @@ def test_slow_libraries_are_loaded_by_those_who_need_them_alone() -> None:
         assert not set(SLOW) & _loaded_by(code), code
 
 
+def test_keeping_results_loads_no_pandas() -> None:
+    loaded = _loaded_by("from topoloom.studies import parquet; parquet.table([{'routers': 4}, {'routers': None}])")
+    assert "pyarrow" in loaded
+    assert "pandas" not in loaded
+
+
 def test_a_command_loads_no_other_command() -> None:
     loaded = _loaded_by("from topoloom.cli.command import load_command; load_command(['show'])")
     commands = {f"topoloom.cli.{home.rpartition('.')[0]}" for home in COMMANDS.values()}

@@ -585,3 +585,29 @@ def test_handing_points_over_never_waits(folder: Path) -> None:
         while len(outcomes) < len(points):
             outcomes += executor.collect(1)
     assert all(outcome.error is None for outcome in outcomes)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [None, None],
+        [1, None, -3],
+        [2**63 - 1, -(2**63)],
+        ["a", None, "", "é€"],
+        [True, None, False, *[True] * 9],
+        [None, *[False] * 7, None, True],
+        [0.1, None, -0.0, float("inf")],
+    ],
+    ids=str,
+)
+def test_columns_are_those_that_pyarrow_makes(values):
+    column = parquet.table([{"x": value} for value in values])["x"].combine_chunks()
+    column.validate(full=True)
+    assert column.type == pa.array(values).type
+    assert column.equals(pa.array(values))
+
+
+def test_columns_of_several_types():
+    table = parquet.table([{"x": 1, "y": 1}, {"x": 2.5, "y": "a"}, {"y": True}])
+    assert table["x"].to_pylist() == [1.0, 2.5, None]
+    assert table["y"].to_pylist() == ["1", "a", "True"]

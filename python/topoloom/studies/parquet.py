@@ -8,7 +8,9 @@ own name, and the whole result as JSON (``result``).
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,10 +144,40 @@ def _array(values: list[Any]) -> "pa.Array":
 
     types = {type(value) for value in values if value is not None}
     if types == {int, float}:
-        values = [None if value is None else float(value) for value in values]
+        values, types = [None if value is None else float(value) for value in values], {float}
     elif len(types) > 1:
-        values = [None if value is None else str(value) for value in values]
-    return pa.array(values)
+        values, types = [None if value is None else str(value) for value in values], {str}
+    try:
+        kind, buffers = _buffers(values, *types)
+    except OverflowError:  # what has more than 64 bits, or more than 2 GiB of text
+        return pa.array(values)
+    present = None if None not in values else pa.py_buffer(_bits(value is not None for value in values))
+    return pa.Array.from_buffers(kind, len(values), [present, *map(pa.py_buffer, buffers)])
+
+
+def _buffers(values: Sequence[Any], of: type | None = None) -> tuple["pa.DataType", list[Any]]:
+    """Return the Arrow type of a column and its memory: :func:`pyarrow.array` would load pandas first.
+
+    Raises:
+        OverflowError: A value does not fit.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - loads slowly
+
+    if of is str:
+        texts = [(value or "").encode() for value in values]
+        return pa.utf8(), [array("i", accumulate(map(len, texts), initial=0)), b"".join(texts)]
+    if of is bool:
+        return pa.bool_(), [_bits(map(bool, values))]
+    if of in (int, float):
+        code, kind = ("q", pa.int64()) if of is int else ("d", pa.float64())
+        return kind, [array(code, [value or 0 for value in values])]
+    return pa.null(), []
+
+
+def _bits(flags: Iterable[bool]) -> bytes:
+    """Return flags as Arrow packs them, the first in the lowest bit."""
+    digits = "".join("1" if flag else "0" for flag in flags)
+    return int(digits[::-1] or "0", 2).to_bytes(-(-len(digits) // 8), "little")
 
 
 def read(path: Path) -> list[dict[str, Any]]:
