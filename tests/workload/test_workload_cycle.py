@@ -103,7 +103,7 @@ def test_threads_change_nothing() -> None:
     for app in (
         "alltoall:size=500",
         "training:tensor=2,pipeline=2,hidden=32,sequence=16",
-        "gpcnet:congestor=all,iterations=9",
+        "gpcnet:congestor=all,iterations=9,warmup=2us",
     ):
         one, three = (play("torus:4x4,p=2", "dor", app, "random", packet=4, threads=n) for n in (1, 3))
         assert one[1] == three[1]
