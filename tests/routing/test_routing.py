@@ -33,32 +33,6 @@ def test_mean_hops_of_valiant(spec, paths, classes):
 
 # What adaptive routings accept. A decision made once, on arrival, leaves a dragonfly far below Valiant's throughput.
 
-FAMILIES = (
-    "dragonfly:a=4,h=2,p=2",
-    "hyperx:6x6,p=6",
-    "hyperx:4x4x2,p=4",
-    "slimfly:q=5,p=4",
-    "galaxyfly:n=6,q=5,a=1,p=3",
-    "dragonfly-plus:leaf=4,spine=4,p=4,h=4,g=5",
-    "torus:4x4x4,p=2",
-)
-
-
-@pytest.mark.parametrize("spec", FAMILIES)
-@pytest.mark.parametrize("traffic", ["uniform", "next-group", "random-permutation:seed=2", "bit-complement"])
-def test_adaptive_carries_what_minimal_or_valiant_do(spec, traffic):
-    """At full load, with default options, 0.9 of the better of the two."""
-    if traffic == "next-group" and spec.startswith(("hyperx", "slimfly", "torus")):
-        traffic = "worst-case"
-    network = _core.Network(spec)
-    role = _core.routing_in_role("adaptive", network.family)
-    assert role is not None
-    accepted = {
-        name: run(spec, name, 1.0, traffic=traffic, warmup=1500, measure=1000)["accepted"]
-        for name in (role, "min", "val")
-    }
-    assert accepted[role] >= 0.9 * max(accepted["min"], accepted["val"]), accepted
-
 
 @pytest.mark.parametrize(
     ("routing", "least"),
