@@ -52,7 +52,7 @@ def read_until_the_end(terminal, process):
     ("command", "stage"),
     [
         (["verify", "mesh:32x32"], "mesh:32x32: proof of minimal: paths to destinations, "),
-        (["show", "mesh:200x200", "--sample", "300"], r"mesh:200x200: facts: \w+, [\d,]+"),
+        (["show", "mesh:100x100", "--sample", "300"], r"mesh:100x100: facts: \w+, [\d,]+"),
         (["faults", "mesh:32x32", "--trials", "5000"], "mesh:32x32: failures: trials, "),
     ],
 )

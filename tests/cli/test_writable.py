@@ -1,6 +1,8 @@
 """What files that the program writes may replace, and that a run that fails leaves the old ones."""
 
+import contextlib
 import os
+import shutil
 import stat
 import threading
 from collections.abc import Callable
@@ -11,6 +13,7 @@ import pytest
 
 import topoloom
 from topoloom import TopoloomError, _core, files
+from topoloom.cli.command import run
 
 STUDY = """
 name = "tiny"
@@ -49,14 +52,23 @@ OUTPUTS = {
 """Every option that writes a file."""
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a study, its store, and files that commands read."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "s.toml").write_text(STUDY)
+    (folder / "t.toml").write_text(STUDY)
+    (folder / "cabling.csv").write_text(CABLING)
+    with contextlib.chdir(folder):
+        assert run(["run", "s.toml"]) == 0
+        assert run(["export", "mesh:2x2", "--routing", "dor", "--format", "lft", "--out", "d.lft"]) == 0
+    return folder
+
+
 @pytest.fixture
-def place(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> Path:
+def place(made: Path, tmp_path: Path, monkeypatch: Any) -> Path:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "s.toml").write_text(STUDY)
-    (tmp_path / "t.toml").write_text(STUDY)
-    (tmp_path / "cabling.csv").write_text(CABLING)
-    assert topoloom("run", "s.toml").status == 0
-    assert topoloom("export", "mesh:2x2", "--routing", "dor", "--format", "lft", "--out", "d.lft").status == 0
     return tmp_path
 
 
