@@ -1,4 +1,4 @@
-"""How short ways can become if the links between each two cabinets stay: a lower bound by linear programming.
+"""How short ways can become if the links between each pair of cabinets stay: a lower bound by linear programming.
 
 Cabinets stand as a grid that wraps round, or as a folded hypercube, of which each has `size` routers of `degree`
 links; as many links as routers lead to each neighbour. Whatever is exchanged, a router has n links to other cabinets,

@@ -15,7 +15,7 @@ def simple(edges):
 
 
 def cabinet_pairs(edges, cabinet):
-    """Return how many edges join each two cabinets, (i, i) within one."""
+    """Return how many edges join each pair of cabinets, (i, i) within one."""
     return Counter(tuple(sorted((cabinet[a], cabinet[b]))) for a, b in edges)
 
 

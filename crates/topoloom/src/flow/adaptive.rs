@@ -74,7 +74,7 @@ pub struct AdaptivePaths {
 }
 
 impl AdaptivePaths {
-    /// Nothing is under way yet on so many channels.
+    /// Nothing is under way yet on that many channels.
     pub fn new(channels: usize) -> Self {
         Self { channels: vec![Backlog::default(); channels], waiting: Vec::new(), drawn: Vec::new(), diverted: false }
     }
@@ -154,7 +154,7 @@ impl AdaptivePaths {
         Ok(better)
     }
 
-    /// By how much so many bytes more raise the sum over these channels, in units of these bytes.
+    /// By how much that many bytes more raise the sum over these channels, in units of these bytes.
     fn cost(&self, path: &[u32], bytes: f64, now: f64) -> f64 {
         let raised = |&channel: &u32| {
             let before = self.channels[channel as usize].at(now) / bytes;

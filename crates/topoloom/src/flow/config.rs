@@ -75,7 +75,7 @@ pub enum Symmetry {
 }
 
 impl Symmetry {
-    /// Whether it is looked for among so many messages.
+    /// Whether it is looked for among that many messages.
     pub fn is_wanted(self, messages: u128) -> bool {
         match self {
             Self::Auto => messages > MANY,

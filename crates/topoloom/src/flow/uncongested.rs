@@ -64,7 +64,7 @@ impl<'a> Alone<'a> {
         with(&IdealNetwork { send, receive, bytes: &|message| message.bytes as f64, alone_s })
     }
 
-    /// Seconds of a message of so many bytes on its only path.
+    /// Seconds of a message of that many bytes on its only path.
     pub fn seconds_on(&self, bytes: f64, ends: [TerminalId; 2], path: &[u32]) -> f64 {
         let (delay_s, limit) = (self.paths.delay_s(ends, path.iter().copied()), self.terminal[0].min(self.terminal[1]));
         let Some(channels) = &self.channels else { return bytes / limit.min(self.config.link_rate()) + delay_s };

@@ -212,7 +212,7 @@ impl RawGraph {
         self.links.iter().all(|link| link.ports.is_some())
     }
 
-    /// Checks that memory can hold so many more links, which a few bytes of a file stand for.
+    /// Checks that memory can hold that many more links, which a few bytes of a file stand for.
     ///
     /// # Errors
     /// A mistake on `line` if not.

@@ -352,7 +352,7 @@ impl PriceList {
         Err(self.mistake(format!("{name} is {price}; it must not be negative")))
     }
 
-    /// True of a router that has so many terminals and shares a board with them.
+    /// True of a router that has that many terminals and shares a board with them.
     pub(super) fn is_board(&self, terminals: usize) -> bool {
         self.board.is_some() && terminals == 1
     }
@@ -360,7 +360,7 @@ impl PriceList {
     /// What is bought for a router with `ports` ports in use, `terminals` of them terminals'.
     ///
     /// # Errors
-    /// [`Error::Config`] if the line of the prices is below zero there, or no switch has so many ports.
+    /// [`Error::Config`] if the line of the prices is below zero there, or no switch has that many ports.
     pub fn router(&self, ports: usize, terminals: usize) -> Result<RouterPurchase<'_>> {
         let board = self.board.filter(|_| self.is_board(terminals));
         let Some(price) = board.or(self.router) else { return self.switch(ports) };
@@ -374,7 +374,7 @@ impl PriceList {
         )))
     }
 
-    /// The cheapest switch with at least so many ports.
+    /// The cheapest switch with at least that many ports.
     fn switch(&self, ports: usize) -> Result<RouterPurchase<'_>> {
         let fitting = self.switches.iter().filter(|switch| switch.ports >= ports);
         let cheapest = fitting.min_by(|a, b| a.usd.total_cmp(&b.usd).then(a.ports.cmp(&b.ports)));

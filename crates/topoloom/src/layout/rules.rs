@@ -289,12 +289,12 @@ impl Rules {
         format!("{holds}; {floor}; {cables}")
     }
 
-    /// Rack units of so many routers and terminals.
+    /// Rack units of that many routers and terminals.
     pub(super) fn units_of(&self, routers: u32, terminals: u32) -> f64 {
         f64::from(routers) * f64::from(self.router_units) + f64::from(terminals) * self.node_units
     }
 
-    /// True if a cabinet has room for so many rack units.
+    /// True if a cabinet has room for that many rack units.
     pub(super) fn has_room(&self, units: f64) -> bool {
         self.units.is_none_or(|most| units <= f64::from(most) + 1e-9)
     }

@@ -172,7 +172,7 @@ impl Cabling {
         }
     }
 
-    /// The cables that lead within each cabinet (`(i, i)`) and between each two (`(i, j)` with i < j).
+    /// The cables that lead within each cabinet (`(i, i)`) and between each pair (`(i, j)` with i < j).
     pub fn by_cabinets(&self) -> BTreeMap<(u32, u32), Vec<u32>> {
         let mut sets = BTreeMap::<_, Vec<u32>>::new();
         for (cable, &[a, b]) in (0..).zip(&self.ends) {

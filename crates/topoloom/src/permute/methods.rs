@@ -9,11 +9,11 @@ use crate::rng::Rng;
 /// Which cables may exchange ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Those within each cabinet, then those between each two cabinets.
+    /// Those within each cabinet, then those between each pair of cabinets.
     TwoCab,
     /// Those within each cabinet, then those among each three cabinets.
     ThreeCab,
-    /// Those within and between each two cabinets, in one go.
+    /// Those within and between each pair of cabinets, in one go.
     OneStep,
 }
 

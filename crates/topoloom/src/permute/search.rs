@@ -49,7 +49,7 @@ const FAR: u16 = u16::MAX;
 pub enum Keeps {
     /// Each joins the same two cabinets.
     Cabinets,
-    /// All together are no longer than before, by the metres between each two cabinets, row by row.
+    /// All together are no longer than before, by the metres between each pair of cabinets, row by row.
     Length(Vec<f64>),
 }
 

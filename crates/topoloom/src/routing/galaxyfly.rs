@@ -312,7 +312,7 @@ impl Ways {
         }
     }
 
-    /// VC classes where all paths have so many global hops at most.
+    /// VC classes where all paths have at most that many global hops.
     fn classes(&self, globals: u32) -> u32 {
         (globals + u32::from(self.a > 1)).max(1)
     }

@@ -105,7 +105,7 @@ struct HostRouting {
     fabric_classes: u32,
     /// VC classes of each of the two ways within hosts.
     of_hosts: u32,
-    /// Links between each two parts of a host.
+    /// Links between each pair of parts of a host.
     distances: Vec<Vec<u32>>,
     /// The local ports of a part that lead nearer to another part, by both.
     nearer: Vec<Vec<Vec<u16>>>,

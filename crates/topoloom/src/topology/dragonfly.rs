@@ -132,7 +132,7 @@ fn read_spread(params: &Params, a: u32, pair: u32) -> Result<u32> {
     }
 }
 
-/// The key `links`: no more than `ports` global ports a group allow between each two of `groups` groups.
+/// The key `links`: no more than `ports` global ports a group allow between each pair of `groups` groups.
 fn links_of_pair(params: &Params, ports: u64, groups: u64) -> Result<Option<u32>> {
     let links = params.count("links");
     let most = ports / (groups - 1).max(1);

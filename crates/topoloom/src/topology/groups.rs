@@ -37,7 +37,7 @@ pub(super) struct Groups {
     pub count: u32,
     /// Global ports of a group.
     pub ports: u32,
-    /// Links between each two groups, if fewer than the ports allow; the ports left over then have none.
+    /// Links between each pair of groups, if fewer than the ports allow; the ports left over then have none.
     pub each: Option<u32>,
     /// Where they lead.
     pub arrangement: Arrangement,

@@ -84,7 +84,7 @@ struct HostFile {
     nic: Vec<NicRow>,
 }
 
-/// Links of one kind: between each two accelerators, from each accelerator to a part, or between pairs of parts.
+/// Links of one kind: between each pair of accelerators, from each accelerator to a part, or between pairs of parts.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LinkRow {
@@ -169,7 +169,7 @@ impl Host {
         })
     }
 
-    /// Links between each two parts, at least.
+    /// Links between each pair of parts, at least.
     pub fn distances(&self) -> Vec<Vec<u32>> {
         let from = |part: u32| {
             let mut distance = vec![u32::MAX; self.parts() as usize];

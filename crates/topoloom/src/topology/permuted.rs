@@ -291,7 +291,7 @@ fn has_bandwidth_of(base: &Network, cabling: &Cabling) -> bool {
     before.losses(&after).is_empty()
 }
 
-/// Metres of a cable between each two cabinets, on the floor that is asked for.
+/// Metres of a cable between each pair of cabinets, on the floor that is asked for.
 fn metres(params: &Params, base: &Network, cabling: &Cabling) -> Result<Vec<f64>> {
     if params.text("nodes").is_some() {
         return Err(params.mistake("conserve=length does not go with nodes"));

@@ -1,7 +1,7 @@
 //! `twisted-torus:4x4x8`: a torus whose wraparound links shift the dimensions that are twice as long; and
 //! `torus:16x16x16,twist=0:4:8/0:0:4/0:0:0`: one whose wraparound links shift the other dimensions by given offsets.
 //!
-//! A twist has a row per dimension: so many hops as a dimension has routers lead as far as the hops of its row, which
+//! A twist has a row per dimension: as many hops as a dimension has routers lead as far as the hops of its row, which
 //! count along all dimensions. A wraparound link therefore shifts the others by its row, and where it crosses theirs it
 //! shifts by their rows as well. No dimension may shift itself, over others either: every finite Abelian group with one
 //! generator a dimension has such a form (Hermite's), so these are all the twisted tori that there are.

@@ -58,7 +58,7 @@ impl Alike {
         (self.copies.into(), self.between[kind as usize])
     }
 
-    /// What each channel of the network has carried once messages of so many bytes have arrived.
+    /// What each channel of the network has carried once messages of that many bytes have arrived.
     pub fn channel_bytes(&self, bytes: u64) -> Vec<f64> {
         let done = bytes as f64 / self.bytes;
         self.channel_bytes.iter().map(|all| all * done).collect()

@@ -15,7 +15,7 @@ pub(super) struct Links {
 }
 
 impl Links {
-    /// No paths yet, with room for so many.
+    /// No paths yet, with room for that many.
     pub fn with_room(flows: usize) -> Self {
         let mut starts = Vec::with_capacity(flows + 1);
         starts.push(0);
@@ -71,7 +71,7 @@ pub(super) struct Crossings {
 }
 
 impl Crossings {
-    /// Those of these paths on so many channels.
+    /// Those of these paths on that many channels.
     pub fn of(links: &Links, channels: usize) -> Self {
         let mut starts = vec![0u32; channels + 1];
         links.hops().iter().for_each(|channel| starts[*channel as usize + 1] += 1);
