@@ -161,6 +161,7 @@ def _buffers(values: Sequence[Any], of: type | None = None) -> tuple["pa.DataTyp
     Raises:
         OverflowError: A value does not fit.
     """
+    require("pyarrow")
     import pyarrow as pa  # noqa: PLC0415 - loads slowly
 
     if of is str:
