@@ -20,7 +20,7 @@ from topoloom.design.criteria import Criterion, Value, beats, dominates
 from topoloom.design.question import amount, make_question
 from topoloom.design.rounds import ALIKE
 from topoloom.design.screen import DOUBT, EDGE, _clear, in_doubt
-from topoloom.design.selection import recommend
+from topoloom.design.selection import practical, recommend
 from topoloom.design.sensitivity import turns
 from topoloom.design.windows import MOST_FLITS, windows_of
 from topoloom.layout.prices import price_list
@@ -263,6 +263,49 @@ def test_the_cheapest_is_the_cheapest(found):
     assert costs[found.recommendations[0].spec] == min(costs.values())
 
 
+def test_a_least_throughput_leaves_the_part_of_the_front_that_carries_it(found, store):
+    def carried(own):
+        return own.values["saturation.uniform"].value
+
+    least = sorted(carried(own) for own in found.outcome.front)[len(found.outcome.front) // 2]
+    asked = topoloom.design(**ASKED, finalists=3, min_throughput=least * (1 - 1e-9), store=store)
+    assert {own.spec for own in asked.outcome.front} == {
+        own.spec for own in found.outcome.front if carried(own) >= least * (1 - 1e-9)
+    }
+    assert sum(stage["misses min-throughput"] for stage in asked.outcome.dropped.values()) > 0
+    assert all(carried(own) >= least * (1 - 1e-9) for own in asked.finalists)
+    assert "that carry at least" in asked.question.sentence()
+
+
+def test_finalists_perform_well_enough_to_be_bought():
+    """Throughputs of 0.8, a quarter of it and less; times of 1 s, four times as much and more."""
+    names = ("saturation.uniform", "saturation.worst-case", "makespan.halo")
+    found = candidates(terminals=(12, 40), radix=12, families="hyperx")[:5]
+    numbers = [(0.8, 0.1, 1.0), (0.2, 0.8, 4.0), (0.19, 0.8, 1.0), (0.8, 0.8, 4.1), (0.8, 0.01, 1.0)]
+    entrants = [
+        SimpleNamespace(
+            spec=own.spec, values={name: Value.exact(value) for name, value in zip(names, row, strict=True)}
+        )
+        for own, row in zip(found, numbers, strict=False)
+    ]
+    criteria = [
+        Criterion(names[0], "", "", "high", 3, "saturation", "uniform"),
+        Criterion(names[1], "", "", "high", 3, "saturation", "worst-case"),
+        Criterion(names[2], "", "", "low", 6, "makespan", "halo"),
+    ]
+    assert len(entrants) == 5
+    assert practical(entrants, criteria) == [entrants[0], entrants[1], entrants[4]]
+    assert practical(entrants[2:4], criteria) == entrants[2:4], "none performs so well in all"
+
+
+def test_the_answer_says_how_many_perform_too_little(found):
+    assert found.passed_over == "" or "cannot be finalists" in found.passed_over
+    poor = replace(found, outcome=replace(found.outcome, passed_over=2))
+    assert poor.passed_over.startswith("2 networks of the front with less than 0.25 of the best throughput")
+    assert poor.passed_over in poor.to_html()
+    assert poor.to_dict()["passed_over"] == 2
+
+
 def test_nothing_is_measured_twice(found, store):
     with Ledger(store, create=False) as ledger:
         before = ledger.states()
@@ -394,6 +437,16 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"criteria": "lifetime-cost", "prices": "edr-flex"}, "the price list edr-flex has none"),
         ({"routing": "mn"}, "unknown routing 'mn' (did you mean 'min'?)"),
         ({"routing": "ts-dor"}, "no network can be measured; of the first: "),
+        ({"min_throughput": 1.5}, "min-throughput is 1.5; it must be a number from 0 to 1 flit"),
+        (
+            {"min_throughput": 0.5, "traffic": "worst-case"},
+            "min-throughput is of uniform traffic, which traffic does not",
+        ),
+        ({"min_throughput": 0.5, "criteria": "cost"}, "min-throughput needs the criterion saturation.uniform"),
+        (
+            {"min_throughput": 1.0, "families": "hyperx"},
+            "no network meets min-throughput 1 of uniform traffic; the near",
+        ),
         ({"survive": "links=2%", "terminals": MOST_FLITS + 1}, "survive is simulated flit by flit"),
         ({"survive": "links=2%,seed=3"}, "survive takes no seed"),
         ({"survive": "lnks=2%"}, "unknown key 'lnks' (did you mean 'links'?)"),

@@ -85,6 +85,7 @@ def test_results_that_are_kept_are_those_that_come_out(topoloom, tmp_path):
     kept = json.loads((HARDWARE / "results.json").read_text())
     assert told.pop("seconds") > 0 < kept.pop("seconds")
     for claim, own in zip(told["claims"], kept["claims"], strict=True):
+        assert (own.pop("model_version"), own.pop("quick")) == (told["model_version"], False)
         assert claim.pop("measured") == pytest.approx(own.pop("measured"))
     assert told == kept
     page = (tmp_path / "out/hardware.html").read_text()

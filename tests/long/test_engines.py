@@ -34,7 +34,7 @@ APPS = {
     "permutation:size=256KiB": "permutation",
     "alltoall:algorithm=direct,size=4KiB": "all-to-all at once",
     "allreduce:size=256KiB": "allreduce, doubling",
-    "alltoall:size=16KiB": "all-to-all, pairwise",
+    "alltoall:algorithm=pairwise,size=16KiB": "all-to-all, pairwise",
     "allreduce:algorithm=rabenseifner,size=1MiB": "allreduce, Rabenseifner",
 }
 """Applications, and what the chart calls them. In the last two, tasks wait for each other in many unequal steps."""

@@ -166,7 +166,7 @@ def test_closed_forms(n: int) -> None:
         f"allreduce:algorithm=ring,size={m}": 2 * (n - 1) * A + 2 * half * B + half * G,
         f"reduce-scatter:algorithm=ring,size={m}": (n - 1) * A + half * (B + G),
         f"all-gather:algorithm=ring,size={m}": (n - 1) * A + half * B,
-        f"all-to-all:size={m}": (n - 1) * (A + m * B),
+        f"all-to-all:size={m},algorithm=pairwise": (n - 1) * (A + m * B),
         f"all-gather:algorithm=bruck,size={m}": d * A + half * B,
         f"barrier:size={m}": d * (A + m * (B + G)),
         f"send-recv:size={m}": A + m * B,

@@ -59,6 +59,58 @@ def test_a_request_and_its_answer_take_the_delays_of_links(tmp_path):
     assert asked - alone == pytest.approx(2 * (3e-7 + 1e-6), rel=1e-9)
 
 
+LATE = """num_ranks 2
+rank 0 {
+busy: calc 20000
+late: recv 64000b from 1
+late requires busy
+}
+rank 1 {
+send 64000b to 0
+}
+"""
+
+
+@pytest.mark.parametrize(("engine", "rate", "bytes_s"), [("flow", "400Gb/s", 1.28e-6), ("cycle", "10Gb/s", 51.2e-6)])
+def test_a_long_message_waits_until_its_receive_is_posted(engine, rate, bytes_s, tmp_path):
+    """Rank 0 computes for 20 us before it posts the receive; the bytes alone take 1.28 and 51.2 us."""
+    file = tmp_path / "late.goal"
+    file.write_text(LATE)
+    took = {}
+    for costs in ("", "rendezvous=64000", "rendezvous=63999"):
+        (result,) = topoloom.workload("hyperx:4", f"goal:{file}", endpoint=costs, engine=engine, rate=rate).results
+        took[costs] = result.makespan_s
+    few = 0 if engine == "flow" else 40 * CYCLE
+    assert took[""] == took["rendezvous=64000"] == pytest.approx(max(20e-6, bytes_s), rel=1e-9, abs=few)
+    assert took["rendezvous=63999"] == pytest.approx(20e-6 + bytes_s, rel=1e-9, abs=few)
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:3x3", "fattree:k=4,levels=2", "dragonfly:a=4,h=2,p=2"])
+def test_what_waits_for_receivers_is_the_same_by_rule_and_by_list(spec):
+    """Ranks drift apart on these networks; a rank of the rule is as far as the list of its operations says."""
+    for app in ("alltoall:algorithm=pairwise", "alltoall", "allreduce:algorithm=ring"):
+        took = [
+            topoloom.workload(spec, app, endpoint=costs, flow_engine=f"symmetry={way}").results[0].makespan_s
+            for costs in ("rendezvous=1", COSTS + ",rendezvous=1")
+            for way in ("on", "off")
+        ]
+        assert took[0] == pytest.approx(took[1], rel=1e-9), app
+        assert took[2] == pytest.approx(took[3], rel=1e-9), app
+
+
+def test_ranks_of_a_pairwise_exchange_that_wait_for_their_receivers_stay_in_step():
+    """A tree that blocks nothing carries every step at full rate: rendezvous keeps the ranks together there."""
+    spec, app = "xgft:down=8x8,up=8", "alltoall:algorithm=pairwise"
+    took = {
+        (costs, routing): topoloom.workload(spec, app, routing=routing, endpoint=costs).results[0]
+        for costs in ("", "rendezvous=1")
+        for routing in ("nca", "anca")
+    }
+    eager, waits = took["", "anca"], took["rendezvous=1", "anca"]
+    assert eager.makespan_s > 1.5 * waits.makespan_s
+    assert waits.over_ideal < 2
+
+
 def test_an_allreduce_pays_in_every_step():
     steps = 2 * (16 - 1)
     (plain,) = topoloom.workload("hyperx:16", "allreduce:size=16KiB,algorithm=ring").results

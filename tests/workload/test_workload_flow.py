@@ -37,7 +37,7 @@ def makespan(spec: str, app: str, flow: str = "", **options: object) -> float:
         ("hyperx:16", "allreduce:size=16384", "", int(log2(16)) * 16_384),
         ("ring:8,degree=2,seed=1", "allreduce:size=8000,algorithm=ring", "", 14 * 1000),
         ("hyperx:16", "allreduce:size=16000,algorithm=rabenseifner", "", 2 * (8000 + 4000 + 2000 + 1000)),
-        ("hyperx:16", "alltoall:size=500", "", 15 * 500),
+        ("hyperx:16", "alltoall:size=500,algorithm=pairwise", "", 15 * 500),
         ("hyperx:16", "alltoall:size=500,algorithm=bruck", "", 4 * 8 * 500),
         ("hyperx:16", "alltoall:size=500,algorithm=direct", "injection=1", 15 * 500),
         ("hyperx:16", "broadcast:size=5000", "", 4 * 5000),
@@ -196,7 +196,7 @@ APPS: dict[str, list[str]] = {
     "unstructured-mgmt": ["unstructured-mgmt:each=9"],
     "unstructured-hr": ["unstructured-hr:each=5"],
     "bisection": ["bisection:rounds=5"],
-    "alltoall": ["alltoall", "alltoall:algorithm=direct", "alltoall:algorithm=bruck"],
+    "alltoall": ["alltoall:algorithm=pairwise", "alltoall:algorithm=direct", "alltoall:algorithm=bruck"],
     "broadcast": ["broadcast", "broadcast:algorithm=chain"],
     "halo": ["halo:grid=4x4,block=99x101,compute=7.3us,iterations=5"],
     "permutation": ["permutation:size=1MiB"],
@@ -409,7 +409,7 @@ def test_studies_store_the_routing_that_ran(tmp_path: Path) -> None:
     )
     rows = Results.of(study.run(tmp_path / "store"), [p.key for p in study.points()]).rows
     assert {row["routing"] for row in rows} == {"anca", "nca", "val", "par"}
-    assert all(row["ideal_s"] <= row["makespan_s"] for row in rows)
+    assert all(row["ideal_s"] <= row["makespan_s"] * (1 + 1e-9) for row in rows)
 
 
 def test_networks_are_compared_on_the_same_number_of_tasks(topoloom: Callable[..., Any], tmp_path: Path) -> None:

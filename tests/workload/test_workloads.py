@@ -26,7 +26,7 @@ def same(spec: str, tasks: int, programs: oracle.Programs) -> None:
 def test_reduce_broadcast_and_all_to_all(n: int) -> None:
     same("reduce:size=100", n, oracle.reduce(n, 100))
     same("broadcast:size=100", n, oracle.broadcast(n, 100))
-    same("alltoall:size=100", n, oracle.pairwise(n, 100))
+    same("alltoall:size=100,algorithm=pairwise", n, oracle.pairwise(n, 100))
     same("alltoall:size=100,algorithm=bruck", n, oracle.bruck(n, 100))
     same("allreduce:size=100,algorithm=ring", n, oracle.ring_allreduce(n, 100))
     same("nbodies:size=100,reading=inrflow", n, oracle.nbodies_inrflow(n, 100))

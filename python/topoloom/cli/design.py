@@ -67,6 +67,15 @@ def design(
     min_bisection: Annotated[
         float | None, _text("--min-bisection", "B", "Links between two halves over half the terminals.")
     ] = None,
+    min_throughput: Annotated[
+        float | None,
+        _text(
+            "--min-throughput",
+            "X",
+            "The smallest saturation throughput under uniform traffic, from 0 to 1; unless given, a quarter of the best "
+            "for finalists.",
+        ),
+    ] = None,
     survive: Annotated[
         str | None, _text("--survive", "KIND=AMOUNT", "Failures to measure throughput under, as in links=2%.")
     ] = None,
@@ -108,7 +117,8 @@ def design(
     given = {
         "terminals": None if terminals is None else count_or_range("--terminals", terminals),
         "radix": radix, "families": families, "budget": budget, "power": power,
-        "max_diameter": max_diameter, "min_bisection": min_bisection, "survive": survive, "traffic": traffic,
+        "max_diameter": max_diameter, "min_bisection": min_bisection, "min_throughput": min_throughput,
+        "survive": survive, "traffic": traffic,
         "apps": app, "criteria": criteria, "routing": routing, "finalists": finalists, "rate": rate, "seed": seed,
         "layout": layout or None, "prices": prices or None,
     }  # fmt: skip
@@ -159,6 +169,8 @@ def _print_answer(found: Answer) -> None:
     print_table(["network", "routing", "terminals", "routers", *titles], rows, left=2)
     for own in found.recommendations:
         print(f"{own.title}: {own.spec} ({own.why})")
+    if found.passed_over:
+        print_sentence(found.passed_over)
     for turn in found.sensitivity:
         which = ", ".join(own.title for own in turn.recommended if own.title in turn.changed)
         cheapest = f"cheapest is {turn.recommended[0].spec} (${turn.costs[turn.recommended[0].spec]:,.0f} a terminal)"

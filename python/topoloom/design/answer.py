@@ -12,10 +12,11 @@ from topoloom.design.criteria import Criterion
 from topoloom.design.entrant import Entrant
 from topoloom.design.funnel import Funnel, Outcome, Watcher
 from topoloom.design.question import Question, make_question, read_question
-from topoloom.design.selection import Recommendation, recommend
+from topoloom.design.selection import PRACTICAL, Recommendation, recommend
 from topoloom.design.sensitivity import Turn, turns
 from topoloom.files import REPORT, Page
 from topoloom.libraries import require
+from topoloom.simulation.options import counted
 from topoloom.studies import Executor, Ledger, LocalExecutor
 
 
@@ -58,6 +59,17 @@ class Answer(Page):
         """The cheapest finalist, the best performance for its cost, the most robust one."""
         return recommend(self.finalists, self.criteria)
 
+    @property
+    def passed_over(self) -> str:
+        """Which networks of the front perform too little to be finalists, as a sentence; nothing if none does."""
+        if not self.outcome.passed_over:
+            return ""
+        count = counted(self.outcome.passed_over, "network", "networks")
+        return (
+            f"{count} of the front with less than {PRACTICAL:g} of the best throughput under uniform traffic, or more than "
+            f"{1 / PRACTICAL:g} times the shortest makespan, cannot be finalists; min-throughput 0 admits them"
+        )
+
     @cached_property
     def sensitivity(self) -> list[Turn]:
         """What is recommended if optics cost less or more than the price list says."""
@@ -85,6 +97,7 @@ class Answer(Page):
             "recommended": [
                 {"title": own.title, "spec": own.spec, "why": own.why} for own in self.recommendations
             ],
+            "passed_over": self.outcome.passed_over,
             "sensitivity": [own.to_dict() for own in self.sensitivity],
             "prices_assumed": self.prices_assumed,
             "dropped": {

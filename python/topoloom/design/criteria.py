@@ -163,6 +163,8 @@ def criteria_of(question: Question) -> list[Criterion]:
         raise TopoloomError(
             f"criterion lifetime-cost needs a price of energy; the price list {question.prices} has none"
         )
+    if question.min_throughput is not None and f"{SATURATION}.uniform" not in {each.name for each in chosen}:
+        raise TopoloomError("min-throughput needs the criterion saturation.uniform; add it to the criteria")
     if question.survive is None and any(each.kind == SURVIVABLE for each in chosen):
         raise TopoloomError("criterion survivable needs the failures: --survive links=2%")
     return list(dict.fromkeys(chosen))

@@ -19,7 +19,7 @@ LEAST_CARRIED = 1e-9
 """A network that carries nothing takes as long as if it carried this."""
 
 EXCHANGES = ("alltoall", "all-to-all")
-SPREAD = ("pairwise", "direct")
+SPREAD = ("direct", "pairwise")
 """The algorithms of an all-to-all whose messages go from each task to each other one."""
 
 
@@ -63,7 +63,7 @@ def bytes_of_exchange(app: str, tasks: int, most: int) -> float | None:
     (None, None)
     """
     given = {key: str(value) for key, value in _core.Name("app", app).values}
-    whole = given.get("algorithm", "pairwise") in SPREAD and "group" not in given
+    whole = given.get("algorithm", "direct") in SPREAD and "group" not in given
     if _core.head(app) not in EXCHANGES or not whole:
         return None
     told = _core.Workload(with_tasks(app, tasks), tasks)

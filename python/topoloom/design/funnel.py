@@ -29,7 +29,7 @@ from topoloom.design.exchanges import EVERYWHERE, FINALISTS, bytes_of_exchange, 
 from topoloom.design.neighbours import neighbours
 from topoloom.design.question import Question
 from topoloom.design.rounds import Rounds
-from topoloom.design.selection import choose
+from topoloom.design.selection import UNIFORM, choose, practical
 from topoloom.design.sensitivity import OPTICS
 from topoloom.design.windows import Window, places_of, windows_of
 from topoloom.layout.prices import price_list, with_optics
@@ -51,8 +51,6 @@ STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
 
-UNIFORM = "uniform"
-
 PAIR_S = 1e-5
 """Seconds a pair of routers that bounding the throughput of a network takes, roughly."""
 
@@ -61,6 +59,8 @@ BROKEN = ("links", "routers")
 
 BROKEN_PARTS = (0.01, 0.05)
 """… and which parts of it."""
+
+TOO_SLOW = "misses min-throughput"
 
 BEATEN = "another network is as good in all that counts and better in one"
 BEATEN_AT_BEST = f"{BEATEN}, even if all of the bounds are met"
@@ -82,6 +82,7 @@ class Outcome:
         finalists: Those of the front that were measured in full.
         dropped: Why how many networks dropped out, by stage.
         cpu_s: Processor seconds that this run took, those of its workers included; what was in the store took none.
+        passed_over: Networks of the front that perform too little to be finalists.
     """
 
     criteria: list[Criterion]
@@ -90,6 +91,7 @@ class Outcome:
     finalists: list[Entrant]
     dropped: dict[str, Counter[str]]
     cpu_s: float
+    passed_over: int = 0
 
 
 class Watcher(Protocol):
@@ -215,14 +217,35 @@ class Funnel:
         found = list(self._searched())
         entrants = self._built(found)
         entrants = self._bounded(entrants)
-        front = self._front(entrants)
+        front = self._fast_enough(self._front(entrants), SHORT)
         if not front:
             raise TopoloomError(f"no network is left: {self._dropped[SHORT].most_common(1)[0][0]}")
-        finalists = choose(front, self._criteria, self._question.finalists)
+        usable = front if self._question.min_throughput is not None else practical(front, self._criteria)
+        finalists = choose(usable, self._criteria, self._question.finalists)
         self._watcher.stage("finalists", len(finalists))
         self._measure_in_full(finalists)
         cpu_s = time.process_time() - own_s + self._points.cpu_s
-        return Outcome(self._criteria, len(found), front, finalists, self._dropped, cpu_s)
+        return Outcome(self._criteria, len(found), front, finalists, self._dropped, cpu_s, len(front) - len(usable))
+
+    def _fast_enough(self, entrants: list[Entrant], stage: str) -> list[Entrant]:
+        """Drop networks that carry less uniform traffic than the question requires: measured, or by a proof."""
+        least, name = self._question.min_throughput, f"{SATURATION}.{UNIFORM}"
+        if least is None:
+            return entrants
+
+        def carried(own: Entrant) -> float:
+            value = own.values[name]
+            return value.high if stage == BOUNDS else value.value
+
+        kept = [own for own in entrants if carried(own) >= least]
+        if entrants and not kept:
+            best = max(entrants, key=carried)
+            raise TopoloomError(
+                f"no network meets min-throughput {least:g} of uniform traffic; the nearest is {best.spec} with "
+                f"{carried(best):.3g}{' by the lengths of its paths' if stage == BOUNDS else ''}"
+            )
+        self._dropped[stage][TOO_SLOW] += len(entrants) - len(kept)
+        return kept
 
     def _searched(self) -> Iterable[Candidate]:
         question = self._question
@@ -289,7 +312,7 @@ class Funnel:
                 entrant.values[f"{SATURATION}.{name}"] = Value(min(most, bound["split_bound"]), 0.0, most, "bound")
             kept.append(entrant)
         self._estimate(kept)
-        return kept
+        return self._fast_enough(kept, BOUNDS)
 
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
         """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""

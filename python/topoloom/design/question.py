@@ -45,6 +45,8 @@ class Question(Options):
         power: The largest power of routers and cables, in watts.
         max_diameter: The largest diameter, in hops.
         min_bisection: The smallest number of links between two halves, divided by half the terminals.
+        min_throughput: The smallest saturation throughput under uniform traffic, in flits per cycle and terminal. Unless
+            given, finalists carry at least a quarter of what the best network carries.
         survive: Random failures to live with, such as ``links=2%``: every pair of terminals must keep a path.
         traffic: Traffic patterns; the saturation throughput under each is a criterion.
         apps: Applications; the makespan of each is a criterion.
@@ -64,6 +66,7 @@ class Question(Options):
     power: float | None = None
     max_diameter: int | None = None
     min_bisection: float | None = None
+    min_throughput: float | None = None
     survive: str | None = None
     traffic: tuple[str, ...] = ("uniform", "worst-case")
     apps: tuple[str, ...] = ()
@@ -98,6 +101,13 @@ class Question(Options):
     def _bisection(cls, value: float | None) -> float | None:
         if value is not None and value < 0:
             raise ValueError(f"is {value}; it must be a number from 0")
+        return value
+
+    @field_validator("min_throughput")
+    @classmethod
+    def _throughput(cls, value: float | None) -> float | None:
+        if value is not None and not 0 <= value <= 1:
+            raise ValueError(f"is {value}; it must be a number from 0 to 1 flit per cycle and terminal")
         return value
 
     @field_validator("families")
@@ -138,6 +148,8 @@ class Question(Options):
                 f"radix is {self.radix}, but the largest switch of the price list {self.prices} has {most} ports; "
                 f"ask for {most} or give prices of larger ones"
             )
+        if self.min_throughput is not None and "uniform" not in self.traffic:
+            raise ValueError("min-throughput is of uniform traffic, which traffic does not name")
         if not self.traffic and not self.apps:
             raise ValueError("the question names no traffic and no application: nothing would be measured")
         return self
@@ -163,6 +175,8 @@ class Question(Options):
             parts.append(f"of diameter {self.max_diameter} or less")
         if self.min_bisection is not None:
             parts.append(f"with at least {self.min_bisection:g} of full bisection")
+        if self.min_throughput is not None:
+            parts.append(f"that carry at least {self.min_throughput:g} of uniform traffic")
         if self.survive is not None:
             parts.append(f"connected after failures of {self.survive}")
         return ", ".join(parts)

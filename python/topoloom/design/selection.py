@@ -8,6 +8,12 @@ from topoloom.design.criteria import MAKESPAN, SATURATION, SURVIVABLE, Criterion
 from topoloom.design.entrant import Entrant
 from topoloom.simulation.options import counted
 
+UNIFORM = "uniform"
+
+PRACTICAL = 0.25
+"""Finalists have at least this part of the best throughput under uniform traffic, unless the question says how much they
+must have; and makespans of at most so many times the shortest as this goes into one. A network of less is no answer, however cheap."""
+
 LEAST_PART = 1e-9
 """A part of nothing counts as this much, so that a geometric mean has a logarithm of it."""
 
@@ -48,6 +54,30 @@ def choose(front: Sequence[Entrant], criteria: Sequence[Criterion], most: int) -
         left = [own for own in front if own.spec not in chosen]
         add(max(left, key=lambda own: min(_distance(scores[own.spec], other) for other in taken)))
     return list(chosen.values())
+
+
+def practical(front: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[Entrant]:
+    """Return the networks of a front that perform well enough to be bought: all criteria by at least :data:`PRACTICAL`.
+
+    Throughput counts under uniform traffic alone: many networks that are bought carry little of a worst case. If no
+    network performs so well in all, all are returned.
+
+    Args:
+        front: The networks.
+        criteria: What counts.
+
+    >>> from topoloom.design.candidates import candidates
+    >>> from topoloom.design.criteria import Value
+    >>> found = candidates(terminals=16, radix=8, families="hyperx")[:2]
+    >>> uniform = Criterion("saturation.uniform", "", "flits/cycle/terminal", "high", 3, SATURATION, "uniform")
+    >>> carried = [{uniform.name: Value.exact(0.8)}, {uniform.name: Value.exact(0.1)}]
+    >>> one, other = (Entrant(own, values=values) for own, values in zip(found, carried))
+    >>> practical([one, other], [uniform]) == [one]
+    True
+    """
+    counted_ = [each for each in criteria if each.kind == MAKESPAN or (each.kind == SATURATION and each.of == UNIFORM)]
+    parts = {own.spec: _parts(own, front, counted_) for own in front}
+    return [own for own in front if all(part >= PRACTICAL for part in parts[own.spec])] or list(front)
 
 
 def _scores(own: Entrant, front: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[float]:

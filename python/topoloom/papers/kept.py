@@ -156,11 +156,13 @@ def results_with(paper: Paper, found: Reproduction) -> str:
             claims[name] = new[name]
         elif name in old and _names(claim.measured) == _names(old[name]["measured"]):
             claims[name] = _judged_again(paper, old[name], claim, it)
+    # What runs before took counts where some of their verdicts stay.
+    stays = before if any(name not in new for name in claims) else {}
     missing = {one["id"]: one for one in (*before.get("not_measured", ()), *run["not_measured"])}
     kept = {
         **run,
-        "points": run["points"] + before.get("points", 0),
-        "seconds": run["seconds"] + before.get("seconds", 0),
+        "points": run["points"] + stays.get("points", 0),
+        "seconds": run["seconds"] + stays.get("seconds", 0),
         "totals": _totals({name: claim for name, claim, _ in every}, claims),
         "claims": list(claims.values()),
         "not_measured": [

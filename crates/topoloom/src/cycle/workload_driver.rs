@@ -224,6 +224,8 @@ enum Event {
     Computed(u32),
     /// A message, or a packet that asks or answers, can be sent.
     Send(u32),
+    /// The request of a message has been taken in.
+    Asked(u32),
     /// A message is at its terminal.
     Deliver(u32),
     /// A message has been taken in by its task.
@@ -378,8 +380,8 @@ impl WorkloadDriver {
         if marked != message {
             let costs = self.plan.endpoint.as_ref().expect("free endpoints do not ask");
             let takes = self.plan.units.cycle(costs.latency_s + costs.overhead_s);
-            let next = if marked & REQUEST == 0 { message } else { message | ANSWER };
-            self.events.push(Reverse((u64::from(now) + takes, Event::Send(next))));
+            let next = if marked & REQUEST == 0 { Event::Send(message) } else { Event::Asked(message) };
+            self.events.push(Reverse((u64::from(now) + takes, next)));
             return self.tick(now, wake);
         }
         let flits = self.plan.flits(message);
@@ -425,6 +427,10 @@ impl WorkloadDriver {
                     self.begin(now, wake);
                 }
                 Event::Send(marked) => self.send(marked, wake),
+                Event::Asked(message) => {
+                    self.progress.asked(message, &mut self.ready);
+                    self.begin(now, wake);
+                }
                 Event::Deliver(message) => self.deliver(message, now, wake),
                 Event::Received(message) => self.received(message, now, wake),
             }
@@ -489,6 +495,7 @@ impl WorkloadDriver {
                     }
                     self.enter(message, now, wake);
                 }
+                Ready::Answer(message) => self.send(message | ANSWER, wake),
                 Ready::Compute { op, seconds } => {
                     let task = self.progress.task_of(op);
                     let busy = self.busy.as_ref();

@@ -33,6 +33,9 @@ pub trait Script {
         false
     }
 
+    /// A message asks its target whether it may come: appends the answer once its receive is posted.
+    fn asked(&mut self, message: u32, out: &mut Vec<Ready>);
+
     /// A computation has ended: appends what that lets begin.
     fn computed(&mut self, op: u32, out: &mut Vec<Ready>);
 
@@ -58,6 +61,10 @@ impl<W: AsRef<Workload>> Script for Progress<W> {
 
     fn waits_for_leaving(&self) -> bool {
         self.has_connections()
+    }
+
+    fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {
+        self.asked(message, out);
     }
 
     fn computed(&mut self, op: u32, out: &mut Vec<Ready>) {
@@ -86,6 +93,10 @@ impl Script for AtOnce {
 
     fn delivered(&mut self, _message: u32, _out: &mut Vec<Ready>) {
         self.left -= 1;
+    }
+
+    fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {
+        out.push(Ready::Answer(message));
     }
 
     fn computed(&mut self, _op: u32, _out: &mut Vec<Ready>) {}
@@ -221,6 +232,8 @@ struct Due {
 enum Event {
     /// A message enters the network.
     Begin(u32),
+    /// The request of a message is at its target.
+    Asked(u32),
     /// A message is at its terminal.
     Deliver(u32),
     /// The task has taken a message in.
@@ -491,6 +504,10 @@ impl<'a> Engine<'a> {
                         self.set_timer(now + self.latency_s(), Event::Deliver(message));
                     }
                 }
+                Event::Asked(message) => {
+                    script.asked(message, &mut self.ready);
+                    self.begin_all(script, Record::by_message(message))?;
+                }
                 Event::Received(message) => self.received(message, script)?,
                 Event::Deliver(message) => {
                     self.record.served_late(message, now - timer.time.min(now));
@@ -522,21 +539,28 @@ impl<'a> Engine<'a> {
         self.config.endpoint.as_ref().map_or(bytes, |costs| costs.carried(bytes)) as f64
     }
 
-    /// When a message that can be sent now enters the network: its task sends one after the other, its interface begins
-    /// them with gaps, and a long one waits for a request and its answer.
-    fn enters(&mut self, message: u32) -> Result<f64> {
+    /// A message can be sent now: its task sends one after the other, its interface begins them with gaps, and a long one
+    /// asks first. Returns when it enters the network, or none if it waits for an answer.
+    fn enters(&mut self, message: u32) -> Result<Option<f64>> {
         let (ends, now) = ((self.facts.ends)(message), self.now);
         let Message { source, bytes, .. } = (self.facts.message)(message);
-        let (Some(endpoints), Some(costs)) = (&mut self.endpoints, &self.config.endpoint) else { return Ok(now) };
+        let (Some(endpoints), Some(costs)) = (&mut self.endpoints, &self.config.endpoint) else { return Ok(Some(now)) };
         if ends[0] == ends[1] {
-            return Ok(now);
+            return Ok(Some(now));
         }
         let sent = endpoints.send(source, now);
         if !costs.shakes_hands(bytes) {
-            return Ok(sent);
+            return Ok(Some(sent));
         }
-        let there_and_back = self.paths.idle_delay_s(ends)? + self.paths.idle_delay_s([ends[1], ends[0]])?;
-        Ok(sent + there_and_back + 2.0 * (costs.latency_s + costs.overhead_s))
+        let there = self.asking_s(ends)?;
+        self.set_timer(sent + there, Event::Asked(message));
+        Ok(None)
+    }
+
+    /// Seconds that a request takes between two terminals, or an answer.
+    fn asking_s(&self, ends: [TerminalId; 2]) -> Result<f64> {
+        let own_s = self.config.endpoint.as_ref().map_or(0.0, |costs| costs.latency_s + costs.overhead_s);
+        Ok(self.paths.idle_delay_s(ends)? + own_s)
     }
 
     /// A message is at its terminal: its task takes it in as soon as it is free.
@@ -667,7 +691,7 @@ impl<'a> Engine<'a> {
             match ready {
                 Ready::Message(message) => {
                     self.record.message_begins(message, self.now, cause);
-                    let enters = self.enters(message)?;
+                    let Some(enters) = self.enters(message)? else { continue };
                     if enters > self.now {
                         self.set_timer(enters, Event::Begin(message));
                     } else if !self.begin(message)? {
@@ -677,6 +701,11 @@ impl<'a> Engine<'a> {
                         script.delivered(message, &mut self.ready);
                         self.causes.resize(self.ready.len(), Record::by_message(message));
                     }
+                }
+                Ready::Answer(message) => {
+                    let [source, target] = (self.facts.ends)(message);
+                    let back_s = self.asking_s([target, source])?;
+                    self.set_timer(self.now + back_s, Event::Begin(message));
                 }
                 Ready::Compute { op, seconds } => {
                     let waits = self

@@ -12,9 +12,9 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new("size", Kind::Bytes, "bytes of a block, for one task from another, as in 64KiB (the default)"),
         Key::new(
             "algorithm",
-            Kind::Choice(&["pairwise", "bruck", "direct", "hierarchical", "2d", "auto"]),
-            "pairwise: in step s to the task s places on (default), bruck: blocks travel together in log2 steps, direct: \
-             all at once, hierarchical: within hosts, then across, 2d: within rows, then columns, or auto",
+            Kind::Choice(&["direct", "pairwise", "bruck", "hierarchical", "2d", "auto"]),
+            "direct: all at once (default), pairwise: in step s to the task s places on, bruck: blocks travel together in \
+             log2 steps, hierarchical: within hosts, then across, 2d: within rows, then columns, or auto",
         ),
         GROUP,
         RANKS,

@@ -175,6 +175,7 @@ fn circle(workload: &Workload) -> Vec<u32> {
                 progress.delivered(message, &mut ready);
             }
             Ready::Compute { op, .. } => progress.computed(op, &mut ready),
+            Ready::Answer(_) => unreachable!("no message asks"),
         }
     }
     let stuck = progress.stuck();

@@ -1,6 +1,6 @@
 //! How far the tasks of a workload are, and what can be done next: the state machine that both engines drive.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use super::{Graph, ON_START, Op, Order, Workload};
 
@@ -16,6 +16,8 @@ pub enum Ready {
         /// How long it takes.
         seconds: f64,
     },
+    /// The receive of a message that has [asked](Progress::asked) is posted: its target answers.
+    Answer(u32),
 }
 
 /// The state of the tasks of a workload, or of some of them.
@@ -32,6 +34,19 @@ pub struct Progress<W> {
     /// Tasks, or operations of a graph, that are not finished.
     left: usize,
     state: State,
+    /// Which receives are posted, once a message has asked.
+    posted: Option<Posted>,
+}
+
+/// Which receives are posted: those that a task waits for, and all that follow them before it sends or computes.
+#[derive(Debug)]
+struct Posted {
+    /// The operation that receives each message, of tasks that do one thing after the other; empty of a graph.
+    receives: Vec<u32>,
+    /// Of each of these tasks, the first operation after the receives that it has posted.
+    until: Vec<u32>,
+    /// Messages that have asked and are not answered.
+    waiting: HashSet<u32>,
 }
 
 #[derive(Debug)]
@@ -92,7 +107,7 @@ impl<W: AsRef<Workload>> Progress<W> {
             }
         };
         let arrived = vec![0; read.messages.len()];
-        Self { workload, tasks, arrived, left, state }
+        Self { workload, tasks, arrived, left, state, posted: None }
     }
 
     /// True if messages wait for others to leave their tasks.
@@ -143,6 +158,47 @@ impl<W: AsRef<Workload>> Progress<W> {
         }
     }
 
+    /// A message asks its target whether it may come: appends the answer, now or with what posts its receive. So long
+    /// messages wait for their receivers, as rendezvous does (Hoefler, Schneider and Lumsdaine, HPDC 2010).
+    pub fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {
+        let target = self.workload.as_ref().messages[message as usize].target;
+        if self.posted.is_none() {
+            self.posted = Some(Posted::new(self.workload.as_ref()));
+        }
+        self.post(target, out);
+        let posted = self.posted.as_mut().expect("was made above");
+        let begun = match (&self.state, &self.workload.as_ref().order) {
+            (State::Sequence(next, _), _) => {
+                let place = posted.receives[message as usize];
+                next[target as usize] <= place && place < posted.until[target as usize]
+            }
+            (State::Graph(waiting), Order::Graph(graph)) => waiting.begun[graph.receives[message as usize] as usize],
+            _ => unreachable!("the state is that of the order"),
+        };
+        if begun {
+            out.push(Ready::Answer(message));
+        } else {
+            posted.waiting.insert(message);
+        }
+    }
+
+    /// A task that waits has posted its next receives: answers those that have asked.
+    fn post(&mut self, task: u32, out: &mut Vec<Ready>) {
+        let (Some(posted), State::Sequence(next, _)) = (&mut self.posted, &self.state) else { return };
+        let workload = self.workload.as_ref();
+        let (first, end) = (next[task as usize], workload.range(task).end as u32);
+        let until = &mut posted.until[task as usize];
+        *until = first.max(*until);
+        while *until < end
+            && let Op::Receive(message) = workload.ops[*until as usize].unpack()
+        {
+            if posted.waiting.remove(&message) {
+                out.push(Ready::Answer(message));
+            }
+            *until += 1;
+        }
+    }
+
     /// All of a message has left its task: appends what that lets begin. To be reported if the workload
     /// [has connections](Workload::has_connections).
     pub fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
@@ -186,6 +242,11 @@ impl<W: AsRef<Workload>> Progress<W> {
 
     /// Lets a task continue until it waits.
     fn run(&mut self, task: u32, out: &mut Vec<Ready>) {
+        self.advance(task, out);
+        self.post(task, out);
+    }
+
+    fn advance(&mut self, task: u32, out: &mut Vec<Ready>) {
         let range = self.workload.as_ref().range(task);
         let State::Sequence(next, endless) = &mut self.state else { return };
         let at = &mut next[task as usize];
@@ -196,6 +257,9 @@ impl<W: AsRef<Workload>> Progress<W> {
                     return;
                 }
                 *at = range.start as u32;
+                if let Some(posted) = &mut self.posted {
+                    posted.until[task as usize] = *at;
+                }
             }
             match self.workload.as_ref().ops[*at as usize].unpack() {
                 Op::Send(message) => out.push(Ready::Message(message)),
@@ -247,6 +311,11 @@ impl<W: AsRef<Workload>> Progress<W> {
             }
             waiting.begun[op as usize] = true;
             waiting.release(graph, op, ON_START);
+            if let (Op::Receive(message), Some(posted)) = (kind, &mut self.posted)
+                && posted.waiting.remove(&message)
+            {
+                out.push(Ready::Answer(message));
+            }
             match kind {
                 Op::Send(message) => {
                     out.push(Ready::Message(message));
@@ -278,6 +347,23 @@ impl<W: AsRef<Workload>> Progress<W> {
             _ => !waiting.begun[*op as usize],
         };
         (0..graph.needs.len() as u32).filter(waits).collect()
+    }
+}
+
+impl Posted {
+    /// Nothing is known to be posted.
+    fn new(workload: &Workload) -> Self {
+        let (mut receives, mut until) = (Vec::new(), Vec::new());
+        if let Order::Sequence { .. } = workload.order {
+            receives.resize(workload.messages.len(), 0);
+            until.extend_from_slice(&workload.starts[..workload.tasks as usize]);
+            for (place, op) in (0..).zip(&workload.ops) {
+                if let Op::Receive(message) = op.unpack() {
+                    receives[message as usize] = place;
+                }
+            }
+        }
+        Self { receives, until, waiting: HashSet::new() }
     }
 }
 

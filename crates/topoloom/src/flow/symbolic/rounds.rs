@@ -87,6 +87,8 @@ struct Rounds<'a> {
     at: Vec<usize>,
     /// Messages that have arrived of that step and of later ones.
     arrived: Vec<VecDeque<u32>>,
+    /// Messages that have asked each member before it was at their step.
+    waiting: Vec<Vec<u32>>,
     /// Members that are not done.
     left: usize,
 }
@@ -94,7 +96,8 @@ struct Rounds<'a> {
 impl<'a> Rounds<'a> {
     fn new(rule: &'a Rule<'a>) -> Self {
         let members = rule.case.regular.members().len();
-        Self { rule, at: vec![0; members], arrived: vec![VecDeque::new(); members], left: members }
+        let (arrived, waiting) = (vec![VecDeque::new(); members], vec![Vec::new(); members]);
+        Self { rule, at: vec![0; members], arrived, waiting, left: members }
     }
 
     /// A member sends all that it has to send in its step.
@@ -102,6 +105,18 @@ impl<'a> Rounds<'a> {
         let members = self.at.len();
         let first = self.at[member] * self.rule.each + member;
         out.extend((0..self.rule.own as usize).map(|shift| Ready::Message((first + shift * members) as u32)));
+    }
+
+    /// A member answers those that have asked for its step: all its receives are posted.
+    fn answer(&mut self, member: usize, out: &mut Vec<Ready>) {
+        let step = self.at[member];
+        let answered = self.waiting[member].extract_if(.., |message| self.rule.step(*message).0 <= step);
+        out.extend(answered.map(Ready::Answer));
+    }
+
+    /// The member that receives a message.
+    fn target(&self, message: u32) -> usize {
+        self.rule.places[self.rule.message(message).target as usize] as usize
     }
 }
 
@@ -111,8 +126,7 @@ impl Script for Rounds<'_> {
     }
 
     fn delivered(&mut self, message: u32, out: &mut Vec<Ready>) {
-        let (step, target) = (self.rule.step(message).0, self.rule.message(message).target);
-        let member = self.rule.places[target as usize] as usize;
+        let (step, member) = (self.rule.step(message).0, self.target(message));
         let (arrived, ahead) = (&mut self.arrived[member], step - self.at[member]);
         if arrived.len() <= ahead {
             arrived.resize(ahead + 1, 0);
@@ -126,7 +140,14 @@ impl Script for Rounds<'_> {
                 return;
             }
             self.send(member, out);
+            self.answer(member, out);
         }
+    }
+
+    fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {
+        let member = self.target(message);
+        self.waiting[member].push(message);
+        self.answer(member, out);
     }
 
     fn computed(&mut self, _op: u32, _out: &mut Vec<Ready>) {

@@ -129,8 +129,8 @@ pub(super) const ALL_TO_ALL_V: AppInfo = AppInfo {
         SIZES,
         Key::new(
             "algorithm",
-            Kind::Choice(&["pairwise", "direct"]),
-            "pairwise: in step s to the task s places on (default), or direct: all at once",
+            Kind::Choice(&["direct", "pairwise"]),
+            "direct: all at once (default), or pairwise: in step s to the task s places on",
         ),
         GROUP,
         ITERATIONS,
