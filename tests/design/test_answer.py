@@ -283,9 +283,7 @@ def test_finalists_perform_well_enough_to_be_bought():
     found = candidates(terminals=(12, 40), radix=12, families="hyperx")[:5]
     numbers = [(0.8, 0.1, 1.0), (0.2, 0.8, 4.0), (0.19, 0.8, 1.0), (0.8, 0.8, 4.1), (0.8, 0.01, 1.0)]
     entrants = [
-        SimpleNamespace(
-            spec=own.spec, values={name: Value.exact(value) for name, value in zip(names, row, strict=True)}
-        )
+        SimpleNamespace(spec=own.spec, values=dict(zip(names, map(Value.exact, row), strict=True)))
         for own, row in zip(found, numbers, strict=False)
     ]
     criteria = [
@@ -440,12 +438,12 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"min_throughput": 1.5}, "min-throughput is 1.5; it must be a number from 0 to 1 flit"),
         (
             {"min_throughput": 0.5, "traffic": "worst-case"},
-            "min-throughput is of uniform traffic, which traffic does not",
+            "min-throughput is of uniform traffic, which",
         ),
         ({"min_throughput": 0.5, "criteria": "cost"}, "min-throughput needs the criterion saturation.uniform"),
         (
             {"min_throughput": 1.0, "families": "hyperx"},
-            "no network meets min-throughput 1 of uniform traffic; the near",
+            "no network meets min-throughput 1 of uniform traffic",
         ),
         ({"survive": "links=2%", "terminals": MOST_FLITS + 1}, "survive is simulated flit by flit"),
         ({"survive": "links=2%,seed=3"}, "survive takes no seed"),

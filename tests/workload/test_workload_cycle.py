@@ -45,7 +45,8 @@ def ready_by(programs: oracle.Programs, arrivals: dict[int, int], cycle_s: float
 APPS = (
     "allreduce:size=2000", "allreduce:algorithm=ring,size=9KiB", "sweep3d:grid=4x2x2,size=500",
     "flood:grid=4x2x2,waves=2",
-    "nearneighbors:grid=2x4x2,iterations=2", "nbodies:size=700", "alltoall:size=300,algorithm=pairwise", "bisection:size=1000",
+    "nearneighbors:grid=2x4x2,iterations=2", "nbodies:size=700", "alltoall:size=300,algorithm=pairwise",
+    "bisection:size=1000",
     "mapreduce:size=200", "broadcast:algorithm=chain,size=3KiB", "unstructured:each=3,size=64-4096",
     "halo:grid=4x4,block=8x8,compute=1us,iterations=2", "training:tensor=2,pipeline=2,hidden=32,sequence=16",
 )  # fmt: skip

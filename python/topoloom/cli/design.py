@@ -72,8 +72,8 @@ def design(
         _text(
             "--min-throughput",
             "X",
-            "The smallest saturation throughput under uniform traffic, from 0 to 1; unless given, a quarter of the best "
-            "for finalists.",
+            "The smallest saturation throughput under uniform traffic, from 0 to 1; unless given, a quarter of the "
+            "best for finalists.",
         ),
     ] = None,
     survive: Annotated[

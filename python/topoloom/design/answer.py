@@ -66,8 +66,8 @@ class Answer(Page):
             return ""
         count = counted(self.outcome.passed_over, "network", "networks")
         return (
-            f"{count} of the front with less than {PRACTICAL:g} of the best throughput under uniform traffic, or more than "
-            f"{1 / PRACTICAL:g} times the shortest makespan, cannot be finalists; min-throughput 0 admits them"
+            f"{count} of the front with less than {PRACTICAL:g} of the best throughput under uniform traffic, or more "
+            f"than {1 / PRACTICAL:g} times the shortest makespan, cannot be finalists; min-throughput 0 admits them"
         )
 
     @cached_property

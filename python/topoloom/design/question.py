@@ -45,8 +45,8 @@ class Question(Options):
         power: The largest power of routers and cables, in watts.
         max_diameter: The largest diameter, in hops.
         min_bisection: The smallest number of links between two halves, divided by half the terminals.
-        min_throughput: The smallest saturation throughput under uniform traffic, in flits per cycle and terminal. Unless
-            given, finalists carry at least a quarter of what the best network carries.
+        min_throughput: The smallest saturation throughput under uniform traffic, in flits per cycle and terminal.
+            Unless given, finalists carry at least a quarter of what the best network carries.
         survive: Random failures to live with, such as ``links=2%``: every pair of terminals must keep a path.
         traffic: Traffic patterns; the saturation throughput under each is a criterion.
         apps: Applications; the makespan of each is a criterion.

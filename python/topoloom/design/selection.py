@@ -11,8 +11,8 @@ from topoloom.simulation.options import counted
 UNIFORM = "uniform"
 
 PRACTICAL = 0.25
-"""Finalists have at least this part of the best throughput under uniform traffic, unless the question says how much they
-must have; and makespans of at most so many times the shortest as this goes into one. A network of less is no answer, however cheap."""
+"""Finalists have at least this part of the best throughput under uniform traffic, and the best makespan is at least
+this part of theirs, unless the question says what they must carry. A slower network is no answer, however cheap."""
 
 LEAST_PART = 1e-9
 """A part of nothing counts as this much, so that a geometric mean has a logarithm of it."""

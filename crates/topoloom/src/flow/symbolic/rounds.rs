@@ -110,8 +110,11 @@ impl<'a> Rounds<'a> {
     /// A member answers those that have asked for its step: all its receives are posted.
     fn answer(&mut self, member: usize, out: &mut Vec<Ready>) {
         let step = self.at[member];
-        let answered = self.waiting[member].extract_if(.., |message| self.rule.step(*message).0 <= step);
-        out.extend(answered.map(Ready::Answer));
+        let asked = std::mem::take(&mut self.waiting[member]);
+        let (answered, later): (Vec<u32>, Vec<u32>) =
+            asked.into_iter().partition(|message| self.rule.step(*message).0 <= step);
+        self.waiting[member] = later;
+        out.extend(answered.into_iter().map(Ready::Answer));
     }
 
     /// The member that receives a message.
