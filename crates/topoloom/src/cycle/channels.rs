@@ -192,7 +192,7 @@ impl Channels {
         if channel.domain == self.domain {
             self.flits.push(time, FlitEvent { to, place });
         } else {
-            self.outboxes[usize::from(channel.domain)].flits.push((time, to, pool.take(place)));
+            self.outboxes[usize::from(channel.domain)].flits.push((time, to, *pool.release(place)));
         }
     }
 

@@ -32,10 +32,15 @@ pub trait Arrivals<M>: Sync {
 impl<M: RouterModel, R: Routing> Arrivals<M> for R {
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>) {
         let (rings, again) = (self.keeps_bubbles(), self.decides_again());
+        let ahead = domain.ahead();
         for (place, event) in events.iter().enumerate() {
-            if let Some(next) = events.get(place + AHEAD) {
+            if let Some(next) = events.get(place + ahead) {
                 domain.model.pool().prefetch(next.place);
-                domain.model.expect_flit(next.to & !TERMINAL);
+                if next.to & TERMINAL == 0 {
+                    domain.model.expect_flit(next.to);
+                } else {
+                    domain.channels.ends.prefetch(((next.to & !TERMINAL) >> domain.log) as usize);
+                }
             }
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
@@ -285,6 +290,12 @@ impl<M: RouterModel> Domain<M> {
         (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.queue(port)));
     }
 
+    /// How many events ahead memory is asked for: more than there are where all of it is near.
+    #[inline(always)]
+    fn ahead(&self) -> usize {
+        if self.model.is_far() { AHEAD } else { usize::MAX / 2 }
+    }
+
     /// A flit has reached its terminal: it is counted, and its credit goes back.
     #[inline(always)]
     fn eject(&mut self, event: &FlitEvent, now: u32) {
@@ -293,8 +304,7 @@ impl<M: RouterModel> Domain<M> {
         let time = now + channel.latency + self.channels.credit_delay;
         self.channels.credits.push(time, vc);
         let pool = self.model.pool_mut();
-        pool.remove(event.place);
-        let flit = pool.get(event.place);
+        let flit = pool.release(event.place);
         self.stats.ejected(self.terminals.creation(flit), now);
         if flit.is_tail() {
             let created = self.terminals.arrived(flit, now);
@@ -408,9 +418,9 @@ impl<M: RouterModel> Domain<M> {
 
     #[inline(never)]
     fn take_credits(&mut self, now: u32) {
-        let credits = self.channels.credits.take(now);
+        let (credits, ahead) = (self.channels.credits.take(now), self.ahead());
         for (place, &credit) in credits.iter().enumerate() {
-            if let Some(next) = credits.get(place + AHEAD).filter(|next| **next & TERMINAL == 0) {
+            if let Some(next) = credits.get(place + ahead).filter(|next| **next & TERMINAL == 0) {
                 self.model.expect_credit(*next);
             }
             if credit & TERMINAL != 0 {
@@ -425,9 +435,9 @@ impl<M: RouterModel> Domain<M> {
     #[inline(never)]
     fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         self.terminals.tick(now);
-        let awake = self.terminals.awake(now);
+        let (awake, ahead) = (self.terminals.awake(now), self.ahead());
         for (i, &place) in awake.iter().enumerate() {
-            if let Some(next) = awake.get(i + AHEAD) {
+            if let Some(next) = awake.get(i + ahead) {
                 self.terminals.expect(*next);
             }
             if let Departure::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {

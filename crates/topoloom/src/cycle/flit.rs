@@ -133,7 +133,7 @@ impl<T: Copy> Pool<T> {
     pub fn insert(&mut self, item: &T) -> u32 {
         let place = self.free;
         if place == NIL {
-            return self.grow(item);
+            return self.grow(*item);
         }
         let node = &mut self.nodes[place as usize];
         self.free = node.next;
@@ -143,8 +143,8 @@ impl<T: Copy> Pool<T> {
 
     /// The same where all places are taken.
     #[cold]
-    fn grow(&mut self, item: &T) -> u32 {
-        self.nodes.push(Node { item: *item, next: NIL });
+    fn grow(&mut self, item: T) -> u32 {
+        self.nodes.push(Node { item, next: NIL });
         self.nodes.len() as u32 - 1
     }
 
@@ -154,20 +154,12 @@ impl<T: Copy> Pool<T> {
         self.nodes[place as usize].next = next;
     }
 
-    /// Frees `place`; returns the rest of its list.
+    /// Frees `place`; returns its item, which stays until the place is used again.
     #[inline(always)]
-    pub fn remove(&mut self, place: u32) -> u32 {
-        let next = std::mem::replace(&mut self.nodes[place as usize].next, self.free);
-        self.free = place;
-        next
-    }
-
-    /// What is at `place`, which is free from now on.
-    #[inline(always)]
-    pub fn take(&mut self, place: u32) -> T {
-        let item = *self.get(place);
-        self.remove(place);
-        item
+    pub fn release(&mut self, place: u32) -> &T {
+        let node = &mut self.nodes[place as usize];
+        node.next = std::mem::replace(&mut self.free, place);
+        &node.item
     }
 
     /// Asks for the memory of `place`, which will be used soon.

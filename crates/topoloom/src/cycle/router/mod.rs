@@ -211,6 +211,11 @@ pub trait RouterModel: Send {
     /// A flit will arrive at input VC `vc` soon: its memory may be asked for.
     fn expect_flit(&self, _vc: u32) {}
 
+    /// True if its tables do not fit into the near caches: memory is asked for before it is needed.
+    fn is_far(&self) -> bool {
+        true
+    }
+
     /// A credit will come back for output VC `vc` soon: its memory may be asked for.
     fn expect_credit(&self, _vc: u32) {}
 

@@ -3,7 +3,7 @@
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
-use crate::cycle::flit::{Decision, Flit, UNDECIDED};
+use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
 
 /// A virtual channel at an input. Four to a cache line: its flits are in the pool, of which a network uses little at a
 /// time.
@@ -20,6 +20,26 @@ pub(super) struct InputVc {
     pub(super) pointer: u16,
     /// The class that its head wants while it waits, off all lists, for a VC.
     pub(super) class: u8,
+    /// The flit at the front is the last of its packet: a router that grants it need not look into the pool.
+    pub(super) tail: bool,
+}
+
+impl InputVc {
+    /// What a VC is before anything has arrived.
+    pub(super) const EMPTY: Self =
+        Self { front: NIL, last: NIL, flits: 0, output: NONE, pointer: 0, class: 0, tail: false };
+
+    /// The front flit leaves: returns its place, and whether it is the last of its packet.
+    #[inline(always)]
+    pub(super) fn pop(&mut self, pool: &Pool<Flit>) -> (u32, bool) {
+        let gone = (self.front, self.tail);
+        self.flits -= 1;
+        if self.flits > 0 {
+            self.front = pool.behind(self.front);
+            self.tail = pool.get(self.front).is_tail();
+        }
+        gone
+    }
 }
 
 /// A virtual channel at an output.
@@ -230,26 +250,18 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.
     #[inline(always)]
     pub(super) fn append(&mut self, index: usize, place: u32, decision: Option<Decision>) -> bool {
-        self.pool.at(place).arrive(decision);
+        let flit = self.pool.at(place);
+        flit.arrive(decision);
+        let tail = flit.is_tail();
         let state = &mut self.inputs[index];
         let before = std::mem::replace(&mut state.last, place);
         state.flits += 1;
         if state.flits == 1 {
-            state.front = place;
+            (state.front, state.tail) = (place, tail);
             return true;
         }
         self.pool.link(before, place);
         false
-    }
-
-    /// The front flit of an input VC leaves: returns its place, and whether there is another.
-    #[inline(always)]
-    pub(super) fn pop(&mut self, index: usize) -> (u32, bool) {
-        let vc = &mut self.inputs[index];
-        let place = vc.front;
-        vc.flits -= 1;
-        vc.front = self.pool.behind(place);
-        (place, vc.flits > 0)
     }
 
     /// A credit has come back for output VC `vc`: with its last one a packet gives back the places beyond its flits.

@@ -1,6 +1,6 @@
 //! Matchings of inputs and outputs: round robin, and along diagonals.
 
-use crate::cycle::table::{Table, TableMaker};
+use crate::cycle::table::{Part, Table, TableMaker};
 
 /// An empty place in a table of round-robin keys.
 const UNSET: u64 = u64::MAX;
@@ -83,14 +83,18 @@ impl Choices {
 
 /// The same among requests without a rank, of keys and numbers below 2^16, in half the memory.
 #[derive(Debug)]
-pub(super) struct Turns {
-    best: Table<u32>,
+pub(super) struct Turns<'a> {
+    best: Part<'a, u32>,
 }
 
-impl Turns {
-    /// Room for `places`, the only ones that may be offered to.
-    pub(super) fn new(tables: &TableMaker, places: usize) -> Self {
-        Self { best: tables.filled(u32::MAX, places) }
+impl<'a> Turns<'a> {
+    /// An empty place in the memory.
+    pub(super) const UNSET: u32 = u32::MAX;
+
+    /// Choices for `places`, the only ones that may be offered to, in memory that is all [`Turns::UNSET`].
+    #[inline(always)]
+    pub(super) fn of(memory: &'a mut Table<u32>, places: usize) -> Self {
+        Self { best: memory.part(0, places) }
     }
 
     /// Offers a request with a round-robin key to a place: the lowest key wins.
@@ -106,7 +110,7 @@ impl Turns {
         let best = &mut self.best[place as usize];
         let won = *best & 0xFFFF == request as u32;
         if won {
-            *best = u32::MAX;
+            *best = Self::UNSET;
         }
         won
     }
@@ -114,7 +118,7 @@ impl Turns {
     /// Clears a place.
     #[inline(always)]
     pub(super) fn clear(&mut self, place: u16) {
-        self.best[place as usize] = u32::MAX;
+        self.best[place as usize] = Self::UNSET;
     }
 }
 

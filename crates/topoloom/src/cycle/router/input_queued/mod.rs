@@ -16,8 +16,8 @@ mod vc_allocator;
 
 use std::collections::VecDeque;
 
-use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
+use crate::cycle::channels::{ChannelEnd, Channels};
+use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker};
@@ -35,6 +35,10 @@ use vc_allocator::VcRequest;
 
 /// What a routing that decides for a port beyond the last one is rejected with: ports are indices of tables.
 const NO_SUCH_PORT: &str = "a routing decides for a port that its router does not have";
+/// Bytes of tables up to which asking for the memory of arrivals before it is needed does not pay.
+const NEAR: usize = 128 << 10;
+/// Bytes up to which asking for that of requests does not: it costs a tenth more instructions.
+const FAR: usize = 2 << 20;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -73,7 +77,6 @@ struct RouterState {
     asking_vc: u16,
     /// Input VCs that ask for the switch.
     asking_switch: u16,
-    active: bool,
     /// It is on the list of those whose heads decide again in the next cycle.
     look: bool,
     /// Input VCs whose heads have been denied a VC and are to decide again.
@@ -172,15 +175,18 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     /// The mask of all VCs.
     all_vcs: u64,
     pool: Pool<Flit>,
-    active: Vec<u32>,
+    /// Routers that have requests, a bit each: they are visited in order, as their tables lie in memory.
+    active: Table<u64>,
+    /// What the allocations of all routers read and write: more than [`NEAR`] or [`FAR`]?
+    bytes: usize,
     by_input: Choices,
     by_output: Choices,
     by_vc: Choices,
     /// The output VC that each request of a router has picked in a step.
     picks: Table<u16>,
     /// Choices of the plain router, and the outputs of which it has freed a VC in a step.
-    vc_turns: Turns,
-    output_turns: Turns,
+    vc_turns: Table<u32>,
+    output_turns: Table<u32>,
     freed: Vec<u16>,
     /// Inputs (2 i) and outputs (2 o + 1) matched by earlier iterations of the step.
     granted: Vec<u16>,
@@ -298,11 +304,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     #[inline(always)]
     fn activate(&mut self, router: u32) {
-        let state = &mut self.routers[router as usize];
-        if !state.active {
-            state.active = true;
-            self.active.push(router);
-        }
+        self.active[router as usize / 64] |= 1 << (router % 64);
     }
 
     /// Runs the internal steps of a router from step `first` on; returns true if it has requests left.
@@ -320,6 +322,50 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         state.asking_vc > 0 || state.asking_switch > 0
     }
 
+    /// What allocations read and write, by port.
+    const BYTES: usize = size_of::<PortArbiters>()
+        + size_of::<ChannelEnd>()
+        + ((size_of::<InputVc>() + size_of::<OutputVc>() + size_of::<VcRequest>() + size_of::<SwitchRequest>()) << LOG);
+
+    /// Asks for the memory of the routers of a word that are visited next: the lists of the second, and what the requests
+    /// of the first are about, for which its lists must have come.
+    #[inline(never)]
+    fn expect(&self, word: usize, next: u64, channels: &Channels) {
+        let after = next & next.wrapping_sub(1);
+        if after != 0 {
+            let (first_vc, asking_vc, asking_switch) = self.lists(word * 64 + after.trailing_zeros() as usize);
+            (0..asking_vc).step_by(8).for_each(|place| self.vc_requests.prefetch(first_vc + place));
+            (0..asking_switch).step_by(16).for_each(|place| self.switch_requests.prefetch(first_vc + place));
+        }
+        if next != 0 {
+            let (first_vc, asking_vc, asking_switch) = self.lists(word * 64 + next.trailing_zeros() as usize);
+            for request in self.vc_requests.slice(first_vc, asking_vc) {
+                self.expect_transfer(first_vc, request.input, request.port << LOG, channels);
+            }
+            for request in self.switch_requests.slice(first_vc, asking_switch) {
+                self.expect_transfer(first_vc, request.input, request.output, channels);
+            }
+        }
+    }
+
+    /// The first VC of a router, and the lengths of its lists of requests.
+    #[inline(always)]
+    fn lists(&self, router: usize) -> (usize, usize, usize) {
+        let RouterState { first_port, asking_vc, asking_switch, .. } = self.routers[router];
+        ((first_port as usize) << LOG, asking_vc.into(), asking_switch.into())
+    }
+
+    /// A flit will cross from an input VC of the router whose first VC is `first_vc` to an output VC.
+    #[inline(always)]
+    fn expect_transfer(&self, first_vc: usize, input: u16, output: u16, channels: &Channels) {
+        let (input, output) = (first_vc + usize::from(input), first_vc + usize::from(output));
+        self.inputs.prefetch(input);
+        self.outputs.prefetch(output);
+        self.ports.prefetch(output >> LOG);
+        channels.ends.prefetch(output >> LOG);
+        channels.ends.prefetch(input >> LOG);
+    }
+
     /// Ports of a router.
     fn radix(&self, router: usize) -> u32 {
         let first = self.routers[router].first_port;
@@ -332,7 +378,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     type Plan = Options;
 
     fn new(setup: &Setup, options: &Options, first_ports: &[u32], ports: usize) -> Self {
-        let input = InputVc { front: NIL, last: NIL, flits: 0, output: NONE, pointer: 0, class: 0 };
         let output = OutputVc { occupancy: 0, pointer: 0, owner: NONE, starved: false };
         let policy = BufferPolicy::new(setup);
         let wavefront = options.allocator == Allocator::Wavefront;
@@ -345,7 +390,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             radix: (w[1] - w[0]) as u16,
             asking_vc: 0,
             asking_switch: 0,
-            active: false,
             look: false,
             undecided: 0,
         };
@@ -357,7 +401,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let tables = unsafe { TableMaker::promise() };
         Self {
             routers: tables.of(first_ports.windows(2).map(router)),
-            inputs: tables.filled(input, ports << LOG),
+            inputs: tables.filled(InputVc::EMPTY, ports << LOG),
             outputs: tables.filled(output, ports << LOG),
             ports: tables.filled(PortArbiters { free: all, input: 0, output: 0, offset: 0, waiting: 0 }, ports),
             shared: tables.filled(0, if KIND == PLAIN { 0 } else { ports }),
@@ -374,13 +418,14 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             class_masks: class_masks(&setup.class_masks),
             all_vcs: all,
             pool: Pool::new(),
-            active: Vec::new(),
+            active: tables.filled(0, first_ports.len() / 64 + 1),
+            bytes: ports * Self::BYTES,
             by_input: Choices::new(&tables, radix),
             by_output: Choices::new(&tables, radix),
             by_vc: Choices::new(&tables, radix << LOG),
             picks: tables.filled(0, radix << LOG),
-            vc_turns: Turns::new(&tables, radix << LOG),
-            output_turns: Turns::new(&tables, radix),
+            vc_turns: tables.filled(Turns::UNSET, radix << LOG),
+            output_turns: tables.filled(Turns::UNSET, radix),
             freed: Vec::new(),
             granted: Vec::new(),
             diagonals: tables.filled(Diagonals { vcs: 0, switch: 0 }, if wavefront { first_ports.len() } else { 0 }),
@@ -461,6 +506,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
+    fn is_far(&self) -> bool {
+        self.bytes > NEAR
+    }
+
+    #[inline(always)]
     fn expect_credit(&self, vc: u32) {
         self.outputs.prefetch(vc as usize);
     }
@@ -496,19 +546,23 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn step(&mut self, now: u32, channels: &mut Channels) {
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
-        let mut place = 0;
-        while place < self.active.len() {
-            let router = self.active[place] as usize;
-            let asking = if KIND == PLAIN {
-                self.step_plain(router, Cycle { now, substeps }, channels)
-            } else {
-                self.step_router(router, first, Cycle { now, substeps }, channels)
-            };
-            if asking {
-                place += 1;
-            } else {
-                self.routers[router].active = false;
-                self.active.swap_remove(place);
+        for word in 0..self.active.len() {
+            let mut left = self.active[word];
+            while left != 0 {
+                let bit = left & left.wrapping_neg();
+                let router = word * 64 + left.trailing_zeros() as usize;
+                left ^= bit;
+                if self.bytes > FAR {
+                    self.expect(word, left, channels);
+                }
+                let asking = if KIND == PLAIN {
+                    self.step_plain(router, Cycle { now, substeps }, channels)
+                } else {
+                    self.step_router(router, first, Cycle { now, substeps }, channels)
+                };
+                if !asking {
+                    self.active[word] ^= bit;
+                }
             }
         }
     }

@@ -11,7 +11,7 @@ use super::vc_allocator::VcRequest;
 use super::{InputQueuedRouters, NONE, PortArbiters};
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, Pool};
-use crate::cycle::table::{Part, Table};
+use crate::cycle::table::Part;
 use crate::network::PortId;
 
 /// The internal steps of a cycle.
@@ -43,9 +43,9 @@ struct PlainRouter<'a, const LOG: u32> {
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Part<'a, u64>,
     words: usize,
-    picks: &'a mut Table<u16>,
-    vc_turns: &'a mut Turns,
-    output_turns: &'a mut Turns,
+    picks: Part<'a, u16>,
+    vc_turns: Turns<'a>,
+    output_turns: Turns<'a>,
     by_input: &'a mut Choices,
     pool: &'a mut Pool<Flit>,
     class_masks: &'a [u64; 256],
@@ -93,9 +93,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             switch_requests: self.switch_requests.part(first_vc, vcs),
             waiting: self.waiting.part(first_port * self.words, radix * self.words),
             words: self.words,
-            picks: &mut self.picks,
-            vc_turns: &mut self.vc_turns,
-            output_turns: &mut self.output_turns,
+            picks: self.picks.part(0, vcs),
+            vc_turns: Turns::of(&mut self.vc_turns, vcs),
+            output_turns: Turns::of(&mut self.output_turns, radix),
             by_input: &mut self.by_input,
             pool: &mut self.pool,
             class_masks: &self.class_masks,
@@ -265,8 +265,9 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
                 continue;
             }
             let request = self.switch_requests[place];
-            let bit = 1u64.checked_shl(Self::port(request.input).into()).unwrap_or(0);
-            if bit == 0 || asked & bit != 0 {
+            // Two inputs that share a bit are taken for one: the general case is right for any.
+            let bit = 1 << (Self::port(request.input) % 64);
+            if asked & bit != 0 {
                 for earlier in 0..place {
                     self.output_turns.clear(Self::port(self.switch_requests[earlier].output));
                 }
@@ -317,10 +318,7 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         let owned = &mut self.outputs[output as usize];
         owned.occupancy += 1;
         let vc = &mut self.inputs[input as usize];
-        let place = vc.front;
-        let tail = self.pool.get(place).is_tail();
-        vc.front = self.pool.behind(place);
-        vc.flits -= 1;
+        let (place, tail) = vc.pop(self.pool);
         let more = vc.flits > 0;
         channels.send_flit(out_id, Self::place(output), departure, place, self.pool);
         channels.send_credit(in_id, Self::place(input), now);

@@ -290,8 +290,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.queued[out_port].sent += 1;
         }
         let Tick { now, departure, step } = tick;
-        let (place, more) = self.pop(index);
-        let tail = self.pool.get(place).is_tail();
+        let (place, tail) = self.inputs[index].pop(&self.pool);
+        let more = self.inputs[index].flits > 0;
         channels.send_flit(PortId(out_port as u32), Self::vc(request.output), departure, place, &mut self.pool);
         channels.send_credit(PortId(in_port as u32), Self::vc(request.input), now);
         if tail {

@@ -151,7 +151,7 @@ impl Voq {
             self.cells[vc as usize] -= 1;
             self.moved += 1;
             if done {
-                self.packets.remove(packet);
+                self.packets.release(packet);
                 self.cards[card].free_inputs |= 1 << input;
                 self.cards[card].free_outputs |= 1 << output;
             }
@@ -249,7 +249,7 @@ impl RouterModel for Voq {
 
     #[inline(always)]
     fn accept(&mut self, vc: u32, _router: u32, place: u32, decision: Option<Decision>, now: u32) {
-        let mut flit = self.pool.take(place);
+        let mut flit = *self.pool.release(place);
         flit.arrive(decision);
         self.cells[vc as usize] += 1;
         if !flit.is_head() {
