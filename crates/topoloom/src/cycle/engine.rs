@@ -1,11 +1,11 @@
 //! All domains together: advances them, on one thread or one thread a domain.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 use super::Setup;
+use super::barrier::{Barrier, BreakOnPanic};
 use super::channels::Channels;
 use super::channels::Outbox;
 use super::domain::{Arrivals, Domain, RunContext};
@@ -114,7 +114,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         let meeting = Meeting {
             shared: &self.shared,
             window: self.window,
-            barrier: SpinBarrier::new(shares.len() as u32),
+            barrier: Barrier::new(shares.len() as u32),
             mail: (0..domains * domains).map(|_| Mutex::default()).collect(),
         };
         let (meeting, from) = (&meeting, self.now);
@@ -282,7 +282,7 @@ const LONGEST_WINDOW: u32 = 1024;
 struct Meeting<'e, 'a, M> {
     shared: &'e RunContext<'a, M>,
     window: u32,
-    barrier: SpinBarrier,
+    barrier: Barrier,
     /// From each domain, a row, to each.
     mail: Vec<Mutex<Outbox>>,
 }
@@ -330,51 +330,6 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
         for other in (0..domains).filter(|other| *other != own) {
             let mut slot = self.mail[other * domains + own].lock().expect("no thread panics with the lock");
             domain.receive(&mut slot);
-        }
-    }
-}
-
-/// A barrier for short waits: spins, then gives the processor away.
-///
-/// A thread that panics breaks it, so that the others do not wait without end.
-struct SpinBarrier {
-    threads: u32,
-    arrived: AtomicU32,
-    round: AtomicU32,
-    broken: AtomicBool,
-}
-
-/// Breaks the barrier if its thread panics.
-struct BreakOnPanic<'b>(&'b SpinBarrier);
-
-impl Drop for BreakOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Release);
-        }
-    }
-}
-
-impl SpinBarrier {
-    fn new(threads: u32) -> Self {
-        Self { threads, arrived: AtomicU32::new(0), round: AtomicU32::new(0), broken: AtomicBool::new(false) }
-    }
-
-    fn wait(&self) {
-        /// Looks at the round before the processor is given away: some 10 µs. On a busy machine, or with more threads
-        /// than processors, the thread that is waited for needs this one's.
-        const SPINS: u32 = 200;
-        let round = self.round.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.arrived.store(0, Ordering::Relaxed);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return;
-        }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            spins += 1;
-            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the run has panicked");
-            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
     }
 }

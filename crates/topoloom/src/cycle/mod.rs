@@ -3,6 +3,7 @@
 //! The engine owns channels, time wheels, credits, terminals and statistics; a [`router::RouterModel`] owns buffers and
 //! arbitration. Routers are split into domains, one a thread, that exchange what crosses between them once a window.
 
+mod barrier;
 mod channels;
 mod config;
 mod deadlock;

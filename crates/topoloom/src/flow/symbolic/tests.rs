@@ -91,9 +91,9 @@ const CASES: &[Way] = &[
     (HGX, "hosts", "all-to-all:algorithm=direct,size=1KiB", "random", "", Some(("at-once", 48))),
     ("torus:4x4", "val", "all-to-all:algorithm=direct,size=1KiB", "linear", "", Some(("at-once", 16))),
     // Steps of one rate each, different ones too.
-    ("fattree:k=4,levels=2", "updown", "all-to-all:size=1KiB", "linear", "", Some(("lock-step", 16))),
-    ("hyperx:16", "min", "all-to-all:size=1KiB,iterations=2", "random", "", Some(("lock-step", 16))),
-    ("hyperx:2,p=2", "min", "all-to-all:size=1KiB", "linear", "", Some(("lock-step", 4))),
+    ("fattree:k=4,levels=2", "updown", "all-to-all:algorithm=pairwise,size=1KiB", "linear", "", Some(("lock-step", 16))),
+    ("hyperx:16", "min", "all-to-all:algorithm=pairwise,size=1KiB,iterations=2", "random", "", Some(("lock-step", 16))),
+    ("hyperx:2,p=2", "min", "all-to-all:algorithm=pairwise,size=1KiB", "linear", "", Some(("lock-step", 4))),
     // Two levels: all at once within hosts, rings across them.
     (HGX, "hosts", "allreduce:algorithm=hierarchical,size=48KiB", "linear", "", Some(("lock-step", 48))),
     (HGX, "hosts", "reduce-scatter:algorithm=hierarchical,size=48KiB,iterations=2", "linear", "", Some(("lock-step", 48))),
@@ -102,8 +102,8 @@ const CASES: &[Way] = &[
     // Rows cross the rails, whose links are shared.
     (HGX, "hosts", "allreduce:algorithm=hierarchical,size=48KiB", "random", "", None),
     // Paths of different lengths, or rates.
-    ("fattree:k=4,levels=2", "updown", "all-to-all:size=1KiB", "linear", "latency=1us", None),
-    ("torus:4x4", "dor", "all-to-all:size=1KiB", "linear", "", None),
+    ("fattree:k=4,levels=2", "updown", "all-to-all:algorithm=pairwise,size=1KiB", "linear", "latency=1us", None),
+    ("torus:4x4", "dor", "all-to-all:algorithm=pairwise,size=1KiB", "linear", "", None),
     // Two steps, of many messages each, of one rate or of several.
     ("torus:4x4", "dor", "allreduce:algorithm=direct,size=64KiB", "linear", "", Some(("lock-step", 16))),
     ("mesh:4x4", "dor", "allreduce:algorithm=direct,size=64KiB", "linear", "", None),

@@ -81,6 +81,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let state = &self.routers[router];
         let (first_port, radix) = (state.first_port as usize, state.radix as usize);
         let (first_vc, vcs) = (first_port << LOG, radix << LOG);
+        // A request that has picked no VC finds the pick of an earlier router, which may be wider.
+        let widest = self.vc_turns.len();
         PlainRouter {
             first_port,
             asking_vc: state.asking_vc as usize,
@@ -94,7 +96,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             waiting: self.waiting.part(first_port * self.words, radix * self.words),
             words: self.words,
             picks: self.picks.part(0, vcs),
-            vc_turns: Turns::of(&mut self.vc_turns, vcs),
+            vc_turns: Turns::of(&mut self.vc_turns, widest),
             output_turns: Turns::of(&mut self.output_turns, radix),
             by_input: &mut self.by_input,
             pool: &mut self.pool,
