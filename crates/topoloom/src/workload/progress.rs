@@ -35,12 +35,12 @@ pub struct Progress<W> {
     left: usize,
     state: State,
     /// Which receives are posted, once a message has asked.
-    posted: Option<Posted>,
+    posted: Option<Receives>,
 }
 
 /// Which receives are posted: those that a task waits for, and all that follow them before it sends or computes.
 #[derive(Debug)]
-struct Posted {
+struct Receives {
     /// The operation that receives each message, of tasks that do one thing after the other; empty of a graph.
     receives: Vec<u32>,
     /// Of each of these tasks, the first operation after the receives that it has posted.
@@ -163,7 +163,7 @@ impl<W: AsRef<Workload>> Progress<W> {
     pub fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {
         let target = self.workload.as_ref().messages[message as usize].target;
         if self.posted.is_none() {
-            self.posted = Some(Posted::new(self.workload.as_ref()));
+            self.posted = Some(Receives::new(self.workload.as_ref()));
         }
         self.post(target, out);
         let posted = self.posted.as_mut().expect("was made above");
@@ -350,7 +350,7 @@ impl<W: AsRef<Workload>> Progress<W> {
     }
 }
 
-impl Posted {
+impl Receives {
     /// Nothing is known to be posted.
     fn new(workload: &Workload) -> Self {
         let (mut receives, mut until) = (Vec::new(), Vec::new());
