@@ -51,7 +51,7 @@ test: setup ## Run all tests, the engine's and Python's, on all processors
 
 .PHONY: test-long
 test-long: setup ## Compare every usable point of BookSim2's curves, adaptive routings on large networks: an hour
-	$(BIN)/python -m pytest tests/long -m long
+	$(BIN)/python -m pytest tests -m long
 
 SECONDS ?= 600
 SEED ?= $(shell date +%s)

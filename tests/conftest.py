@@ -14,6 +14,19 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: one more case of what shorter tests show, or minutes; run with -m long")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes long unless it is asked for."""
+    if "long" in config.option.markexpr:
+        return
+    slow = [item for item in items if item.get_closest_marker("long")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """Return what `-n auto` means: the processors that this process may use."""
     return cpu_count()

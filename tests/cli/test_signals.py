@@ -12,6 +12,7 @@ import pytest
 
 import topoloom
 from harness.engine import proof_of
+from harness.lengths import with_long
 from harness.outcome import timeless
 from harness.processes import COMMAND, interrupt, talkative
 from topoloom import _core
@@ -83,7 +84,7 @@ def interrupted(command, number, line, cwd):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("more", [[], ["--store", "kept"]])
+@pytest.mark.parametrize("more", with_long([[], ["--store", "kept"]], lambda more: not more))
 def test_a_comparison_goes_on_where_sigterm_ended_it(tmp_path, more):
     command = ["compare", *ONE_LONG, "--measure", "3000", "--out", "r.html", "--json", *more]
     status, out, err = interrupted(command, signal.SIGTERM, "1 of 2: mesh:3x3", tmp_path)

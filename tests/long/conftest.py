@@ -1,14 +1,10 @@
-"""Tests of minutes, not seconds: `pytest tests/long -m long` (make test-long) runs them, nothing else does."""
+"""Tests of minutes, not seconds: `pytest tests -m long` (make test-long) runs them, nothing else does."""
 
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).parent
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: takes minutes; run with -m long")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -96,7 +96,14 @@ def test_the_table_names_every_family_with_its_routing():
     assert told == {family: f"`{in_role('adaptive', family)}`" for family in families}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case[1] for case in CASES])
+LONG = ("torus:4x4x4,p=2", "twin-torus:4x2x2x2", "random-regular:64,degree=6,seed=1,p=3")
+"""Networks whose rows take the longest to measure again."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case[1], marks=[pytest.mark.long] if case[1] in LONG else []) for case in CASES],
+)
 def test_the_table_says_what_is_measured_and_the_choice_is_the_best_practical_one(case):
     """It accepts 0.9 of what minimal routing, Valiant's and UGAL do, whichever accepts most."""
     told = [row for row in page_rows() if row[2] == f"`{case[1]}`"]

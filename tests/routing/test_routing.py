@@ -4,6 +4,7 @@ import pytest
 
 import topoloom
 from harness.engine import proof_of, run
+from harness.lengths import with_long
 from oracles import graphs, routes
 from oracles.cases import DETOURS, HOPS
 from topoloom import _core
@@ -36,7 +37,10 @@ def test_mean_hops_of_valiant(spec, paths, classes):
 
 @pytest.mark.parametrize(
     ("routing", "least"),
-    [("ugal-l", 0.42), ("ugal-l:vc=hybrid", 0.42), ("ugal-g", 0.46), ("par", 0.46), ("ugal-l:rule=booksim", None)],
+    with_long(
+        [("ugal-l", 0.42), ("ugal-l:vc=hybrid", 0.42), ("ugal-g", 0.46), ("par", 0.46), ("ugal-l:rule=booksim", None)],
+        lambda case: case[0] == "ugal-l:vc=hybrid",
+    ),
 )
 def test_deciding_again_is_what_lets_ugal_leave_a_busy_path(routing, least):
     """Dragonfly, next group, load 0.5: Valiant carries 0.49; deciding once loses most of it."""
@@ -61,7 +65,10 @@ FULL_LOAD = [("uniform", 0.95), ("bit-complement", 0.55), ("worst-case", 0.45)]
 
 @pytest.mark.parametrize(
     ("routing", "traffic", "least"),
-    [(routing, *case) for routing in ("dimwar", "omniwar", "dal") for case in FULL_LOAD]
+    with_long(
+        [(routing, *case) for routing in ("dimwar", "omniwar", "dal") for case in FULL_LOAD],
+        lambda case: case[0] == "omniwar",
+    )
     # `polarized` makes detours out of the dimensions that differ: under the worst case it carries less than Valiant's.
     + [("polarized", *case) for case in FULL_LOAD[:2]],
 )

@@ -9,7 +9,7 @@ from topoloom.network.networks import with_keys
 EVERYWHERE = 100_000
 """Messages of an all-to-all that is played on every network, at most."""
 
-FINALISTS = 2_000_000
+FINALISTS = 500_000
 """Messages of one that finalists play, at most."""
 
 OFF = 0.1
@@ -101,7 +101,7 @@ def exchanges_note(question: Question) -> str:
     >>> from topoloom.design.question import make_question
     >>> exchanges_note(make_question({"terminals": 64, "radix": 8, "apps": "alltoall"}))
     ''
-    >>> exchanges_note(make_question({"terminals": 1000, "radix": 32, "apps": "alltoall"}))
+    >>> exchanges_note(make_question({"terminals": 600, "radix": 32, "apps": "alltoall"}))
     'alltoall estimated by what uniform traffic carries, but played on finalists'
     """
     notes = []
