@@ -50,7 +50,7 @@ test: setup ## Run all tests, the engine's and Python's, on all processors
 	$(PYTEST)
 
 .PHONY: test-long
-test-long: setup ## Compare every usable point of BookSim2's curves, adaptive routings on large networks: an hour
+test-long: setup ## Run what `make test` leaves out: more cases of its tests, all points of BookSim2's curves, large networks: an hour
 	$(BIN)/python -m pytest tests -m long
 
 SECONDS ?= 600

@@ -14,17 +14,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+ON_REQUEST = {
+    "long": "one more case of what shorter tests show, or minutes; run with -m long",
+    "pages": "compiles the crate with what a page adds; run with -m pages",
+}
+"""Marks of tests that run only where `-m` names them."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "long: one more case of what shorter tests show, or minutes; run with -m long")
+    for name, meaning in ON_REQUEST.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what takes long unless it is asked for."""
-    if "long" in config.option.markexpr:
-        return
-    slow = [item for item in items if item.get_closest_marker("long")]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if not item.get_closest_marker("long")]
+    absent = [name for name in ON_REQUEST if name not in config.option.markexpr]
+    left_out = {item for item in items if any(item.get_closest_marker(name) for name in absent)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -728,7 +728,7 @@ def test_a_curve_places_its_points_and_agrees_with_a_fine_even_grid(tmp_path: Pa
 name = "curves"
 [defaults]
 networks = "mesh:4x4"
-loads = "0.001,0.05:1:0.01"
+loads = "0.001,0.05:1:0.02"
 [[sweep]]
 kind = "simulate"
 [[sweep]]

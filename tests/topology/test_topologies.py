@@ -395,11 +395,11 @@ def test_slim_fly_by_degree_and_diameter(q):
 
 def test_orders_that_are_no_prime_power_are_refused():
     for q in range(1, 132):
-        if prime_power(q) and q != 2:
-            assert _core.Network(f"slimfly:q={q}").num_routers == 2 * q * q
-        else:
+        if not prime_power(q) or q == 2:
             with pytest.raises(_core.TopoloomError, match=f"q is {q}; it must be a prime power but 2"):
                 _core.Network(f"slimfly:q={q}")
+        elif q <= 64:
+            assert _core.Network(f"slimfly:q={q}").num_routers == 2 * q * q
 
 
 WIRINGS = ["G", "absolute", "relative", "palmtree", "round-robin"]

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Final, Literal
 
 from topoloom._core import TopoloomError, unknown
-from topoloom.design.question import Question
+from topoloom.design.question import UNIFORM, Question
 from topoloom.layout.prices import price_list
 from topoloom.workload.results import time_text
 
@@ -163,7 +163,7 @@ def criteria_of(question: Question) -> list[Criterion]:
         raise TopoloomError(
             f"criterion lifetime-cost needs a price of energy; the price list {question.prices} has none"
         )
-    if question.min_throughput is not None and f"{SATURATION}.uniform" not in {each.name for each in chosen}:
+    if question.min_throughput is not None and f"{SATURATION}.{UNIFORM}" not in {each.name for each in chosen}:
         raise TopoloomError("min-throughput needs the criterion saturation.uniform; add it to the criteria")
     if question.survive is None and any(each.kind == SURVIVABLE for each in chosen):
         raise TopoloomError("criterion survivable needs the failures: --survive links=2%")

@@ -27,6 +27,9 @@ MOST_FINALISTS = 64
 PROBE = "hyperx:4x4,p=4"
 """A small network, which shows whether failures are written as they must be."""
 
+UNIFORM = "uniform"
+"""The pattern whose throughput says what a network carries that nobody has fitted to it."""
+
 RATE = "400Gb/s"
 """The rate of a link unless one is given, or a price list."""
 
@@ -68,7 +71,7 @@ class Question(Options):
     min_bisection: float | None = None
     min_throughput: float | None = None
     survive: str | None = None
-    traffic: tuple[str, ...] = ("uniform", "worst-case")
+    traffic: tuple[str, ...] = (UNIFORM, "worst-case")
     apps: tuple[str, ...] = ()
     criteria: tuple[str, ...] = ()
     routing: str = "adaptive"
@@ -148,7 +151,7 @@ class Question(Options):
                 f"radix is {self.radix}, but the largest switch of the price list {self.prices} has {most} ports; "
                 f"ask for {most} or give prices of larger ones"
             )
-        if self.min_throughput is not None and "uniform" not in self.traffic:
+        if self.min_throughput is not None and UNIFORM not in self.traffic:
             raise ValueError("min-throughput is of uniform traffic, which traffic does not name")
         if not self.traffic and not self.apps:
             raise ValueError("the question names no traffic and no application: nothing would be measured")

@@ -6,9 +6,8 @@ from math import exp, inf, log
 
 from topoloom.design.criteria import MAKESPAN, SATURATION, SURVIVABLE, Criterion
 from topoloom.design.entrant import Entrant
+from topoloom.design.question import UNIFORM
 from topoloom.simulation.options import counted
-
-UNIFORM = "uniform"
 
 PRACTICAL = 0.25
 """Finalists have at least this part of the best throughput under uniform traffic, and the best makespan is at least
@@ -75,8 +74,8 @@ def practical(front: Sequence[Entrant], criteria: Sequence[Criterion]) -> list[E
     >>> practical([one, other], [uniform]) == [one]
     True
     """
-    counted_ = [each for each in criteria if each.kind == MAKESPAN or (each.kind == SATURATION and each.of == UNIFORM)]
-    parts = {own.spec: _parts(own, front, counted_) for own in front}
+    judged = [each for each in criteria if each.kind == MAKESPAN or (each.kind == SATURATION and each.of == UNIFORM)]
+    parts = {own.spec: _parts(own, front, judged) for own in front}
     return [own for own in front if all(part >= PRACTICAL for part in parts[own.spec])] or list(front)
 
 
