@@ -84,6 +84,29 @@ def test_shifts_on_other_networks(spec, sides, name):
     check(spec, name, patterns.surely(patterns.shifted(name, sides)))
 
 
+@pytest.mark.parametrize("name", ["neighbor", "tornado"])
+@pytest.mark.parametrize(
+    ("spec", "sides", "p"),
+    [
+        ("dragonfly:a=3,h=2,p=2", (21,), 2),
+        ("fattree:k=3,levels=2", (3,), 3),
+        ("slimfly:q=3", (18,), 1),
+        ("flex:3x4x3,p=2", (3, 4, 3), 2),
+        ("hypercube:3,p=2", (2, 2, 2), 2),
+        ("torus:5x3,p=2", (5, 3), 2),
+    ],
+)
+def test_shifts_by_routers(spec, sides, p, name):
+    to = [router * p + i for router in patterns.shifted(name, sides) for i in range(p)]
+    check(spec, f"{name}:by=routers", patterns.surely(to))
+
+
+def test_routers_move_with_their_tiles():
+    places = [graphs.coordinates((8, 9), terminal) for terminal in range(72)]
+    to = [graphs.number((8, 9), ((x + 2) % 8, (y + 3) % 9)) for x, y in places]
+    check("hyperx:4x3,tile=2x3", "neighbor:by=routers", patterns.surely(to))
+
+
 @quickly
 @given(sizes)
 def test_uniform_and_asymmetric(terminals):
@@ -202,6 +225,7 @@ MISTAKES = [
     ("bit-complement:bits=x", "bits is 'x'"),
     ("bit-reversal:bit=3", "did you mean 'bits'"),
     ("uniform:exclude-self=maybe", "must be true or false"),
+    ("neighbor:by=router", "unknown value of by 'router' (did you mean 'routers'?)"),
     ("blended:io=9", "one at least must compute"),
     ("blended:io=0", "io is '0'"),
     ("blended:io=10", "io is '10'"),

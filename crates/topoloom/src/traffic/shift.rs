@@ -1,20 +1,28 @@
 //! `neighbor` and `tornado`: every coordinate of a terminal moves by 1, or by nearly half its side, ceil(k / 2) - 1,
 //! modulo the side. Terminals have coordinates of their own on a HyperX with a tile, else those of their router (mesh,
 //! torus, twin torus, HyperX: the i-th terminal of a router sends to the i-th of another; on a twin torus the node moves,
-//! not the card); on all other networks their ids are a ring.
+//! not the card); on all other networks their ids are a ring. With `by=routers` routers move on all networks, along their
+//! coordinates or on the ring of those that have terminals.
 //!
 //! Dally and Towles, Principles and Practices of Interconnection Networks, section 3.2.
 
 use super::keys::Request;
 use super::registry::PatternInfo;
 use super::{Pattern, SILENT};
+use crate::catalogue::{Key, Kind};
 use crate::error::Result;
 use crate::network::{Grid, Network, RouterId};
+
+const KEYS: &[Key] = &[Key::new(
+    "by",
+    Kind::Choice(&["terminals", "routers"]),
+    "what moves: terminals, or routers with all of their terminals (default terminals)",
+)];
 
 pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
     name: "neighbor",
     summary: "the next one in each coordinate (mesh, torus, twin torus, HyperX), else on the ring of terminal ids",
-    keys: &[],
+    keys: KEYS,
     argument: None,
     build: |request| shifted(request, |_| 1),
 };
@@ -22,7 +30,7 @@ pub(super) const NEIGHBOR: PatternInfo = PatternInfo {
 pub(super) const TORNADO: PatternInfo = PatternInfo {
     name: "tornado",
     summary: "nearly half way round in each coordinate (mesh, torus, twin torus, HyperX), else on the ring of terminal ids",
-    keys: &[],
+    keys: KEYS,
     argument: None,
     build: |request| shifted(request, tornado),
 };
@@ -37,16 +45,28 @@ fn shifted(request: &Request, by: fn(u32) -> u32) -> Result<Pattern> {
     let (network, terminals) = (request.network, request.terminals);
     let structure = network.any_structure();
     let on_terminals = |grid: &Grid| Pattern::Fixed((0..terminals).map(|t| moved(grid, None, t, by)).collect());
-    if let Some(grid) = structure.terminal_grid() {
+    let routers = request.text("by") == Some("routers");
+    if let Some(grid) = structure.terminal_grid().filter(|_| !routers) {
         let sides = grid.routers.sides.iter().zip(&grid.tile).map(|(side, tile)| side * tile).collect();
         return Ok(on_terminals(&Grid { sides }));
     }
     Ok(match structure.grid() {
-        Some(grid) if structure.moves_by_coordinates() => {
+        Some(grid) if structure.moves_by_coordinates() || (routers && grid.len() == network.num_routers()) => {
             let node = structure.node_dimension();
             Pattern::Fixed(by_routers(network, |router| RouterId(moved(grid, node, router.0, by))))
         }
+        _ if routers => Pattern::Fixed(on_ring_of_routers(network, by)),
         _ => on_terminals(&Grid { sides: vec![terminals] }),
+    })
+}
+
+/// The destinations if routers that have terminals are a ring, in the order of their ids.
+fn on_ring_of_routers(network: &Network, by: fn(u32) -> u32) -> Vec<u32> {
+    let ring: Vec<_> = network.routers().filter(|router| network.terminals_of(*router).next().is_some()).collect();
+    let step = by(ring.len() as u32) as usize;
+    by_routers(network, |router| match ring.binary_search(&router) {
+        Ok(place) => ring[(place + step) % ring.len()],
+        Err(_) => router,
     })
 }
 
