@@ -221,6 +221,14 @@ def test_a_search_near_the_saturation_load_takes_few_simulations():
         assert len(curve.points) <= 7
 
 
+def test_a_search_that_begins_far_above_saturation_goes_down_to_what_is_accepted():
+    """One of an empty network, one far above, up to four at the knee, two below it for the curve."""
+    for part in range(10, 80):
+        curve = Knee(part / 100)
+        curve.searched((part + 20) / 100)
+        assert len(curve.points) <= 8, list(curve.points)
+
+
 @pytest.mark.parametrize(
     ("spec", "traffic", "near"), [("mesh:4x4", "uniform", 0.5), ("hyperx:4x4,p=4", "worst-case", 0.6)]
 )
@@ -273,6 +281,18 @@ def test_idle_processors_take_part_in_a_point_of_a_large_network_and_change_noth
     assert two is not None
     times = {"wall_s", "cpu_s", "peak_rss_bytes"}
     assert one.model_dump(exclude=times) == two.model_dump(exclude=times)
+
+
+def test_a_lower_precision_needs_fewer_terminals_for_short_runs():
+    """Close to saturation the warm-up of the precise run is long; its latency is that of the short one, to that."""
+    network = Network("hyperx:6x6,p=6")
+    short, precise = (network.simulate(load=0.6, precision=p).points[0.6] for p in (0.05, 0.01))
+    assert short.converged
+    assert precise.converged
+    assert short.cycles < 0.5 * precise.cycles
+    assert short.latency_cycles == pytest.approx(precise.latency_cycles, rel=0.05)
+    few = Network("hyperx:3x3,p=3")
+    assert few.simulate(load=0.6, precision=0.05).points[0.6].cycles >= 512 + 512
 
 
 def test_runs_of_large_networks_are_short_and_as_precise():

@@ -8,6 +8,7 @@ asked for.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
+from functools import cache
 from math import floor, isfinite
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -247,11 +248,20 @@ def _names(families: Any) -> list[str]:
     return names
 
 
+@cache
+def _fixes_terminals(family: str) -> bool:
+    """Return whether the other keys of a family decide how many terminals a router has."""
+    return all(key["name"] != "p" for key in descriptions()[family]["keys"])
+
+
 def _populated(shape: Shape, wanted: Requirements) -> Iterator[Candidate]:
     """Put on every number of terminals that fits."""
+    fitting = wanted.terminals(shape.ends, shape.degree, shape.p)
+    if not fitting:
+        return
     family = _core.head(shape.spec)
-    fixed = all(key["name"] != "p" for key in descriptions()[family]["keys"])
-    for p in wanted.terminals(shape.ends, shape.degree, shape.p):
+    fixed = _fixes_terminals(family)
+    for p in fitting:
         total = shape.ends * p
         yield Candidate(
             spec=shape.spec if fixed else f"{shape.spec},p={p}",

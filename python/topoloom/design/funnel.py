@@ -27,11 +27,11 @@ from topoloom.design.criteria import (
 from topoloom.design.entrant import Entrant, Surroundings
 from topoloom.design.exchanges import EVERYWHERE, FINALISTS, bytes_of_exchange, time_of_exchange, with_tasks
 from topoloom.design.neighbours import neighbours
-from topoloom.design.question import Question
+from topoloom.design.question import UNIFORM, Question
 from topoloom.design.rounds import Rounds
-from topoloom.design.selection import UNIFORM, choose, practical
+from topoloom.design.selection import choose, practical
 from topoloom.design.sensitivity import OPTICS
-from topoloom.design.windows import Window, places_of, windows_of
+from topoloom.design.windows import CARRIED, Window, places_of, windows_of
 from topoloom.layout.prices import price_list, with_optics
 from topoloom.network.facts import (
     CABLE_PER_TERMINAL,
@@ -41,7 +41,7 @@ from topoloom.network.facts import (
 )
 from topoloom.network.networks import Network
 from topoloom.simulation.roles import routing_on_spec
-from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
+from topoloom.studies import Executor, Ledger, LocalExecutor, Progress, StudyPoint, run_points
 from topoloom.studies.ledger import Outcome as PointOutcome
 
 CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulations"
@@ -50,6 +50,16 @@ STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
+
+PRECISION = 0.05
+"""Half-width of the intervals of mean latencies in searches for saturation loads, as a part of them. What they decide is
+whether a load takes three times the latency of an empty network."""
+
+STABLE = 0.95
+"""A network carries about this part of what it accepts at full load without long delays."""
+
+SEARCH_S = 3e-3
+"""Seconds a terminal that the search for a saturation load takes, roughly."""
 
 PAIR_S = 1e-5
 """Seconds a pair of routers that bounding the throughput of a network takes, roughly."""
@@ -210,6 +220,8 @@ class Funnel:
             TopoloomError: No network meets the requirements.
         """
         with self._executor:
+            if isinstance(self._executor, LocalExecutor):
+                self._executor.start()
             return self._run()
 
     def _run(self) -> Outcome:
@@ -433,7 +445,10 @@ class Funnel:
                 asked[own.spec, "faults", kind] = StudyPoint(
                     "faults", own.spec, settings={"options": self._faults(kind)}
                 )
-        known = self._results(asked.values())
+        terminals = {own.spec: own.candidate.terminals for own in finalists}
+        searches = [(spec, point) for (spec, kind, _), point in asked.items() if kind == "saturation"]
+        noted = {point.key: SEARCH_S * terminals[spec] for spec, point in searches}
+        known = self._results(asked.values(), noted)
         places = {own.spec: own for own in finalists}
         for (spec, kind, of), point in asked.items():
             if (found := known.get(point.key)) is not None:
@@ -448,14 +463,14 @@ class Funnel:
 
     def _search(self, own: Entrant, traffic: str) -> StudyPoint:
         """Return the search for the saturation load: near what is accepted at full load, if that was measured."""
-        settings: dict[str, Any] = {"options": {"seed": self._question.seed}}
+        settings: dict[str, Any] = {"options": {"seed": self._question.seed, "precision": PRECISION}}
         if (value := own.values.get(f"{SATURATION}.{traffic}")) is not None:
-            settings["near"] = value.value
+            settings["near"] = value.value * (STABLE if value.value < CARRIED else 1.0)
         return StudyPoint("saturation", own.spec, own.routing, traffic, settings=settings)
 
     def _faults(self, kind: str) -> dict[str, Any]:
         """Return which failures of a kind finalists are broken by, and the traffic that must continue."""
-        traffic = self._question.traffic or ("uniform",)
+        traffic = self._question.traffic or (UNIFORM,)
         return {
             "kind": kind, "fractions": list(BROKEN_PARTS), "trials": FAILURES, "seed": self._question.seed,
             "throughput": list(traffic),
@@ -490,7 +505,7 @@ class Funnel:
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
         """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
         window = self._windows[rung]
-        traffic = (self._question.traffic or ("uniform",))[0]
+        traffic = (self._question.traffic or (UNIFORM,))[0]
         draws = [None, *(f"{survive},seed={self._question.seed + draw}" for draw in range(FAILURES))]
         asked = {(own.spec, draw): self._full_load(own, traffic, window, draw) for own in entrants for draw in draws}
         known = self._results(asked.values())

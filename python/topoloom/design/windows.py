@@ -54,7 +54,7 @@ MOST_FLITS = 30_000
 
 _WINDOWS = (
     (500, (Window(1000, 500, 0.15), Window(6000, 3000, 0.05), Window(12_000, 6000, 0.03))),
-    (3000, (Window(300, 300, 0.3, 0.97, places=32), Window(1000, 500, 0.15, places=10), Window(2000, 1000, 0.1))),
+    (3000, (Window(400, 100, 0.3, 0.97, places=32), Window(1000, 500, 0.15, places=10), Window(1000, 500, 0.15))),
     (MOST_FLITS, (Window(100, 100, 0.3, 0.97, places=24), Window(1000, 500, 0.15, places=0), Window(1000, 1000, 0.12))),
     (MOST_TERMINALS, ()),
 )

@@ -110,10 +110,12 @@ def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> 
             load = min(_on_grid(load + step / RESOLUTION), most)
         else:
             unstable = load
-            load = max(_on_grid(load - step / RESOLUTION), 0.0)
+            # What is accepted past saturation is about what can be carried.
+            carried = curve.points[load].accepted if not stable else load
+            load = max(_on_grid(min(load - step / RESOLUTION, carried)), 0.0)
         step *= 2
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
-        guess = _crossing(curve, tried, stable) if guesses else None
+        guess = _crossing(curve, stable, unstable) if guesses and unstable in tried else None
         if between and guess is not None:
             guesses -= 1
             load = min(max(guess, between[0]), between[-1])
@@ -122,17 +124,14 @@ def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> 
     return stable
 
 
-def _crossing(curve: Curve, tried: Sequence[float], stable: float) -> float | None:
-    """Guess the largest stable load from the latencies at those that were `tried`; None where they say nothing.
+def _crossing(curve: Curve, stable: float, unstable: float) -> float | None:
+    """Guess the largest stable load from the latencies on both sides of it; None where they say nothing.
 
-    Waiting grows as one over what is left up to the capacity. Its inverse is a straight line, which is drawn through
-    the loads on both sides of saturation, or the two nearest ones past it.
+    Waiting grows as one over what is left up to the capacity. Its inverse is a straight line.
     """
-    empty = curve.zero_load_latency
-    past = sorted(load for load in tried if load > stable)
-    pair = [stable, *past[:1]] if stable else past[:2]
-    latencies = [curve.points[load].latency_cycles for load in pair]
-    if empty is None or len(pair) < 2 or None in latencies:  # noqa: PLR2004 - two points make a line
+    empty, pair = curve.zero_load_latency, (stable, unstable)
+    latencies = [curve.points[load].latency_cycles for load in pair if load]
+    if empty is None or len(latencies) < len(pair) or None in latencies:
         return None
     waits = [latency - empty for latency in latencies if latency is not None]
     if not 0 < waits[0] < waits[1]:

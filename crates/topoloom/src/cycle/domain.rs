@@ -45,7 +45,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             if event.to & TERMINAL != 0 {
                 domain.eject(event, now);
             } else {
-                domain.arrive(self, event, now, shared, rings, again.routers());
+                domain.arrive(self, event, now, shared, rings);
             }
         }
         if again != Again::Never {
@@ -93,8 +93,8 @@ pub struct Domain<M> {
     pub stats: Stats,
     /// VCs stand 2^`log` to a port.
     log: u32,
-    /// Heads that decide again; empty between cycles.
-    heads: Vec<(u32, Flit)>,
+    /// Heads that decide at the same time, as [`RouterModel::undecided`] has them, and what they decide; else empty.
+    undecided: (Vec<(u32, u32)>, Vec<Decision>),
 }
 
 /// What a packet has decided for that has not decided yet.
@@ -268,7 +268,7 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             log: setup.stride.trailing_zeros(),
-            heads: Vec::new(),
+            undecided: (Vec::new(), Vec::new()),
         }
     }
 
@@ -312,8 +312,7 @@ impl<M: RouterModel> Domain<M> {
         }
     }
 
-    /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step. Heads decide
-    /// again in the first `open` routers of their paths.
+    /// A flit has reached a router: a head is routed, from the state at the end of the previous internal step.
     #[inline(always)]
     fn arrive<R: Routing>(
         &mut self,
@@ -322,25 +321,21 @@ impl<M: RouterModel> Domain<M> {
         now: u32,
         shared: &RunContext<'_, M>,
         rings: bool,
-        open: u16,
     ) {
         let flit = self.model.pool().get(event.place);
-        let (router, hops) = (self.model.router_of(event.to), flit.hops);
+        let router = self.model.router_of(event.to);
         if !flit.is_head() {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
-        let (decision, before) = if self.model.defers(flit) {
+        let decided = if self.model.defers(flit) {
             let Flit { class, kind, state, .. } = *flit;
             (Decision { out: UNDECIDED, class, kind, state }, state)
         } else {
             let port = self.first_port + (event.to >> self.log);
             self.route(routing, event.to, router, flit, NOWHERE, u64::from(port) << 32 | u64::from(now), shared, rings)
         };
-        self.model.accept(event.to, router, event.place, Some(decision), now);
-        if hops < open {
-            self.model.remember(event.to, before);
-        }
+        self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
@@ -396,24 +391,30 @@ impl<M: RouterModel> Domain<M> {
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
-        let mut heads = std::mem::take(&mut self.heads);
-        self.model.undecided(&mut heads);
+        let (mut heads, mut decisions) = std::mem::take(&mut self.undecided);
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
-        for (vc, flit) in &mut heads {
-            if revocable && flit.hops == 1 {
-                flit.kind |= FRESH;
+        loop {
+            self.model.undecided(&mut heads);
+            if heads.is_empty() {
+                break;
             }
-            let id = u64::from((self.first_port << self.log) + *vc) | 1 << 30;
-            let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
-            let router = self.model.router_of(*vc);
-            let stream = id << 32 | u64::from(now);
-            let (decision, _) = self.route(routing, *vc, router, flit, decided, stream, shared, rings);
-            flit.decide(decision);
+            for &(vc, number) in &heads {
+                let mut flit = self.model.undecided_head(number);
+                if revocable && flit.hops == 1 {
+                    flit.kind |= FRESH;
+                }
+                let id = u64::from((self.first_port << self.log) + vc) | 1 << 30;
+                let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
+                let router = self.model.router_of(vc);
+                let stream = id << 32 | u64::from(now);
+                let (decision, _) = self.route(routing, vc, router, &flit, decided, stream, shared, rings);
+                decisions.push(decision);
+            }
+            for ((vc, _), decision) in heads.drain(..).zip(decisions.drain(..)) {
+                self.model.redirect(vc, decision);
+            }
         }
-        for (vc, Flit { out, class, kind, state, .. }) in heads.drain(..) {
-            self.model.redirect(vc, Decision { out, class, kind, state });
-        }
-        self.heads = heads;
+        self.undecided = (heads, decisions);
     }
 
     #[inline(never)]

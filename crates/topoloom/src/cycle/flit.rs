@@ -162,6 +162,11 @@ impl<T: Copy> Pool<T> {
         &node.item
     }
 
+    /// The bytes of all places.
+    pub fn bytes(&self) -> usize {
+        self.nodes.len() * size_of::<Node<T>>()
+    }
+
     /// Asks for the memory of `place`, which will be used soon.
     #[inline(always)]
     pub fn prefetch(&self, place: u32) {

@@ -101,8 +101,9 @@ const WATCH: u32 = 8192;
 /// Cycles after which the replay of a trace gives up.
 const LONGEST_REPLAY: u32 = u32::MAX / 2;
 /// Terminals that send from which on a network is large: a cycle takes milliseconds, and creates so many packets that chance
-/// hardly moves the means of an interval. A drift shows in them long before it matters.
-const LARGE: u32 = 4096;
+/// hardly moves the means of an interval. A drift shows in them long before it matters. That is for a precision of 1 %; a
+/// lower one needs fewer, by its square.
+const LARGE: f64 = 4096.0;
 /// Batches that an interval needs …
 const BATCHES: usize = 16;
 /// … and in a large network, where each of them is the mean of tens of thousands of packets.
@@ -367,9 +368,10 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         (true, false)
     }
 
-    /// True if many terminals send.
+    /// True if many terminals send, for the precision that is asked for.
     fn is_large(&self) -> bool {
-        self.active >= LARGE
+        let coarser = (self.setup.config.precision / 0.01).max(1.0);
+        f64::from(self.active) * coarser * coarser >= LARGE
     }
 
     /// True if the mean latency moved by less than half the precision asked for, from the third quarter of the time to the last.

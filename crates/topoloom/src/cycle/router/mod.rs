@@ -202,8 +202,8 @@ pub trait RouterModel: Send {
     fn pool_mut(&mut self) -> &mut Pool<Flit>;
 
     /// The flit at `place` in the pool has arrived at input VC `vc` of `router`; if it is a head, with what has been
-    /// decided about it.
-    fn accept(&mut self, vc: u32, router: u32, place: u32, decision: Option<Decision>, now: u32);
+    /// decided about it, and the state in which it was.
+    fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32);
 
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);
@@ -255,14 +255,17 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The head that was accepted last at input VC `vc` decided in state `before`. This and the next two only where
-    /// heads decide again: a model on which they do not rejects such routings.
-    fn remember(&mut self, _vc: u32, _before: PacketState) {}
+    /// The next heads that shall decide at the same time: the input VC of each, and a number by which the model knows it.
+    /// There are none if all of the cycle have decided. This and the next two only where heads decide again: a model on
+    /// which they do not rejects such routings.
+    fn undecided(&mut self, _heads: &mut Vec<(u32, u32)>) {}
 
-    /// The heads that shall decide again, with the state in which they decided before, by input VC.
-    fn undecided(&mut self, _heads: &mut Vec<(u32, Flit)>) {}
+    /// One of [`RouterModel::undecided`], in the state in which it decides.
+    fn undecided_head(&self, _number: u32) -> Flit {
+        unreachable!("no head decides again in this model")
+    }
 
-    /// The head at the front of input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
+    /// The head in input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
     fn redirect(&mut self, _vc: u32, _decision: Decision) {}
 
     /// Flits that have crossed a switch so far.

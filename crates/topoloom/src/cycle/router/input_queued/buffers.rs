@@ -2,8 +2,13 @@
 
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
+use super::waiting_heads::Again;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
+
+/// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
+/// which is most often far.
+const TAIL_LINK: u32 = 1 << 31;
 
 /// A virtual channel at an input. Four to a cache line: its flits are in the pool, of which a network uses little at a
 /// time.
@@ -35,8 +40,8 @@ impl InputVc {
         let gone = (self.front, self.tail);
         self.flits -= 1;
         if self.flits > 0 {
-            self.front = pool.behind(self.front);
-            self.tail = pool.get(self.front).is_tail();
+            let next = pool.behind(self.front);
+            (self.front, self.tail) = (next & !TAIL_LINK, next & TAIL_LINK != 0);
         }
         gone
     }
@@ -62,9 +67,13 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn park(&mut self, router: usize, place: usize) {
         let first_port = self.routers[router].first_port as usize;
-        let VcRequest { input, port, class, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let VcRequest { input, port, class, again, .. } =
+            std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, first_port + port as usize);
-        if self.decides_again() && self.is_open(self.front((first_port << LOG) + input)) {
+        if self.decides_again() && again != Again::Never {
+            if again == Again::Possible {
+                self.note((first_port << LOG) + input);
+            }
             return self.leave_undecided(router, input);
         }
         self.inputs[(first_port << LOG) + input].class = class;
@@ -72,32 +81,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
     }
 
-    /// The head at the front of input VC `input` (router numbering) did not get a VC: it decides again in the next
-    /// cycle, and then whenever a VC of the router is freed, until it is on the list of requests.
-    pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
-        self.mark_refused(router, input, true);
-        self.look(router);
-    }
-
-    /// Marks the head at the front of an input VC (router numbering) as rejected, or no longer so.
-    #[inline(always)]
-    pub(super) fn mark_refused(&mut self, router: usize, input: usize, refused: bool) {
-        let (state, bit) = (&mut self.routers[router], 1 << (input % 64));
-        state.undecided = if refused { state.undecided + 1 } else { state.undecided - 1 };
-        self.undecided[router * self.words + input / 64] ^= bit;
-    }
-
     /// The flit at the front of input VC `index` (domain numbering).
     #[inline(always)]
     pub(super) fn front(&self, index: usize) -> &Flit {
         self.pool.get(self.inputs[index].front)
-    }
-
-    /// The head at the front of an input VC, in the state in which it decided before, if it did.
-    #[inline(always)]
-    pub(super) fn head(&self, vc: u32) -> Flit {
-        let front = self.inputs[vc as usize].front;
-        Flit { state: self.before[front as usize], ..*self.pool.get(front) }
     }
 
     /// The place of a class's queue at output `port` (domain numbering).
@@ -202,7 +189,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 }
                 self.waiting[port * self.words + word] ^= bit;
                 self.ports[port].waiting -= 1;
-                self.list_vc_request(router as u32, index, out, class);
+                self.list_vc_request(router as u32, index, out, class, Again::Never);
                 if only_first {
                     return;
                 }
@@ -260,7 +247,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             (state.front, state.tail) = (place, tail);
             return true;
         }
-        self.pool.link(before, place);
+        self.pool.link(before, if tail { place | TAIL_LINK } else { place });
         false
     }
 

@@ -13,6 +13,7 @@ mod plain;
 mod switch_allocator;
 mod timing;
 mod vc_allocator;
+mod waiting_heads;
 
 use std::collections::VecDeque;
 
@@ -32,11 +33,14 @@ use plain::Cycle;
 use switch_allocator::{SwitchRequest, Tick};
 use timing::{Delays, after, first_step};
 use vc_allocator::VcRequest;
+use waiting_heads::WaitingHead;
 
 /// What a routing that decides for a port beyond the last one is rejected with: ports are indices of tables.
 const NO_SUCH_PORT: &str = "a routing decides for a port that its router does not have";
 /// Bytes of tables up to which asking for the memory of arrivals before it is needed does not pay.
 const NEAR: usize = 128 << 10;
+/// Bytes of flits up to which asking for those that have won an input does not.
+const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests does not: it costs a tenth more instructions.
 const FAR: usize = 2 << 20;
 /// No VC: an idle input VC's output, a free output VC's owner.
@@ -79,7 +83,7 @@ struct RouterState {
     asking_switch: u16,
     /// It is on the list of those whose heads decide again in the next cycle.
     look: bool,
-    /// Input VCs whose heads have been denied a VC and are to decide again.
+    /// Input VCs whose heads are to decide: for the first time, or again, as they have been denied a VC.
     undecided: u16,
 }
 
@@ -165,8 +169,10 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Table<u64>,
-    /// Those that have been denied a VC at each router and are to decide again, a bit each, `words` to a router.
+    /// Those whose heads are to decide at each router, a bit each, `words` to a router.
     undecided: Table<u64>,
+    /// By input VC, the heads that wait and may decide again.
+    waiting_heads: Table<WaitingHead>,
     words: usize,
     /// The router of each port.
     router_of: Table<u32>,
@@ -179,6 +185,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     active: Table<u64>,
     /// What the allocations of all routers read and write: more than [`NEAR`] or [`FAR`]?
     bytes: usize,
+    /// The flits in all buffers and on wires take more than [`DEEP`].
+    deep: bool,
     by_input: Choices,
     by_output: Choices,
     by_vc: Choices,
@@ -215,8 +223,6 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
-    /// Input VCs whose heads decide for the first time in the next cycle.
-    fresh: Vec<u32>,
     allocator: Allocator,
     iterations: u32,
     priority: Priority,
@@ -273,6 +279,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     fn is_open(&self, head: &Flit) -> bool {
         self.decides_again() && head.hops <= self.revocable
+    }
+
+    #[inline(always)]
+    fn again(&self, head: &Flit) -> waiting_heads::Again {
+        if self.is_open(head) { waiting_heads::Again::Possible } else { waiting_heads::Again::Never }
     }
 
     #[inline(always)]
@@ -410,6 +421,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
             undecided: tables
                 .filled(0, if decides { (first_ports.len() - 1) * (radix << LOG).div_ceil(64) } else { 0 }),
+            waiting_heads: tables.filled(WaitingHead::NONE, if decides { ports << LOG } else { 0 }),
             words: (radix << LOG).div_ceil(64),
             router_of: tables.of(first_ports
                 .windows(2)
@@ -420,6 +432,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             pool: Pool::new(),
             active: tables.filled(0, first_ports.len() / 64 + 1),
             bytes: ports * Self::BYTES,
+            deep: false,
             by_input: Choices::new(&tables, radix),
             by_output: Choices::new(&tables, radix),
             by_vc: Choices::new(&tables, radix << LOG),
@@ -442,7 +455,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
-            fresh: Vec::new(),
             allocator: options.allocator,
             iterations: options.iterations,
             priority: options.priority,
@@ -474,18 +486,24 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, router: u32, place: u32, decision: Option<Decision>, now: u32) {
+    fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let index = vc as usize;
+        let decision = decided.map(|(decision, _)| decision);
         if let Some(Decision { out, class, .. }) = decision {
             self.join_queue(router, out, class, place);
         }
-        if !self.append(index, place, decision) {
+        let first = self.append(index, place, decision);
+        if let (true, Some((_, before))) = (self.decides_again(), decided) {
+            self.remember(place, before);
+        }
+        if !first {
             return;
         }
         match decision {
             Some(Decision { out, class, .. }) => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                self.ask_vc(router, index, out, class, step);
+                let again = self.again(self.pool.get(place));
+                self.ask_vc(router, index, (out, class, again), step);
             }
             None => {
                 let output = self.inputs[index].output;
@@ -546,6 +564,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn step(&mut self, now: u32, channels: &mut Channels) {
         let first = first_step(self.speedup, now);
         let substeps = first_step(self.speedup, now + 1) - first;
+        self.deep = self.pool.bytes() > DEEP;
         for word in 0..self.active.len() {
             let mut left = self.active[word];
             while left != 0 {
@@ -638,34 +657,25 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    #[inline(always)]
-    fn remember(&mut self, vc: u32, before: PacketState) {
-        let place = self.inputs[vc as usize].last as usize;
-        if place >= self.before.len() {
-            self.before.resize(place + 1, before);
-        }
-        self.before[place] = before;
-    }
-
-    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
-        let mut fresh = std::mem::take(&mut self.fresh);
-        heads.extend(fresh.drain(..).map(|vc| (vc, self.head(vc))));
-        self.fresh = fresh;
-        let mut looking = std::mem::take(&mut self.looking);
-        for router in looking.drain(..) {
-            let state = &mut self.routers[router as usize];
-            state.look = false;
-            let vc_base = state.first_port << LOG;
-            for word in 0..self.words {
-                let mut bits = self.undecided[router as usize * self.words + word];
-                while bits != 0 {
-                    let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
-                    bits &= bits - 1;
-                    heads.push((vc, self.head(vc)));
-                }
+    /// Those of a router at a time: heads see the queues of their own router alone.
+    fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
+        let Some(router) = self.looking.pop() else { return };
+        let state = &mut self.routers[router as usize];
+        state.look = false;
+        let vc_base = state.first_port << LOG;
+        for word in 0..self.words {
+            let mut bits = self.undecided[router as usize * self.words + word];
+            while bits != 0 {
+                let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                heads.push((vc, vc));
+                bits &= bits - 1;
             }
         }
-        self.looking = looking;
+    }
+
+    #[inline(always)]
+    fn undecided_head(&self, vc: u32) -> Flit {
+        self.waiting_heads[vc as usize].flit()
     }
 
     fn redirect(&mut self, vc: u32, decision: Decision) {
@@ -673,24 +683,19 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let RouterState { first_port, radix, .. } = self.routers[router as usize];
         let Decision { out, class, .. } = decision;
         assert!(out < radix, "{NO_SUCH_PORT}");
-        let head = self.pool.at(self.inputs[vc as usize].front);
+        let head = &mut self.waiting_heads[vc as usize];
         let before = *head;
         head.decide(decision);
-        let wanted = self.policy.wanted(head);
+        let wanted = self.policy.wanted(&head.flit());
         let size = before.size() as i32;
         let port = first_port + u32::from(out);
-        // A head that has decided before has been rejected, and is marked.
-        let marked = before.out != UNDECIDED;
-        if marked {
+        if before.out != UNDECIDED {
             self.move_queue(first_port + u32::from(before.out), before.class, -size);
         }
         self.move_queue(port, class, size);
-        let usable = self.usable(port as usize, class, wanted) != 0;
-        if marked == usable {
-            self.mark_refused(router as usize, (vc - (first_port << LOG)) as usize, !usable);
-        }
-        if usable {
-            self.list_vc_request(router, vc as usize, out, class);
+        if self.usable(port as usize, class, wanted) != 0 {
+            self.leave_decided(router as usize, (vc - (first_port << LOG)) as usize);
+            self.list_vc_request(router, vc as usize, out, class, waiting_heads::Again::Noted);
             self.activate(router);
         }
     }
@@ -722,7 +727,9 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         if state.flits == 0 {
             return Wait::Nothing;
         }
-        let front = self.front(vc as usize);
+        let router = self.router_of(vc) as usize;
+        let input = (vc - vc_base) as usize;
+        let front = &self.noted(router, input).map_or(*self.front(vc as usize), WaitingHead::flit);
         if front.out == UNDECIDED {
             // It decides in the next cycle.
             return Wait::Nothing;
@@ -809,7 +816,7 @@ mod tests {
         let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = routers.pool.insert(&Flit { kind, ..Flit::NONE });
-        routers.accept(4 + 1, 0, place, Some(Decision { out, class, kind, state }), 0);
+        routers.accept(4 + 1, 0, place, Some((Decision { out, class, kind, state }, state)), 0);
         routers
     }
 

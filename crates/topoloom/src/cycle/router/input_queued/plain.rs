@@ -8,6 +8,7 @@ use super::buffers::{InputVc, OutputVc};
 use super::matching::{Choices, Turns};
 use super::switch_allocator::SwitchRequest;
 use super::vc_allocator::VcRequest;
+use super::waiting_heads::Again;
 use super::{InputQueuedRouters, NONE, PortArbiters};
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, Pool};
@@ -51,6 +52,8 @@ struct PlainRouter<'a, const LOG: u32> {
     class_masks: &'a [u64; 256],
     /// Flits of a VC's buffer.
     buffer: u16,
+    /// The pool is larger than what is near.
+    deep: bool,
     /// Outputs of which a VC has been freed that heads wait for.
     freed: &'a mut Vec<u16>,
 }
@@ -102,6 +105,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             pool: &mut self.pool,
             class_masks: &self.class_masks,
             buffer: self.policy.reserve,
+            deep: self.deep,
             freed: &mut self.freed,
         }
     }
@@ -307,6 +311,9 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     fn offer_to_output(&mut self, request: SwitchRequest, place: usize) {
         let (input, output) = (Self::port(request.input), Self::port(request.output));
         self.output_turns.offer(output, input.wrapping_sub(self.ports[output as usize].output), place);
+        if self.deep {
+            self.pool.prefetch(self.inputs[request.input as usize].front);
+        }
     }
 
     /// A request has won the switch: its flit leaves. Returns true if the request is done.
@@ -346,7 +353,7 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     fn ask_vc(&mut self, input: u16) {
         let InputVc { front, pointer, .. } = self.inputs[input as usize];
         let Flit { out, class, .. } = *self.pool.get(front);
-        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class };
+        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, again: Again::Never };
         self.asking_vc += 1;
     }
 

@@ -7,7 +7,6 @@ use super::options::Allocator;
 use super::timing::after;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NONE};
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::Flit;
 use crate::network::PortId;
 
 /// When a step of a router is.
@@ -179,6 +178,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let pointer = self.ports[(vc_base >> LOG) + output as usize].output;
         let rank = self.rank(vc_base, request.input);
         self.by_output.offer(output, rank, u32::from(input.wrapping_sub(pointer)), place);
+        if self.deep {
+            self.pool.prefetch(self.inputs[vc_base + request.input as usize].front);
+        }
     }
 
     /// The general case of [`InputQueuedRouters::switch_input_first`].
@@ -300,8 +302,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.ports[out_port].free |= 1 << Self::vc(request.output);
             self.freed(router, out_port);
             if more {
-                let Flit { out, class, .. } = *self.front(index);
-                self.ask_vc(router as u32, index, out, class, step + 1);
+                let head = self.front(index);
+                let wanted = (head.out, head.class, self.again(head));
+                self.ask_vc(router as u32, index, wanted, step + 1);
             }
             return true;
         }

@@ -3,6 +3,7 @@
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
+use super::waiting_heads::Again;
 use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
@@ -14,40 +15,42 @@ pub(super) struct VcRequest {
     /// The input VC's round-robin pointer.
     pub(super) pointer: u16,
     pub(super) class: u8,
+    pub(super) again: Again,
 }
 
 impl VcRequest {
     /// An empty place, or a request that has been served.
-    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0 };
+    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0, again: Again::Never };
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head that has decided for `out` and `class` has come to the front of input VC `index` (domain numbering): it asks
     /// for an output VC.
     #[inline(always)]
-    pub(super) fn ask_vc(&mut self, router: u32, index: usize, out: u16, class: u8, step: u32) {
+    pub(super) fn ask_vc(&mut self, router: u32, index: usize, (out, class, again): (u16, u8, Again), step: u32) {
         if self.delayed() {
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
             self.ready[index] = after(self.speedup, routed, self.delays.vc_alloc);
         }
         if self.decides_again() && out == UNDECIDED {
-            self.fresh.push(index as u32);
             // Those that have been rejected there look with it.
-            return self.look(router as usize);
+            let vc_base = (self.routers[router as usize].first_port << LOG) as usize;
+            self.note(index);
+            return self.leave_undecided(router as usize, index - vc_base);
         }
-        self.list_vc_request(router, index, out, class);
+        self.list_vc_request(router, index, out, class, again);
     }
 
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
-    pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8) {
+    pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, again: Again) {
         let state = &mut self.routers[router as usize];
         assert!(out < state.radix, "{NO_SUCH_PORT}");
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        self.vc_requests[place] = VcRequest { input, port: out, pointer: self.inputs[index].pointer, class };
+        self.vc_requests[place] = VcRequest { input, port: out, pointer: self.inputs[index].pointer, class, again };
     }
 
     /// VC allocation of one router in internal step `step`.
@@ -132,7 +135,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// The places that must be free for the packet at the front of the input VC that asks.
     #[inline(always)]
     pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
-        self.policy.wanted(self.front(vc_base + request.input as usize))
+        let vc = vc_base + request.input as usize;
+        if request.again == Again::Noted {
+            return self.policy.wanted(&self.waiting_heads[vc].flit());
+        }
+        self.policy.wanted(self.front(vc))
     }
 
     /// True if packets that are given VCs of one output in one step may take the shared places from each other.
@@ -175,7 +182,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             }
             let output = request.port << LOG | Self::pick(free, request.port, request.pointer) as u16;
             if asking_vc == 1 {
-                self.grant_vc(router, vc_base, request.input, output, true, step);
+                self.grant_vc(router, vc_base, request, output, true, step);
                 self.routers[router].asking_vc = 0;
                 return;
             }
@@ -198,7 +205,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             let request = self.vc_requests[place];
             let picked = self.picks[place - vc_base];
             if self.by_vc.wins(picked, place) {
-                self.grant_vc(router, vc_base, request.input, picked, true, step);
+                self.grant_vc(router, vc_base, request, picked, true, step);
             } else if request.input != NONE {
                 continue;
             }
@@ -216,8 +223,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         for i in 0..winners {
             let (output, place) = self.by_vc.take(i);
             if !self.comes_too_late(router, place, output) {
-                let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
-                self.grant_vc(router, vc_base, input, output, true, step);
+                let request = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+                self.grant_vc(router, vc_base, request, output, true, step);
             }
         }
     }
@@ -266,8 +273,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             if self.comes_too_late(router, place, output) {
                 continue;
             }
-            let input = std::mem::replace(&mut self.vc_requests[place].input, NONE);
-            self.grant_vc(router, vc_base, input, output, first, step);
+            let request = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+            self.grant_vc(router, vc_base, request, output, first, step);
             dropped += 1;
         }
         dropped
@@ -311,8 +318,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         for request in requests.drain(..) {
             if !self.comes_too_late(router, request.place, request.output) {
-                let input = std::mem::replace(&mut self.vc_requests[request.place].input, NONE);
-                self.grant_vc(router, vc_base, input, request.output, true, step);
+                let asked = std::mem::replace(&mut self.vc_requests[request.place], VcRequest::NONE);
+                self.grant_vc(router, vc_base, asked, request.output, true, step);
                 dropped += 1;
             }
         }
@@ -320,9 +327,20 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         dropped
     }
 
-    /// Gives output VC `output` to the packet at the front of input VC `input` (router numbering).
+    /// Gives output VC `output` (router numbering) to the packet that asks for it.
     #[inline(always)]
-    fn grant_vc(&mut self, router: usize, vc_base: usize, input: u16, output: u16, move_pointers: bool, step: u32) {
+    fn grant_vc(
+        &mut self,
+        router: usize,
+        vc_base: usize,
+        VcRequest { input, again, .. }: VcRequest,
+        output: u16,
+        move_pointers: bool,
+        step: u32,
+    ) {
+        if again == Again::Noted {
+            self.settle(vc_base + input as usize);
+        }
         let vc = &mut self.inputs[vc_base + input as usize];
         vc.output = output;
         if KIND == GENERAL && self.delayed {

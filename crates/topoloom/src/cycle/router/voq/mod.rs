@@ -248,9 +248,9 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
-    fn accept(&mut self, vc: u32, _router: u32, place: u32, decision: Option<Decision>, now: u32) {
+    fn accept(&mut self, vc: u32, _router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let mut flit = *self.pool.release(place);
-        flit.arrive(decision);
+        flit.arrive(decided.map(|(decision, _)| decision));
         self.cells[vc as usize] += 1;
         if !flit.is_head() {
             let packet = self.packets.at(self.coming[vc as usize]);
@@ -264,7 +264,7 @@ impl RouterModel for Voq {
         let adaptive = self.classes.is_adaptive(flit.class);
         let packet = self.packets.insert(&PacketEntry {
             head: flit,
-            before: flit.state,
+            before: decided.map_or(flit.state, |(_, before)| before),
             injected: flit.injected,
             ready,
             from: vc,
@@ -347,21 +347,20 @@ impl RouterModel for Voq {
     }
 
     #[inline(always)]
-    fn remember(&mut self, vc: u32, before: PacketState) {
-        self.packets.at(self.coming[vc as usize]).before = before;
-    }
-
-    fn undecided(&mut self, heads: &mut Vec<(u32, Flit)>) {
+    fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
         for queue in std::mem::take(&mut self.blocked) {
             let (vc, card, input, output) = self.place(queue);
             let lane = self.lane(vc);
             if self.pair(card, input, output).waiting >> lane & 1 == 1 {
-                let first = self.queues[queue as usize].first;
-                let PacketEntry { head, before, .. } = *self.packets.at(first);
-                heads.push((vc, Flit { state: before, ..head }));
+                heads.push((vc, queue));
                 self.falling.push_back(queue);
             }
         }
+    }
+
+    fn undecided_head(&self, queue: u32) -> Flit {
+        let PacketEntry { head, before, .. } = *self.packets.get(self.queues[queue as usize].first);
+        Flit { state: before, ..head }
     }
 
     fn redirect(&mut self, vc: u32, decision: Decision) {
@@ -465,7 +464,7 @@ mod tests {
         let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
         let place = cards.pool.insert(&Flit { kind, ..Flit::NONE });
-        cards.accept(0, 0, place, Some(Decision { out, class: 0, kind, state }), 0);
+        cards.accept(0, 0, place, Some((Decision { out, class: 0, kind, state }, state)), 0);
         cards
     }
 

@@ -1,0 +1,138 @@
+//! Heads that wait for an output VC and may still decide for another.
+//!
+//! Past saturation they are most of what a router looks at, and they decide often. In the pool they are spread over much
+//! more memory than is near, so their records are copied to where those of a router stand together. What they have decided
+//! is written to the pool when they are given a VC.
+
+use super::InputQueuedRouters;
+use crate::cycle::flit::{Decision, Flit};
+use crate::routing::PacketState;
+
+/// Whether the head that asks for an output VC may decide for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// It has decided for good.
+    Never,
+    /// It may.
+    Possible,
+    /// It may, and its record is among the waiting heads.
+    Noted,
+}
+
+/// What there is to know about a head that waits: half a cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+pub(super) struct WaitingHead {
+    dst: u32,
+    /// The routing's state in which it decides, and what it has decided that it becomes.
+    before: PacketState,
+    after: PacketState,
+    size: u16,
+    eject: u16,
+    /// The output that it has decided for, or [`UNDECIDED`](crate::cycle::flit::UNDECIDED), and the class.
+    pub(super) out: u16,
+    hops: u16,
+    pub(super) class: u8,
+    kind: u8,
+}
+
+impl WaitingHead {
+    /// None.
+    pub(super) const NONE: Self = Self {
+        dst: 0,
+        before: PacketState::direct(0),
+        after: PacketState::direct(0),
+        size: 0,
+        eject: 0,
+        out: 0,
+        hops: 0,
+        class: 0,
+        kind: 0,
+    };
+
+    /// The record of a head that decides in state `before`.
+    #[inline(always)]
+    fn of(head: &Flit, before: PacketState) -> Self {
+        let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
+        Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, class, kind }
+    }
+
+    /// The head as it was when it decided.
+    #[inline(always)]
+    pub(super) fn flit(&self) -> Flit {
+        let Self { dst, before, size, eject, out, hops, class, kind, .. } = *self;
+        Flit { dst, state: before, created: 0, injected: size.into(), eject, out, hops, class, kind }
+    }
+
+    /// Flits of its packet.
+    #[inline(always)]
+    pub(super) fn size(&self) -> u32 {
+        self.size.into()
+    }
+
+    /// It has decided this.
+    #[inline(always)]
+    pub(super) fn decide(&mut self, Decision { out, class, kind, state }: Decision) {
+        (self.out, self.class, self.kind, self.after) = (out, class, kind, state);
+    }
+
+    /// What it has decided.
+    #[inline(always)]
+    fn decision(&self) -> Decision {
+        Decision { out: self.out, class: self.class, kind: self.kind, state: self.after }
+    }
+}
+
+impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
+    /// The head at `place` in the pool, if it decides again, did so in state `before`.
+    #[inline(always)]
+    pub(super) fn remember(&mut self, place: u32, before: PacketState) {
+        if !self.is_open(self.pool.get(place)) {
+            return;
+        }
+        let place = place as usize;
+        if place >= self.before.len() {
+            self.before.resize(place + 1, before);
+        }
+        self.before[place] = before;
+    }
+
+    /// The head at the front of input VC `vc` (domain numbering) will wait.
+    #[inline(always)]
+    pub(super) fn note(&mut self, vc: usize) {
+        let front = self.inputs[vc].front;
+        self.waiting_heads[vc] = WaitingHead::of(self.pool.get(front), self.before[front as usize]);
+    }
+
+    /// The head at the front of input VC `vc` (domain numbering), which has waited, does what it has decided.
+    #[inline(always)]
+    pub(super) fn settle(&mut self, vc: usize) {
+        self.pool.at(self.inputs[vc].front).decide(self.waiting_heads[vc].decision());
+    }
+
+    /// The head at the front of input VC `input` (router numbering), which has been noted, has not decided yet, or did not
+    /// get a VC: it decides in the next cycle, and then whenever a VC of the router is freed, until it is on the list of
+    /// requests.
+    #[inline(always)]
+    pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
+        self.routers[router].undecided += 1;
+        self.undecided[router * self.words + input / 64] |= 1 << (input % 64);
+        self.look(router);
+    }
+
+    /// The head at the front of an input VC (router numbering) has decided for an output that has room.
+    #[inline(always)]
+    pub(super) fn leave_decided(&mut self, router: usize, input: usize) {
+        self.routers[router].undecided -= 1;
+        self.undecided[router * self.words + input / 64] ^= 1 << (input % 64);
+    }
+
+    /// The record of the head at the front of input VC `input` of a router, if it waits and may decide again.
+    pub(super) fn noted(&self, router: usize, input: usize) -> Option<&WaitingHead> {
+        let (vc_base, asking, _) = self.lists(router);
+        let decides = self.decides_again() && self.undecided[router * self.words + input / 64] >> (input % 64) & 1 == 1;
+        let asks = |request: &super::VcRequest| usize::from(request.input) == input && request.again == Again::Noted;
+        let noted = decides || self.vc_requests.slice(vc_base, asking).iter().any(asks);
+        noted.then(|| &self.waiting_heads[vc_base + input])
+    }
+}
