@@ -51,10 +51,6 @@ STAGES = (CLOSED, BUILT, BOUNDS, SHORT)
 FAILURES = 3
 """Draws of failures under which what is kept is measured; the least counts."""
 
-PRECISION = 0.05
-"""Half-width of the intervals of mean latencies in searches for saturation loads, as a part of them. What they decide is
-whether a load takes three times the latency of an empty network."""
-
 STABLE = 0.95
 """A network carries about this part of what it accepts at full load without long delays."""
 
@@ -463,7 +459,7 @@ class Funnel:
 
     def _search(self, own: Entrant, traffic: str) -> StudyPoint:
         """Return the search for the saturation load: near what is accepted at full load, if that was measured."""
-        settings: dict[str, Any] = {"options": {"seed": self._question.seed, "precision": PRECISION}}
+        settings: dict[str, Any] = {"options": {"seed": self._question.seed}}
         if (value := own.values.get(f"{SATURATION}.{traffic}")) is not None:
             settings["near"] = value.value * (STABLE if value.value < CARRIED else 1.0)
         return StudyPoint("saturation", own.spec, own.routing, traffic, settings=settings)
