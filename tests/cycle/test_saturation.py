@@ -284,15 +284,19 @@ def test_idle_processors_take_part_in_a_point_of_a_large_network_and_change_noth
 
 
 def test_a_lower_precision_needs_fewer_terminals_for_short_runs():
-    """Close to saturation the warm-up of the precise run is long; its latency is that of the short one, to that."""
+    """216 terminals are many for 5 %: half as many batches are enough, and the latency is that of a precise run."""
     network = Network("hyperx:6x6,p=6")
     short, precise = (network.simulate(load=0.6, precision=p).points[0.6] for p in (0.05, 0.01))
     assert short.converged
     assert precise.converged
-    assert short.cycles < 0.5 * precise.cycles
+    assert short.measured_cycles < 0.7 * precise.measured_cycles
     assert short.latency_cycles == pytest.approx(precise.latency_cycles, rel=0.05)
-    few = Network("hyperx:3x3,p=3")
-    assert few.simulate(load=0.6, precision=0.05).points[0.6].cycles >= 512 + 512
+
+
+def test_what_is_accepted_past_saturation_settles_at_any_precision():
+    """The window has 2,000 cycles, however coarse the latency may be."""
+    for spec in ("hyperx:6x6,p=6", "hyperx:3x3,p=3"):
+        assert Network(spec).simulate(load=1.0, traffic="worst-case", precision=0.05).points[1.0].measured_cycles >= 2000
 
 
 def test_runs_of_large_networks_are_short_and_as_precise():

@@ -77,7 +77,7 @@ SLOW = [
 @pytest.mark.parametrize(("spec", "load", "options"), SLOW, ids=[f"{s} {n}" for n, (s, *_) in enumerate(SLOW)])
 def test_flit_for_flit_as_the_slow_router(spec, load, options):
     """Given the engine's own packets, the slow router moves every one of them in the very same cycles."""
-    warmup, measure, seed = 100, 400, 5
+    warmup, measure, seed = 50, 250, 5
     terminals = _core.Network(spec).num_terminals
     made = [sources.Engine(seed, i, load, terminals, options.packet) for i in range(terminals)]
     paths = routes.dor_torus if spec.startswith("torus") else routes.dor_mesh

@@ -13,7 +13,7 @@ from targets import TARGETS, Case
 RUNNER = Path(__file__).with_name("runner.py")
 
 CASES = 400
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "4"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "2"))
 """How long a target runs at the most."""
 
 

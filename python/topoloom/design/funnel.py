@@ -41,7 +41,7 @@ from topoloom.network.facts import (
 )
 from topoloom.network.networks import Network
 from topoloom.simulation.roles import routing_on_spec
-from topoloom.studies import Executor, Ledger, LocalExecutor, Progress, StudyPoint, run_points
+from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
 from topoloom.studies.ledger import Outcome as PointOutcome
 
 CLOSED, BUILT, BOUNDS, SHORT = "closed forms", "built", "bounds", "short simulations"
@@ -216,8 +216,6 @@ class Funnel:
             TopoloomError: No network meets the requirements.
         """
         with self._executor:
-            if isinstance(self._executor, LocalExecutor):
-                self._executor.start()
             return self._run()
 
     def _run(self) -> Outcome:

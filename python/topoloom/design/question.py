@@ -28,7 +28,7 @@ PROBE = "hyperx:4x4,p=4"
 """A small network, which shows whether failures are written as they must be."""
 
 UNIFORM = "uniform"
-"""The pattern whose throughput says what a network carries that nobody has fitted to it."""
+"""The pattern whose throughput no placement of tasks changes."""
 
 RATE = "400Gb/s"
 """The rate of a link unless one is given, or a price list."""

@@ -87,9 +87,6 @@ class LocalExecutor:
     AHEAD = 3
     """Points that a worker holds at least: the one under way, and some so that it never waits."""
 
-    LONG_S = 1.0
-    """Seconds of a point beside which the wait for the next one is short: a worker holds one, and none waits for it."""
-
     MOST_AHEAD = 300
     """Points that a worker holds at most, where they are tiny."""
 
@@ -119,8 +116,6 @@ class LocalExecutor:
 
     @property
     def _ahead(self) -> int:
-        if self._mean_s > self.LONG_S:
-            return 1
         return min(self.MOST_AHEAD, max(self.AHEAD, round(self.AHEAD_S / max(self._mean_s, 1e-6))))
 
     def __enter__(self) -> "LocalExecutor":
@@ -133,11 +128,6 @@ class LocalExecutor:
         for worker in self._workers:
             _end(worker.process)
         self._workers = []
-
-    def start(self) -> None:
-        """Start the workers, which takes a second, while there is nothing to run yet."""
-        while len(self._workers) < self._count:
-            self._workers.append(self._start())
 
     def submit(self, point: StudyPoint) -> None:
         """Give a point to the worker with the fewest; the first points of all workers are taken in order.
@@ -204,7 +194,8 @@ class LocalExecutor:
 
     def _feed(self) -> None:
         while self._waiting:
-            self.start()
+            while len(self._workers) < self._count:
+                self._workers.append(self._start())
             worker = min(self._workers[: self._count], key=lambda worker: len(worker.held))
             if len(worker.held) >= self._ahead:
                 return

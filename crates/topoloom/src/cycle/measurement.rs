@@ -100,10 +100,12 @@ const LONGEST_CROSSING: u32 = 1 << 20;
 const WATCH: u32 = 8192;
 /// Cycles after which the replay of a trace gives up.
 const LONGEST_REPLAY: u32 = u32::MAX / 2;
-/// Terminals that send from which on a network is large: a cycle takes milliseconds, and creates so many packets that chance
-/// hardly moves the means of an interval. A drift shows in them long before it matters. That is for a precision of 1 %; a
-/// lower one needs fewer, by its square.
+/// Terminals that send from which on a network is large: a cycle creates so many packets that chance hardly moves the means
+/// of an interval. A drift shows in them long before it matters. That is for a precision of 1 %; a lower one needs fewer,
+/// by its square, but [`FEW`] at least.
 const LARGE: f64 = 4096.0;
+/// With fewer terminals a network is never large.
+const FEW: u32 = 64;
 /// Batches that an interval needs …
 const BATCHES: usize = 16;
 /// … and in a large network, where each of them is the mean of tens of thousands of packets.
@@ -319,7 +321,8 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
     /// The network does not carry the load: the throughput is measured, and the latency, which has no mean, is what it
     /// is.
     fn past_saturation(&mut self, from: u32) -> Verdict {
-        let least = if self.is_large() { 512 } else { 2_000 };
+        // What is accepted settles slowly, whatever the precision of the latency.
+        let least = if f64::from(self.active) >= LARGE { 512 } else { 2_000 };
         let until = from + (from / 2).clamp(self.cycles(least, 2), self.cycles(10_000, 4));
         self.engine.measure(from, until);
         self.engine.domains.iter_mut().for_each(|domain| domain.stats.by_arrival = true);
@@ -368,10 +371,10 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         (true, false)
     }
 
-    /// True if many terminals send, for the precision that is asked for.
+    /// True if many terminals send, for the precision of the mean latency that is asked for.
     fn is_large(&self) -> bool {
         let coarser = (self.setup.config.precision / 0.01).max(1.0);
-        f64::from(self.active) * coarser * coarser >= LARGE
+        self.active >= FEW && f64::from(self.active) * coarser * coarser >= LARGE
     }
 
     /// True if the mean latency moved by less than half the precision asked for, from the third quarter of the time to the last.

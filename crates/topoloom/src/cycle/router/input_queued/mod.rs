@@ -185,7 +185,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     active: Table<u64>,
     /// What the allocations of all routers read and write: more than [`NEAR`] or [`FAR`]?
     bytes: usize,
-    /// The flits in all buffers and on wires take more than [`DEEP`].
+    /// The pool of flits takes more than [`DEEP`].
     deep: bool,
     by_input: Choices,
     by_output: Choices,
@@ -671,6 +671,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 bits &= bits - 1;
             }
         }
+        debug_assert!(!heads.is_empty(), "a router without waiting heads looks");
     }
 
     #[inline(always)]
@@ -781,13 +782,13 @@ mod tests {
     use crate::watch::NoControl;
 
     /// What crosses a network of routers of a kind, past saturation or not: flit-hops, packets and their latency.
-    fn run<const KIND: u8>(spec: &str, load: f64, config: &str) -> (u64, u64, Option<f64>) {
+    fn run<const KIND: u8>(spec: &str, name: &str, load: f64, config: &str) -> (u64, u64, Option<f64>) {
         let network = crate::topology::build(spec).unwrap();
-        let routing = crate::routing::build(&network, "dor").unwrap();
+        let routing = crate::routing::build(&network, name).unwrap();
         let traffic = crate::traffic::build(&network, "uniform").unwrap();
         let mut config: Config = serde_json::from_str(config).unwrap();
         (config.warmup, config.measure) = (Some(0), Some(300));
-        let setup = Setup::new(&network, "dor", routing.classes(), 4, &config).unwrap().serve(&routing);
+        let setup = Setup::new(&network, name, routing.classes(), 4, &config).unwrap().serve(&routing);
         let (offer, plan) = (Offer::of(&traffic, load), Options::read(&setup.config.router));
         let point =
             measurement::run::<InputQueuedRouters<2, KIND>>(&network, &routing, offer, &setup, &plan, &NoControl);
@@ -803,7 +804,26 @@ mod tests {
             ("torus:5", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
         ] {
             for load in [0.2, 1.0] {
-                assert_eq!(run::<PLAIN>(spec, load, config), run::<GENERAL>(spec, load, config), "{spec} {load}");
+                let (plain, general) =
+                    (run::<PLAIN>(spec, "dor", load, config), run::<GENERAL>(spec, "dor", load, config));
+                assert_eq!(plain, general, "{spec} {load}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_adaptive_router_moves_every_flit_as_the_general_one() {
+        for (spec, routing, config) in [
+            ("dragonfly:a=4,h=2,p=4", "par", r#"{"vcs": 4, "buffer": 4}"#),
+            ("hyperx:4x4,p=4", "ugal-l", r#"{"vcs": 4, "packet": "1-5"}"#),
+            ("hyperx:4x4,p=4", "dimwar", r#"{"vcs": 3, "speedup": 1.0}"#),
+            ("torus:4x4,p=2", "duato", r#"{"vcs": 3, "packet": 4, "buffer": 8}"#),
+        ] {
+            for load in [0.3, 1.0] {
+                let (adaptive, general) =
+                    (run::<ADAPTIVE>(spec, routing, load, config), run::<GENERAL>(spec, routing, load, config));
+                assert!(adaptive.0 > 0);
+                assert_eq!(adaptive, general, "{spec} {routing} {load}");
             }
         }
     }

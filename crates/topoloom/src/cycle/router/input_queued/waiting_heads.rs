@@ -19,7 +19,7 @@ pub(super) enum Again {
     Noted,
 }
 
-/// What there is to know about a head that waits: half a cache line.
+/// The record of a head that waits: half a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
 pub(super) struct WaitingHead {
@@ -35,6 +35,8 @@ pub(super) struct WaitingHead {
     pub(super) class: u8,
     kind: u8,
 }
+
+const _: () = assert!(size_of::<WaitingHead>() == 32);
 
 impl WaitingHead {
     /// None.
@@ -115,8 +117,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// requests.
     #[inline(always)]
     pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
+        let (word, bit) = (router * self.words + input / 64, 1 << (input % 64));
+        debug_assert!(self.undecided[word] & bit == 0, "a head that waits already");
         self.routers[router].undecided += 1;
-        self.undecided[router * self.words + input / 64] |= 1 << (input % 64);
+        self.undecided[word] |= bit;
         self.look(router);
     }
 
