@@ -53,7 +53,11 @@ def test_below_the_knee(point):
     assert list(disagreements(point, seeds=4)) == []
 
 
-@pytest.mark.parametrize("point", with_long(SATURATED, lambda point: SATURATED.index(point) % 2 == 1 and not point.case.startswith("torus8")), ids=str)
+@pytest.mark.parametrize(
+    "point",
+    with_long(SATURATED, lambda point: SATURATED.index(point) % 2 == 1 and not point.case.startswith("torus8")),
+    ids=str,
+)
 def test_what_is_accepted_at_load_one(point):
     accepted = [one["accepted"] for one in runs(point, 2)]
     assert statistics.mean(accepted) == pytest.approx(point.accepted, rel=0.05)

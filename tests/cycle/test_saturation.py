@@ -296,7 +296,8 @@ def test_a_lower_precision_needs_fewer_terminals_for_short_runs():
 def test_what_is_accepted_past_saturation_settles_at_any_precision():
     """The window has 2,000 cycles, however coarse the latency may be."""
     for spec in ("hyperx:6x6,p=6", "hyperx:3x3,p=3"):
-        assert Network(spec).simulate(load=1.0, traffic="worst-case", precision=0.05).points[1.0].measured_cycles >= 2000
+        point = Network(spec).simulate(load=1.0, traffic="worst-case", precision=0.05).points[1.0]
+        assert point.measured_cycles >= 2000
 
 
 def test_runs_of_large_networks_are_short_and_as_precise():
