@@ -91,6 +91,15 @@ def test_nothing_beats_the_front_clearly(found, everything):
         assert not any(row[0] < cost and at_least_as_good(row, clear) for row in everything.values()), own.spec
 
 
+@pytest.mark.parametrize("accepted", [0.0, 0.3, 0.829, 0.84, 0.975, 1.0])
+@pytest.mark.parametrize("most", [0.2, 0.829, 1.0])
+def test_a_window_measures_no_more_than_what_is_proved(accepted, most):
+    """A short window may accept more than any steady state does."""
+    for window in windows_of(make_question({"terminals": 1000, "radix": 64})):
+        known = window.value(accepted, most)
+        assert known.low <= known.value <= known.high <= most
+
+
 def test_values_lie_within_their_intervals(found, everything):
     for own in found.outcome.front:
         cost, uniform, worst = everything[own.spec]

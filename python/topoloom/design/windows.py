@@ -46,7 +46,8 @@ class Window:
         """
         least = CARRIED if accepted >= self.full else 0.0
         low = min(most, max(least, accepted * (1 - self.off)))
-        return Value(max(accepted, low), low, min(most, max(accepted, low) * (1 + self.off)), "measured")
+        value = min(most, max(accepted, low))
+        return Value(value, low, min(most, value * (1 + self.off)), "measured")
 
 
 MOST_FLITS = 30_000
