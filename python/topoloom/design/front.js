@@ -1,10 +1,13 @@
 "use strict";
-// The front as a scatter whose axes the reader chooses; a click on a finalist leads to its row.
+// The front as a scatter whose axes the reader chooses; a click on a finalist leads to its row. Shapes are families, and
+// finalists have the colours of their rows.
 (() => {
   const { data, color, escape, symbols } = report;
   const { marks, families } = data.front;
   const chart = document.getElementById("scatter");
   const choices = { across: document.getElementById("across"), up: document.getElementById("up") };
+  // In the order of report.symbols.
+  const GLYPHS = ["●", "■", "◆", "▲", "▼", "⬟", "★", "⬢"];
   const names = data.front.axes.map(([name]) => name);
   const axes = Object.fromEntries(data.front.axes);
   const shown = (value) => `${Number(value.value.toPrecision(4))} (${value.is})`;
@@ -15,7 +18,7 @@
     choice.addEventListener("change", () => draw());
   }
   document.getElementById("families").innerHTML = families
-    .map((family, place) => `<li class="n${place % 8}"><i></i>${escape(family)}</li>`)
+    .map((family, place) => `<li><span>${GLYPHS[place % 8]}</span> ${escape(family)}</li>`)
     .join("");
 
   const hover = (mark) =>
@@ -34,22 +37,22 @@
     width: 0,
   });
 
-  const trace = (family, place, x, y) => {
-    const own = marks.filter((mark) => mark.family === family && mark.values[x] && mark.values[y]);
-    const hue = color(`--n${place % 8}`);
+  // A finalist, or all others.
+  const trace = (finalist, x, y) => {
+    const own = marks.filter((mark) => mark.finalist === finalist && mark.values[x] && mark.values[y]);
+    const hue = color(finalist === null ? "--soft" : `--n${finalist % 8}`);
     return {
       type: "scatter",
       mode: "markers",
       cliponaxis: false,
-      name: escape(family),
       x: own.map((mark) => mark.values[x].value),
       y: own.map((mark) => mark.values[y].value),
       error_x: { ...bars(own, x), color: hue },
       error_y: { ...bars(own, y), color: hue },
       marker: {
-        symbol: symbols[place % 8],
-        size: own.map((mark) => (mark.finalist === null ? 8 : 12)),
-        color: own.map((mark) => (mark.finalist === null ? color("--paper") : hue)),
+        symbol: own.map((mark) => symbols[families.indexOf(mark.family) % 8]),
+        size: finalist === null ? 8 : 12,
+        color: finalist === null ? color("--paper") : hue,
         line: { color: hue, width: 1.8 },
       },
       customdata: own.map((mark) => mark.spec),
@@ -65,7 +68,8 @@
     const [x, y] = [choices.across.value, choices.up.value];
     const layout = { ...report.layout(toPaper), xaxis: axis(x), yaxis: axis(y) };
     const config = { ...report.config, displayModeBar: false };
-    Plotly.react(chart, families.map((family, place) => trace(family, place, x, y)), layout, config);
+    const finalists = marks.map((mark) => mark.finalist).filter((place) => place !== null);
+    Plotly.react(chart, [null, ...finalists].map((finalist) => trace(finalist, x, y)), layout, config);
   };
 
   report.onDraw((printing) => {
