@@ -155,7 +155,9 @@ def test_the_least_cut_of_a_hyperx_by_trying_all():
 
 def test_bisections_of_odd_sizes():
     """Halves differ by one router: whole dimensions, groups and levels do not come out even."""
-    betas = {c.spec: c.beta for c in candidates(terminals=(125, 504), radix=30, families=["hyperx", "fattree", "dragonfly"])}
+    betas = {
+        c.spec: c.beta for c in candidates(terminals=(125, 504), radix=30, families=["hyperx", "fattree", "dragonfly"])
+    }
     assert betas["hyperx:12x3x3,p=2"] == pytest.approx(1.22, abs=0.005)
     assert betas["hyperx:10x5x3,p=1"] == pytest.approx(2.47, abs=0.005)
     assert betas["hyperx:9x8x7,p=1"] == pytest.approx(4.0)
