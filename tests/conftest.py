@@ -17,6 +17,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 ON_REQUEST = {
     "long": "one more case of what shorter tests show, or minutes; run with -m long",
     "pages": "compiles the crate with what a page adds; run with -m pages",
+    "slurm": "needs Slurm's daemons; run with -m slurm",
+    "opensm": "needs OpenSM and ibsim; run with -m opensm",
+    "tools": "needs Graphviz, METIS, SimGrid and CAMINOS; run with -m tools",
+    "wheel": "builds the wheel and installs it; run with -m wheel",
 }
 """Marks of tests that run only where `-m` names them."""
 

@@ -2,12 +2,10 @@
 // The front as a scatter whose axes the reader chooses; a click on a finalist leads to its row. Shapes are families, and
 // finalists have the colours of their rows.
 (() => {
-  const { data, color, escape, symbols } = report;
+  const { data, color, escape, glyphs, symbols } = report;
   const { marks, families } = data.front;
   const chart = document.getElementById("scatter");
   const choices = { across: document.getElementById("across"), up: document.getElementById("up") };
-  // In the order of report.symbols.
-  const GLYPHS = ["●", "■", "◆", "▲", "▼", "⬟", "★", "⬢"];
   const names = data.front.axes.map(([name]) => name);
   const axes = Object.fromEntries(data.front.axes);
   const shown = (value) => `${Number(value.value.toPrecision(4))} (${value.is})`;
@@ -18,7 +16,7 @@
     choice.addEventListener("change", () => draw());
   }
   document.getElementById("families").innerHTML = families
-    .map((family, place) => `<li><span>${GLYPHS[place % 8]}</span> ${escape(family)}</li>`)
+    .map((family, place) => `<li><span>${glyphs[place % 8]}</span> ${escape(family)}</li>`)
     .join("");
 
   const hover = (mark) =>

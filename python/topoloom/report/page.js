@@ -36,6 +36,8 @@ const report = (() => {
     axis,
     layout,
     symbols: ["circle", "square", "diamond", "triangle-up", "triangle-down", "pentagon", "star", "hexagon"],
+    // The same, as letters of a key.
+    glyphs: ["●", "■", "◆", "▲", "▼", "⬟", "★", "⬢"],
     config: { responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "" },
     escape: (text) => text.replace(/[&<>]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[c]),
     data: JSON.parse(document.getElementById("data").textContent),

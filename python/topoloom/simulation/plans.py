@@ -100,22 +100,21 @@ def _below_bound(curve: Curve) -> float:
 def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> Generator[list[float], None, float]:
     """Look for the saturation load around `near`, up to `most` and below `past`; return the largest stable load."""
     load = min(max(_on_grid(near), 1 / RESOLUTION), most)
-    stable, unstable, step, guesses = 0.0, min(most + 1 / RESOLUTION, past), 1, GUESSES
-    tried: list[float] = []
+    limit = min(most + 1 / RESOLUTION, past)
+    stable, unstable, step, guesses = 0.0, limit, 1, GUESSES
     while load not in (stable, unstable):
         yield [load]
-        tried.append(load)
         if curve.is_stable(load):
             stable = load
             load = min(_on_grid(load + step / RESOLUTION), most)
         else:
             unstable = load
             # What is accepted past saturation is about what can be carried.
-            carried = curve.points[load].accepted if not stable else load
-            load = max(_on_grid(min(load - step / RESOLUTION, carried)), 0.0)
+            lower = load - step / RESOLUTION
+            load = max(_on_grid(lower if stable else min(lower, curve.points[load].accepted)), 0.0)
         step *= 2
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
-        guess = _crossing(curve, stable, unstable) if guesses and unstable in tried else None
+        guess = _crossing(curve, stable, unstable) if guesses and unstable < limit else None
         if between and guess is not None:
             guesses -= 1
             load = min(max(guess, between[0]), between[-1])
