@@ -2,7 +2,7 @@
 
 use super::options::{Allocator, Priority};
 use super::vc_allocator::VcRequest;
-use super::waiting_heads::Again;
+use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
 
@@ -67,11 +67,11 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn park(&mut self, router: usize, place: usize) {
         let first_port = self.routers[router].first_port as usize;
-        let VcRequest { input, port, class, again, .. } =
+        let VcRequest { input, port, class, commitment, .. } =
             std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, first_port + port as usize);
-        if self.decides_again() && again != Again::Never {
-            if again == Again::Possible {
+        if self.decides_again() && commitment != Commitment::Final {
+            if commitment == Commitment::Open {
                 self.note((first_port << LOG) + input);
             }
             return self.leave_undecided(router, input);
@@ -189,7 +189,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 }
                 self.waiting[port * self.words + word] ^= bit;
                 self.ports[port].waiting -= 1;
-                self.list_vc_request(router as u32, index, out, class, Again::Never);
+                self.list_vc_request(router as u32, index, out, class, Commitment::Final);
                 if only_first {
                     return;
                 }

@@ -33,7 +33,7 @@ use plain::Cycle;
 use switch_allocator::{SwitchRequest, Tick};
 use timing::{Delays, after, first_step};
 use vc_allocator::VcRequest;
-use waiting_heads::WaitingHead;
+use waiting_heads::{Commitment, WaitingHead};
 
 /// What a routing that decides for a port beyond the last one is rejected with: ports are indices of tables.
 const NO_SUCH_PORT: &str = "a routing decides for a port that its router does not have";
@@ -281,9 +281,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.decides_again() && head.hops <= self.revocable
     }
 
+    /// Whether the head at `place` in the pool decides again at the router at which it is.
     #[inline(always)]
-    fn again(&self, head: &Flit) -> waiting_heads::Again {
-        if self.is_open(head) { waiting_heads::Again::Possible } else { waiting_heads::Again::Never }
+    fn commitment(&self, place: u32) -> Commitment {
+        if self.decides_again() && self.is_open(self.pool.get(place)) { Commitment::Open } else { Commitment::Final }
     }
 
     #[inline(always)]
@@ -421,7 +422,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             waiting: tables.filled(0, ports * (radix << LOG).div_ceil(64)),
             undecided: tables
                 .filled(0, if decides { (first_ports.len() - 1) * (radix << LOG).div_ceil(64) } else { 0 }),
-            waiting_heads: tables.filled(WaitingHead::NONE, if decides { ports << LOG } else { 0 }),
+            waiting_heads: tables
+                .filled(WaitingHead::of(&Flit::NONE, Flit::NONE.state), if decides { ports << LOG } else { 0 }),
             words: (radix << LOG).div_ceil(64),
             router_of: tables.of(first_ports
                 .windows(2)
@@ -493,7 +495,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             self.join_queue(router, out, class, place);
         }
         let first = self.append(index, place, decision);
-        if let (true, Some((_, before))) = (self.decides_again(), decided) {
+        let commitment = self.commitment(place);
+        if let (Commitment::Open, Some((_, before))) = (commitment, decided) {
             self.remember(place, before);
         }
         if !first {
@@ -502,8 +505,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         match decision {
             Some(Decision { out, class, .. }) => {
                 let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                let again = self.again(self.pool.get(place));
-                self.ask_vc(router, index, (out, class, again), step);
+                self.ask_vc(router, index, (out, class, commitment), step);
             }
             None => {
                 let output = self.inputs[index].output;
@@ -696,7 +698,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         self.move_queue(port, class, size);
         if self.usable(port as usize, class, wanted) != 0 {
             self.leave_decided(router as usize, (vc - (first_port << LOG)) as usize);
-            self.list_vc_request(router, vc as usize, out, class, waiting_heads::Again::Noted);
+            self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
             self.activate(router);
         }
     }

@@ -8,7 +8,7 @@ use super::buffers::{InputVc, OutputVc};
 use super::matching::{Choices, Turns};
 use super::switch_allocator::SwitchRequest;
 use super::vc_allocator::VcRequest;
-use super::waiting_heads::Again;
+use super::waiting_heads::Commitment;
 use super::{InputQueuedRouters, NONE, PortArbiters};
 use crate::cycle::channels::Channels;
 use crate::cycle::flit::{Flit, Pool};
@@ -353,7 +353,8 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     fn ask_vc(&mut self, input: u16) {
         let InputVc { front, pointer, .. } = self.inputs[input as usize];
         let Flit { out, class, .. } = *self.pool.get(front);
-        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, again: Again::Never };
+        self.vc_requests[self.asking_vc] =
+            VcRequest { input, port: out, pointer, class, commitment: Commitment::Final };
         self.asking_vc += 1;
     }
 

@@ -303,7 +303,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.freed(router, out_port);
             if more {
                 let head = self.front(index);
-                let wanted = (head.out, head.class, self.again(head));
+                let wanted = (head.out, head.class, self.commitment(self.inputs[index].front));
                 self.ask_vc(router as u32, index, wanted, step + 1);
             }
             return true;

@@ -3,7 +3,7 @@
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::waiting_heads::Again;
+use super::waiting_heads::Commitment;
 use super::{GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::UNDECIDED;
 
@@ -15,19 +15,25 @@ pub(super) struct VcRequest {
     /// The input VC's round-robin pointer.
     pub(super) pointer: u16,
     pub(super) class: u8,
-    pub(super) again: Again,
+    pub(super) commitment: Commitment,
 }
 
 impl VcRequest {
     /// An empty place, or a request that has been served.
-    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0, again: Again::Never };
+    pub(super) const NONE: Self = Self { input: NONE, port: 0, pointer: 0, class: 0, commitment: Commitment::Final };
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// A head that has decided for `out` and `class` has come to the front of input VC `index` (domain numbering): it asks
     /// for an output VC.
     #[inline(always)]
-    pub(super) fn ask_vc(&mut self, router: u32, index: usize, (out, class, again): (u16, u8, Again), step: u32) {
+    pub(super) fn ask_vc(
+        &mut self,
+        router: u32,
+        index: usize,
+        (out, class, commitment): (u16, u8, Commitment),
+        step: u32,
+    ) {
         if self.delayed() {
             let routed = self.delays.routing.map_or(step, |cycles| after(self.speedup, step + 1, cycles));
             self.ready[index] = after(self.speedup, routed, self.delays.vc_alloc);
@@ -38,19 +44,20 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.note(index);
             return self.leave_undecided(router as usize, index - vc_base);
         }
-        self.list_vc_request(router, index, out, class, again);
+        self.list_vc_request(router, index, out, class, commitment);
     }
 
     /// Puts the head at the front of input VC `index` (domain numbering) on the list of requests.
     #[inline(always)]
-    pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, again: Again) {
+    pub(super) fn list_vc_request(&mut self, router: u32, index: usize, out: u16, class: u8, commitment: Commitment) {
         let state = &mut self.routers[router as usize];
         assert!(out < state.radix, "{NO_SUCH_PORT}");
         let vc_base = state.first_port << LOG;
         let place = vc_base as usize + state.asking_vc as usize;
         state.asking_vc += 1;
         let input = (index as u32 - vc_base) as u16;
-        self.vc_requests[place] = VcRequest { input, port: out, pointer: self.inputs[index].pointer, class, again };
+        self.vc_requests[place] =
+            VcRequest { input, port: out, pointer: self.inputs[index].pointer, class, commitment };
     }
 
     /// VC allocation of one router in internal step `step`.
@@ -136,7 +143,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn size_of(&self, vc_base: usize, request: VcRequest) -> u32 {
         let vc = vc_base + request.input as usize;
-        if request.again == Again::Noted {
+        if request.commitment == Commitment::Noted {
             return self.policy.wanted(&self.waiting_heads[vc].flit());
         }
         self.policy.wanted(self.front(vc))
@@ -333,12 +340,12 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         &mut self,
         router: usize,
         vc_base: usize,
-        VcRequest { input, again, .. }: VcRequest,
+        VcRequest { input, commitment, .. }: VcRequest,
         output: u16,
         move_pointers: bool,
         step: u32,
     ) {
-        if again == Again::Noted {
+        if commitment == Commitment::Noted {
             self.settle(vc_base + input as usize);
         }
         let vc = &mut self.inputs[vc_base + input as usize];

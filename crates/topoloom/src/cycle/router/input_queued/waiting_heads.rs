@@ -10,11 +10,11 @@ use crate::routing::PacketState;
 
 /// Whether the head that asks for an output VC may decide for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum Commitment {
     /// It has decided for good.
-    Never,
+    Final,
     /// It may.
-    Possible,
+    Open,
     /// It may, and its record is among the waiting heads.
     Noted,
 }
@@ -39,22 +39,9 @@ pub(super) struct WaitingHead {
 const _: () = assert!(size_of::<WaitingHead>() == 32);
 
 impl WaitingHead {
-    /// None.
-    pub(super) const NONE: Self = Self {
-        dst: 0,
-        before: PacketState::direct(0),
-        after: PacketState::direct(0),
-        size: 0,
-        eject: 0,
-        out: 0,
-        hops: 0,
-        class: 0,
-        kind: 0,
-    };
-
     /// The record of a head that decides in state `before`.
     #[inline(always)]
-    fn of(head: &Flit, before: PacketState) -> Self {
+    pub(super) fn of(head: &Flit, before: PacketState) -> Self {
         let Flit { dst, state, eject, out, hops, class, kind, .. } = *head;
         Self { dst, before, after: state, size: head.size() as u16, eject, out, hops, class, kind }
     }
@@ -86,12 +73,9 @@ impl WaitingHead {
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// The head at `place` in the pool, if it decides again, did so in state `before`.
+    /// The head at `place` in the pool, which decides again, did so in state `before`.
     #[inline(always)]
     pub(super) fn remember(&mut self, place: u32, before: PacketState) {
-        if !self.is_open(self.pool.get(place)) {
-            return;
-        }
         let place = place as usize;
         if place >= self.before.len() {
             self.before.resize(place + 1, before);
@@ -135,7 +119,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     pub(super) fn noted(&self, router: usize, input: usize) -> Option<&WaitingHead> {
         let (vc_base, asking, _) = self.lists(router);
         let decides = self.decides_again() && self.undecided[router * self.words + input / 64] >> (input % 64) & 1 == 1;
-        let asks = |request: &super::VcRequest| usize::from(request.input) == input && request.again == Again::Noted;
+        let asks =
+            |request: &super::VcRequest| usize::from(request.input) == input && request.commitment == Commitment::Noted;
         let noted = decides || self.vc_requests.slice(vc_base, asking).iter().any(asks);
         noted.then(|| &self.waiting_heads[vc_base + input])
     }

@@ -346,7 +346,6 @@ impl RouterModel for Voq {
         self.classes.vcs_of(class) * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    #[inline(always)]
     fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
         for queue in std::mem::take(&mut self.blocked) {
             let (vc, card, input, output) = self.place(queue);
