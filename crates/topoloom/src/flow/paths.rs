@@ -5,13 +5,10 @@
 //! terminals whose capacity has a limit have channels.
 
 use super::FlowConfig;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::network::{Network, Peer, Port, PortId, TerminalId};
 use crate::rng::{Rng, mix};
-use crate::routing::{AnyRouting, Idle, Routing, View};
-
-/// A path with more hops has no end.
-const MOST_HOPS: usize = 1 << 16;
+use crate::routing::{AnyRouting, Idle, PathView, Routing, View, walk};
 
 /// Walks a routing from terminal to terminal.
 pub struct Paths<'a> {
@@ -68,6 +65,12 @@ struct PacketView {
     /// The router's first port.
     base: u32,
     queues: Queues,
+}
+
+impl PathView for PacketView {
+    fn arrive(&mut self, first_port: u32, arrived_by: u32) {
+        (self.base, self.arrived_by) = (first_port, arrived_by);
+    }
 }
 
 impl View for PacketView {
@@ -206,32 +209,14 @@ impl<'a> Paths<'a> {
         rng: &mut Rng,
         path: &mut Vec<u32>,
     ) -> Result<u32> {
-        let [from, to] = [source, target].map(|end| self.network.terminal_port(end));
-        let [(mut at, arrived_by), (end, leaves_by)] = [from, to].map(|port| self.network.local_port(port));
-        let mut view = PacketView { arrived_by, leaves_by, base: self.network.port_base(at), queues };
+        let to = self.network.terminal_port(target);
+        let (_, leaves_by) = self.network.local_port(to);
+        let mut view = PacketView { arrived_by: 0, leaves_by, base: 0, queues };
         if self.injection {
             path.push(self.network.ports().len() as u32 + source.0);
         }
         let first = path.len();
-        if at != end {
-            let mut state = self.routing.start(at, end, &view, rng);
-            while at != end {
-                let hop = self.routing.choose(at, state, end, &view, rng);
-                let port = view.base + u32::from(hop.port);
-                path.push(port);
-                let Peer::Port(peer) = self.network.ports()[port as usize].peer else {
-                    unreachable!("a hop between routers leads to a router")
-                };
-                ((at, view.arrived_by), state) = (self.network.local_port(peer), hop.next);
-                view.base = self.network.port_base(at);
-                if path.len() > first + MOST_HOPS {
-                    let spec = self.network.spec();
-                    return Err(Error::Routing(format!(
-                        "{spec}: a path from terminal {source} to {target} never ends"
-                    )));
-                }
-            }
-        }
+        walk(self.network, self.routing, [source, target], &mut view, rng, path)?;
         let between = (path.len() - first) as u32;
         if self.consumption {
             path.push(to.0);

@@ -44,6 +44,7 @@ mod twophase;
 mod ugal_g;
 mod updown;
 pub mod verify;
+mod walk;
 
 pub(crate) use amin::AdaptiveMinimal;
 pub use any::{AnyRouting, DynRouting};
@@ -71,6 +72,7 @@ pub use registry::{Availability, ROUTINGS, RoutingInfo, build, find, in_role, of
 pub(crate) use table::TableMinimal;
 pub use tables::{Columns, NO_PORT, Tables, in_memory};
 pub(crate) use twophase::TwoPhase;
+pub use walk::{PathView, idle_path, walk};
 
 use std::sync::atomic::AtomicU32;
 
