@@ -196,6 +196,10 @@ def test_mistakes():
     for options, words in [
         ({"endpoint": "overhed=1us"}, "did you mean 'overhead'"),
         ({"endpoint": "overhead=1"}, "must be a time with its unit"),
+        ({"endpoint": "windw=64KiB"}, "did you mean 'window'"),
+        ({"endpoint": "window=0"}, "window is '0'; it must be a number of bytes from 1 up"),
+        ({"endpoint": "window=-4KiB", "engine": "cycle"}, "window is '-4KiB'; it must be a number of bytes from 1 up"),
+        ({"endpoint": "window=64Kib", "engine": "cycle"}, "window is '64Kib'; it must be a number of bytes from 1 up"),
         ({"endpoint": "header=64", "engine": "cycle"}, "have no room for data beside a header of 64 bytes"),
         ({"endpoint": "header=4,packet=1KiB", "engine": "cycle"}, "the endpoint's packet is of the flow engine"),
     ]:

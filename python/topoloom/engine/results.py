@@ -589,6 +589,7 @@ class Endpoint(Record):
         rendezvous: S: bytes above which messages wait for a request and its answer.
         header: Bytes of a packet beside its data.
         packet: At most so many bytes of data in a packet.
+        window: Bytes that a terminal may have in flight to each other one.
         reduce_s: Seconds that a task that receives takes for each byte.
     """
 
@@ -599,6 +600,7 @@ class Endpoint(Record):
     rendezvous: int | None
     header: int
     packet: int
+    window: int | None
     reduce_s: float
 
 

@@ -2,6 +2,7 @@
 
 use super::flit::{Flit, Pool};
 use super::pace::Pace;
+use super::send_window::Acknowledgement;
 use super::table::{Table, TableMaker};
 use crate::network::PortId;
 
@@ -126,6 +127,8 @@ pub struct Outbox {
     pub flits: Vec<(u32, u32, Flit)>,
     /// Credits: the output VC each is for.
     pub credits: Vec<(u32, u32)>,
+    /// Acknowledgements of packets.
+    pub acknowledgements: Vec<Acknowledgement>,
 }
 
 /// All channels that leave the routers of one domain.

@@ -66,6 +66,8 @@ pub struct RunContext<'a, M> {
     pub offer: Offer<'a>,
     /// Router and output of each terminal.
     pub targets: Vec<(u32, u16)>,
+    /// The first routers of the domains, and behind them the number of routers.
+    pub bounds: Vec<u32>,
     /// The seed.
     pub seed: u64,
     /// The class index that stands for all VCs.
@@ -461,6 +463,19 @@ impl<M: RouterModel> Domain<M> {
         }
         for (time, vc) in outbox.credits.drain(..) {
             self.channels.credits.push(time, vc);
+        }
+        if let Some(driver) = self.terminals.driver_mut() {
+            outbox.acknowledgements.drain(..).for_each(|acknowledgement| driver.expect(acknowledgement));
+        }
+    }
+
+    /// Puts acknowledgements for terminals of other domains with what else goes there.
+    pub fn post(&mut self, shared: &RunContext<'_, M>) {
+        let Some(driver) = self.terminals.driver_mut() else { return };
+        for acknowledgement in driver.take_abroad() {
+            let (router, _) = shared.targets[acknowledgement.to.index()];
+            let domain = shared.bounds.partition_point(|&first| first <= router) - 1;
+            self.channels.outboxes[domain].acknowledgements.push(acknowledgement);
         }
     }
 }

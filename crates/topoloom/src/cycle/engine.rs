@@ -56,6 +56,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             })
             .collect();
         let snapshot = Snapshot::new(network, routing.snapshot_period());
+        let window = window(network, setup, &bounds);
         Self {
             network,
             threads: bounds.len() - 1,
@@ -64,6 +65,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
                 routing,
                 offer,
                 targets,
+                bounds,
                 seed: setup.config.seed,
                 all_vcs: setup.classes as u8,
                 snapshot,
@@ -71,7 +73,7 @@ impl<'a, M: RouterModel> Engine<'a, M> {
             now: 0,
             cpu_s: 0.0,
             wall_s: 0.0,
-            window: window(network, setup, &bounds),
+            window,
         }
     }
 
@@ -318,6 +320,7 @@ impl<M: RouterModel> Meeting<'_, '_, M> {
     }
 
     fn send(&self, domain: &mut Domain<M>) {
+        domain.post(self.shared);
         let (domains, own) = (domain.channels.outboxes.len(), usize::from(domain.channels.domain));
         for to in (0..domains).filter(|to| *to != own) {
             let mut slot = self.mail[own * domains + to].lock().expect("no thread panics with the lock");

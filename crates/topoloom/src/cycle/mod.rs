@@ -13,6 +13,7 @@ mod flit;
 mod measurement;
 mod pace;
 mod router;
+mod send_window;
 mod sizes;
 mod snapshot;
 mod stats;
@@ -219,7 +220,6 @@ impl Setup {
 
     /// Cycles to the router that is farthest from the first one, over links and through routers without a queue.
     fn eccentricity(&self, network: &Network) -> u32 {
-        let fastest = network.fastest_gbps();
         let mut times = vec![u32::MAX; network.num_routers()];
         let mut heap: BinaryHeap<_> = network.up_routers().take(1).map(|first| Reverse((0, first.0))).collect();
         let mut longest = 0;
@@ -231,13 +231,28 @@ impl Setup {
             longest = time;
             for (port, here) in (network.port_base(RouterId(at))..).zip(network.ports_of(RouterId(at))) {
                 let Peer::Port(peer) = here.peer else { continue };
-                let link =
-                    self.links.of(network, PortId(port)) + Pace::of_port(network, PortId(port), fastest).cycles();
                 let next = network.ports()[peer.index()].router;
-                heap.push(Reverse((time + link + self.interface.turnaround, next.0)));
+                heap.push(Reverse((
+                    time + self.link_cycles(network, PortId(port)) + self.interface.turnaround,
+                    next.0,
+                )));
             }
         }
         longest
+    }
+
+    /// Cycles from a flit's sending over the link between routers at a port to its being at hand.
+    fn link_cycles(&self, network: &Network, port: PortId) -> u32 {
+        self.links.of(network, port) + Pace::of_port(network, port, network.fastest_gbps()).cycles()
+    }
+
+    /// Cycles in which one flit comes to `target` in an idle network, by the ports of `path` between routers.
+    pub fn idle_cycles(&self, network: &Network, path: &[u32], target: TerminalId) -> u32 {
+        let own = network.terminal_port(target);
+        let last = if self.paces_terminals { self.link_cycles(network, own) } else { self.links.of(network, own) + 1 };
+        let links: u32 = path.iter().map(|&port| self.link_cycles(network, PortId(port))).sum();
+        let router = self.interface.turnaround - self.interface.credit_delay;
+        self.injection_cycles + links + (path.len() as u32 + 1) * router + last
     }
 
     /// How much a terminal sends beside the mean of those that send.
@@ -458,7 +473,8 @@ impl Run {
         if trace.is_none() {
             setup.check_rates(load)?;
         }
-        let (routing, traffic, workload) = (Arc::clone(routing), Arc::clone(traffic), workload.map(Arc::new));
+        let workload = workload.map(|plan| plan.with_window(network, routing, &setup)).transpose()?.map(Arc::new);
+        let (routing, traffic) = (Arc::clone(routing), Arc::clone(traffic));
         Ok(Self { routing, traffic, workload, setup, router, load })
     }
 

@@ -435,11 +435,12 @@ impl Terminals {
         flit.created
     }
 
-    /// Lets the tasks of a workload continue that have computed until now.
+    /// Lets the tasks of a workload continue that have computed until now, and takes in acknowledgements.
     #[inline(always)]
     pub fn tick(&mut self, now: u32) {
         if let Demand::Messages(driver) = &mut self.demand {
             driver.tick(now, &mut self.woken);
+            driver.take_acknowledgements(now, &mut self.woken);
             self.wake(now);
         }
     }

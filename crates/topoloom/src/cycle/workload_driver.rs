@@ -6,7 +6,7 @@
 //!
 //! Where endpoints cost something ([`Endpoint`]), a message passes through its task and its interface before it is sent
 //! and after it has arrived. One that shakes hands sends a packet of one flit first, and waits for another that comes
-//! back.
+//! back. Where the data in flight has a limit, what exceeds it waits beside the queue ([`SendWindows`]).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -15,11 +15,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::measurement::Point;
-use super::{Config, Run, Sizes};
+use super::send_window::{Acknowledgement, SendWindows, Transmission, WindowPlan};
+use super::{Config, Run, Setup, Sizes};
 use crate::catalogue::values;
 use crate::error::{Error, Result};
 use crate::network::{Network, TerminalId};
-use crate::routing::NamedRouting;
+use crate::routing::{AnyRouting, NamedRouting};
 use crate::traffic::Traffic;
 use crate::watch::Control;
 use crate::workload::{Endpoint, Endpoints, IdealNetwork, Mapping, Message, Progress, Ready, Workload, ideal};
@@ -110,6 +111,8 @@ pub struct WorkloadPlan {
     packet: u32,
     /// What sending and receiving costs, unless all is free.
     endpoint: Option<Endpoint>,
+    /// What may be in flight between two terminals, if that has a limit.
+    window: Option<WindowPlan>,
 }
 
 impl WorkloadPlan {
@@ -143,9 +146,20 @@ impl WorkloadPlan {
         for (task, terminal) in (0..).zip(mapping.terminals()) {
             task_of[terminal.index()] = task;
         }
-        let plan = Self { workload, mapping, task_of, units, packet, endpoint };
+        let plan = Self { workload, mapping, task_of, units, packet, endpoint, window: None };
         plan.check_most(most)?;
         Ok(plan)
+    }
+
+    /// The same with what its endpoints may have in flight, on a network that is set up.
+    ///
+    /// # Errors
+    /// Those of [`WindowPlan::new`].
+    pub fn with_window(self, network: &Network, routing: &AnyRouting, setup: &Setup) -> Result<Self> {
+        let Some(bytes) = self.endpoint.as_ref().and_then(|costs| costs.window) else { return Ok(self) };
+        let most = bytes / u64::from(self.units.flit_bytes);
+        let window = WindowPlan::new(most, self.workload.messages(), &self.mapping, network, (routing, setup))?;
+        Ok(Self { window: Some(window), ..self })
     }
 
     /// Rejects messages of more flits, and more messages, than can be counted.
@@ -207,15 +221,6 @@ const MESSAGE: u32 = REQUEST - 1;
 const REQUEST: u32 = 1 << 30;
 /// … and its answer.
 const ANSWER: u32 = 1 << 31;
-
-/// What a terminal is sending.
-#[derive(Debug)]
-struct Transmission {
-    /// A message, with what its packets are.
-    marked: u32,
-    /// Flits that have not been sent.
-    left: u32,
-}
 
 /// What happens at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -282,6 +287,8 @@ pub struct WorkloadDriver {
     events: BinaryHeap<Reverse<(u64, Event)>>,
     /// What endpoints are doing, unless all is free.
     busy: Option<Busy>,
+    /// What is in flight, if that has a limit.
+    windows: Option<SendWindows>,
     /// What can begin; empty between calls.
     ready: Vec<Ready>,
     /// When messages were ready and arrived.
@@ -316,6 +323,7 @@ impl WorkloadDriver {
             missing: vec![0; plan.workload.messages().len()],
             events: BinaryHeap::new(),
             busy,
+            windows: plan.window.as_ref().map(|window| SendWindows::new(window, plan.packet)),
             ready: Vec::new(),
             times: Times::default(),
             last: 0,
@@ -345,13 +353,14 @@ impl WorkloadDriver {
     /// Takes the next packet of the terminal at `place`, which has one. What waits for the message to leave begins with
     /// its last packet, at the same terminal.
     pub fn take(&mut self, place: u32, now: u32) -> MessagePacket {
-        let queue = &mut self.queues[place as usize];
-        let Some(Transmission { marked, left }) = queue.pop_front() else { unreachable!("the terminal has a packet") };
+        let sending = self.queues[place as usize].pop_front();
+        let Some(Transmission { marked, left }) = sending else { unreachable!("the terminal has a packet") };
         let flits = left.min(self.plan.packet);
         let left = left - flits;
         let message = marked & MESSAGE;
         if left > 0 {
-            queue.push_back(Transmission { marked, left });
+            let rest = self.admit(Transmission { marked, left });
+            self.queues[place as usize].extend(rest);
         } else if marked == message && self.progress.has_connections() {
             self.progress.left(message, &mut self.ready);
             self.begin(now, &mut Vec::new());
@@ -389,7 +398,10 @@ impl WorkloadDriver {
         *missing = if *missing == 0 { flits.div_ceil(self.plan.packet) } else { *missing } - 1;
         let last = *missing == 0;
         let place = self.places[self.plan.workload.messages()[message as usize].target as usize];
-        let free = self.take_in(place, if last { (flits - 1) % self.plan.packet + 1 } else { self.plan.packet }, now);
+        // Whichever comes last counts as the short one.
+        let flits = if last { (flits - 1) % self.plan.packet + 1 } else { self.plan.packet };
+        let free = self.take_in(place, flits, now);
+        self.acknowledge(message, flits, free);
         if !last {
             return;
         }
@@ -412,6 +424,58 @@ impl WorkloadDriver {
         // takes it.
         *free = (*free + takes).max(now.into());
         free.ceil() as u64
+    }
+
+    /// A packet has been taken in at `time`: its sender gets an acknowledgement.
+    #[inline]
+    fn acknowledge(&mut self, message: u32, flits: u32, time: u64) {
+        let (Some(windows), Some(plan)) = (&mut self.windows, &self.plan.window) else { return };
+        let Message { source, target, .. } = self.plan.workload.messages()[message as usize];
+        let (time, to) = (time + u64::from(plan.back([source, target])), self.plan.mapping.terminal(source));
+        let acknowledgement = Acknowledgement { time, message, flits, to };
+        if self.places[source as usize] == IDLE {
+            windows.abroad.push(acknowledgement);
+        } else {
+            windows.expect(acknowledgement);
+        }
+    }
+
+    /// Takes the acknowledgements that are for terminals of other domains.
+    pub fn take_abroad(&mut self) -> Vec<Acknowledgement> {
+        self.windows.as_mut().map_or_else(Vec::new, |windows| std::mem::take(&mut windows.abroad))
+    }
+
+    /// An acknowledgement comes from another domain.
+    pub fn expect(&mut self, acknowledgement: Acknowledgement) {
+        self.windows.as_mut().expect("every domain has windows, or none").expect(acknowledgement);
+    }
+
+    /// Takes in the acknowledgements that are back; appends the places of terminals that had nothing to send and now
+    /// have.
+    #[inline]
+    pub fn take_acknowledgements(&mut self, now: u32, wake: &mut Vec<u32>) {
+        let Some(windows) = &mut self.windows else { return };
+        while let Some(Acknowledgement { message, flits, .. }) = windows.due(now) {
+            let Message { source, target, .. } = self.plan.workload.messages()[message as usize];
+            let place = self.places[source as usize];
+            let queue = &mut self.queues[place as usize];
+            let idle = queue.is_empty();
+            windows.acknowledged([source, target], flits, queue);
+            if idle && !queue.is_empty() {
+                wake.push(place);
+            }
+        }
+    }
+
+    /// Gives back what can send its next packet now, unless it has to wait for its window.
+    #[inline]
+    fn admit(&mut self, sending: Transmission) -> Option<Transmission> {
+        let Some(windows) = &mut self.windows else { return Some(sending) };
+        if sending.marked & (REQUEST | ANSWER) != 0 {
+            return Some(sending);
+        }
+        let Message { source, target, .. } = self.plan.workload.messages()[sending.marked as usize];
+        windows.admit([source, target], sending)
     }
 
     /// Lets happen what is due.
@@ -463,11 +527,12 @@ impl WorkloadDriver {
         let ends = &self.plan.workload.messages()[message as usize];
         let place = self.places[if marked & ANSWER == 0 { ends.source } else { ends.target } as usize];
         let left = if marked == message { self.plan.flits(message) } else { 1 };
+        let Some(sending) = self.admit(Transmission { marked, left }) else { return };
         let queue = &mut self.queues[place as usize];
         if queue.is_empty() {
             wake.push(place);
         }
-        queue.push_back(Transmission { marked, left });
+        queue.push_back(sending);
     }
 
     /// A message can be sent: its task sends one after the other, its interface begins them with gaps, and a long one

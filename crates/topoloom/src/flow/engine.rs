@@ -124,6 +124,7 @@ pub fn run(
     control: &dyn Control,
 ) -> Result<FlowResult> {
     check_workload(workload)?;
+    check_window(network, config)?;
     if let Some(result) = symbolic::run(network, routing, workload, mapping, config, control)? {
         return Ok(result);
     }
@@ -168,6 +169,19 @@ pub fn check_workload(workload: &Workload) -> Result<()> {
     Err(Error::Workload(format!(
         "{} repeats messages until other tasks are done, which the flow engine does not model; give engine cycle",
         workload.spec()
+    )))
+}
+
+/// Rejects a limit of the data in flight where nothing is ever in flight.
+fn check_window(network: &Network, config: &FlowConfig) -> Result<()> {
+    let limited = config.endpoint.as_ref().is_some_and(|costs| costs.window.is_some());
+    if !limited || config.latency_s > 0.0 || network.has_delays() {
+        return Ok(());
+    }
+    Err(Error::Config(format!(
+        "the endpoint's window limits nothing on {} in the flow engine: its links have no delay; give latency=100ns to the \
+         flow engine, or delays to the network",
+        network.spec()
     )))
 }
 
@@ -369,6 +383,10 @@ pub(super) struct Engine<'a> {
     hops: u64,
     /// Tasks that stand for others, if they do.
     alike: Option<&'a Alike>,
+    /// Channels of the network and its terminals. Behind them are those that keep windows …
+    channels: u32,
+    /// … by the terminals that these are between; none where nothing is in flight.
+    windows: HashMap<[TerminalId; 2], Option<u32>>,
 }
 
 impl<'a> Engine<'a> {
@@ -406,6 +424,8 @@ impl<'a> Engine<'a> {
             causes: Vec::new(),
             hops: 0,
             alike: None,
+            channels: channels as u32,
+            windows: HashMap::new(),
         }
     }
 
@@ -646,7 +666,7 @@ impl<'a> Engine<'a> {
         if self.alike.is_some() {
             return;
         }
-        for channel in self.rates.path(class) {
+        for channel in self.rates.path(class).filter(|channel| *channel < self.channels) {
             self.record.channel_bytes[channel as usize] += bytes;
         }
     }
@@ -665,7 +685,8 @@ impl<'a> Engine<'a> {
     /// Updates the bytes that are still to cross the channels of a class, where the routing depends on them.
     fn change_backlogs(&mut self, class: u32, bytes: f64, change: [f64; 2]) {
         if let Some(adaptive) = &mut self.adaptive {
-            self.rates.path(class).for_each(|channel| adaptive.change(channel, bytes, change, self.now));
+            let shared = self.rates.path(class).filter(|channel| *channel < self.channels);
+            shared.for_each(|channel| adaptive.change(channel, bytes, change, self.now));
         }
     }
 
@@ -771,6 +792,7 @@ impl<'a> Engine<'a> {
                 let ends = [source, target];
                 adaptive.offer(Part { message, bytes, ends, path, between, rng }, self.now);
             } else {
+                path.extend(self.window(message)?);
                 self.add(message, bytes, &path, [between, 0]);
                 self.path = path;
             }
@@ -785,10 +807,25 @@ impl<'a> Engine<'a> {
     /// Begins the parts that an adaptive routing has yet to decide for.
     fn place(&mut self, control: &dyn Control) -> Result<()> {
         let Some(adaptive) = &mut self.adaptive else { return Ok(()) };
-        for Part { message, bytes, path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
+        for Part { message, bytes, mut path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
+            path.extend(self.window(message)?);
             self.add(message, bytes, &path, [between, 0]);
         }
         Ok(())
+    }
+
+    /// The channel that keeps the window between the terminals of a message: what may be in flight each time that a bit
+    /// comes there and its acknowledgement back.
+    fn window(&mut self, message: u32) -> Result<Option<u32>> {
+        let Some(bytes) = self.config.endpoint.as_ref().and_then(|costs| costs.window) else { return Ok(None) };
+        let [source, target] = (self.facts.ends)(message);
+        if let Some(known) = self.windows.get(&[source, target]) {
+            return Ok(*known);
+        }
+        let round_s = self.paths.idle_delay_s([source, target])? + self.paths.idle_delay_s([target, source])?;
+        let channel = (round_s > 0.0).then(|| self.rates.add_channel(bytes as f64 / round_s));
+        self.windows.insert([source, target], channel);
+        Ok(channel)
     }
 
     /// Adds a flow to the class of its path, with its channels between routers and its [kind](Flight::kind).

@@ -108,6 +108,22 @@ struct ChannelState {
 }
 
 impl ChannelState {
+    /// One without flows.
+    fn of(capacity: f64) -> Self {
+        Self {
+            capacity,
+            level: 0.0,
+            bound: 0,
+            seen: 0,
+            open: 0,
+            noted: false,
+            queued: f64::INFINITY,
+            added: 0,
+            fixed: 0.0,
+            most: 0.0,
+        }
+    }
+
     /// What each open flow could have.
     fn share(&self) -> f64 {
         (self.capacity - self.fixed) / f64::from(self.open)
@@ -143,19 +159,7 @@ pub struct Rates {
 impl Rates {
     /// No flows yet, on channels of these capacities.
     pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
-        let channel = |capacity| ChannelState {
-            capacity,
-            level: 0.0,
-            bound: 0,
-            seen: 0,
-            open: 0,
-            noted: false,
-            queued: f64::INFINITY,
-            added: 0,
-            fixed: 0.0,
-            most: 0.0,
-        };
-        let channels: Vec<ChannelState> = capacities.into_iter().map(channel).collect();
+        let channels: Vec<ChannelState> = capacities.into_iter().map(ChannelState::of).collect();
         Self {
             sharing,
             crossings: vec![Vec::new(); channels.len()],
@@ -172,6 +176,13 @@ impl Rates {
             heap: RadixHeap::new(),
             changed: Vec::new(),
         }
+    }
+
+    /// Adds a channel behind all others; returns its id.
+    pub fn add_channel(&mut self, capacity: f64) -> u32 {
+        self.channels.push(ChannelState::of(capacity));
+        self.crossings.push(Vec::new());
+        self.channels.len() as u32 - 1
     }
 
     /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. A channel that occurs there several

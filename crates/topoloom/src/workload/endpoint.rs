@@ -20,6 +20,11 @@ pub const KEYS: &[Key] = &[
     Key::new("rendezvous", Kind::Bytes, "S: longer messages wait for a request and its answer (default: none do)"),
     Key::new("header", Kind::Bytes, "bytes that each packet carries beside its data (default: none)"),
     Key::new("packet", Kind::Bytes, "at most so many bytes of data in a packet, for header (default 4KiB)"),
+    Key::new(
+        "window",
+        Kind::Bytes,
+        "at most so many bytes in flight from a terminal to each other one, until they are acknowledged (default: no limit)",
+    ),
     Key::new("reduce", Kind::Time("0.1ns"), "what a task that receives takes for each byte (default 0s)"),
 ];
 
@@ -51,6 +56,8 @@ pub struct Endpoint {
     pub header: u64,
     /// At most so many bytes of data in a packet.
     pub packet: u64,
+    /// Bytes that a terminal may have in flight to each other one.
+    pub window: Option<u64>,
     /// Seconds that a task that receives takes for each byte.
     pub reduce_s: f64,
 }
@@ -58,7 +65,8 @@ pub struct Endpoint {
 impl Default for Endpoint {
     fn default() -> Self {
         let (latency_s, overhead_s, gap_s, per_byte_s, reduce_s) = (0.0, 0.0, 0.0, 0.0, 0.0);
-        Self { latency_s, overhead_s, gap_s, per_byte_s, rendezvous: None, header: 0, packet: 4096, reduce_s }
+        let (rendezvous, window) = (None, None);
+        Self { latency_s, overhead_s, gap_s, per_byte_s, rendezvous, header: 0, packet: 4096, window, reduce_s }
     }
 }
 
@@ -81,6 +89,7 @@ impl Endpoint {
             rendezvous: keys.bytes("rendezvous"),
             header: keys.bytes("header").unwrap_or(0),
             packet: keys.bytes("packet").unwrap_or(4096),
+            window: keys.bytes("window"),
             reduce_s: seconds("reduce"),
         })
     }
@@ -185,6 +194,10 @@ mod tests {
             ("overhead=-1us", "overhead is '-1us'"),
             ("packet=4KiB", "packet changes nothing without header"),
             ("header=0", "header is '0'; it must be a number of bytes from 1 up"),
+            ("window=0", "window is '0'; it must be a number of bytes from 1 up"),
+            ("window=-4KiB", "window is '-4KiB'; it must be a number of bytes from 1 up"),
+            ("window=64Ki", "window is '64Ki'; it must be a number of bytes from 1 up"),
+            ("windw=64KiB", "did you mean 'window'"),
         ] {
             let sentence = Endpoint::read(text).expect_err(text).to_string();
             assert!(sentence.contains(words), "{text}: {sentence}");

@@ -26,7 +26,7 @@ use crate::error::Result;
 use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
 use crate::watch::Control;
-use crate::workload::{Mapping, Message, Regular, Workload};
+use crate::workload::{Endpoint, Mapping, Message, Regular, Workload};
 
 /// A regular collective on a network.
 struct Case<'a> {
@@ -66,8 +66,9 @@ pub fn run(
 
 /// Runs a collective by what its rule says of all messages; none if these have to be simulated one by one.
 fn by_rule(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
-    let hands = case.config.endpoint.as_ref().is_some_and(|costs| costs.rendezvous.is_some());
-    if let Some(stage) = case.regular.only().filter(|_| !hands) {
+    let each = |costs: &Endpoint| costs.rendezvous.is_some() || costs.window.is_some();
+    let alone = case.config.endpoint.as_ref().is_some_and(each);
+    if let Some(stage) = case.regular.only().filter(|_| !alone) {
         return alike::run(case, stage, control);
     }
     if case.config.endpoint.is_some() {
