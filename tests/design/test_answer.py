@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from types import SimpleNamespace
 
+import networkx
 import numpy as np
 import pytest
 
@@ -24,7 +25,6 @@ from topoloom.design.selection import practical, recommend
 from topoloom.design.sensitivity import turns
 from topoloom.design.windows import MOST_FLITS, windows_of
 from topoloom.layout.prices import price_list
-from topoloom.network.throughput import split_throughput
 from topoloom.studies import Ledger, LocalExecutor
 
 ASKED = {"terminals": (12, 13), "radix": 5, "families": ("hyperx", "galaxyfly", "slimfly", "random-regular")}
@@ -130,13 +130,28 @@ def test_the_best_split_lies_between_one_routing_and_the_best_of_all(spec):
         assert 0 <= split["minimal_share"] <= 1
 
 
+@pytest.mark.parametrize(
+    "spec", ["galaxyfly:n=6,q=5,a=2,p=2", "galaxyfly:n=1,q=9,a=3,p=3", "hyperx:4x3,p=2", "mesh:5x4"]
+)
+def test_the_bound_of_distances_is_that_of_shortest_paths(spec):
+    """By networkx, for uniform traffic. On a Galaxyfly the minimal routing does not always take a shortest path."""
+    own = network(spec)
+    graph = networkx.MultiGraph((a, b) for a, _, b, _, _ in own.core.edges())
+    routers, per_router = len(graph), own.facts()["terminals"] // len(graph)
+    sums = [sum(near.values()) for _, near in networkx.all_pairs_shortest_path_length(graph)]
+    flits = per_router / routers  # from a router to each one: terminals send to themselves, too
+    crowded = max(flits * (routers - 1) / graph.degree(router) for router in graph)
+    expected = 1 / max(1.0, crowded, flits * sum(sums) / (2 * graph.number_of_edges()))
+    assert own.split_bound("uniform")["distance_bound"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("spec", ["xgft:down=6x4x3,up=3x2", "fattree:k=4,levels=3,taper=2", "clos:radix=8,levels=3"])
 def test_detours_carry_nothing_more_in_trees(spec):
     core = topoloom._core.Network(spec)
     for name in ("uniform", "worst-case", "tornado"):
         traffic = topoloom._core.Traffic(core, name)
         minimal, detours = (topoloom._core.Routing(core, routing) for routing in ("nca", "val"))
-        mixed = split_throughput(minimal, detours, traffic)["split_bound"]
+        mixed = minimal.split(detours, traffic)["split_bound"]
         assert min(1.0, network(spec).split_bound(name)["split_bound"]) == pytest.approx(mixed)
 
 

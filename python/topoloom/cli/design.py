@@ -13,8 +13,8 @@ from topoloom.cli.parameters import Force, Json, LayoutRules, Prices, count_or_r
 from topoloom.cli.progress import ProgressDisplay
 from topoloom.design.answer import Answer, answer
 from topoloom.design.criteria import Criterion, Value
-from topoloom.design.exchanges import exchanges_note
 from topoloom.design.funnel import InterruptionError
+from topoloom.design.makespans import makespans_note
 from topoloom.design.question import Question, make_question, read_question
 from topoloom.design.shapes import SHAPES
 from topoloom.design.windows import throughput_note
@@ -178,7 +178,7 @@ def _print_answer(found: Answer) -> None:
             f"Optics at {turn.factor:g} times the price: {cheapest}; {f'another: {which}' if which else 'all the same'}"
         )
     prices = f"{price_list(found.question.prices).name}{assumed_prices(found.prices_assumed)}"
-    makespans = f" Makespans: {note}." if (note := exchanges_note(found.question)) else ""
+    makespans = f" Makespans: {note}." if (note := makespans_note(found.question)) else ""
     print_sentence(
         f"Cost and cable: prices {prices}, layout {found.question.layout or DEFAULT_LAYOUT}. Saturation throughput: "
         f"{throughput_note(found.question)}, seed {found.question.seed}.{makespans}"

@@ -27,7 +27,7 @@ class Value:
     Attributes:
         value: The value.
         low: The smaller end of its interval; the value itself where it is exact.
-        high: The larger end.
+        high: The larger end, perhaps infinite.
         known: How it is known: by a formula or a count, as a bound, as an estimate, by simulation.
 
     >>> Value.exact(2.0).to_dict()
@@ -49,8 +49,9 @@ class Value:
         return cls(value, value, value, "exact")
 
     def to_dict(self) -> dict[str, object]:
-        """Return what JSON holds of it."""
-        return {"value": self.value, "interval": [self.low, self.high], "is": self.known}
+        """Return what JSON holds of it; an end of the interval that is not known is None."""
+        ends = [end if isfinite(end) else None for end in (self.low, self.high)]
+        return {"value": self.value, "interval": ends, "is": self.known}
 
 
 @dataclass(frozen=True)

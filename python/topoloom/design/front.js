@@ -29,8 +29,9 @@
   const bars = (own, name) => ({
     type: "data",
     symmetric: false,
-    array: own.map((mark) => mark.values[name].interval[1] - mark.values[name].value),
-    arrayminus: own.map((mark) => mark.values[name].value - mark.values[name].interval[0]),
+    // An end that is not known has no bar.
+    array: own.map(({ values }) => (values[name].interval[1] ?? values[name].value) - values[name].value),
+    arrayminus: own.map(({ values }) => values[name].value - (values[name].interval[0] ?? values[name].value)),
     thickness: 1,
     width: 0,
   });

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -25,7 +26,17 @@ from topoloom.design.criteria import (
     criteria_of,
 )
 from topoloom.design.entrant import Entrant, Surroundings
-from topoloom.design.exchanges import EVERYWHERE, FINALISTS, bytes_of_exchange, time_of_exchange, with_tasks
+from topoloom.design.makespans import (
+    EVERYWHERE,
+    FINALISTS,
+    bytes_of_exchange,
+    bytes_of_task,
+    flow_options,
+    played,
+    time_before,
+    time_of_exchange,
+    with_tasks,
+)
 from topoloom.design.neighbours import neighbours
 from topoloom.design.question import UNIFORM, Question
 from topoloom.design.rounds import Rounds
@@ -53,6 +64,9 @@ FAILURES = 3
 
 STABLE = 0.95
 """A network carries about this part of what it accepts at full load without long delays."""
+
+PLAYED = 24
+"""Networks that play applications where none is simulated flit by flit, at most."""
 
 SEARCH_S = 3e-3
 """Seconds a terminal that the search for a saturation load takes, roughly."""
@@ -207,6 +221,7 @@ class Funnel:
         self._dropped: dict[str, Counter[str]] = {stage: Counter() for stage in STAGES}
         self._criteria = criteria_of(question)
         self._windows = windows_of(question)
+        self._makespans = [each for each in self._criteria if each.kind == MAKESPAN]
 
     def run(self) -> Outcome:
         """Return the front, the finalists and the reasons why other networks dropped out.
@@ -300,7 +315,7 @@ class Funnel:
         """Bound the throughput of each network under each traffic from above."""
         self._watcher.stage(BOUNDS, len(entrants))
         traffics = [each.of for each in self._criteria if each.kind == SATURATION]
-        if any(self._exchange(each) is not None for each in self._criteria):
+        if self._makespans:
             traffics = list(dict.fromkeys([*traffics, UNIFORM]))
         asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
         # Walks between all pairs of routers: the time grows with their number, and the longest go first.
@@ -323,7 +338,7 @@ class Funnel:
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
         """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""
         self._watcher.stage(SHORT, len(entrants))
-        rounds = Rounds(self._played(self._routed(entrants)), self._criteria, places_of(self._question))
+        rounds = Rounds(self._routed(entrants), self._criteria, self._places())
         while wave := rounds.wave():
             alive = {own.spec for own in self._simulated(wave, wave[0].windows)}
             gone = {own.spec for own in wave} - alive
@@ -331,6 +346,10 @@ class Funnel:
         front = rounds.front()
         self._count_beaten(rounds, front)
         return front
+
+    def _places(self) -> list[int]:
+        """Return the number of networks that may enter each window; where none is simulated, those that play alone."""
+        return places_of(self._question) or ([PLAYED] if self._played_everywhere() else [])
 
     def _count_beaten(self, rounds: Rounds, front: Sequence[Entrant]) -> None:
         """Count why networks are not on the front."""
@@ -348,41 +367,41 @@ class Funnel:
             entrant.routing = Network(entrant.spec).routing(self._question.routing)
         return entrants
 
-    def _played(self, entrants: list[Entrant]) -> list[Entrant]:
-        """Find what applications take, on as many tasks on every network: at flow level, or by an estimate."""
-        for each in self._criteria:
-            if each.kind != MAKESPAN:
-                continue
-            if self._exchange(each) is None:
-                self._play(entrants, each)
-            entrants = [own for own in entrants if self._has(own, each)]
-        return entrants
-
     def _exchange(self, each: Criterion) -> float | None:
         """Return the bytes that a task sends in an all-to-all of too many messages to play it on every network."""
-        if each.kind != MAKESPAN:
-            return None
         return bytes_of_exchange(each.of, self._question.least_terminals, EVERYWHERE)
 
-    def _estimate(self, entrants: Sequence[Entrant]) -> None:
-        """Estimate long all-to-alls by what is known of the throughput under uniform traffic."""
-        for each in self._criteria:
-            if (sent := self._exchange(each)) is not None:
-                for own in entrants:
-                    uniform = own.values[f"{SATURATION}.{UNIFORM}"]
-                    own.values[each.name] = time_of_exchange(sent, self._question.rate, uniform)
+    def _played_everywhere(self) -> list[Criterion]:
+        return [each for each in self._makespans if self._exchange(each) is None]
 
-    def _play(self, entrants: Sequence[Entrant], each: Criterion) -> None:
-        asked = {own.spec: self._application(own, each.of) for own in entrants}
-        known = self._results(asked.values())
-        for own in entrants:
-            found = known.get(asked[own.spec].key, {}).get("makespan_s")
-            if found is not None:
-                own.values[each.name] = Value(found, found, found, "measured")
+    @cached_property
+    def _sent(self) -> dict[str, float]:
+        """What a task of each application sends, in bytes, by the criterion."""
+        tasks = self._question.least_terminals
+        return {each.name: self._exchange(each) or bytes_of_task(each.of, tasks) for each in self._makespans}
+
+    def _estimate(self, entrants: Sequence[Entrant]) -> None:
+        """Estimate makespans that were not played by what is known of the throughput under uniform traffic."""
+        for each in self._makespans:
+            time_of = time_before if self._exchange(each) is None else time_of_exchange
+            for own in entrants:
+                if each.name not in own.values or own.values[each.name].known == "estimate":
+                    uniform = own.values[f"{SATURATION}.{UNIFORM}"]
+                    own.values[each.name] = time_of(self._sent[each.name], self._question.rate, uniform)
+
+    def _to_play(self, entrants: Sequence[Entrant]) -> dict[tuple[str, str], StudyPoint]:
+        """Return the applications that networks have yet to play, on as many tasks everywhere, at flow level."""
+        return {
+            (own.spec, each.name): self._application(own, each.of)
+            for own in entrants
+            for each in self._played_everywhere()
+            if each.name not in own.values or own.values[each.name].known != "measured"
+        }
 
     def _application(self, entrant: Entrant, app: str) -> StudyPoint:
-        options = {"rate": self._question.rate, "seed": self._question.seed}
-        own = with_tasks(app, self._question.least_terminals)
+        tasks = self._question.least_terminals
+        options = {"rate": self._question.rate, "seed": self._question.seed, **flow_options(tasks)}
+        own = with_tasks(app, tasks)
         return StudyPoint("workload", entrant.spec, entrant.routing, own, settings={"options": options})
 
     def _has(self, entrant: Entrant, each: Criterion) -> bool:
@@ -391,21 +410,30 @@ class Funnel:
         self._dropped[SHORT][f"{each.name} cannot be measured"] += 1
         return False
 
-    def _simulated(self, entrants: Sequence[Entrant], rung: int) -> list[Entrant]:
-        """Simulate at full load; a value that was measured before becomes more precise."""
-        window = self._windows[rung]
-        wanted = [each for each in self._criteria if each.kind == SATURATION]
-        asked = {(own.spec, each.of): self._full_load(own, each.of, window) for own in entrants for each in wanted}
+    def _simulated(self, entrants: list[Entrant], rung: int) -> list[Entrant]:
+        """Play applications and simulate at full load; a value that was measured before becomes more precise."""
+        window = self._windows[rung] if self._windows else None
+        wanted = [each for each in self._criteria if each.kind == SATURATION] if window else []
+        asked = plays = self._to_play(entrants)
+        if window is not None:
+            loads = [(own, each) for own in entrants for each in wanted]
+            asked = plays | {(own.spec, each.name): self._full_load(own, each.of, window) for own, each in loads}
         known = self._results(asked.values())
-        kept = list(entrants)
-        for entrant in kept:
+        places = {own.spec: own for own in entrants}
+        for spec, name in plays:
+            places[spec].values.pop(name, None)
+            if (found := known.get(plays[spec, name].key, {}).get("makespan_s")) is not None:
+                places[spec].values[name] = played(found, self._question.least_terminals)
+        for entrant in entrants:
             entrant.windows = rung + 1
-        for each in wanted:
-            for entrant in kept:
+            for each in wanted:
+                assert window is not None
                 entrant.values.pop(each.name)
-                found = known.get(asked[entrant.spec, each.of].key)
+                found = known.get(asked[entrant.spec, each.name].key)
                 if found is not None and not found["deadlocked"]:
                     entrant.values[each.name] = window.value(found["accepted"], entrant.most[each.of])
+        kept = entrants
+        for each in [*wanted, *self._played_everywhere()]:
             kept = [own for own in kept if self._has(own, each)]
         self._estimate(kept)
         return kept if self._question.survive is None else self._broken(kept, self._question.survive, rung)
@@ -422,8 +450,7 @@ class Funnel:
 
     def _measure_in_full(self, finalists: list[Entrant]) -> None:
         """Measure finalists with the longest windows, search their saturation loads, prove, lay out, break them."""
-        if self._windows:
-            self._simulated(finalists, len(self._windows) - 1)
+        self._simulated(finalists, max(0, len(self._windows) - 1))
         question = self._question
         asked: dict[tuple[str, str, str], StudyPoint] = {}
         lists = {("layout", ""): question.prices} | {("optics", f"{x:g}"): text for x, text in self._optics().items()}
@@ -452,7 +479,7 @@ class Funnel:
     def _long_exchanges(self) -> list[str]:
         """Return the all-to-alls that are estimated everywhere and played on finalists."""
         tasks = self._question.least_terminals
-        estimated = [each.of for each in self._criteria if self._exchange(each) is not None]
+        estimated = [each.of for each in self._makespans if self._exchange(each) is not None]
         return [app for app in estimated if bytes_of_exchange(app, tasks, FINALISTS) is None]
 
     def _search(self, own: Entrant, traffic: str) -> StudyPoint:
@@ -540,9 +567,12 @@ class Funnel:
         for row in self._ledger.rows():
             if (key := wanted.get(row["key"])) is not None and key not in found:
                 found[key] = json.loads(row["result"])
-        reasons = [*progress.skipped.values(), *progress.failed.values()]
-        if reasons and not found:
-            raise TopoloomError(f"no network can be measured; of the first: {reasons[0]}")
+        reasons = progress.skipped | progress.failed
+        for kind in dict.fromkeys(point.kind for point in reasons):
+            alike = [point for point in points if point.kind == kind]
+            if not any(point.key in found for point in alike):
+                first = next(reasons[point] for point in alike if point in reasons)
+                raise TopoloomError(f"no network can be measured; of the first: {first}")
         return found
 
 

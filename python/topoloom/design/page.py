@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.design.criteria import FIXED, SATURATION, Criterion
 from topoloom.design.entrant import Entrant
-from topoloom.design.exchanges import exchanges_note
+from topoloom.design.makespans import makespans_note
 from topoloom.design.rounds import ALIKE
 from topoloom.design.windows import throughput_note, windows_of
 from topoloom.engine.results import PriceList
@@ -209,7 +209,7 @@ def _settings(found: "Answer") -> list[tuple[str, str]]:
         ("Layout", f"{question.layout or 'rack'}: {assumed}"),
         ("Routing", question.routing),
         ("Saturation throughput", throughput_note(question)),
-        *([("Makespans", makespan)] if (makespan := exchanges_note(question)) else []),
+        *([("Makespans", makespan)] if (makespan := makespans_note(question)) else []),
         *([("Windows, cycles of warm-up + measured, and how far they may be off", windows)] if windows else []),
         ("Measured values that count as equal", f"those within {ALIKE:.0%}".replace("%", " %")),
         ("Rate of a link", question.rate),

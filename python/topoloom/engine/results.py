@@ -1726,6 +1726,21 @@ class Shape(Record):
     levels: list[int] | None
 
 
+class SplitBound(Record):
+    """
+    Offered loads, in flits per active terminal per cycle. The names are the keys of the JSON.
+
+    Attributes:
+        split_bound: What is carried with the best share.
+        minimal_share: That share: the part of every flow that takes minimal paths.
+        distance_bound: What no routing carries more than, as no path is shorter than a shortest one.
+    """
+
+    split_bound: float
+    minimal_share: float
+    distance_bound: float
+
+
 class StepFacts(Record):
     """
     What is known of a training step before it runs. The names are the keys of the JSON.

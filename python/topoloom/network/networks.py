@@ -18,7 +18,7 @@ from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.graphs import GivenGraph, from_edges, from_networkx, to_networkx
 from topoloom.network.permutation import bandwidth_side_by_side
 from topoloom.network.results import Bound, Facts, Proof, Resilience
-from topoloom.network.throughput import DETOURS, has_detours, optimal_throughput, split_throughput
+from topoloom.network.throughput import DETOURS, has_detours, optimal_throughput
 from topoloom.plotting import draw_networks
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.loads import Loads, offered_loads, parse_loads
@@ -234,14 +234,17 @@ class Network:
     def split_bound(self, traffic: str = "uniform") -> dict[str, float]:
         """Return the throughput of minimal and Valiant's paths together under `traffic`, mixed in the best proportion.
 
-        See :func:`topoloom.network.throughput.split_throughput`. On trees, where detours carry no more, and where
-        Valiant's routing is not offered, it is the throughput of minimal paths.
+        The same share of every flow takes minimal paths, the rest Valiant's. An adaptive routing chooses between the
+        same paths, yet flow by flow, so that it may carry a little more than this. On trees, where detours carry no
+        more, and where Valiant's routing is not offered, it is the throughput of minimal paths.
 
         Args:
             traffic: The traffic pattern.
 
         Returns:
-            Loads in flits per active terminal per cycle, by the keys of ``topoloom bound --json``.
+            ``split_bound``: flits per active terminal per cycle; ``minimal_share``: the part of every flow on minimal
+            paths; ``distance_bound``: what no routing carries more than, as no path is shorter than a shortest one and
+            a channel carries a flit per cycle.
 
         Raises:
             TopoloomError: A mistake in an argument, or a network that is too large.
@@ -251,7 +254,7 @@ class Network:
         True
         """
         other = self._built(DETOURS) if has_detours(self.core) else None
-        return split_throughput(self._built("minimal"), other, _core.Traffic(self.core, traffic))
+        return self._built("minimal").split(other, _core.Traffic(self.core, traffic))
 
     def channel_loads(self, routing: str = "minimal", traffic: str = "uniform") -> list[tuple[int, int, float]]:
         """Return (router, port, expected load) of each channel between routers, if each active terminal offers 1.

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from topoloom import _core
-from topoloom.network.throughput import DETOURS, has_detours, split_throughput
+from topoloom.network.throughput import DETOURS, has_detours
 from topoloom.simulation.roles import routing_on
 
 QUANTILES = (("least", 0.0), ("p10", 0.1), ("median", 0.5), ("p90", 0.9), ("most", 1.0))
@@ -104,7 +104,7 @@ def carried(core: _core.Network, traffic: str) -> float:
     """
     minimal = _core.Routing(core, routing_on(core, "minimal"))
     other = _core.Routing(core, DETOURS) if has_detours(core) else None
-    return min(1.0, split_throughput(minimal, other, _core.Traffic(core, traffic))["split_bound"])
+    return min(1.0, minimal.split(other, _core.Traffic(core, traffic)).split_bound)
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 DETOURS = "val"
 """The routing whose detours carry what minimal paths cannot."""
 
-SEARCH_STEPS = 60
-"""Steps of the search for the best split: each leaves two thirds of the interval."""
-
 MOST_VARIABLES = 30_000
 """Flows (of a source on a channel) up to which the program is solved: some ten seconds."""
 
@@ -75,50 +72,6 @@ def has_detours(network: _core.Network) -> bool:
     (True, False)
     """
     return DETOURS in network.routings() and network.shape().levels is None
-
-
-def split_throughput(minimal: _core.Routing, other: _core.Routing | None, traffic: _core.Traffic) -> dict[str, float]:
-    """Return what is carried if the same share of every flow takes `minimal` paths, and the rest `other` ones.
-
-    The loads of channels are those of both routings in these shares; the share that carries most is taken. An adaptive
-    routing chooses between the same paths, yet flow by flow, so that it may carry a little more than this.
-
-    Args:
-        minimal: A routing by shortest paths.
-        other: A routing by detours, such as Valiant's; None where there is none.
-        traffic: The traffic.
-
-    Returns:
-        ``split_bound``: flits per active terminal per cycle; ``minimal_share``: the share on minimal paths;
-        ``distance_bound``: what no routing carries more than, as no path is shorter than a minimal one and all channels
-        together carry a flit each a cycle.
-
-    >>> import topoloom
-    >>> from topoloom import _core
-    >>> core = topoloom.network("torus:8").core
-    >>> split_throughput(_core.Routing(core, "dor"), None, _core.Traffic(core, "tornado"))["minimal_share"]
-    1.0
-    """
-    import numpy as np  # noqa: PLC0415 - loads slowly
-
-    alone = minimal.bound(traffic)
-    most = min(1.0, 1 / (alone.max_terminal_load or 1.0))
-    distance = min(most, 1 / alone.mean_channel_load) if alone.mean_channel_load else most
-    if other is None or alone.saturation_bound >= 1:
-        return {"split_bound": alone.saturation_bound, "minimal_share": 1.0, "distance_bound": distance}
-    direct, detour = (np.array([load for *_, load in each.channel_loads(traffic)]) for each in (minimal, other))
-
-    def busiest(share: float) -> float:
-        return float((share * direct + (1 - share) * detour).max(initial=0.0))
-
-    low, high = 0.0, 1.0
-    for _ in range(SEARCH_STEPS):  # the busiest channel's load is convex in the share
-        left, right = low + (high - low) / 3, high - (high - low) / 3
-        low, high = (low, right) if busiest(left) <= busiest(right) else (left, high)
-    share = min((0.0, (low + high) / 2, 1.0), key=busiest)
-    load = busiest(share)
-    bound = min(most, 1 / load) if load > 0 else most
-    return {"split_bound": bound, "minimal_share": share, "distance_bound": distance}
 
 
 def _largest_factor(

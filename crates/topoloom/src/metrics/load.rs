@@ -16,7 +16,7 @@ use crate::distances::distances_from;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::network::{Network, Peer, PortId, RouterId};
-use crate::routing::{ANY_VIA, AnyRouting, Move, NO_VIA, PacketState, Routing};
+use crate::routing::{ANY_VIA, AnyRouting, Move, PacketState, Routing};
 use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
 use crate::watch;
@@ -100,8 +100,7 @@ pub fn saturation_bound(network: &Network, routing: &AnyRouting, traffic: &Traff
         let (saturation_bound, saturation_bound_is) = (load.saturation_bound(), BoundIs::ExpectedLoad);
         return Ok(SaturationBound { saturation_bound, saturation_bound_is, load: Some(load) });
     }
-    let demands = Demands::new(network, traffic)?;
-    let saturation_bound = rounded(1.0 / demands.max_terminal_load.max(least_load(network, &demands)));
+    let saturation_bound = distance_bound(network, &Demands::new(network, traffic)?);
     Ok(SaturationBound { saturation_bound, saturation_bound_is: BoundIs::Distance, load: None })
 }
 
@@ -119,7 +118,12 @@ pub fn channel_load(network: &Network, name: &str, routing: &AnyRouting, traffic
             network.spec()
         )));
     }
-    let by_port = in_parts_of_rates(network, loads(network, routing, &demands)?);
+    load_of(network, routing, &demands)
+}
+
+/// The expected load of every channel under a routing that does not look at congestion.
+pub(super) fn load_of(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<ChannelLoad> {
+    let by_port = in_parts_of_rates(network, loads(network, routing, demands)?);
     Ok(summary(network, by_port, demands.max_terminal_load))
 }
 
@@ -139,6 +143,11 @@ fn summary(network: &Network, by_port: Vec<f64>, max_terminal_load: f64) -> Chan
         max_terminal_load,
         by_port,
     }
+}
+
+/// The load that no routing carries more than, as no path is shorter than a shortest one.
+pub(super) fn distance_bound(network: &Network, demands: &Demands) -> f64 {
+    rounded(1.0 / demands.max_terminal_load.max(least_load(network, demands)))
 }
 
 /// The largest of what the links at once, and those of each router, have to carry at least.
@@ -189,26 +198,34 @@ fn in_parts_of_rates(network: &Network, mut by_port: Vec<f64>) -> Vec<f64> {
     by_port
 }
 
-/// The load of the channel of every port.
+/// The load of the channel of every port, in flits a cycle.
 fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<Vec<f64>> {
-    let (direct, detours) = starts(routing, demands);
+    let detours = detours(routing, demands);
     let second = Matrix::new(demands.flits.routers);
     let (mut total, second) = if detours.is_empty() {
         (vec![0.0; network.ports().len()], second)
     } else {
         first_phase(network, routing, &detours, second)?
     };
-    let stage = watch::stage("loads of channels", demands.flits.routers as u64);
+    let (ground, stage) = (Ground::new(network), watch::stage("loads of channels", demands.flits.routers as u64));
     let (last, _) = in_chunks(network, |targets, loads| {
-        let mut walk = Walk::new(network, routing);
+        let (mut walk, mut starts) = (Walk::new(network, &ground, routing), Vec::new());
         for &target in targets {
             stage.step();
-            for (&bits, flits) in &direct {
-                flits.column(target).for_each(|(src, flits)| walk.put(src, PacketState::direct(bits), flits));
+            walk.aim(target);
+            for (src, flits) in demands.flits.column(target) {
+                routing.likely_starts(src, target, &mut starts);
+                for (likely, state) in starts.drain(..) {
+                    if state.via != ANY_VIA {
+                        walk.put(src, state, likely * flits);
+                    } else if !routing.takes_detours() {
+                        return Err(Error::Routing(format!("{}: a detour that was not announced", network.spec())));
+                    }
+                }
             }
             // A packet at its intermediate router turns to its destination.
             second.column(target).for_each(|(via, flits)| walk.put(via, PacketState { via: via.0, bits: 0 }, flits));
-            walk.run(target, |_, _, _, _| (), |port, flits| loads[port] += flits)?;
+            walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
         }
         Ok(Vec::<()>::new())
     })?;
@@ -219,25 +236,33 @@ fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<V
 /// Flits a cycle between routers, by the bits that a packet starts with.
 type ByBits = BTreeMap<u32, Matrix>;
 
-/// The demands of packets that go to their destination, and of those that go over any intermediate router.
-fn starts(routing: &AnyRouting, demands: &Demands) -> (ByBits, ByBits) {
-    let (mut direct, mut detours) = (ByBits::new(), ByBits::new());
-    let mut states = Vec::new();
-    for src in (0..demands.flits.routers as u32).map(RouterId) {
-        for (dst, flits) in demands.flits.of(src) {
-            routing.likely_starts(src, dst, &mut states);
-            for (likely, state) in states.drain(..) {
-                debug_assert!(
-                    [NO_VIA, ANY_VIA].contains(&state.via),
-                    "the intermediate router is free or there is none"
-                );
-                let kind = if state.via == ANY_VIA { &mut detours } else { &mut direct };
-                let matrix = kind.entry(state.bits).or_insert_with(|| Matrix::new(demands.flits.routers));
-                matrix.row(src)[dst.index()] += likely * flits;
+/// The demands of packets that go over any intermediate router.
+fn detours(routing: &AnyRouting, demands: &Demands) -> ByBits {
+    if !routing.takes_detours() {
+        return ByBits::new();
+    }
+    let sources: Vec<RouterId> = (0..demands.flits.routers as u32).map(RouterId).collect();
+    let rows: Vec<BTreeMap<u32, Vec<f64>>> = sources
+        .par_iter()
+        .map(|&src| {
+            let (mut rows, mut starts) = (BTreeMap::new(), Vec::new());
+            for (dst, flits) in demands.flits.of(src) {
+                routing.likely_starts(src, dst, &mut starts);
+                for (likely, state) in starts.drain(..).filter(|(_, state)| state.via == ANY_VIA) {
+                    let row = rows.entry(state.bits).or_insert_with(|| vec![0.0; demands.flits.routers]);
+                    row[dst.index()] += likely * flits;
+                }
             }
+            rows
+        })
+        .collect();
+    let mut all = ByBits::new();
+    for (src, rows) in sources.into_iter().zip(rows) {
+        for (bits, row) in rows {
+            all.entry(bits).or_insert_with(|| Matrix::new(demands.flits.routers)).row(src).copy_from_slice(&row);
         }
     }
-    (direct, detours)
+    all
 }
 
 /// Packets that take detours and begin with the same bits.
@@ -292,7 +317,7 @@ impl<'a> Detours<'a> {
         self.sources.iter().copied().filter(move |&(src, _)| src != via)
     }
 
-    /// Lets packets on `walk` leave at their destinations before `via`, where `met` counts them; each source sends them
+    /// Lets packets leave at their destinations before the router `via` that `alone` is aimed at; each source sends them
     /// there with probability `each`. Sources walk `alone` one by one, or all at once if demands are products.
     fn leave_early(
         &self,
@@ -304,21 +329,21 @@ impl<'a> Detours<'a> {
         let state = PacketState { via: via.0, bits: self.bits };
         if let Some(Product { source, destination }) = &self.product {
             self.besides(via).for_each(|(src, _)| alone.put(src, state, each * source[src.index()]));
-            let visit = |hops, at: RouterId, state, likely: f64| {
-                if hops > 0 && at != via {
+            let arrive = |at: RouterId, state, likely: f64| {
+                if at != via {
                     leave(at, state, likely * destination[at.index()]);
                 }
             };
-            return alone.run(via, visit, |_, _| ());
+            return alone.run(arrive, |_, _| ());
         }
         for (src, _) in self.besides(via) {
             alone.put(src, state, each);
-            let visit = |hops, at: RouterId, state, likely: f64| {
-                if hops > 0 && at != via {
+            let arrive = |at: RouterId, state, likely: f64| {
+                if at != via {
                     leave(at, state, likely * self.flits.at(src, at));
                 }
             };
-            alone.run(via, visit, |_, _| ())?;
+            alone.run(arrive, |_, _| ())?;
         }
         Ok(())
     }
@@ -337,12 +362,14 @@ fn first_phase(
     let routers = network.num_routers();
     let each = 1.0 / (network.up_routers().count() - 2) as f64;
     let kinds: Vec<Detours> = detours.iter().map(|(&bits, flits)| Detours::new(bits, flits)).collect();
-    let stage = watch::stage("loads of detours", routers as u64);
+    let (ground, stage) = (Ground::new(network), watch::stage("loads of detours", routers as u64));
     let (loads, met) = in_chunks(network, |vias, loads| {
-        let (mut alone, mut walk) = (Walk::new(network, routing), Walk::new(network, routing));
+        let (mut alone, mut walk) = (Walk::new(network, &ground, routing), Walk::new(network, &ground, routing));
         let mut all_met = Vec::new();
         for &via in vias.iter().filter(|&&via| network.is_up(via)) {
             stage.step();
+            walk.aim(via);
+            alone.aim_as(&walk);
             let mut met = vec![0.0; routers];
             for kind in &kinds {
                 let state = PacketState { via: via.0, bits: kind.bits };
@@ -357,7 +384,7 @@ fn first_phase(
                     }
                 })?;
             }
-            walk.run(via, |_, _, _, _| (), |port, flits| loads[port] += flits)?;
+            walk.run(|_, _, _| (), |port, flits| loads[port] += flits)?;
             all_met.push(met);
         }
         Ok(all_met)
@@ -400,30 +427,85 @@ fn in_chunks<T: Send>(
     Ok((total, all))
 }
 
-/// Packets towards one router, hop by hop: not each by itself, but how many there are in which state where.
+/// Where packets walk.
+struct Ground {
+    graph: Graph,
+    /// The router behind each port, or [`NOT_BETWEEN`]: walks look here far more often than at all that is known of ports.
+    next: Vec<RouterId>,
+}
+
+/// Behind a port is no router.
+const NOT_BETWEEN: RouterId = RouterId(u32::MAX);
+
+impl Ground {
+    fn new(network: &Network) -> Self {
+        let behind = |peer| match peer {
+            Peer::Port(peer) => network.ports()[peer.index()].router,
+            _ => NOT_BETWEEN,
+        };
+        let next = network.ports().iter().map(|port| behind(port.peer)).collect();
+        Self { graph: Graph::new(network), next }
+    }
+}
+
+/// Packets towards one router: not each by itself, but how many there are in which state where. Those that are farthest
+/// from it move first, so that nearly all that come through a router on their way move on from there together.
 struct Walk<'a> {
     network: &'a Network,
+    ground: &'a Ground,
     routing: &'a AnyRouting,
-    /// The states at each router, with the flits a cycle in each.
-    here: Vec<Vec<(PacketState, f64)>>,
-    /// The same after the hop at hand, or before the first.
-    next: Vec<Vec<(PacketState, f64)>>,
-    /// Routers where `next` has states.
-    touched: Vec<RouterId>,
+    target: RouterId,
+    /// The distance of each router from the target.
+    distance: Vec<u32>,
+    /// The states at each router, with the flits a cycle in each, that have yet to move.
+    waiting: Vec<Vec<(PacketState, f64)>>,
+    /// Routers where states wait, by their distance; no larger one than `farthest` has any.
+    rings: Vec<Vec<RouterId>>,
+    farthest: usize,
+    /// Of the router at hand, kept for their memory.
+    states: Vec<(PacketState, f64)>,
     moves: Vec<(f64, Move)>,
 }
 
 impl<'a> Walk<'a> {
-    fn new(network: &'a Network, routing: &'a AnyRouting) -> Self {
-        let empty = || vec![Vec::new(); network.num_routers()];
-        Self { network, routing, here: empty(), next: empty(), touched: Vec::new(), moves: Vec::new() }
+    fn new(network: &'a Network, ground: &'a Ground, routing: &'a AnyRouting) -> Self {
+        Self {
+            network,
+            ground,
+            routing,
+            target: RouterId(0),
+            distance: Vec::new(),
+            waiting: vec![Vec::new(); network.num_routers()],
+            rings: Vec::new(),
+            farthest: 0,
+            states: Vec::new(),
+            moves: Vec::new(),
+        }
+    }
+
+    /// All packets go to `target` from now on.
+    fn aim(&mut self, target: RouterId) {
+        self.target = target;
+        self.distance = distances_from(&self.ground.graph, target.0);
+    }
+
+    /// All packets go where those of `other` go.
+    fn aim_as(&mut self, other: &Self) {
+        self.target = other.target;
+        self.distance.clone_from(&other.distance);
     }
 
     /// Adds packets; negative ones take away.
     fn put(&mut self, at: RouterId, state: PacketState, flits: f64) {
-        let states = &mut self.next[at.index()];
+        // What cannot reach the target is as far as can be: the routing has no hop for it.
+        let ring = (self.distance[at.index()] as usize).min(self.waiting.len());
+        let states = &mut self.waiting[at.index()];
         if states.is_empty() {
-            self.touched.push(at);
+            if self.rings.len() <= ring {
+                self.rings.resize(ring + 1, Vec::new());
+            }
+            self.rings[ring].push(at);
+            self.farthest = self.farthest.max(ring);
         }
         match states.iter_mut().find(|(known, _)| *known == state) {
             Some((_, sum)) => *sum += flits,
@@ -431,37 +513,38 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks all packets to `target`. `visit(hops, at, state, flits)` sees them at every router, `hop(port, flits)` on
-    /// every channel.
-    fn run(
-        &mut self,
-        target: RouterId,
-        mut visit: impl FnMut(u32, RouterId, PacketState, f64),
-        mut hop: impl FnMut(usize, f64),
-    ) -> Result<()> {
-        let mut active = Vec::new();
-        for hops in 0.. {
-            std::mem::swap(&mut self.here, &mut self.next);
-            active.clear();
-            active.append(&mut self.touched);
-            if active.is_empty() {
-                return Ok(());
-            }
-            if hops as usize > 4 * self.network.num_routers() + 64 {
-                return Err(self.lost(active[0], target, "leads packets in a cycle at"));
-            }
-            for &at in &active {
-                let mut states = std::mem::take(&mut self.here[at.index()]);
-                for (state, flits) in states.drain(..) {
-                    visit(hops, at, state, flits);
-                    if at != target {
-                        self.forward(at, state, flits, target, &mut hop)?;
-                    }
-                }
-                self.here[at.index()] = states;
+    /// The next router where states wait.
+    fn next(&mut self) -> Option<RouterId> {
+        loop {
+            match self.rings.get_mut(self.farthest)?.pop() {
+                Some(at) => return Some(at),
+                None if self.farthest == 0 => return None,
+                None => self.farthest -= 1,
             }
         }
-        unreachable!("the hops are limited")
+    }
+
+    /// Walks all packets to the target. `arrive(at, state, flits)` sees them at every router after their first one,
+    /// `hop(port, flits)` on every channel.
+    fn run(
+        &mut self,
+        mut arrive: impl FnMut(RouterId, PacketState, f64),
+        mut hop: impl FnMut(usize, f64),
+    ) -> Result<()> {
+        let routers = self.network.num_routers();
+        let mut left = routers * (4 * routers + 64);
+        while let Some(at) = self.next() {
+            let mut states = std::mem::take(&mut self.states);
+            std::mem::swap(&mut states, &mut self.waiting[at.index()]);
+            left = left.checked_sub(1).ok_or_else(|| self.lost(at, "leads packets in a cycle at"))?;
+            for (state, flits) in states.drain(..) {
+                if at != self.target {
+                    self.forward(at, state, flits, &mut arrive, &mut hop)?;
+                }
+            }
+            self.states = states;
+        }
+        Ok(())
     }
 
     fn forward(
@@ -469,29 +552,32 @@ impl<'a> Walk<'a> {
         at: RouterId,
         state: PacketState,
         flits: f64,
-        target: RouterId,
+        arrive: &mut impl FnMut(RouterId, PacketState, f64),
         hop: &mut impl FnMut(usize, f64),
     ) -> Result<()> {
         let mut moves = std::mem::take(&mut self.moves);
-        self.routing.likely_moves(at, state, target, &mut moves);
+        self.routing.likely_moves(at, state, self.target, &mut moves);
         if moves.is_empty() {
-            return Err(self.lost(at, target, "has no hop at"));
+            return Err(self.lost(at, "has no hop at"));
         }
         let first = self.network.port_base(at) as usize;
         for (likely, step) in moves.drain(..) {
             let port = first + usize::from(step.port);
-            let Peer::Port(peer) = self.network.ports()[port].peer else {
-                return Err(self.lost(at, target, "sends packets to a terminal at"));
-            };
+            let next = self.ground.next[port];
+            if next == NOT_BETWEEN {
+                return Err(self.lost(at, "sends packets to a terminal at"));
+            }
             hop(port, likely * flits);
-            self.put(self.network.ports()[peer.index()].router, step.next, likely * flits);
+            arrive(next, step.next, likely * flits);
+            self.put(next, step.next, likely * flits);
         }
         self.moves = moves;
         Ok(())
     }
 
-    fn lost(&self, at: RouterId, target: RouterId, what: &str) -> Error {
-        Error::Routing(format!("{}: the routing {what} router {at}, towards router {target}", self.network.spec()))
+    fn lost(&self, at: RouterId, what: &str) -> Error {
+        let (spec, target) = (self.network.spec(), self.target);
+        Error::Routing(format!("{spec}: the routing {what} router {at}, towards router {target}"))
     }
 }
 
@@ -502,9 +588,11 @@ mod tests {
 
     /// Packets that leave before each intermediate router, by router and state: in order.
     fn leaving(network: &Network, routing: &AnyRouting, kind: &Detours) -> Vec<((u32, u32), f64)> {
-        let mut alone = Walk::new(network, routing);
+        let ground = Ground::new(network);
+        let mut alone = Walk::new(network, &ground, routing);
         let mut all: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         for via in network.routers() {
+            alone.aim(via);
             let leave = |at: RouterId, _: PacketState, flits: f64| *all.entry((via.0, at.0)).or_default() += flits;
             kind.leave_early(via, 0.5, &mut alone, leave).expect("a routing that works");
         }
@@ -523,7 +611,7 @@ mod tests {
             let routing = routing::build(&network, "val").expect("offered");
             let traffic = traffic::build(&network, pattern).expect(pattern);
             let demands = Demands::new(&network, &traffic).expect("small");
-            let (_, detours) = starts(&routing, &demands);
+            let detours = detours(&routing, &demands);
             for (&bits, flits) in &detours {
                 let together = Detours::new(bits, flits);
                 assert_eq!(together.product.is_some(), is_product, "{spec} {pattern}");

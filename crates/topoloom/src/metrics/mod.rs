@@ -5,6 +5,7 @@ mod facts;
 pub mod faults;
 pub mod load;
 pub mod routes;
+pub mod split;
 pub mod taper;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};

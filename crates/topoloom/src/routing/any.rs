@@ -134,6 +134,10 @@ impl Routing for AnyRouting {
         self.0.oblivious()
     }
 
+    fn takes_detours(&self) -> bool {
+        self.0.takes_detours()
+    }
+
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         self.0.likely_starts(src, dst, out);
     }

@@ -1,6 +1,6 @@
 //! Minimal routing on a dragonfly: local, global, local (Kim et al., 2008). VC class = global hops taken.
 
-use super::{Minimal, Step, UgalRule, evenly};
+use super::{Minimal, Step, UgalRule};
 use crate::network::{LinkClass, Network, Peer, RouterId};
 use crate::rng::Rng;
 
@@ -116,13 +116,13 @@ impl Minimal for DragonflyMinimal {
     }
 
     /// Every exit is as likely as the others; several may lie behind one output.
-    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<(f64, Step)>) {
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
         if self.group[at.index()] == self.group[target.index()] {
-            out.push((1.0, self.local_step(at, target.0, bits)));
-            return;
+            return visit(1.0, self.local_step(at, target.0, bits));
         }
-        let best = self.best(at, target).map(|exit| self.towards(at, exit, bits));
-        out.extend(evenly(best.collect()));
+        let best = self.best(at, target);
+        let each = 1.0 / best.clone().count() as f64;
+        best.into_iter().for_each(|exit| visit(each, self.towards(at, exit, bits)));
     }
 
     #[inline(always)]

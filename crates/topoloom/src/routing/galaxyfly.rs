@@ -250,12 +250,17 @@ impl Ways {
         if self.near(self.place(at), self.place(to)) {
             return visit(None);
         }
-        let (least, ..) = self.best(at, to, except);
+        let (mut least, mut best) = (u32::MAX, Vec::new());
         self.common(at, to, except, |link, cost| {
+            if cost < least {
+                least = cost;
+                best.clear();
+            }
             if cost == least {
-                visit(Some(link));
+                best.push(link);
             }
         });
+        best.into_iter().for_each(|link| visit(Some(link)));
     }
 
     /// Draws one of `links`; `None` if there is none.
@@ -356,6 +361,10 @@ impl Routing for Minimal {
 
     fn oblivious(&self) -> bool {
         true
+    }
+
+    fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
+        out.push((1.0, self.hop(at, state, dst)));
     }
 }
 

@@ -236,6 +236,12 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
         out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits }));
     }
 
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
+        let outputs = self.outputs(at, bits, target);
+        let each = 1.0 / outputs.len() as f64;
+        outputs.iter().for_each(|&port| visit(each, Step { port, class: bits as u8, bits }));
+    }
+
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
         let outputs = self.outputs(at, bits, target);

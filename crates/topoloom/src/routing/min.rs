@@ -88,9 +88,7 @@ impl<M: Minimal> Routing for Min<M> {
     }
 
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
-        let mut steps = Vec::new();
-        self.0.likely_steps(at, state.bits, dst, &mut steps);
-        out.extend(steps.into_iter().map(|(likely, step)| (likely, hop(step, 0, NO_VIA))));
+        self.0.likely_steps(at, state.bits, dst, |likely, step| out.push((likely, hop(step, 0, NO_VIA))));
     }
 }
 

@@ -442,6 +442,11 @@ pub trait Routing: Send + Sync {
         false
     }
 
+    /// Whether `likely_starts` has packets over [`ANY_VIA`].
+    fn takes_detours(&self) -> bool {
+        false
+    }
+
     /// The states of `starts` with their probabilities, which add up to 1. `via` may be [`ANY_VIA`]: any router but
     /// source and destination, all equally likely; no other router may be named.
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
@@ -495,11 +500,11 @@ pub trait Minimal: Send + Sync {
     /// Every hop that could be taken at `at` towards another router `target`.
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>);
 
-    /// The hops of `steps` with the probabilities by which `step` draws them.
-    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<(f64, Step)>) {
+    /// Visits the hops of `steps` with the probabilities by which `step` draws them.
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
         let mut steps = Vec::new();
         self.steps(at, bits, target, &mut steps);
-        out.extend(evenly(steps));
+        evenly(steps).for_each(|(likely, step)| visit(likely, step));
     }
 
     /// Number `nth` of the hops of `steps`; `None` beyond the last, or where there is no way but to list them.

@@ -141,6 +141,12 @@ impl Minimal for TableMinimal {
         out.extend(outputs.map(|&port| Step { port, class: bits as u8, bits: bits + 1 }));
     }
 
+    fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
+        let outputs = self.outputs(at, target);
+        let each = 1.0 / outputs.len() as f64;
+        outputs.iter().for_each(|&port| visit(each, Step { port, class: bits as u8, bits: bits + 1 }));
+    }
+
     fn nth_step(&self, at: RouterId, bits: u32, target: RouterId, nth: u32) -> Option<Step> {
         let port = *self.outputs(at, target).get(nth as usize)?;
         Some(Step { port, class: bits as u8, bits: bits + 1 })

@@ -348,6 +348,10 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         !ADAPTIVE
     }
 
+    fn takes_detours(&self) -> bool {
+        true
+    }
+
     fn likely_starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         // Of all routers, two make no detour: the source and the destination.
         let direct = match (self.up, self.any_via) {
@@ -363,17 +367,14 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
-        let mut steps = Vec::new();
         if state.via == at.0 {
             for (begins, bits) in evenly(self.minimal.begins()) {
-                let first = steps.len();
-                self.minimal.likely_steps(at, bits, dst, &mut steps);
-                steps[first..].iter_mut().for_each(|(likely, _)| *likely *= begins);
+                let visit = |likely, step| out.push((begins * likely, self.hop(step, NO_VIA)));
+                self.minimal.likely_steps(at, bits, dst, visit);
             }
-            out.extend(steps.into_iter().map(|(likely, step)| (likely, self.hop(step, NO_VIA))));
         } else {
-            self.minimal.likely_steps(at, state.bits, state.target(dst), &mut steps);
-            out.extend(steps.into_iter().map(|(likely, step)| (likely, self.hop(step, state.via))));
+            let visit = |likely, step| out.push((likely, self.hop(step, state.via)));
+            self.minimal.likely_steps(at, state.bits, state.target(dst), visit);
         }
     }
 }

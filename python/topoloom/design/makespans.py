@@ -1,4 +1,6 @@
-"""All-to-alls of a design: those of too many messages are estimated by what uniform traffic carries."""
+"""Makespans of a design: what is known of them before applications are played, and which are never played."""
+
+from math import inf
 
 from topoloom import _core
 from topoloom._core import TopoloomError
@@ -14,6 +16,15 @@ FINALISTS = 500_000
 
 OFF = 0.1
 """How far an estimate may be off that rests on channel loads, as a part of it."""
+
+COALESCED = "coalesce=0.01"
+"""Large designs play applications so: completions within this part of a message's time are handled together …"""
+
+COALESCED_FROM = 3000
+"""… from more than so many tasks on …"""
+
+COALESCED_OFF = 0.1
+"""… and a makespan may be off by this part of it."""
 
 LEAST_CARRIED = 1e-9
 """A network that carries nothing takes as long as if it carried this."""
@@ -92,16 +103,80 @@ def time_of_exchange(sent: float, rate: str, throughput: Value) -> Value:
     return Value(alone / max(LEAST_CARRIED, value), low, high, "estimate")
 
 
-def exchanges_note(question: Question) -> str:
-    """Return which makespans are estimated, for people; nothing if none is.
+def bytes_of_task(app: str, tasks: int) -> float:
+    """Return what a task of an application sends on average, in bytes; 0 where that depends on the network.
+
+    Args:
+        app: The application.
+        tasks: The number of tasks, unless the application has its own.
+
+    >>> bytes_of_task("permutation:size=1MiB,seed=1", 10) <= 2**20, bytes_of_task("goal:file=missing", 2)
+    (True, 0.0)
+    """
+    try:
+        told = _core.Workload(with_tasks(app, tasks), tasks)
+    except TopoloomError:
+        return 0.0
+    return told.total_bytes / max(told.tasks, 1)
+
+
+def time_before(sent: float, rate: str, throughput: Value) -> Value:
+    """Return what is known of a makespan before it is played, in seconds.
+
+    No network is faster than the links of its terminals. As an estimate, all messages are under way at once and spread
+    like uniform traffic; one that waits for another may take any time.
+
+    Args:
+        sent: The bytes that each task sends, on average.
+        rate: The rate of a terminal's link, such as ``400Gb/s``.
+        throughput: What a terminal carries of uniform traffic, as a fraction of this rate.
+
+    Raises:
+        TopoloomError: A rate that does not read.
+
+    >>> time_before(50e9, "400Gb/s", Value(0.5, 0.0, 0.8, "bound"))
+    Value(value=2.0, low=1.0, high=inf, known='estimate')
+    """
+    alone = sent / _core.bytes_per_second(rate)
+    return Value(alone / max(LEAST_CARRIED, min(1.0, throughput.value)), alone, inf, "estimate")
+
+
+def played(makespan: float, tasks: int) -> Value:
+    """Return what is known of a makespan that was played.
+
+    Args:
+        makespan: What the flow engine found, in seconds.
+        tasks: The number of tasks.
+
+    >>> played(1.0, 1000).to_dict()["interval"], played(1.0, 10_000).to_dict()["interval"]
+    ([1.0, 1.0], [0.9, 1.1])
+    """
+    off = COALESCED_OFF if tasks > COALESCED_FROM else 0.0
+    return Value(makespan, makespan * (1 - off), makespan * (1 + off), "measured")
+
+
+def flow_options(tasks: int) -> dict[str, str]:
+    """Return the options of the flow engine with which an application is played.
+
+    Args:
+        tasks: The number of tasks.
+
+    >>> flow_options(1000), flow_options(10_000)
+    ({}, {'flow_engine': 'coalesce=0.01'})
+    """
+    return {"flow_engine": COALESCED} if tasks > COALESCED_FROM else {}
+
+
+def makespans_note(question: Question) -> str:
+    """Return which makespans are estimated, and how the others are played, for people; nothing if that is exact.
 
     Args:
         question: The question.
 
     >>> from topoloom.design.question import make_question
-    >>> exchanges_note(make_question({"terminals": 64, "radix": 8, "apps": "alltoall"}))
+    >>> makespans_note(make_question({"terminals": 64, "radix": 8, "apps": "alltoall"}))
     ''
-    >>> exchanges_note(make_question({"terminals": 600, "radix": 32, "apps": "alltoall"}))
+    >>> makespans_note(make_question({"terminals": 600, "radix": 32, "apps": "alltoall"}))
     'alltoall estimated by what uniform traffic carries, but played on finalists'
     """
     notes = []
@@ -111,4 +186,6 @@ def exchanges_note(question: Question) -> str:
         )
         if everywhere:
             notes += [f"{app} estimated by what uniform traffic carries{'' if last else ', but played on finalists'}"]
+        elif flow_options(question.least_terminals):
+            notes += [f"{app} with {COALESCED} of the flow engine"]
     return "; ".join(notes)

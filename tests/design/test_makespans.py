@@ -1,13 +1,13 @@
-"""All-to-alls of designs: which are estimated, and by what."""
+"""Makespans of designs: which are estimated, and by what."""
 
 from pathlib import Path
 
 import pytest
 
 import topoloom
-from topoloom.design import exchanges, funnel
+from topoloom.design import funnel, makespans
 from topoloom.design.criteria import Value
-from topoloom.design.exchanges import EVERYWHERE, FINALISTS, bytes_of_exchange, exchanges_note, time_of_exchange
+from topoloom.design.makespans import EVERYWHERE, FINALISTS, bytes_of_exchange, makespans_note, time_of_exchange
 from topoloom.design.question import make_question
 
 
@@ -37,17 +37,18 @@ def test_an_exchange_takes_its_bytes_over_what_uniform_traffic_carries() -> None
 
 def test_notes_name_what_is_estimated() -> None:
     def note(terminals: int) -> str:
-        return exchanges_note(make_question({"terminals": terminals, "radix": 64, "apps": ["alltoall", "allreduce"]}))
+        return makespans_note(make_question({"terminals": terminals, "radix": 64, "apps": ["alltoall", "allreduce"]}))
 
-    assert note(10_000) == "alltoall estimated by what uniform traffic carries"
-    assert note(1000) == note(10_000)
+    estimated = "alltoall estimated by what uniform traffic carries"
+    assert note(10_000) == f"{estimated}; allreduce with coalesce=0.01 of the flow engine"
+    assert note(1000) == estimated
     assert note(600) == "alltoall estimated by what uniform traffic carries, but played on finalists"
     assert note(100) == ""
 
 
 def test_a_design_estimates_everywhere_and_plays_on_finalists(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An all-to-all of 56 messages and more counts as long here; the answer has both times, and says which is which."""
-    monkeypatch.setattr(exchanges, "EVERYWHERE", 55)
+    monkeypatch.setattr(makespans, "EVERYWHERE", 55)
     monkeypatch.setattr(funnel, "EVERYWHERE", 55)
     question = {"terminals": 12, "radix": 6, "families": ["hyperx"], "finalists": 2, "apps": ["alltoall"]}
     found = topoloom.design(traffic=["worst-case"], store=tmp_path / "store", **question)
