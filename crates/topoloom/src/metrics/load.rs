@@ -449,7 +449,7 @@ impl Ground {
 }
 
 /// Packets towards one router: not each by itself, but how many there are in which state where. Those that are farthest
-/// from it move first, so that nearly all that come through a router on their way move on from there together.
+/// from it move first, so that nearly all that pass a router leave it together.
 struct Walk<'a> {
     network: &'a Network,
     ground: &'a Ground,
