@@ -65,7 +65,7 @@ FAILURES = 3
 STABLE = 0.95
 """A network carries about this part of what it accepts at full load without long delays."""
 
-PLAYED = 24
+PLAYED = 12
 """Networks that play applications where none is simulated flit by flit, at most."""
 
 SEARCH_S = 3e-3
