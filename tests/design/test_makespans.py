@@ -9,6 +9,7 @@ from topoloom.design import funnel, makespans
 from topoloom.design.criteria import Value
 from topoloom.design.makespans import EVERYWHERE, FINALISTS, bytes_of_exchange, makespans_note, time_of_exchange
 from topoloom.design.question import make_question
+from topoloom.studies import Ledger
 
 
 @pytest.mark.parametrize("tasks", [2, 316, 317, 707, 708, 10_000])
@@ -59,3 +60,28 @@ def test_a_design_estimates_everywhere_and_plays_on_finalists(monkeypatch: pytes
         assert told["value"] == pytest.approx(11 * 65536 / 50e9 / carried)
         assert own["details"]["makespan_s"]["alltoall"] >= 11 * 65536 / 50e9 * (1 - 1e-9)
     assert "estimated by what uniform traffic carries" in found.to_html()
+
+
+def test_networks_that_no_window_admits_are_estimated_and_not_played(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With room for one network, only it and the finalists play; others have the time of a terminal's link at least."""
+    monkeypatch.setattr(funnel, "places_of", lambda _: [1])
+    app = "allreduce:size=64KiB"
+    question = {"terminals": 12, "radix": 6, "families": ["hyperx", "dragonfly"], "finalists": 1, "apps": [app]}
+    found = topoloom.design(traffic=["uniform"], store=tmp_path / "store", **question).to_dict()
+    with Ledger(tmp_path / "store") as ledger:
+        played = {row["spec"] for row in ledger.rows() if row["kind"] == "workload"}
+    assert len(played) <= 2
+    estimated = 0
+    for own in found["front"]:
+        told = own["criteria"][f"makespan.{app}"]
+        assert (told["is"] == "measured") == (own["spec"] in played)
+        if told["is"] == "estimate":
+            low, high = told["interval"]
+            messages = topoloom._core.Workload(f"{app},tasks=12", 12)
+            assert low == pytest.approx(messages.total_bytes / 12 / 50e9)
+            assert high is None
+            assert told["value"] >= low
+            estimated += 1
+    assert estimated > 0
