@@ -1,6 +1,7 @@
 """Studies on other machines: Dask clusters, batch systems, arrays of jobs."""
 
 import asyncio
+import gc
 import json
 import os
 import re
@@ -398,6 +399,20 @@ def test_addresses_are_as_narrow_as_the_cluster_allows() -> None:
     assert scheduler_options("slurm", "ib0") == own
     with dask.config.set({"jobqueue.slurm.scheduler-options": {"host": "login", "dashboard_address": ":8787"}}):
         assert scheduler_options("slurm", None) == {"host": "login", **own}
+
+
+def test_a_client_that_finds_no_scheduler_does_not_outlive_its_refusal(monkeypatch: Any) -> None:
+    """Dask closes a client that is collected; while another one starts, that never ends."""
+
+    def clients() -> set[int]:
+        return {id(own) for own in gc.get_objects() if type(own) is Client}
+
+    monkeypatch.setattr(clusters, "CONNECT_S", 0.3)
+    gc.collect()
+    before = clients()
+    with pytest.raises(TopoloomError, match="no Dask scheduler answers"):
+        DaskExecutor("tcp://127.0.0.1:9").__enter__()
+    assert clients() <= before
 
 
 def test_a_running_cluster_with_certificates(topoloom: Callable[..., Any], tmp_path: Path, monkeypatch: Any) -> None:

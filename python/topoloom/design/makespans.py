@@ -110,11 +110,15 @@ def bytes_of_task(app: str, tasks: int) -> float:
         app: The application.
         tasks: The number of tasks, unless the application has its own.
 
+    Raises:
+        TopoloomError: No such application, or a value of it that does not read.
+
     >>> bytes_of_task("permutation:size=1MiB,seed=1", 10) <= 2**20, bytes_of_task("goal:file=missing", 2)
     (True, 0.0)
     """
+    sized = with_tasks(app, tasks)
     try:
-        told = _core.Workload(with_tasks(app, tasks), tasks)
+        told = _core.Workload(sized, tasks)
     except TopoloomError:
         return 0.0
     return told.total_bytes / max(told.tasks, 1)

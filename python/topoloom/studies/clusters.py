@@ -4,6 +4,7 @@ Dask sends points to workers and returns outcomes; it keeps no record. The sched
 to others; a point that crashes several workers is returned as lost.
 """
 
+import gc
 import importlib
 import logging
 import re
@@ -124,15 +125,18 @@ class DaskExecutor:
         distributed = _import("distributed")
         # The part of Dask's log that matters is reported here in one sentence.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        refusal = None
         try:
             warning = exposure(self.address)
             self._client = distributed.Client(
                 self.address, timeout=CONNECT_S, set_as_default=False, security=self._security
             )
         except (OSError, ValueError, TypeError, RuntimeError, ImportError) as error:
-            raise TopoloomError(
-                f"no Dask scheduler answers at {self.address} within {CONNECT_S:g} s: {_first_line(error)}"
-            ) from None
+            refusal = _first_line(error)
+        if refusal is not None:
+            # Dask closes an unfinished client when it is collected. During the start of another one that never ends.
+            gc.collect()
+            raise TopoloomError(f"no Dask scheduler answers at {self.address} within {CONNECT_S:g} s: {refusal}")
         if warning is not None:
             self._tell(warning)
         self._completed = distributed.as_completed(loop=self._client.loop, with_results=True, raise_errors=False)
