@@ -67,6 +67,7 @@ def test_networks_that_no_window_admits_are_estimated_and_not_played(
 ) -> None:
     """With room for one network, only it and the finalists play; others have the time of a terminal's link at least."""
     monkeypatch.setattr(funnel, "places_of", lambda _: [1])
+    monkeypatch.setattr(makespans, "COALESCED_FROM", 10)
     app = "allreduce:size=64KiB"
     question = {"terminals": 12, "radix": 6, "families": ["hyperx", "dragonfly"], "finalists": 1, "apps": [app]}
     found = topoloom.design(traffic=["uniform"], store=tmp_path / "store", **question).to_dict()

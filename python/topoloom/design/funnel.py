@@ -338,7 +338,11 @@ class Funnel:
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
         """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""
         self._watcher.stage(SHORT, len(entrants))
-        rounds = Rounds(self._routed(entrants), self._criteria, self._places())
+        entrants = self._routed(entrants)
+        if not flow_options(self._question.least_terminals):
+            # Small networks play in no time: which of them are simulated then rests on more than estimates.
+            entrants = self._play(entrants, self._to_play(entrants))
+        rounds = Rounds(entrants, self._criteria, self._places())
         while wave := rounds.wave():
             alive = {own.spec for own in self._simulated(wave, wave[0].windows)}
             gone = {own.spec for own in wave} - alive
@@ -410,6 +414,24 @@ class Funnel:
         self._dropped[SHORT][f"{each.name} cannot be measured"] += 1
         return False
 
+    def _play(
+        self,
+        entrants: list[Entrant],
+        plays: Mapping[tuple[str, str], StudyPoint],
+        known: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> list[Entrant]:
+        """Take in what applications took, unless it is `known`: by playing them; drop networks that have no result."""
+        known = self._results(plays.values()) if known is None else known
+        places = {own.spec: own for own in entrants}
+        for spec, name in plays:
+            places[spec].values.pop(name, None)
+            if (found := known.get(plays[spec, name].key, {}).get("makespan_s")) is not None:
+                places[spec].values[name] = played(found, self._question.least_terminals)
+        kept = entrants
+        for each in self._played_everywhere():
+            kept = [own for own in kept if self._has(own, each)]
+        return kept
+
     def _simulated(self, entrants: list[Entrant], rung: int) -> list[Entrant]:
         """Play applications and simulate at full load; a value that was measured before becomes more precise."""
         window = self._windows[rung] if self._windows else None
@@ -419,11 +441,7 @@ class Funnel:
             loads = [(own, each) for own in entrants for each in wanted]
             asked = plays | {(own.spec, each.name): self._full_load(own, each.of, window) for own, each in loads}
         known = self._results(asked.values())
-        places = {own.spec: own for own in entrants}
-        for spec, name in plays:
-            places[spec].values.pop(name, None)
-            if (found := known.get(plays[spec, name].key, {}).get("makespan_s")) is not None:
-                places[spec].values[name] = played(found, self._question.least_terminals)
+        kept = self._play(entrants, plays, known)
         for entrant in entrants:
             entrant.windows = rung + 1
             for each in wanted:
@@ -432,8 +450,7 @@ class Funnel:
                 found = known.get(asked[entrant.spec, each.name].key)
                 if found is not None and not found["deadlocked"]:
                     entrant.values[each.name] = window.value(found["accepted"], entrant.most[each.of])
-        kept = entrants
-        for each in [*wanted, *self._played_everywhere()]:
+        for each in wanted:
             kept = [own for own in kept if self._has(own, each)]
         self._estimate(kept)
         return kept if self._question.survive is None else self._broken(kept, self._question.survive, rung)
