@@ -341,7 +341,8 @@ class Funnel:
         entrants = self._routed(entrants)
         if not flow_options(self._question.least_terminals):
             # Small networks play in no time: which of them are simulated then rests on more than estimates.
-            entrants = self._play(entrants, self._to_play(entrants))
+            plays = self._to_play(entrants)
+            entrants = self._timed(entrants, plays, self._results(plays.values()))
         rounds = Rounds(entrants, self._criteria, self._places())
         while wave := rounds.wave():
             alive = {own.spec for own in self._simulated(wave, wave[0].windows)}
@@ -353,7 +354,7 @@ class Funnel:
 
     def _places(self) -> list[int]:
         """Return the number of networks that may enter each window; where none is simulated, those that play alone."""
-        return places_of(self._question) or ([PLAYED] if self._played_everywhere() else [])
+        return places_of(self._question) or ([PLAYED] if self._played_everywhere else [])
 
     def _count_beaten(self, rounds: Rounds, front: Sequence[Entrant]) -> None:
         """Count why networks are not on the front."""
@@ -375,7 +376,9 @@ class Funnel:
         """Return the bytes that a task sends in an all-to-all of too many messages to play it on every network."""
         return bytes_of_exchange(each.of, self._question.least_terminals, EVERYWHERE)
 
+    @cached_property
     def _played_everywhere(self) -> list[Criterion]:
+        """The makespans that networks play."""
         return [each for each in self._makespans if self._exchange(each) is None]
 
     @cached_property
@@ -387,7 +390,7 @@ class Funnel:
     def _estimate(self, entrants: Sequence[Entrant]) -> None:
         """Estimate makespans that were not played by what is known of the throughput under uniform traffic."""
         for each in self._makespans:
-            time_of = time_before if self._exchange(each) is None else time_of_exchange
+            time_of = time_before if each in self._played_everywhere else time_of_exchange
             for own in entrants:
                 if each.name not in own.values or own.values[each.name].known == "estimate":
                     uniform = own.values[f"{SATURATION}.{UNIFORM}"]
@@ -398,7 +401,7 @@ class Funnel:
         return {
             (own.spec, each.name): self._application(own, each.of)
             for own in entrants
-            for each in self._played_everywhere()
+            for each in self._played_everywhere
             if each.name not in own.values or own.values[each.name].known != "measured"
         }
 
@@ -414,21 +417,20 @@ class Funnel:
         self._dropped[SHORT][f"{each.name} cannot be measured"] += 1
         return False
 
-    def _play(
+    def _timed(
         self,
         entrants: list[Entrant],
         plays: Mapping[tuple[str, str], StudyPoint],
-        known: Mapping[str, Mapping[str, Any]] | None = None,
+        known: Mapping[str, Mapping[str, Any]],
     ) -> list[Entrant]:
-        """Take in what applications took, unless it is `known`: by playing them; drop networks that have no result."""
-        known = self._results(plays.values()) if known is None else known
+        """Take in how long applications took, and drop networks that have no result."""
         places = {own.spec: own for own in entrants}
         for spec, name in plays:
             places[spec].values.pop(name, None)
             if (found := known.get(plays[spec, name].key, {}).get("makespan_s")) is not None:
                 places[spec].values[name] = played(found, self._question.least_terminals)
         kept = entrants
-        for each in self._played_everywhere():
+        for each in self._played_everywhere:
             kept = [own for own in kept if self._has(own, each)]
         return kept
 
@@ -441,7 +443,7 @@ class Funnel:
             loads = [(own, each) for own in entrants for each in wanted]
             asked = plays | {(own.spec, each.name): self._full_load(own, each.of, window) for own, each in loads}
         known = self._results(asked.values())
-        kept = self._play(entrants, plays, known)
+        kept = self._timed(entrants, plays, known)
         for entrant in entrants:
             entrant.windows = rung + 1
             for each in wanted:
