@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from topoloom import Network
+from topoloom import Network, workload
 
 random.seed(23)
 PAIRS = [(50, 900), (400, 800), (106.25, 400), (399, 400)] + [
@@ -96,6 +96,20 @@ def test_a_cluster_runs_flit_by_flit(topoloom):
     ).json()
     least = 2 * 31 * 2048 / 50e9
     assert least <= run[0]["makespan_s"] <= 2 * least
+
+
+@pytest.mark.parametrize("host", ["mi300x", "cray-ex", "v100-4", "hgx-h100", "abci-a", "two-interfaces"])
+def test_an_accelerator_sends_over_all_its_links_at_once(host, tmp_path):
+    """As by fair shares of links: it once sent no more than its fastest link carries, a seventh on a full mesh."""
+    if host == "two-interfaces":
+        host = tmp_path / "own.toml"
+        host.write_text('summary = "own"\nsource = "own"\naccelerators = 1\n[[nic]]\nat = [0, 0]\ngbps = 200\n')
+        spec, app = f"cluster:hosts=2,host={host},fabric=(hyperx:2,p=2,rate=200G)", "alltoall:size=256KiB"
+    else:
+        spec, app = f"cluster:hosts=1,host={host},fabric=(hyperx:2,p=8,rate=400G)", "alltoall:size=64KiB"
+    fair = workload(spec, app, flow_engine="paths=16").results[0].makespan_s
+    flits = workload(spec, app, engine="cycle").results[0].makespan_s
+    assert flits == pytest.approx(fair, rel=0.05)
 
 
 def test_threads_do_not_matter():

@@ -46,7 +46,7 @@ def test_every_point_of_four_and_more_nodes_is_judged(whole):
 
 def test_first_predictions_are_judged_beside_the_others(whole):
     """Both on the same points; errors of the first ones by a second way, from the files."""
-    assert [point.row for point in whole.judged_first] == [point.row for point in whole.judged]
+    assert [point.row for point in whole.others["first"]] == [point.row for point in whole.judged]
     first = {row.key: row.value for row in read_rows(HARDWARE / "predictions-first.csv", "predicted")}
     errors = sorted(abs(first[own.row.key] / own.row.value - 1) for own in whole.judged if own.row.bytes >= 32768)
     assert whole.names()["first_median_long"] == pytest.approx((errors[131] + errors[132]) / 2)

@@ -84,10 +84,10 @@ impl Latencies {
 /// Bytes of a flit, unless a run says otherwise.
 pub const FLIT_BYTES: u32 = 64;
 
-/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes crosses the fastest link, where links
-/// have rates.
+/// Nanoseconds of a cycle of the cycle engine, in which a flit of so many bytes goes at [`Network::clock_gbps`], where
+/// links have rates.
 pub fn cycle_ns(network: &Network, flit_bytes: u32) -> Option<f64> {
-    network.fastest_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps)
+    network.clock_gbps().map(|gbps| f64::from(flit_bytes) * 8.0 / gbps)
 }
 
 /// The latency of each link of a network.

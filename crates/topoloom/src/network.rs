@@ -656,6 +656,20 @@ impl Network {
         between.chain(terminals.take(of_terminals)).reduce(f64::max)
     }
 
+    /// True if what each terminal sends is limited by its own rate: by its link where it has one, or by all links of its
+    /// accelerator together.
+    pub fn paces_terminals(&self) -> bool {
+        self.has_terminal_links() || (self.has_rates() && self.any_structure().hosts().is_some())
+    }
+
+    /// The rate at which a flit takes a cycle, in Gb/s, if links have rates: that of the fastest link, or of the
+    /// accelerator that sends most by all of its links together.
+    pub fn clock_gbps(&self) -> Option<f64> {
+        let of_terminals = if self.paces_terminals() { usize::MAX } else { 0 };
+        let terminals = self.terminal_ports.iter().take(of_terminals).filter_map(|&port| self.gbps(port));
+        terminals.chain(self.fastest_gbps()).reduce(f64::max)
+    }
+
     /// What a terminal sends into the network at load 1, in Gb/s, if links have rates; their mean where terminals
     /// differ.
     pub fn injection_gbps(&self) -> Option<f64> {

@@ -2,10 +2,11 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from topoloom._core import TopoloomError
 from topoloom.cli import status
 from topoloom.cli.console import print_json, print_table, say
 from topoloom.cli.parameters import Force, Json
@@ -13,6 +14,9 @@ from topoloom.cli.watching import watched
 from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
 from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
+
+MOST_NODES = 4096
+"""The most nodes that a prediction is of."""
 
 
 def calibrate(
@@ -29,21 +33,35 @@ def calibrate(
     ] = None,
     predictions: Annotated[
         Path | None,
-        typer.Option("--predictions", metavar="FILE.csv", help="Write what 2 to 64 nodes of these machines will take."),
+        typer.Option("--predictions", metavar="FILE.csv", help="Write what more nodes of these machines will take."),
     ] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(
+            "--nodes",
+            metavar="N,N,…",
+            help="Numbers of nodes to predict; 2 to 64 unless given.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["flow", "cycle"],
+        typer.Option("--engine", help="What finds the rates of networks: fair shares of links, or flits."),
+    ] = "flow",
     force: Force = False,
     json: Json = False,
 ) -> int:
     """Fit the costs of endpoints on point-to-point runs and on one and two nodes only; predict larger runs."""
     check_writable(out, CALIBRATION, force=force)
     check_writable(predictions, PREDICTIONS, force=force)
+    counts = None if nodes is None else _counts(nodes)
     here = folder or papers_folder() / "hardware"
-    found = watched(lambda: calibrate_folder(here), f"{here}: calibration")
+    found = watched(lambda: calibrate_folder(here, engine), f"{here}: calibration")
     if out is not None:
         write_file(out, found.text, CALIBRATION, force=force)
         say(f"the parameters are in {out}")
     if predictions is not None:
-        count, text = watched(found.predictions, f"{here}: predictions")
+        count, text = watched(lambda: found.predictions(counts), f"{here}: predictions")
         write_file(predictions, text, PREDICTIONS, force=force)
         say(f"{count} predictions are in {predictions}")
     if json:
@@ -51,3 +69,18 @@ def calibrate(
     else:
         print_table(["machine", "library", "benchmark", "rows", "parameters", "median error"], found.table(), left=3)
     return status.DONE
+
+
+def _counts(text: str) -> list[int]:
+    """Return numbers of nodes.
+
+    Raises:
+        TopoloomError: Something else is among them.
+
+    >>> _counts("2,4,8")
+    [2, 4, 8]
+    """
+    parts = text.split(",")
+    if not all(part.isascii() and part.isdigit() and 0 < int(part) <= MOST_NODES for part in parts):
+        raise TopoloomError(f"--nodes is '{text}'; it must be numbers from 1 to {MOST_NODES}, as in 2,4,8")
+    return [int(part) for part in parts]

@@ -171,6 +171,7 @@ class Comparison:
         predicted: The file of predictions.
         reasons: The file that has the reasons of points that are far off.
         first: The file of the predictions that were made before any comparison, if `predicted` was made after one.
+        cycle: The file of the same predictions with rates of the cycle engine, if there are some.
 
     Raises:
         TopoloomError: A mistake in one of the files.
@@ -190,26 +191,38 @@ class Comparison:
     ['distribution', 'outside', 'own-bcast-mpi']
     """
 
-    def __init__(self, folder: Path, measured: str, predicted: str, reasons: str, first: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        measured: str,
+        predicted: str,
+        reasons: str,
+        first: str | None = None,
+        cycle: str | None = None,
+    ) -> None:
         self.measured = read_rows(folder / measured)
         self.predicted = read_rows(folder / predicted, "predicted")
         self.judged = self._judged(self.predicted)
-        self.judged_first = self._judged(read_rows(folder / first, "predicted")) if first else []
+        others = {"first": first, "cycle": cycle}
+        self.others = {
+            name: self._judged(read_rows(folder / file, "predicted")) for name, file in others.items() if file
+        }
         self.reasons = _read_reasons(folder / reasons)
 
     def _judged(self, predicted: Iterable[Row]) -> list[Compared]:
         return [point for point in compare(self.measured, predicted) if point.is_judged]
 
     def names(self) -> dict[str, float]:
-        """Return what formulas can use: the distribution of errors of long and of short buffers."""
+        """Return what formulas can use: the distributions of errors of long and of short buffers."""
         names: dict[str, float] = {}
-        for when, points in (("", self.judged), ("first_", self.judged_first)):
+        others = {f"{name}_": points for name, points in self.others.items()}
+        for whose, points in {"": self.judged, **others}.items():
             for size in CLASSES:
                 own = [point for point in points if point.size_class is size]
                 count, middle, ninetieth = distribution(own)
                 outside = sum(point.is_outside for point in own)
                 told = {"points": count, "median": middle, "ninetieth": ninetieth, "outside": outside}
-                names |= {f"{when}{name}_{size.name}": value for name, value in told.items() if points}
+                names |= {f"{whose}{name}_{size.name}": value for name, value in told.items()}
         return names
 
     def errors(self) -> list[dict[str, Any]]:
@@ -229,25 +242,27 @@ class Comparison:
             {"label": ", ".join(kind) if kind else "all", "over": self._errors(kind), "decimals": 0}
             for kind in [*(kind for kind in self._kinds() if kind in judged), None]
         ]
-        heads = ["median %", "90th percentile %"] + (["first: median %", "first: 90th %"] if self.judged_first else [])
+        heads = ["median %", "90th percentile %"]
+        heads += [f"{name}: {head}" for name in self.others for head in ("median %", "90th %")]
         heads = [head for size in CLASSES for head in (f"points {size.title}", *heads)]
         table = {"columns": heads, "head": "machine, benchmark, library", "measured": "it", "row": rows}
         item = {"id": DISTRIBUTION, "title": "Errors of predictions on four and more nodes", "table": [table]}
-        return item | ({"text": _FIRST} if self.judged_first else {})
+        told = " ".join(_OTHERS[name] for name in self.others)
+        return item | ({"text": told} if told else {})
 
     def _errors(self, kind: Kind | None) -> list[float]:
         """Return for each size class the number of points, and median and 90th percentile of errors in per cent.
 
-        Those of the predictions before any comparison follow, if there are some.
+        Those of the other predictions follow, if there are some.
         """
-        told = []
+        told: list[float] = []
         for size in CLASSES:
-            now, first = (
+            own, *others = (
                 distribution(point for point in points if point.size_class is size and kind in (None, _kind(point.row)))
-                for points in (self.judged, self.judged_first)
+                for points in (self.judged, *self.others.values())
             )
-            told += [float(now[0]), *(100 * error for error in now[1:])]
-            told += [100 * error for error in first[1:]] if self.judged_first else []
+            told.append(float(own[0]))
+            told += [100 * error for found in (own, *others) for error in found[1:]]
         return told
 
     def _outside(self) -> dict[str, Any]:
@@ -313,10 +328,14 @@ DISTRIBUTION = "distribution"
 """The item that has the distribution of errors."""
 
 NOT_UNDERSTOOD = "not understood"
-_FIRST = (
-    "The predictions were made after a first comparison was seen, by a model that was changed for reasons in published "
-    "sources; the fit never sees four and more nodes. First: predictions that were made before any comparison."
-)
+_OTHERS = {
+    "first": (
+        "The predictions were made after a first comparison was seen, by a model that was changed for reasons in "
+        "published sources; the fit never sees four and more nodes. First: predictions that were made before any "
+        "comparison."
+    ),
+    "cycle": "Cycle: the same predictions with the rates of the cycle engine, by fits that use these rates too.",
+}
 
 _Run = tuple[int, int]
 _Values = Mapping[tuple[int, int, int], float]

@@ -1,5 +1,6 @@
 """A folder of machines and measurements, calibrated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from topoloom.libraries import require
 
 if TYPE_CHECKING:
     from topoloom.hardware.calibration import Fits
+    from topoloom.hardware.engines import Engine
     from topoloom.hardware.machines import Machine
 
 MEASUREMENTS = "measurements.csv"
@@ -49,19 +51,24 @@ class Calibrated:
             for fit in self.fits.values()
         ]
 
-    def predictions(self) -> tuple[int, str]:
-        """Return the number of predictions, and these as CSV."""
-        from topoloom.hardware.predictions import predictions  # noqa: PLC0415 - NumPy loads slowly
+    def predictions(self, nodes: Sequence[int] | None = None) -> tuple[int, str]:
+        """Return the number of predictions, and these as CSV.
 
-        found = predictions(self.machines, self.rows, self.fits)
+        Args:
+            nodes: Numbers of nodes; 2 to 64 unless given.
+        """
+        from topoloom.hardware.predictions import NODES, predictions  # noqa: PLC0415 - NumPy loads slowly
+
+        found = predictions(self.machines, self.rows, self.fits, NODES if nodes is None else nodes)
         return len(found), predictions_text(found)
 
 
-def calibrate_folder(folder: Path) -> Calibrated:
+def calibrate_folder(folder: Path, engine: "Engine" = "flow") -> Calibrated:
     """Return the machines of a folder with endpoints fitted on its measurements of one and two nodes.
 
     Args:
         folder: The folder, with ``machines.toml`` and ``measurements.csv``.
+        engine: What finds the rates of networks: flow, or cycle, flit by flit.
 
     Raises:
         TopoloomError: A file that is missing or does not read, or a network that cannot be built.
@@ -74,6 +81,6 @@ def calibrate_folder(folder: Path) -> Calibrated:
     from topoloom.hardware.calibration import calibrate, fits_text  # noqa: PLC0415 - SciPy loads slowly
     from topoloom.hardware.machines import read_machines  # noqa: PLC0415 - NumPy loads slowly
 
-    machines, rows = read_machines(folder), read_rows(folder / MEASUREMENTS)
+    machines, rows = read_machines(folder, engine), read_rows(folder / MEASUREMENTS)
     fits = calibrate(machines, rows)
     return Calibrated(machines, rows, fits, fits_text(fits))

@@ -14,7 +14,8 @@ from math import ceil, log2
 import numpy as np
 
 from topoloom.hardware.curves import Curve
-from topoloom.hardware.machines import MICRO, Job
+from topoloom.hardware.engines import MICRO
+from topoloom.hardware.machines import Job
 from topoloom.workload import flows
 
 MIB = 1 << 20

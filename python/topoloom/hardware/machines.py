@@ -1,4 +1,4 @@
-"""The machines of a folder: their nodes and networks, and how fast the flow engine finds them under a pattern."""
+"""The machines of a folder: their nodes and networks, and how fast an engine finds them under a pattern."""
 
 from collections.abc import Sequence
 from functools import cache, cached_property
@@ -10,12 +10,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from topoloom._core import TopoloomError
 from topoloom.files import read_text
+from topoloom.hardware.engines import ENGINES, Engine
 from topoloom.network.networks import Network
 from topoloom.studies.mistakes import parse_toml
-from topoloom.workload import flows
-
-MICRO = 1e6
-"""Microseconds of a second."""
 
 
 class _Part(BaseModel):
@@ -106,6 +103,12 @@ class Machine(_Part):
     assumptions: tuple[str, ...] = ()
 
     _folder: Path = Path()
+    _engine: Engine = "flow"
+
+    @property
+    def engine(self) -> Engine:
+        """What finds the rates of its network."""
+        return self._engine
 
     def _host_of(self, library: str) -> Host:
         """Return the node as a library uses it.
@@ -138,7 +141,7 @@ class Machine(_Part):
         if self.apart is None:
             return self
         moved = self.model_copy(update={"fabric": self.apart.fabric, "stride": self.apart.stride})
-        moved._folder = self._folder
+        moved._folder, moved._engine = self._folder, self._engine
         return moved
 
     def job(self, library: str, nodes: int, ranks: int = 0) -> "Job":
@@ -158,11 +161,12 @@ class Machine(_Part):
         return hash(self.name)
 
 
-def read_machines(folder: Path) -> dict[str, Machine]:
+def read_machines(folder: Path, engine: Engine = "flow") -> dict[str, Machine]:
     r"""Return the machines of a folder by name, from its ``machines.toml``.
 
     Args:
         folder: The folder.
+        engine: What finds the rates of their networks.
 
     Raises:
         TopoloomError: A mistake in the file.
@@ -184,7 +188,7 @@ def read_machines(folder: Path) -> dict[str, Machine]:
     if not machines:
         raise TopoloomError(f"{file}: there is no machine; write one below [[machine]]")
     for machine in machines:
-        machine._folder = folder
+        machine._folder, machine._engine = folder, engine
     return {machine.name: machine for machine in machines}
 
 
@@ -242,8 +246,6 @@ class Job:
     def slowest(self, sources: Sequence[int], targets: Sequence[int]) -> float:
         """Return the microseconds per byte on the slowest of flows between terminals that are all under way.
 
-        The rates are max-min fair, by the flow engine; each flow is spread over sixteen paths.
-
         Args:
             sources: The sending terminals, one per flow.
             targets: The receiving terminals, one per flow.
@@ -251,11 +253,7 @@ class Job:
         Raises:
             TopoloomError: A network that cannot be built.
         """
-        if not len(sources):
-            return 0.0
-        rates = flows.rates(self.network, sources, targets, flow="paths=16")
-        finite = rates[np.isfinite(rates)]
-        return MICRO / float(finite.min()) if finite.size else 0.0
+        return ENGINES[self.machine.engine](self.network, sources, targets) if len(sources) else 0.0
 
     @cache  # noqa: B019 - jobs are few, and live as long as the predictions
     def idle(self) -> float:

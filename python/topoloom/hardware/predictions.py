@@ -21,6 +21,8 @@ def predictions(
 ) -> list[Row]:
     """Return predictions of all benchmarks that were measured, in their order.
 
+    Those of GPCNeT are of the flow engine's runs, and left out by machines of the other one.
+
     Args:
         machines: The machines by name.
         rows: Measurements: of them machine, benchmark, library and sizes on one and two nodes are used, and no value.
@@ -46,7 +48,8 @@ def predictions(
             if (row.machine, row.library, row.benchmark) == (machine, library, benchmark)
         ]
         found += _predicted(machines[machine], seen, fits, nodes)
-    if any(machine == GPCNET_MACHINE for machine, _, _ in fits):
+    measured = any(machine == GPCNET_MACHINE for machine, _, _ in fits)
+    if measured and machines[GPCNET_MACHINE].engine == "flow":
         found += _gpcnet(machines[GPCNET_MACHINE], fits)
     return found
 

@@ -318,6 +318,10 @@ class Comparison(_Part):
     first: str | None = Field(
         default=None, description="The CSV file of predictions before any comparison, if the others came after one."
     )
+    cycle: str | None = Field(
+        default=None,
+        description="The CSV file of the same predictions with rates of the cycle engine, if there are some.",
+    )
     reasons: str = Field(description="The TOML file that says why points are far off.")
 
 

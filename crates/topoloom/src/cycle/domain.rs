@@ -214,7 +214,7 @@ impl<M: RouterModel> Domain<M> {
         let ports = first_ports[first_ports.len() - 1] as usize;
         let mut terminals: Vec<(TerminalId, u32)> = Vec::new();
         let mut ends = Vec::with_capacity(ports);
-        let (mut paces, fastest) = (Vec::with_capacity(ports), network.fastest_gbps());
+        let mut paces = Vec::with_capacity(ports);
         for port in (first_port..first_port + ports as u32).map(PortId) {
             let here = network.ports()[port.index()];
             let (flits_to, credits_to, domain, delay) = match here.peer {
@@ -232,7 +232,7 @@ impl<M: RouterModel> Domain<M> {
                 }
             };
             let board = matches!(here.peer, Peer::Terminal(_)) && !setup.paces_terminals;
-            let pace = if board { Pace::FULL } else { Pace::of_port(network, port, fastest) };
+            let pace = if board { Pace::FULL } else { Pace::of_port(network, port, setup.clock_gbps) };
             paces.push(pace);
             let (latency, slow) = (setup.links.of(network, port) + pace.cycles(), !pace.is_full());
             ends.push(ChannelEnd {

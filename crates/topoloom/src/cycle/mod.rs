@@ -80,6 +80,8 @@ pub struct Setup {
     pub injection: Vec<u64>,
     /// Flits a cycle that a terminal sends at load 1.
     pub unit: f64,
+    /// The rate at which a flit takes a cycle, in Gb/s; `None` where links have no rates.
+    pub clock_gbps: Option<f64>,
     /// Cycles from flit to flit on the slowest link, rounded up.
     pub slowest: u32,
     /// True if terminals' links are slower than one flit per cycle, or may be: each terminal has a link of its own.
@@ -136,6 +138,7 @@ impl Setup {
             bubble: 0,
             injection: Vec::new(),
             unit: 1.0,
+            clock_gbps: None,
             slowest: 1,
             paces_terminals: false,
             injection_paces: Vec::new(),
@@ -183,7 +186,7 @@ impl Setup {
     /// The same with the rates and delays of the network's links.
     fn paced(mut self, network: &Network) -> Result<Self> {
         let delays = (0..network.ports().len() as u32).map(PortId).any(|port| network.wire(port).latency_ns.is_some());
-        let Some(fastest) = network.fastest_gbps() else {
+        let Some(clock) = network.clock_gbps() else {
             return if delays {
                 Err(Error::Config(format!(
                     "{} has delays in nanoseconds but no rates, so that nothing says how long a cycle is; give rate in the \
@@ -195,9 +198,10 @@ impl Setup {
             };
         };
         let injection = network.injection_gbps();
-        self.unit = injection.map_or(1.0, |gbps| gbps / fastest);
-        self.paces_terminals = network.has_terminal_links();
-        let pace = |port| Pace::of_port(network, port, Some(fastest));
+        self.unit = injection.map_or(1.0, |gbps| gbps / clock);
+        self.clock_gbps = Some(clock);
+        self.paces_terminals = network.paces_terminals();
+        let pace = |port| Pace::of_port(network, port, Some(clock));
         let between = network.links().iter().map(|link| pace(link.ends[0]).cycles());
         self.slowest = between.max().unwrap_or(1);
         if self.paces_terminals {
@@ -243,7 +247,7 @@ impl Setup {
 
     /// Cycles from a flit's sending over the link between routers at a port to its being at hand.
     fn link_cycles(&self, network: &Network, port: PortId) -> u32 {
-        self.links.of(network, port) + Pace::of_port(network, port, network.fastest_gbps()).cycles()
+        self.links.of(network, port) + Pace::of_port(network, port, self.clock_gbps).cycles()
     }
 
     /// Cycles in which one flit comes to `target` in an idle network, by the ports of `path` between routers.
@@ -384,11 +388,11 @@ impl Setup {
 
 /// Latency and pace of each kind of link, where links have rates; else nothing.
 fn kinds_of_links(network: &Network, links: &LinkTimes) -> BTreeSet<(u32, Pace)> {
-    let Some(fastest) = network.fastest_gbps() else { return BTreeSet::new() };
+    let Some(clock) = network.clock_gbps() else { return BTreeSet::new() };
     let between = network.links().iter().map(|link| link.ends[0]);
     let terminals = (0..network.num_terminals() as u32).map(|id| network.terminal_port(TerminalId(id)));
-    let terminals = terminals.filter(|_| network.has_terminal_links());
-    let kind = |port| (links.of(network, port), Pace::of_port(network, port, Some(fastest)));
+    let terminals = terminals.filter(|_| network.paces_terminals());
+    let kind = |port| (links.of(network, port), Pace::of_port(network, port, Some(clock)));
     between.chain(terminals).map(kind).collect()
 }
 
@@ -491,7 +495,7 @@ impl Run {
         let Self { routing, traffic, setup, load, .. } = self;
         let offer = Offer { traffic, workload: self.workload.as_ref(), load: *load * setup.unit };
         let point = self.router.run(&Simulation { network, routing, offer, setup, control })?;
-        // As it was asked for: in flits of the fastest link and back it may be off in its last digit.
+        // As it was asked for: in flits per cycle and back it may be off in its last digit.
         Ok(Point { offered: *load, ..point })
     }
 }
@@ -509,7 +513,7 @@ pub fn most_load(network: &Network, traffic: &Traffic, config: &Config) -> Resul
         None => 1.0,
         Some(path) => traffic::rates(network, traffic, path)?.into_iter().fold(1.0, f64::max),
     };
-    let unit = network.injection_gbps().zip(network.fastest_gbps()).map_or(1.0, |(own, fastest)| own / fastest);
+    let unit = network.injection_gbps().zip(network.clock_gbps()).map_or(1.0, |(own, clock)| own / clock);
     Ok((1.0 / config.packet_rate(highest * unit)).min(1.0))
 }
 

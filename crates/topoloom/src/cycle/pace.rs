@@ -1,9 +1,9 @@
 //! Links that are slower than the fastest one: how far apart they carry flits.
 //!
-//! A cycle is a flit at the fastest rate of the network. A link of p / q of that rate carries a flit every q / p
-//! cycles: at times that are q / p apart, each rounded up to a cycle, so that in the long run it carries p flits in q
-//! cycles exactly. A flit is at hand once its last bit is, so that a slow link also takes ceil(q / p) - 1 cycles more
-//! than a fast one.
+//! A cycle is a flit at the fastest rate of the network, of a link or of an accelerator by all its links. A link of
+//! p / q of that rate carries a flit every q / p cycles: at times that are q / p apart, each rounded up to a cycle, so
+//! that in the long run it carries p flits in q cycles exactly. A flit is at hand once its last bit is, so that a slow
+//! link also takes ceil(q / p) - 1 cycles more than a fast one.
 
 use crate::network::{Network, PortId};
 
@@ -23,7 +23,7 @@ impl Pace {
     /// That of one flit per cycle.
     pub const FULL: Self = Self { whole: 1, rest: 0, p: 1, clocks: [0; 2] };
 
-    /// That of a link of `gbps` where the fastest carries `fastest`; equal to one kilobit per second.
+    /// That of a link of `gbps` where a cycle is a flit at `fastest`; equal to one kilobit per second.
     pub fn of(gbps: f64, fastest: f64) -> Self {
         let [own, most] = [gbps, fastest].map(|gbps| (gbps * 1e6).round().max(1.0) as u64);
         if own >= most {
@@ -34,7 +34,7 @@ impl Pace {
         Self { whole: (q / p) as u32, rest: q % p, p, clocks: [0; 2] }
     }
 
-    /// That of the link at `port`, where the fastest carries `fastest`.
+    /// That of the link at `port`, where a cycle is a flit at `fastest`.
     pub fn of_port(network: &Network, port: PortId, fastest: Option<f64>) -> Self {
         match (network.gbps(port), fastest) {
             (Some(gbps), Some(fastest)) => Self::of(gbps, fastest),
@@ -58,7 +58,7 @@ impl Pace {
         (u64::from(cycles) * self.p).div_ceil(q) as u32
     }
 
-    /// What is sent of what the fastest link sends.
+    /// What is sent of a flit per cycle.
     pub fn share(&self) -> f64 {
         self.p as f64 / (u64::from(self.whole) * self.p + self.rest) as f64
     }

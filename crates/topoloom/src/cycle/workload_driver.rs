@@ -53,9 +53,9 @@ impl Units {
         Ok(Self { flit_bytes, bytes_per_s })
     }
 
-    /// The same on `network`: where its links have rates, a cycle is a flit at the fastest one's.
+    /// The same on `network`: where its links have rates, they set the length of a cycle.
     pub fn on(self, network: &Network) -> Self {
-        network.fastest_gbps().map_or(self, |gbps| Self { bytes_per_s: gbps * 1e9 / 8.0, ..self })
+        network.clock_gbps().map_or(self, |gbps| Self { bytes_per_s: gbps * 1e9 / 8.0, ..self })
     }
 
     /// Seconds of a cycle.
