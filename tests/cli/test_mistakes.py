@@ -231,6 +231,9 @@ MISTAKES = [
     ("compare torus:4x4 mesh:4x4 --fail links=70%", "disconnected"),
     ("verify mesh:4x4 --fail links=20", "components of"),
     ("show mesh:4x4 --fail linsk=1", "did you mean 'links'"),
+    ("calibrate --nodes 2,x", "--nodes is '2,x'; it must be numbers from 1 to 4096, as in 2,4,8"),
+    ("calibrate --nodes 0", "it must be numbers from 1"),
+    ("calibrate --engine flo", "flow"),
     ("faults mesh:4x4 --plot curves.pdf", ".png or .svg"),
     ("faults mesh:4x4 --plot /nonexistent/curves.svg", "/nonexistent/curves.svg"),
 ]

@@ -20,7 +20,8 @@ def row(nodes, size, value=100.0, benchmark="bcast"):
 
 @pytest.fixture(scope="module")
 def whole():
-    return Comparison(HARDWARE, "measurements.csv", "predictions.csv", "reasons.toml", first="predictions-first.csv")
+    others = {"first": "predictions-first.csv", "cycle": "predictions-cycle.csv"}
+    return Comparison(HARDWARE, "measurements.csv", "predictions.csv", "reasons.toml", **others)
 
 
 def test_errors_by_hand():
@@ -57,13 +58,26 @@ def test_first_predictions_are_judged_beside_the_others(whole):
     assert len(item["table"][0]["columns"]) == 6
 
 
+def test_predictions_with_the_cycle_engine_are_judged_on_the_same_points(whole):
+    assert [point.row for point in whole.others["cycle"]] == [point.row for point in whole.judged]
+    pairs = zip(whole.others["cycle"], whole.judged, strict=True)
+    assert any(cycle.predicted != flow.predicted for cycle, flow in pairs)
+
+
 def test_the_page_has_the_errors_that_come_out(whole):
     page = (HARDWARE.parents[1] / "docs/hardware.md").read_text()
     (item,) = [item for item in whole.errors() if item["id"] == "distribution"]
     for row in item["table"][0]["row"]:
         over = row["over"]
-        told = " | ".join(f"{a:.0f} %, {b:.0f} %" for a, b in (over[1:3], over[3:5], over[6:8], over[8:10]))
+        told = " | ".join(f"{a:.0f} %, {b:.0f} %" for a, b in (over[1:3], over[3:5], over[8:10], over[10:12]))
         assert f"| {row['label']} | {told} |" in page
+        engines = " ".join(f"{a:.0f} % and {b:.0f} %" for a, b in (over[12:14], over[8:10]))
+        if row["label"] == "all":
+            for name, both in (("flow", (over[1:3], over[8:10])), ("cycle", (over[5:7], over[12:14]))):
+                assert f"| {name} | {' | '.join(f'{a:.0f} %, {b:.0f} %' for a, b in both)} |" in page
+        elif max(abs(cycle - flow) for cycle, flow in zip(over[12:14], over[8:10], strict=True)) > 1:
+            assert engines == "15 % and 41 % 11 % and 37 %"
+            assert "has errors of 15 % and 41 % with the cycle engine, and of 11 % and 37 % with the other" in page
 
 
 def test_points_outside_are_listed_with_their_reason(whole):

@@ -24,5 +24,7 @@ def error_bars() -> str:
         f"engine were off by {off['median-from-32-kib']} in the median and {off['ninetieth-from-32-kib']} at the 90th "
         f"percentile from 32 KiB on ({off['first-median-from-32-kib']} and {off['first-ninetieth-from-32-kib']} by "
         f"predictions before any comparison), by {off['median-below-32-kib']} and {off['ninetieth-below-32-kib']} "
-        "below; the cycle engine was not compared with machines"
+        f"below; with rates of the cycle engine by {off['cycle-median-from-32-kib']} and "
+        f"{off['cycle-ninetieth-from-32-kib']} from 32 KiB on, {off['cycle-median-below-32-kib']} and "
+        f"{off['cycle-ninetieth-below-32-kib']} below"
     )
