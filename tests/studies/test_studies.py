@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import tomllib
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -721,6 +722,56 @@ def test_the_longest_points_go_first(tmp_path: Path) -> None:
     done = [next((p.spec, p.load) for p in points if p.key == key) for key in here.done]
     assert done[0] == ("mesh:8x8", 0.9)
     assert done[-1] == ("mesh:2x2", 0.1)
+
+
+class Timed:
+    """Two workers that take as long for a point as they are told to, on a clock of their own."""
+
+    def __init__(self, seconds: Callable[[StudyPoint], float]) -> None:
+        self.seconds, self.now, self.capacity = seconds, 0.0, 2
+        self.ends: dict[str, tuple[float, StudyPoint]] = {}
+
+    def __enter__(self) -> "Timed":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def submit(self, point: StudyPoint) -> None:
+        self.ends[point.key] = (self.now + self.seconds(point), point)
+
+    def collect(self, timeout_s: float) -> list[Outcome]:
+        self.now, point = min(self.ends.values(), key=lambda job: job[0])
+        del self.ends[point.key]
+        return [dataclasses.replace(outcome_of(point), wall_s=self.seconds(point))]
+
+
+def test_the_time_left_is_right_within_a_factor_of_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some networks short simulations are known, of others nothing; long ones follow, and proofs."""
+    specs = ["mesh:2x2", "mesh:3x3", "mesh:4x4", "mesh:3x4", "mesh:4x5", "mesh:5x5"]
+    sizes = {spec: 4 + number for number, spec in enumerate(specs)}
+    short, long = ({**TINY, "warmup": length, "measure": length} for length in (10, 100))
+    known = Sweep(networks=specs[:3], loads="0.3,0.6,0.9", options=short)
+    wanted = [
+        Sweep(kind="verify", networks=["mesh:16x16", "mesh:20x20"], routings="dor"),
+        Sweep(networks=specs, loads="0.3,0.6,0.9", options=long),
+    ]
+
+    def seconds(point: StudyPoint) -> float:
+        if point.kind == "verify":
+            return 0.1
+        return sizes[point.spec] * point.load * point.settings["options"]["measure"] / 10
+
+    timed, seen = Timed(seconds), []
+    monkeypatch.setattr("topoloom.studies.running.time.monotonic", lambda: timed.now)
+    with Ledger(tmp_path / "s") as ledger:
+        run_points(Study(name="s", sweep=[known]).points(), ledger, timed, name="x")
+        begun, points = timed.now, Study(name="s", sweep=wanted).points()
+        run_points(points, ledger, timed, name="x", on_progress=lambda told: seen.append((timed.now, told.left_s)))
+    whole = timed.now - begun
+    left = [(timed.now - at, told) for at, told in seen if told is not None and at > begun + whole / 4]
+    assert len(left) > len(specs)
+    assert not [(right, told) for right, told in left if right > whole / 8 and not right / 2 <= told <= 2 * right]
 
 
 def test_a_curve_places_its_points_and_agrees_with_a_fine_even_grid(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from topoloom.studies.points import StudyPoint
 FACTORS = ("q", "a", "p")
 """Keys of families whose numbers multiply the number of routers or terminals."""
 
+USUAL_CYCLES = 3000
+"""About as many cycles a simulation takes whose length is not given."""
+
 MOST_DIGITS = 6
 """Longer numbers say nothing of a size."""
 
@@ -18,8 +21,9 @@ MOST_DIGITS = 6
 class Estimates:
     """Efforts of points in seconds of one worker, learnt from points that are done.
 
-    The effort of a point is the mean of those of the same network, routing and traffic, scaled by load. If there are
-    none, the network alone counts, then the time noted beforehand, then a guess from the spec.
+    The effort of a point is the mean of those of the same network, routing and traffic, scaled by load and cycles. If
+    there are none, the network alone counts, then the time noted beforehand, then a guess from the spec, scaled by how
+    far off such guesses were of points of the same kind.
 
     Args:
         done: Points with their durations in seconds.
@@ -30,9 +34,9 @@ class Estimates:
     >>> found = Estimates([(one, 2.0)], noted={two.key: 5.0})
     >>> found.effort(one), found.effort(two)
     (2.0, 5.0)
-    >>> found.learn(two, 4.0)
-    >>> found.learnt
-    5.0
+    >>> found.learn(two, 10.0)
+    >>> found.scale("facts"), found.learnt_s  # twice as long as was estimated
+    (2.0, 10.0)
     >>> proofs = Sweep(kind="verify", networks=["mesh:2x2"], routings=["dor", "min", "val"])
     >>> dor, shortest, valiant = Study(name="three", sweep=[proofs]).points()
     >>> round(Estimates([(dor, 2.0), (shortest, 4.0)]).effort(valiant), 9)
@@ -44,10 +48,13 @@ class Estimates:
     ) -> None:
         self._noted = noted
         self._known: dict[tuple[str, ...], tuple[float, int]] = {}
+        # Seconds of points that are done, and what would have been guessed for them, by kind.
+        self._guessed: dict[tuple[str, str], tuple[float, float]] = {}
         self._efforts: dict[str, float] = {}
         for point, wall_s in done:
             self._add(point, wall_s)
-        self.learnt = 0.0
+        # Of points that were done since: seconds and efforts, by kind.
+        self._taken: dict[str, tuple[float, float]] = {}
 
     def effort(self, point: StudyPoint) -> float:
         """Return the estimated effort in seconds; it does not change once it has been asked for.
@@ -66,17 +73,38 @@ class Estimates:
             point: The point.
             wall_s: Its duration in seconds.
         """
-        self.learnt += self.effort(point)
+        taken, effort = self._taken.get(point.kind, (0.0, 0.0))
+        self._taken[point.kind] = (taken + wall_s, effort + self.effort(point))
         self._add(point, wall_s)
+
+    @property
+    def learnt_s(self) -> float:
+        """Seconds of the points that were learnt."""
+        return sum(taken for taken, _ in self._taken.values())
+
+    def scale(self, kind: str) -> float:
+        """Return how much longer points of a kind took that were learnt than was estimated, or all if none was.
+
+        Args:
+            kind: The kind.
+        """
+        alike = [self._taken[kind]] if kind in self._taken else list(self._taken.values())
+        effort = sum(efforts for _, efforts in alike)
+        return sum(taken for taken, _ in alike) / effort if effort else 1.0
 
     def _estimate(self, point: StudyPoint) -> float:
         for kinship in _kinships(point):
             if kinship in self._known:
                 total, count = self._known[kinship]
                 return total / count * _load(point)
-        return self._noted.get(point.key) or _guess(point)
+        if (noted := self._noted.get(point.key)) is not None:
+            return noted
+        taken, guessed = self._guessed.get(_kind(point), (0.0, 0.0))
+        return _guess(point) * (taken / guessed if guessed else 1.0)
 
     def _add(self, point: StudyPoint, wall_s: float) -> None:
+        taken, guessed = self._guessed.get(_kind(point), (0.0, 0.0))
+        self._guessed[_kind(point)] = (taken + wall_s, guessed + _guess(point))
         for kinship in _kinships(point):
             total, count = self._known.get(kinship, (0.0, 0))
             self._known[kinship] = (total + wall_s / _load(point), count + 1)
@@ -84,12 +112,24 @@ class Estimates:
 
 def _kinships(point: StudyPoint) -> list[tuple[str, ...]]:
     """Return what a point has in common with others that take about as long, the nearest first."""
-    return [(point.kind, point.spec, point.routing, point.traffic), (point.kind, point.spec)]
+    return [(*_kind(point), point.spec, point.routing, point.traffic), (*_kind(point), point.spec)]
+
+
+def _kind(point: StudyPoint) -> tuple[str, str]:
+    """Return the kind of a point, and whether its length is given."""
+    return point.kind, "of a length" if _cycles(point) else "to its end"
+
+
+def _cycles(point: StudyPoint) -> int:
+    """Return the cycles of a simulation whose length is given; 0 where it finds its end itself, or is none."""
+    options = point.settings.get("options", {})
+    warmup, measure = (options.get(name) for name in ("warmup", "measure"))
+    return 0 if warmup is None or measure is None else int(warmup) + int(measure)
 
 
 def _load(point: StudyPoint) -> float:
-    """Return what the effort is proportional to, by and large: the load, over a fixed part."""
-    return 0.05 + (0.5 if point.load is None else point.load)
+    """Return what the effort is proportional to, by and large: the load, over a fixed part, and cycles if given."""
+    return (0.05 + (0.5 if point.load is None else point.load)) * ((_cycles(point) or USUAL_CYCLES) / USUAL_CYCLES)
 
 
 def shared(seconds: float, points: Sequence[StudyPoint]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Runs a study: what the ledger lacks goes to the executor, longest first, and what comes back into the ledger."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Event
@@ -23,6 +24,9 @@ WAIT_S = 0.2
 
 ELSEWHERE_S = 1.0
 """How long to wait before another run's points are looked at again."""
+
+ALMOST = 0.9
+"""A point that is under way has no more than this part of its time behind it."""
 
 
 @dataclass
@@ -221,7 +225,11 @@ class _Run:
         todo = [point for point in todo if point not in self.progress.skipped]
         # The longest last: points are taken from the end.
         self._todo = sorted(todo, key=self._estimates.effort)
-        self._left = sum(map(self._estimates.effort, self._todo))
+        # Efforts of the points that are not done, by kind.
+        self._left: defaultdict[str, float] = defaultdict(float)
+        for point in todo:
+            self._left[point.kind] += self._estimates.effort(point)
+        self._handed_out: dict[str, float] = {}
         self._attempts: dict[str, int] = {}
         self._elsewhere: list[StudyPoint] = []
         self._began = 0.0
@@ -250,6 +258,7 @@ class _Run:
             if self._elsewhere and time.monotonic() - looked > ELSEWHERE_S:
                 looked = time.monotonic()
                 self._look_elsewhere()
+            self.progress.left_s = self._seconds_left()
             on_progress(self.progress)
             if not (self.progress.under_way or self._todo):
                 time.sleep(WAIT_S if self._elsewhere else 0)
@@ -264,6 +273,7 @@ class _Run:
         for point in wanted:
             if point.key in mine:
                 self.progress.under_way[point.key] = point
+                self._handed_out[point.key] = time.monotonic()
                 self._executor.submit(point)
             else:
                 self._elsewhere.append(point)
@@ -279,11 +289,23 @@ class _Run:
                 return
         self._settle(point, outcome.error)
         self._estimates.learn(point, outcome.wall_s)
-        spent = time.monotonic() - self._began
-        self.progress.left_s = spent * self._left / self._estimates.learnt if self._estimates.learnt else None
+
+    def _seconds_left(self) -> float | None:
+        """Return the seconds until the end, by what points took and how many ran at once; None before one is done."""
+        learnt_s = self._estimates.learnt_s
+        if not learnt_s:
+            return None
+        now = time.monotonic()
+        scale, effort = self._estimates.scale, self._estimates.effort
+        begun = sum(
+            min(now - self._handed_out[key], ALMOST * scale(point.kind) * effort(point))
+            for key, point in self.progress.under_way.items()
+        )
+        left = sum(scale(kind) * efforts for kind, efforts in self._left.items()) - begun
+        return (now - self._began) * left / (learnt_s + begun)
 
     def _settle(self, point: StudyPoint, error: str | None) -> None:
-        self._left -= self._estimates.effort(point)
+        self._left[point.kind] -= self._estimates.effort(point)
         if error is None:
             self.progress.done += 1
             self.progress.stored.add(point.key)
