@@ -229,6 +229,14 @@ def test_a_search_that_begins_far_above_saturation_goes_down_to_what_is_accepted
         assert len(curve.points) <= 8, list(curve.points)
 
 
+def test_a_search_that_begins_far_below_saturation_follows_the_latencies():
+    """One of an empty network, up to six at the knee, two below it for the curve; eleven by steps that double."""
+    for part in range(25, 100):
+        curve = Knee(part / 100, zero_load_latency=20.0)
+        curve.searched((part - 10) / 100)
+        assert len(curve.points) <= 9, list(curve.points)
+
+
 @pytest.mark.parametrize(
     ("spec", "traffic", "near"), [("mesh:4x4", "uniform", 0.5), ("hyperx:4x4,p=4", "worst-case", 0.6)]
 )

@@ -740,7 +740,7 @@ class Timed:
     def submit(self, point: StudyPoint) -> None:
         self.ends[point.key] = (self.now + self.seconds(point), point)
 
-    def collect(self, timeout_s: float) -> list[Outcome]:
+    def collect(self, _: float) -> list[Outcome]:
         self.now, point = min(self.ends.values(), key=lambda job: job[0])
         del self.ends[point.key]
         return [dataclasses.replace(outcome_of(point), wall_s=self.seconds(point))]

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from topoloom._core import TopoloomError
 from topoloom.network.networks import Network
 from topoloom.workload import flows
 from topoloom.workload.options import WorkloadOptions
@@ -52,7 +53,7 @@ def by_cycle(network: Network, sources: Sequence[int], targets: Sequence[int]) -
         targets: The receiving terminals, one per message.
 
     Raises:
-        TopoloomError: Terminals that the network does not have.
+        TopoloomError: Terminals that the network does not have, or messages that do not arrive.
 
     >>> round(by_cycle(Network("mesh:4,rate=8G"), [0, 1], [3, 3]), 4)
     0.002
@@ -65,12 +66,19 @@ def by_cycle(network: Network, sources: Sequence[int], targets: Sequence[int]) -
 
 
 def _makespan(network: Network, pairs: Sequence[tuple[int, int]], size: int) -> float:
-    """Return the seconds until messages of so many bytes have arrived that all begin together."""
+    """Return the seconds until messages of so many bytes have arrived that all begin together.
+
+    Raises:
+        TopoloomError: They do not arrive: a deadlock, or an interruption.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "step.goal")
         file.write_text(_goal(pairs, size))
         options = WorkloadOptions(engine="cycle")
-        return WorkloadRun(network, f"goal:{file}", "minimal", options).play().makespan_s
+        makespan = WorkloadRun(network, f"goal:{file}", "minimal", options).play().makespan_s
+    if makespan is None:
+        raise TopoloomError(f"{network.spec}: the messages of a step do not all arrive")
+    return makespan
 
 
 def _goal(pairs: Sequence[tuple[int, int]], size: int) -> str:

@@ -16,8 +16,11 @@ RESOLUTION = 100
 LARGE = 4096
 """Terminals from which on a search starts near what is accepted at full load, not in the middle."""
 
-GUESSES = 3
+GUESSES = 4
 """So many loads of a search are guessed from latencies; after them it halves what is left."""
+
+FARTHEST = 0.2
+"""How far a guess may be from the largest stable load: latencies of near loads say little of far ones."""
 
 Plan = Iterator[list[float]]
 
@@ -104,6 +107,7 @@ def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> 
     stable, unstable, step, guesses = 0.0, limit, 1, GUESSES
     while load not in (stable, unstable):
         yield [load]
+        before = stable
         if curve.is_stable(load):
             stable = load
             load = min(_on_grid(load + step / RESOLUTION), most)
@@ -114,10 +118,15 @@ def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> 
             load = max(_on_grid(lower if stable else min(lower, curve.points[load].accepted)), 0.0)
         step *= 2
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
-        guess = _crossing(curve, stable, unstable) if guesses and unstable < limit else None
+        guess = None
+        if guesses and 0 < before < stable:
+            # Both latencies have settled; one past saturation is what it was when its run ended.
+            guess = _crossing(curve, before, stable)
+        elif guesses and unstable < limit:
+            guess = _crossing(curve, stable, unstable)
         if between and guess is not None:
             guesses -= 1
-            load = min(max(guess, between[0]), between[-1])
+            load = min(max(min(guess, _on_grid(stable + FARTHEST)), between[0]), between[-1])
         elif not stable < load < unstable:
             load = between[len(between) // 2] if between else stable
     return stable

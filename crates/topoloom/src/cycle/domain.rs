@@ -37,7 +37,7 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
             if let Some(next) = events.get(place + ahead) {
                 domain.model.pool().prefetch(next.place);
                 if next.to & TERMINAL == 0 {
-                    domain.model.expect_flit(next.to);
+                    domain.model.expect_flit(next.to, next.place);
                 } else {
                     domain.channels.ends.prefetch(((next.to & !TERMINAL) >> domain.log) as usize);
                 }

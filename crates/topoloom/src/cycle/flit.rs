@@ -138,6 +138,7 @@ impl<T: Copy> Pool<T> {
         let node = &mut self.nodes[place as usize];
         self.free = node.next;
         node.item = *item;
+        self.prefetch(self.free);
         place
     }
 

@@ -442,8 +442,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         let interval = if drawn { interval(&batches(&stats, from, until)) } else { None };
         let unit = self.setup.unit;
         let clock = self.setup.clock_gbps.filter(|_| self.setup.slowest > 1);
-        let share =
-            |port: u32| clock.map_or(1.0, |_| Pace::of_port(self.engine.network, PortId(port), clock).share());
+        let share = |port: u32| clock.map_or(1.0, |_| Pace::of_port(self.engine.network, PortId(port), clock).share());
         let sent = (0..).zip(&self.sent).map(|(port, &flits)| f64::from(flits) / cycles / share(port));
         let link_utilisation: Vec<f64> = sent.collect();
         let (max, mean_utilisation) = utilisation(self.engine.network, &link_utilisation);

@@ -13,16 +13,23 @@ use crate::watch;
 /// Marks a router that no path reaches: one that has failed.
 const FAR: u8 = u8::MAX;
 
+/// There is no next hop, or more than one.
+const SEVERAL: u16 = u16::MAX;
+
+/// Routers up to which a table of only next hops is made: it takes 32 MB.
+const MOST_ROWS: usize = 4096;
+
 /// Next hops towards every router, with the distances.
 pub struct TableMinimal {
     routers: usize,
     diameter: u32,
-    /// Links from router `at` to `to`, at `to * routers + at`.
+    /// Links from router `at` to `to`, at `at * routers + to`, and as many from `to` to `at`.
     distance: Vec<u8>,
-    /// Where the next hops of (to, at) begin in their target's pool.
-    start: Vec<u32>,
-    /// The next hops towards each target.
-    pools: Vec<Vec<u16>>,
+    /// The next hops of each router.
+    rows: Vec<NextHops>,
+    /// The only next hop of (at, to), at `at * routers + to`, or [`SEVERAL`]: the decisions of a router look at one row.
+    /// Empty where there are more than [`MOST_ROWS`] routers.
+    only: Vec<u16>,
 }
 
 impl TableMinimal {
@@ -49,29 +56,32 @@ impl TableMinimal {
                 bytes.div_ceil(1_000_000_000)
             )));
         }
-        let stage = watch::stage("routing tables", routers as u64);
-        let row = |to| {
+        let stage = watch::stage("routing tables", 2 * routers as u64);
+        let ids = || (0..routers as u32).into_par_iter().map(RouterId);
+        let distances = |from| {
             stage.step();
-            row(network, RouterId(to))
+            distances(network, from)
         };
-        let rows = (0..routers as u32).into_par_iter().map(row).collect::<Result<Vec<_>>>()?;
+        let distance = ids().map(distances).collect::<Result<Vec<_>>>()?.concat();
+        let reached = distance.iter().copied().filter(|&hops| hops != FAR);
+        let diameter = u32::from(reached.max().unwrap_or(0));
+        let next_hops = |at| {
+            stage.step();
+            next_hops(network, at, &distance)
+        };
+        let rows: Vec<NextHops> = ids().map(next_hops).collect();
         drop(stage);
-        let mut table = Self {
-            routers,
-            diameter: 0,
-            distance: Vec::with_capacity(routers * routers),
-            start: Vec::with_capacity(routers * (routers + 1)),
-            pools: Vec::with_capacity(routers),
-        };
-        for row in rows {
-            table.diameter = table
-                .diameter
-                .max(u32::from(row.distance.iter().copied().filter(|&hops| hops != FAR).max().unwrap_or(0)));
-            table.distance.extend(row.distance);
-            table.start.extend(row.start);
-            table.pools.push(row.pool);
+        let mut table = Self { routers, diameter, distance, rows, only: Vec::new() };
+        if routers <= MOST_ROWS {
+            table.only = table.only_hops();
         }
         Ok(table)
+    }
+
+    fn only_hops(&self) -> Vec<u16> {
+        let ids = || (0..self.routers as u32).map(RouterId);
+        let pairs = ids().flat_map(|at| ids().map(move |to| (at, to)));
+        pairs.map(|(at, to)| if let [port] = self.outputs(at, to) { *port } else { SEVERAL }).collect()
     }
 
     /// The most links between two routers.
@@ -88,22 +98,23 @@ impl TableMinimal {
     /// The outputs on shortest paths.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {
-        let place = to.index() * (self.routers + 1) + at.index();
-        &self.pools[to.index()][self.start[place] as usize..self.start[place + 1] as usize]
+        let NextHops { start, pool } = &self.rows[at.index()];
+        &pool[start[to.index()] as usize..start[to.index() + 1] as usize]
     }
 }
 
-/// The tables of one target.
-struct Row {
-    distance: Vec<u8>,
+/// The next hops of one router, so that its decisions look at memory that lies together.
+struct NextHops {
+    /// Where those towards each router begin in the pool, and behind them their number.
     start: Vec<u32>,
     pool: Vec<u16>,
 }
 
-fn row(network: &Network, to: RouterId) -> Result<Row> {
+/// The links from a router to each other one.
+fn distances(network: &Network, from: RouterId) -> Result<Vec<u8>> {
     let mut distance = vec![FAR; network.num_routers()];
-    distance[to.index()] = 0;
-    let mut queue = vec![to];
+    distance[from.index()] = 0;
+    let mut queue = vec![from];
     let mut next = 0;
     while next < queue.len() {
         let at = queue[next];
@@ -122,13 +133,22 @@ fn row(network: &Network, to: RouterId) -> Result<Row> {
             }
         }
     }
-    let (mut start, mut pool) = (vec![0], Vec::new());
-    for at in network.routers() {
-        let closer = network.neighbors(at).filter(|(_, peer)| distance[peer.index()] < distance[at.index()]);
-        pool.extend(closer.map(|(port, _)| port as u16));
+    Ok(distance)
+}
+
+fn next_hops(network: &Network, at: RouterId, distance: &[u8]) -> NextHops {
+    let routers = network.num_routers();
+    let row = |router: RouterId| &distance[router.index() * routers..][..routers];
+    let (own, peers): (_, Vec<_>) =
+        (row(at), network.neighbors(at).map(|(port, peer)| (port as u16, row(peer))).collect());
+    let (mut start, mut pool) = (Vec::with_capacity(routers + 1), Vec::new());
+    start.push(0);
+    for to in 0..routers {
+        let closer = peers.iter().filter(|(_, far)| far[to] < own[to]);
+        pool.extend(closer.map(|(port, _)| *port));
         start.push(pool.len() as u32);
     }
-    Ok(Row { distance, start, pool })
+    NextHops { start, pool }
 }
 
 impl Minimal for TableMinimal {
@@ -154,21 +174,21 @@ impl Minimal for TableMinimal {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        let outputs = self.outputs(at, target);
-        let port = match outputs {
+        let only = self.only.get(at.index() * self.routers + target.index()).copied();
+        let port = only.filter(|&port| port != SEVERAL).unwrap_or_else(|| match self.outputs(at, target) {
             [port] => *port,
-            _ => outputs[rng.below(outputs.len() as u32) as usize],
-        };
+            outputs => outputs[rng.below(outputs.len() as u32) as usize],
+        });
         Step { port, class: bits as u8, bits: bits + 1 }
     }
 
     #[inline(always)]
     fn reaches(&self, from: RouterId, to: RouterId) -> bool {
-        self.distance[to.index() * self.routers + from.index()] != FAR
+        self.distance[from.index() * self.routers + to.index()] != FAR
     }
 
     #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
-        u32::from(self.distance[to.index() * self.routers + from.index()])
+        u32::from(self.distance[from.index() * self.routers + to.index()])
     }
 }

@@ -208,8 +208,8 @@ pub trait RouterModel: Send {
     /// A credit has come back for output VC `vc`.
     fn credit(&mut self, vc: u32);
 
-    /// A flit will arrive at input VC `vc` soon: its memory may be asked for.
-    fn expect_flit(&self, _vc: u32) {}
+    /// The flit at `place` of the pool will arrive at input VC `vc` soon: the memory of both may be asked for.
+    fn expect_flit(&self, _vc: u32, _place: u32) {}
 
     /// True if its tables do not fit into the near caches: memory is asked for before it is needed.
     fn is_far(&self) -> bool {

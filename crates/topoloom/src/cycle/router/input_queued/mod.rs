@@ -21,7 +21,7 @@ use crate::cycle::channels::{ChannelEnd, Channels};
 use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
-use crate::cycle::table::{Table, TableMaker};
+use crate::cycle::table::{Table, TableMaker, prefetch};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
 use crate::routing::{Again, PacketState};
@@ -520,9 +520,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn expect_flit(&self, vc: u32) {
+    fn expect_flit(&self, vc: u32, place: u32) {
         self.inputs.prefetch(vc as usize);
         self.router_of.prefetch((vc >> LOG) as usize);
+        if self.decides_again() {
+            self.waiting_heads.prefetch(vc as usize);
+            prefetch(&self.before, place as usize);
+        }
     }
 
     #[inline(always)]
@@ -669,6 +673,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             let mut bits = self.undecided[router as usize * self.words + word];
             while bits != 0 {
                 let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                if self.is_far() {
+                    self.waiting_heads.prefetch(vc as usize);
+                    self.inputs.prefetch(vc as usize);
+                }
                 heads.push((vc, vc));
                 bits &= bits - 1;
             }

@@ -194,6 +194,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 return;
             }
             self.picks[place - vc_base] = output;
+            if self.deep && request.commitment == Commitment::Noted {
+                // What it has decided is written to its flit if it wins.
+                self.pool.prefetch(self.inputs[vc_base + request.input as usize].front);
+            }
             let pointer = self.outputs[vc_base + output as usize].pointer;
             let (rank, key) = (self.rank(vc_base, request.input), u32::from(request.input.wrapping_sub(pointer)));
             if self.crowded() {
