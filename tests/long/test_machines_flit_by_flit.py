@@ -3,16 +3,23 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.paths import ROOT
 from topoloom import workload
+from topoloom.hardware.engines import LONG, MICRO, SHORT, by_flow
+from topoloom.hardware.engines import _goal as goal
 from topoloom.hardware.folders import calibrate_folder
+from topoloom.hardware.machines import Job, double_tree, read_machines
+from topoloom.workload.flows import rates
 
 pytestmark = pytest.mark.long
 
 HARDWARE = ROOT / "papers/hardware"
 PERLMUTTER = "cluster:hosts=16,host=cray-ex,fabric=(hyperx:16,p=16,rate=200G),attach=spread"
+NODES = (4, 8, 16)
+PAGE = " ".join((ROOT / "docs/hardware.md").read_text(encoding="utf-8").split())
 SLIM_FLY = "slimfly:q=5,p=4,rate=54.5G"
 
 
@@ -32,12 +39,49 @@ def test_predictions_come_out_again():
     ("spec", "routing", "app", "told"),
     [
         (PERLMUTTER, "hosts:fabric=adaptive", "alltoall:size=64KiB", r"of 64 KiB takes (157) (µs) by both"),
-        (SLIM_FLY, "adaptive", "allreduce:size=800000,algorithm=recursive-doubling", r"800,000 bytes (1\.84) (ms)"),
+        (
+            SLIM_FLY,
+            "adaptive",
+            "allreduce:size=800000,algorithm=recursive-doubling",
+            r"800,000 bytes takes (1\.84) (ms)",
+        ),
         (SLIM_FLY, "adaptive", "allreduce:size=800000,algorithm=ring", r"Its ring takes (265) (µs) flit by flit"),
     ],
 )
 def test_the_page_says_what_flits_take(spec, routing, app, told):
-    page = " ".join((ROOT / "docs/hardware.md").read_text(encoding="utf-8").split())
-    value, unit = re.search(told, page).groups()
+    value, unit = re.search(told, PAGE).groups()
     found = workload(spec, app, routing=routing, engine="cycle").results[0].makespan_s
     assert found * {"µs": 1e6, "ms": 1e3}[unit] == pytest.approx(float(value), rel=0.01)
+
+
+def pairs_of_trees(job: Job) -> tuple[list[int], list[int]]:
+    """Each node's part in two binary trees, up and down, by all of its interfaces."""
+    near = [[node * job.host.terminals + slot for slot in job.host.interfaces] for node in range(job.nodes)]
+    pairs = [pair for child, parent in double_tree(job.nodes) for pair in ((child, parent), (parent, child))]
+    return [at for a, _ in pairs for at in near[a]], [at for _, b in pairs for at in near[b]]
+
+
+def test_trees_are_slower_flit_by_flit_in_default_buffers(tmp_path):
+    flow, cycle = (read_machines(HARDWARE, engine)["ABCI 2.0 A"] for engine in ("flow", "cycle"))
+    longer = [cycle.job("nccl", nodes).interface_trees() / flow.job("nccl", nodes).interface_trees() for nodes in NODES]
+    assert f"take {100 * min(longer) - 100:.0f} to {100 * max(longer) - 100:.0f} % longer flit by flit" in PAGE
+    # The same with deep buffers: no head is blocked by another.
+    job = flow.job("nccl", 4)
+    sources, targets = pairs_of_trees(job)
+    file, times = tmp_path / "trees.goal", []
+    for size in (SHORT, LONG):
+        file.write_text(goal(list(zip(sources, targets, strict=True)), size))
+        times.append(workload(job.network, f"goal:{file}", engine="cycle", buffer=1024).results[0].makespan_s)
+    deep = (times[1] - times[0]) * MICRO / (LONG - SHORT) / by_flow(job.network, sources, targets)
+    assert deep == pytest.approx(1.001, abs=0.0015)
+    assert "With 1,024 flits per VC, those on 4 nodes take 0.1 % longer" in PAGE
+
+
+def test_sixteen_paths_that_are_drawn_collide():
+    flow, cycle = (read_machines(HARDWARE, engine)["ABCI 2.0 A"].job("mpi-cpu", 16) for engine in ("flow", "cycle"))
+    faster = [flow.exchanged(distance) / cycle.exchanged(distance) - 1 for distance in (16, 32, 64)]
+    assert f"{100 * min(faster):.0f} to {100 * max(faster):.0f} % higher rates" in PAGE
+    ranks = np.arange(flow.ranks)
+    pairs = [flow.terminals(own).tolist() for own in (ranks, ranks ^ 32)]
+    many = MICRO / rates(flow.network, *pairs, flow="paths=256").min()
+    assert many == pytest.approx(cycle.exchanged(32), rel=0.02)

@@ -58,7 +58,7 @@ def test_scaled_machines_run(topoloom, name):
     network = Network(told.scaled)
     point = topoloom(
         *("simulate", told.scaled, "--routing", told.routing, "--load", "0.01", "--json"),
-        *("--warmup", "20000", "--measure", "10000"),
+        *("--warmup", "40000", "--measure", "10000"),
     )
     assert point.status == 0, point.err
     assert point.json()["points"][0]["accepted"] == pytest.approx(0.01, rel=0.1)

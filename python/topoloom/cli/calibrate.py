@@ -1,6 +1,7 @@
 """``topoloom calibrate``: the endpoints of machines that were measured, and predictions of larger runs."""
 
 import json as json_module
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +16,7 @@ from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
 from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
 
+NUMBER = re.compile("[0-9]{1,4}")
 MOST_NODES = 4096
 """The most nodes that a prediction is of."""
 
@@ -40,7 +42,7 @@ def calibrate(
         typer.Option(
             "--nodes",
             metavar="N,N,…",
-            help="Numbers of nodes to predict; 2 to 64 unless given.",
+            help="Numbers of nodes of collectives; 2 to 64 unless given.",
             show_default=False,
         ),
     ] = None,
@@ -55,6 +57,10 @@ def calibrate(
     check_writable(out, CALIBRATION, force=force)
     check_writable(predictions, PREDICTIONS, force=force)
     counts = None if nodes is None else _counts(nodes)
+    if counts is not None and predictions is None:
+        raise TopoloomError("--nodes says what to predict; give --predictions FILE.csv too, or leave it out")
+    if out is not None and out == predictions:
+        raise TopoloomError(f"--out and --predictions are both {out}; give two files")
     here = folder or papers_folder() / "hardware"
     found = watched(lambda: calibrate_folder(here, engine), f"{here}: calibration")
     if out is not None:
@@ -77,10 +83,10 @@ def _counts(text: str) -> list[int]:
     Raises:
         TopoloomError: Something else is among them.
 
-    >>> _counts("2,4,8")
+    >>> _counts("2,4,8,4")
     [2, 4, 8]
     """
     parts = text.split(",")
-    if not all(part.isascii() and part.isdigit() and 0 < int(part) <= MOST_NODES for part in parts):
+    if not all(NUMBER.fullmatch(part) and 0 < int(part) <= MOST_NODES for part in parts):
         raise TopoloomError(f"--nodes is '{text}'; it must be numbers from 1 to {MOST_NODES}, as in 2,4,8")
-    return [int(part) for part in parts]
+    return list(dict.fromkeys(map(int, parts)))

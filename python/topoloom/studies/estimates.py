@@ -86,7 +86,10 @@ class Estimates:
         """Return how much longer points of a kind took that were learnt than was estimated, or all if none was.
 
         Args:
-            kind: The kind.
+            kind: The kind, unchecked.
+
+        Returns:
+            Seconds over estimated seconds; 1 before any point is learnt.
         """
         alike = [self._taken[kind]] if kind in self._taken else list(self._taken.values())
         effort = sum(efforts for _, efforts in alike)

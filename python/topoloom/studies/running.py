@@ -302,7 +302,7 @@ class _Run:
             for key, point in self.progress.under_way.items()
         )
         left = sum(scale(kind) * efforts for kind, efforts in self._left.items()) - begun
-        return (now - self._began) * left / (learnt_s + begun)
+        return (now - self._began) * max(left, 0.0) / (learnt_s + begun)
 
     def _settle(self, point: StudyPoint, error: str | None) -> None:
         self._left[point.kind] -= self._estimates.effort(point)

@@ -29,6 +29,11 @@ SETTINGS = (
 """What the page shows of the engine's configuration, where it has it."""
 
 
+def _error_bars(found: Workloads) -> list[str]:
+    """Return what is known of the errors of such times; nothing where there are none."""
+    return [error_bars(result.engine, found.assumptions) for result in found.results[:1]]
+
+
 def render_workloads(found: Workloads) -> str:
     """Return the page as HTML.
 
@@ -56,7 +61,7 @@ def render_workloads(found: Workloads) -> str:
             first_step=len(figures) + len(over_time),
             step_tables=[(STEP_COLUMNS, step_rows(found.results)), (TRAFFIC_COLUMNS, traffic_rows(found.results))],
             best={app: _best(found, app) for app in found.apps},
-            notes=list(dict.fromkeys([*found.notes, *found.assumptions, error_bars()])),
+            notes=list(dict.fromkeys([*found.notes, *found.assumptions, *_error_bars(found)])),
             settings=_settings(found),
             extra=extra,
             busiest=_busiest,
