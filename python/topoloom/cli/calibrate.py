@@ -1,7 +1,6 @@
 """``topoloom calibrate``: the endpoints of machines that were measured, and predictions of larger runs."""
 
 import json as json_module
-import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +15,6 @@ from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
 from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
 
-NUMBER = re.compile("[0-9]{1,4}")
 MOST_NODES = 4096
 """The most nodes that a prediction is of."""
 
@@ -87,6 +85,9 @@ def _counts(text: str) -> list[int]:
     [2, 4, 8]
     """
     parts = text.split(",")
-    if not all(NUMBER.fullmatch(part) and 0 < int(part) <= MOST_NODES for part in parts):
+    short = len(str(MOST_NODES))
+    if not all(
+        part.isascii() and part.isdigit() and len(part) <= short and 0 < int(part) <= MOST_NODES for part in parts
+    ):
         raise TopoloomError(f"--nodes is '{text}'; it must be numbers from 1 to {MOST_NODES}, as in 2,4,8")
     return list(dict.fromkeys(map(int, parts)))
