@@ -725,7 +725,7 @@ def test_the_longest_points_go_first(tmp_path: Path) -> None:
 
 
 class Timed:
-    """Two workers that take as long for a point as they are told to, on a clock of their own."""
+    """An executor of two workers on a simulated clock: each point takes a given number of seconds."""
 
     def __init__(self, seconds: Callable[[StudyPoint], float]) -> None:
         self.seconds, self.now, self.capacity = seconds, 0.0, 2

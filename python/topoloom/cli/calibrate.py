@@ -2,7 +2,7 @@
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from topoloom.cli.watching import watched
 from topoloom.files import CALIBRATION, PREDICTIONS, check_writable, write_file
 from topoloom.hardware.folders import calibrate_folder
 from topoloom.papers.paper import folder as papers_folder
+from topoloom.workload.options import Engine
 
 MOST_NODES = 4096
 """The most nodes that a prediction is of."""
@@ -45,7 +46,7 @@ def calibrate(
         ),
     ] = None,
     engine: Annotated[
-        Literal["flow", "cycle"],
+        Engine,
         typer.Option("--engine", help="What finds the rates of networks: fair shares of links, or flits."),
     ] = "flow",
     force: Force = False,

@@ -3,14 +3,13 @@
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from topoloom._core import TopoloomError
 from topoloom.network.networks import Network
 from topoloom.workload import flows
-from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.options import Engine, WorkloadOptions
 from topoloom.workload.runs import WorkloadRun
 
 MICRO = 1e6
@@ -103,9 +102,6 @@ def _goal(pairs: Sequence[tuple[int, int]], size: int) -> str:
     ranks = ["\n".join([f"rank {task} {{", *does, "}"]) for task, does in enumerate(tasks)]
     return "\n".join([f"num_ranks {len(tasks)}", *ranks, ""])
 
-
-Engine = Literal["flow", "cycle"]
-"""An engine."""
 
 ENGINES: dict[Engine, Callable[[Network, Sequence[int], Sequence[int]], float]] = {"flow": by_flow, "cycle": by_cycle}
 """What finds how long a byte takes, by the engine."""

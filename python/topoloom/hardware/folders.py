@@ -10,8 +10,8 @@ from topoloom.libraries import require
 
 if TYPE_CHECKING:
     from topoloom.hardware.calibration import Fits
-    from topoloom.hardware.engines import Engine
     from topoloom.hardware.machines import Machine
+    from topoloom.workload.options import Engine
 
 MEASUREMENTS = "measurements.csv"
 

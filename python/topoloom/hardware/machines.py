@@ -10,9 +10,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from topoloom._core import TopoloomError
 from topoloom.files import read_text
-from topoloom.hardware.engines import ENGINES, Engine
+from topoloom.hardware.engines import ENGINES
 from topoloom.network.networks import Network
 from topoloom.studies.mistakes import parse_toml
+from topoloom.workload.options import Engine
 
 
 class _Part(BaseModel):

@@ -120,7 +120,7 @@ def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> 
         between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
         guess = None
         if guesses and 0 < before < stable:
-            # Both latencies have settled; one past saturation is what it was when its run ended.
+            # Of two stable loads: past saturation a latency is only what it was when its run ended.
             guess = _crossing(curve, before, stable)
         elif guesses and unstable < limit:
             guess = _crossing(curve, stable, unstable)

@@ -15,6 +15,9 @@ ALONE = (
     "of the time"
 )
 
+SIZES = ("from", "below")
+"""The size classes, as names of claims have them."""
+
 
 def error_bars(engine: str, assumptions: Sequence[str]) -> str:
     """Return a sentence on the errors of such times on machines that were measured.
@@ -42,9 +45,6 @@ def error_bars(engine: str, assumptions: Sequence[str]) -> str:
         f"with endpoints fitted on one and two nodes, times on 4 to 16 nodes of ABCI 2.0 were off by {told(own)} "
         f"(median and 90th percentile{alike}), by {told('first-')} before anything was compared"
     )
-
-
-SIZES = ("from", "below")
 
 
 @cache

@@ -11,6 +11,10 @@ DEFAULT_RATE = f"{_core.DEFAULT_GBPS:g}Gb/s"
 """The rate of links in each direction where neither the network nor the user gives one."""
 
 
+Engine = Literal["flow", "cycle"]
+"""An engine: fair shares of links, or flits."""
+
+
 class WorkloadOptions(EngineOptions):
     """How an application is run; the other options are those of :class:`topoloom.simulation.options.EngineOptions`.
 
@@ -26,7 +30,7 @@ class WorkloadOptions(EngineOptions):
     # Its default was 10 Gb/s once: results are stored with the rate that they rest on.
     stored: ClassVar[frozenset[str]] = frozenset({"rate"})
 
-    engine: Literal["flow", "cycle"] = "flow"
+    engine: Engine = "flow"
     mapping: str = "linear"
     rate: str = DEFAULT_RATE
     flit: str = "64B"
