@@ -45,6 +45,7 @@ from topoloom.studies import (
     repair,
     run_points,
 )
+from topoloom.studies.estimates import Estimates
 from topoloom.studies.executor import LOST
 from topoloom.studies.ledger import Outcome
 from topoloom.studies.measurements import MEASUREMENTS
@@ -722,6 +723,12 @@ def test_the_longest_points_go_first(tmp_path: Path) -> None:
     done = [next((p.spec, p.load) for p in points if p.key == key) for key in here.done]
     assert done[0] == ("mesh:8x8", 0.9)
     assert done[-1] == ("mesh:2x2", 0.1)
+
+
+def test_ten_times_the_cycles_take_ten_times_as_long() -> None:
+    sweeps = [Sweep(networks="mesh:2x2", loads="0.5", options={**TINY, "warmup": n, "measure": n}) for n in (10, 100)]
+    short, long = Study(name="s", sweep=sweeps).points()
+    assert Estimates([(short, 2.0)]).effort(long) == pytest.approx(20.0)
 
 
 class Timed:
