@@ -36,6 +36,16 @@ def bound(spec: str, routing: str, traffic: str) -> float:
     return found
 
 
+def test_a_coarse_run_of_a_network_that_fills_slowly_ends_when_its_latency_has_settled():
+    """Queues fill for thousands of cycles: a run that ends after 1,000 is 7 % below one of 20,000."""
+    network = Network("slimfly:q=9,p=8")
+    coarse, long = (
+        network.simulate(routing="ugal-l", traffic="worst-case", load=0.25, **options).points[0.25].latency_cycles
+        for options in ({"precision": 0.05}, {"warmup": 16_000, "measure": 4_000})
+    )
+    assert coarse == pytest.approx(long, rel=0.05)
+
+
 def test_a_search_finds_what_a_sweep_finds_in_a_third_of_its_cycles():
     """The sweep: 0.1:0.9:0.1, and the nine loads of 0.01 between the last that is stable and the next."""
     case = ("torus:8x8", "dor", "tornado")

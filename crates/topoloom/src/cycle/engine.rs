@@ -149,6 +149,14 @@ impl<'a, M: RouterModel> Engine<'a, M> {
         }
     }
 
+    /// From now on packets are measured, and nothing that was before; returns the cycle.
+    pub fn begin_window(&mut self) -> u32 {
+        let now = self.now;
+        self.domains.iter_mut().for_each(|domain| domain.stats.begin_window(now));
+        self.clear_channels();
+        now
+    }
+
     /// The counts of all domains, with a slot for all time up to now.
     pub fn stats(&self) -> Stats {
         let mut all = Stats::default();

@@ -110,6 +110,8 @@ const FEW: u32 = 64;
 const BATCHES: usize = 16;
 /// … and in a large network, where each of them is the mean of tens of thousands of packets.
 const BATCHES_OF_LARGE: usize = 8;
+/// Cycles over which a drift of the mean latency matters: queues of routings that weigh them fill for thousands of cycles.
+const HORIZON: f64 = 4096.0;
 /// A network carries a load if it accepts this share of it.
 const CARRIED: f64 = 0.98;
 
@@ -158,6 +160,14 @@ struct Verdict {
     until: u32,
     converged: bool,
     saturated: bool,
+}
+
+/// How a window of measuring ended.
+enum Window {
+    /// Its interval is narrow enough, or will not be; or the load is past saturation.
+    Ended { converged: bool, saturated: bool },
+    /// The latency had not settled when it began.
+    Drifts,
 }
 
 struct Measurement<'a, 'c, M> {
@@ -303,13 +313,21 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             return Verdict { from: 0, until: SLOT, converged: true, saturated: false };
         }
         let (warm, saturated) = self.warm_up();
-        let from = self.engine.now;
-        self.engine.measure(from, u32::MAX);
-        self.engine.clear_channels();
+        let mut from = self.engine.begin_window();
         if saturated || !warm {
             return self.past_saturation(from);
         }
-        let (converged, saturated) = self.measure(from);
+        let (converged, saturated) = loop {
+            match self.measure(from) {
+                Window::Ended { converged, saturated } => break (converged, saturated),
+                // What was measured belongs to the warm-up.
+                Window::Drifts => {
+                    let now = self.engine.now;
+                    self.advance(now + (now / 4).max(256) / SLOT * SLOT);
+                    from = self.engine.begin_window();
+                }
+            }
+        };
         let until = self.engine.now;
         self.engine.measure(from, until);
         self.sent = self.engine.sent();
@@ -358,8 +376,13 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
                 if self.is_hopeless(late) || (short && self.is_growing(&series) && now >= self.cycles(2048, 2)) {
                     return (false, true);
                 }
-                let steady = self.is_large() && self.is_steady(&stats.slots[..(now / SLOT) as usize]);
-                if (start <= series.len() / 2 || steady) && !short {
+                let settled = if self.is_large() {
+                    let so_far = &stats.slots[..(now / SLOT) as usize];
+                    !self.drifts(so_far) && (start <= series.len() / 2 || self.is_steady(so_far))
+                } else {
+                    start <= series.len() / 2
+                };
+                if settled && !short {
                     return (true, false);
                 }
             }
@@ -385,6 +408,15 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         mean_latency(third).zip(mean_latency(last)).is_some_and(moved)
     }
 
+    /// True if the mean latency in the last half of the time moves, whatever chance added, so fast that it would leave the precision
+    /// asked for.
+    fn drifts(&self, slots: &[Slot]) -> bool {
+        let recent: Vec<f64> = arrivals(&slots[slots.len() / 2..], 1);
+        let mean = recent.iter().sum::<f64>() / recent.len().max(1) as f64;
+        let allowed = self.setup.config.precision * mean * f64::from(SLOT) / HORIZON;
+        trend(&recent).is_some_and(|(slope, half)| slope.abs() - half > allowed)
+    }
+
     /// True if a mean latency is past the limit that the user has set.
     fn is_hopeless(&self, latency: Option<f64>) -> bool {
         latency.zip(self.setup.config.latency_limit).is_some_and(|(latency, limit)| latency > limit)
@@ -398,14 +430,17 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         a < b && b < c && 1.1 * a < c
     }
 
-    /// Measures until the interval is narrow enough. Returns whether it is, and whether the network is saturated.
-    fn measure(&mut self, from: u32) -> (bool, bool) {
+    /// Measures until the interval is narrow enough, or until it shows that the latency still drifts.
+    fn measure(&mut self, from: u32) -> Window {
+        let ended = |converged, saturated| Window::Ended { converged, saturated };
         // Eleven intervals: of the last ones some packets are still under way.
         let (first, least) = if self.is_large() { (352, BATCHES_OF_LARGE) } else { (512, BATCHES) };
+        // What settles slowly also wavers slowly.
+        let first = if self.is_large() { first.max(from / 4 / SLOT * SLOT) } else { first };
         let (mut next, longest) = (from + self.cycles(first, 1), self.cycles(LONGEST, 32));
         loop {
             if !self.advance(next) {
-                return (false, false);
+                return ended(false, false);
             }
             let now = self.engine.now;
             let stats = self.engine.stats();
@@ -413,7 +448,7 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             if self.is_hopeless(late)
                 || (now - from >= self.cycles(2048, 1) && self.is_short(stats.accepted, now - from))
             {
-                return (false, true);
+                return ended(false, true);
             }
             let batches = batches(&stats, from, now);
             let precision = self.setup.config.precision;
@@ -421,11 +456,15 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
             let enough = (ENOUGH_PACKETS * (0.01 / precision).min(1.0).sqrt()) as u64;
             let counted = stats.arrived >= enough || now - from >= 4 * longest;
             if narrow && counted && batches.len() >= least {
-                return (true, false);
+                let so_far = &stats.slots[..(now / SLOT) as usize];
+                if self.is_large() && now < self.cycles(LONGEST_WARMUP, 32) && self.drifts(so_far) {
+                    return Window::Drifts;
+                }
+                return ended(true, false);
             }
             let few = stats.arrived < enough && now - from < 64 * longest;
             if now - from >= longest && !few {
-                return (false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
+                return ended(false, self.is_short(stats.accepted, now - from) || self.is_growing(&batches));
             }
             next = now + ((now - from) / 4).max(256);
         }
@@ -541,9 +580,28 @@ fn interval(batches: &[f64]) -> Option<(f64, f64)> {
     }
     let mean = batches.iter().sum::<f64>() / n as f64;
     let variance = batches.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1) as f64;
-    let rho = lag1(batches).clamp(0.0, 0.9);
-    let widened = variance * (1.0 + rho) / (1.0 - rho);
-    Some((mean, student_t(n - 1) * (widened / n as f64).sqrt()))
+    Some((mean, student_t(n - 1) * (widened(variance, batches) / n as f64).sqrt()))
+}
+
+/// A variance, widened by the correlation between neighbours of a series.
+fn widened(variance: f64, series: &[f64]) -> f64 {
+    let rho = lag1(series).clamp(0.0, 0.9);
+    variance * (1.0 + rho) / (1.0 - rho)
+}
+
+/// The slope a step of the straight line through a series, by least squares, and half the width of its 95 % interval;
+/// `None` of a short series.
+fn trend(series: &[f64]) -> Option<(f64, f64)> {
+    let n = series.len();
+    if n < 8 {
+        return None;
+    }
+    let (middle, mean) = ((n - 1) as f64 / 2.0, series.iter().sum::<f64>() / n as f64);
+    let spread: f64 = (0..n).map(|i| (i as f64 - middle).powi(2)).sum();
+    let slope = (0..n).zip(series).map(|(i, y)| (i as f64 - middle) * (y - mean)).sum::<f64>() / spread;
+    let off: Vec<f64> = (0..n).zip(series).map(|(i, y)| y - mean - slope * (i as f64 - middle)).collect();
+    let variance = off.iter().map(|x| x * x).sum::<f64>() / (n - 2) as f64;
+    Some((slope, student_t(n - 2) * (widened(variance, &off) / spread).sqrt()))
 }
 
 /// Correlation between neighbouring batches.
@@ -571,6 +629,25 @@ mod tests {
         assert!(truncation(&steady) < 50);
         let transient: Vec<f64> = (0..100).map(|i| 20.0 + noise(i) + 30.0 * (-(i as f64) / 5.0).exp()).collect();
         assert!((8..50).contains(&truncation(&transient)), "{}", truncation(&transient));
+    }
+
+    #[test]
+    fn a_slow_drift_is_found_and_noise_is_none() {
+        let noise = |i: usize| (crate::rng::mix(i as u64) % 100) as f64 / 100.0;
+        let drift = |slope: f64| (0..40).map(|i| 20.0 + slope * i as f64 + noise(i)).collect::<Vec<f64>>();
+        for slope in [-0.2, 0.04, 1.0] {
+            let (found, half) = trend(&drift(slope)).unwrap();
+            assert!((found - slope).abs() <= half && found.abs() > half, "{slope}: {found} +- {half}");
+        }
+        let mut rng = crate::rng::Rng::stream(3, 4);
+        let alarms = (0..2000).filter(|_| {
+            let series: Vec<f64> = (0..16).map(|_| (0..12).map(|_| rng.unit()).sum()).collect();
+            let (slope, half) = trend(&series).unwrap();
+            slope.abs() > half
+        });
+        assert!((30..130).contains(&alarms.count()));
+        assert_eq!(trend(&drift(1.0)[..7]), None);
+        assert_eq!(trend(&[5.0; 9]), Some((0.0, 0.0)));
     }
 
     #[test]

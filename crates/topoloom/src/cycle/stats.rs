@@ -248,6 +248,20 @@ impl Stats {
         }
     }
 
+    /// Measures what is created from a cycle on, and forgets what was measured before. Counts of all time stay.
+    pub fn begin_window(&mut self, from: u32) {
+        let before = std::mem::take(self);
+        *self = Self {
+            from,
+            slots: before.slots,
+            injected_flits: before.injected_flits,
+            ejected_flits: before.ejected_flits,
+            last_arrival: before.last_arrival,
+            arriving: before.arriving,
+            ..Self::default()
+        };
+    }
+
     /// Adds another domain's counts.
     pub fn add(&mut self, other: &Stats) {
         self.slots.resize(self.slots.len().max(other.slots.len()), Slot::default());
