@@ -315,7 +315,11 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         let (warm, saturated) = self.warm_up();
         let mut from = self.engine.begin_window();
         if saturated || !warm {
-            return self.past_saturation(from);
+            let verdict = self.past_saturation(from);
+            if self.stopped || !self.carries_after_all(from) {
+                return verdict;
+            }
+            from = self.engine.begin_window();
         }
         let (converged, saturated) = loop {
             match self.measure(from) {
@@ -347,6 +351,14 @@ impl<M: RouterModel> Measurement<'_, '_, M> {
         self.advance(until);
         self.sent = self.engine.sent();
         Verdict { from, until: self.engine.now, converged: false, saturated: true }
+    }
+
+    /// True if the window after a verdict of saturation shows none: queues that fill take flits out of the flow, until they
+    /// are full.
+    fn carries_after_all(&self, from: u32) -> bool {
+        let (now, stats) = (self.engine.now, self.engine.stats());
+        let late = mean_latency(&stats.slots[(from / SLOT) as usize..(now / SLOT) as usize]);
+        !self.is_short(stats.accepted, now - from) && !self.is_hopeless(late)
     }
 
     /// Slots in a group: long enough for neighbouring groups to differ by chance more than by their past.
