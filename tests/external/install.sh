@@ -1,13 +1,20 @@
 #!/bin/sh
-# Installs what the tests against other programs need: install.sh slurm|opensm|tools. Debian's packages, as root; and the
-# crate caminos, built from its source into target/tools, which takes minutes.
+# Installs what the tests against other programs need: install.sh slurm|opensm|tools|browser. Debian's packages, as root;
+# and the crate caminos, built from its source into target/tools, which takes minutes.
 set -eu
 
 case "${1:-}" in
 slurm) packages="munge slurmctld slurmd slurm-client" crates="" ;;
 opensm) packages="opensm ibsim-utils infiniband-diags libumad2sim0" crates="" ;;
 tools) packages="graphviz metis python3-simgrid libssl-dev pkg-config" crates="caminos" ;;
-*) echo "usage: $0 slurm|opensm|tools" >&2 && exit 2 ;;
+browser)
+    # Any browser that the tests find will do, also one that is no package.
+    for program in chromium chromium-browser google-chrome chrome; do
+        ! command -v "$program" >/dev/null || exit 0
+    done
+    packages="chromium" crates=""
+    ;;
+*) echo "usage: $0 slurm|opensm|tools|browser" >&2 && exit 2 ;;
 esac
 
 missing=""

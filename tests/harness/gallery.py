@@ -6,7 +6,6 @@
 import io
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from PIL import Image, ImageChops
 
+from harness import browser
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/gallery.md"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 ENTRY = re.compile(
     r"!\[[^]]+\]\((?P<image>images/gallery/[^)]+)\)\n+"
     r"```sh\n(?P<command>topoloom [^#\n]+?)(?: # (?P<part>\w+))?\n```"
@@ -70,12 +70,8 @@ def photographed(page: Path, part: str) -> Path:
     alone = page.with_name("alone.html")
     alone.write_text(page.read_text(encoding="utf-8").replace("</body>", PHOTOGRAPH.replace("PART", part)))
     file = page.with_suffix(".png")
-    subprocess.run(
-        [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--virtual-time-budget=6000",
-         f"--window-size={WIDTH},3000", f"--user-data-dir={page.parent / 'profile'}", f"--screenshot={file}",
-         alone.as_uri()],
-        check=True, capture_output=True, timeout=120,
-    )  # fmt: skip
+    command = browser.command(alone, f"--screenshot={file}", width=WIDTH, height=3000)
+    subprocess.run(command, check=True, capture_output=True, timeout=120)
     return file
 
 

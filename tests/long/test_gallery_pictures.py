@@ -3,7 +3,8 @@
 import pytest
 from PIL import Image
 
-from harness.gallery import ALIKE, CHROMIUM, ENTRIES, difference, drawn
+from harness.browser import CHROMIUM
+from harness.gallery import ALIKE, ENTRIES, difference, drawn
 
 
 @pytest.mark.long

@@ -1,10 +1,7 @@
-"""The report in a browser, and what its figures are made of."""
+"""What the figures of a report are made of."""
 
 import base64
-import json
 import re
-import shutil
-import subprocess
 from html import unescape
 
 import numpy as np
@@ -14,44 +11,13 @@ import topoloom
 from topoloom.network.networks import Network
 from topoloom.report.charts import value_for_money
 from topoloom.report.maps import BUSIEST, LEVELS, MOST_DRAWN, drawings, heat_maps, pack
+from topoloom.report.page import text as page_text
 from topoloom.report.rendering import render_report
 from topoloom.simulation.options import EngineOptions
 from topoloom.studies import Results, Study
 from topoloom.studies.reporting import as_comparison
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-
 SPECS = ["mesh:4x4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5,p=3", "flex:3x3x3,p=2"]
-
-WITNESS = """<script>
-window.told = [];
-addEventListener("error", (event) => told.push("error: " + (event.message || event.target.outerHTML)), true);
-addEventListener("unhandledrejection", (event) => told.push("rejected: " + event.reason));
-addEventListener("securitypolicyviolation", (event) => told.push("refused: " + event.blockedURI));
-for (const level of ["error", "warn"]) console[level] = (...parts) => told.push(level + ": " + parts.join(" "));
-addEventListener("load", () => setTimeout(() => {
-  const filled = (canvas) => {
-    const values = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-    return values.some((value) => value !== 0);
-  };
-  parent.postMessage(JSON.stringify({
-    told,
-    fetched: performance.getEntriesByType("resource").map((entry) => entry.name),
-    canvases: [...document.querySelectorAll("canvas")].map(filled),
-    charts: [...document.querySelectorAll(".chart")].map((chart) => chart.querySelectorAll(".trace").length),
-    width: [document.documentElement.scrollWidth, innerWidth],
-    busiest: [...document.querySelectorAll(".busiest tbody tr")].map((row) => row.innerText.split("\\t")),
-    choices: [...document.querySelectorAll(".choose select")].map((select) => select.options.length),
-  }), "*");
-}, 500));
-</script>"""
-
-FRAME = """<!doctype html><body><script>
-addEventListener("message", (event) => {
-  document.body.append(Object.assign(document.createElement("pre"), { id: "witness", textContent: event.data }));
-});
-</script><iframe src="report.html" style="width:WIDTHpx;height:900px"></iframe></body>"""
-"""A browser's window cannot be as narrow as a phone; a frame can."""
 
 
 @pytest.fixture(scope="module")
@@ -63,43 +29,6 @@ def comparison():
 
 def unpack(packed):
     return np.frombuffer(base64.b64decode(packed["bytes"]), dtype=f"<{packed['type']}")
-
-
-def seen(page, tmp_path, width, *flags):
-    """What a witness within the page saw in a browser, on a page of that many pixels across."""
-    (tmp_path / "report.html").write_text(page.replace("<head>", "<head>" + WITNESS, 1))
-    path = tmp_path / "frame.html"
-    path.write_text(FRAME.replace("WIDTH", str(width)))
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-               "--virtual-time-budget=6000", "--window-size=1400,1000", f"--user-data-dir={tmp_path / 'profile'}",
-               *flags, "--dump-dom", path.as_uri()]  # fmt: skip
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    return json.loads(unescape(re.search(r'id="witness">(.*?)</pre>', dom, re.DOTALL)[1]))
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-@pytest.mark.parametrize(("width", "flags"), [(1300, ()), (375, ("--blink-settings=preferredColorScheme=0",))])
-def test_a_browser_shows_every_figure_and_complains_of_nothing(comparison, tmp_path, width, flags):
-    found = seen(render_report(comparison), tmp_path, width, *flags)
-    assert found["told"] == []
-    assert found["fetched"] == []
-    assert found["canvases"] == [True] * (len(SPECS) + 2)
-    # Cost against saturation, latency, accepted load, for each of two kinds of traffic.
-    assert len(found["charts"]) == 6
-    assert all(found["charts"])
-    assert found["width"] == [width, width]
-    curve = comparison.curves[0]
-    assert found["choices"] == [len(SPECS), 2, len({c.routing for c in comparison.curves if c.spec == curve.spec})]
-    busiest = sorted(curve.channels.flits, reverse=True)[:BUSIEST]
-    assert [float(row[-1]) for row in found["busiest"]] == pytest.approx(busiest, abs=1e-3)
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-def test_the_witness_hears_of_an_error(comparison, tmp_path):
-    page = render_report(comparison).replace("</body>", "<script>nothing.such()</script><img src='x.png'></body>")
-    told = "\n".join(seen(page, tmp_path, 1000)["told"])
-    assert "nothing is not defined" in told
-    assert "refused" in told
 
 
 def test_channels_carry_what_packets_visit(comparison):
@@ -240,3 +169,21 @@ def test_floors_come_with_their_bills_and_the_first_one_is_open():
     rows = [re.findall(r">([^<>]+)<", row) for row in re.findall(r"<tr>(.*?)</tr>", bills[0])]
     assert ["router with 4 ports in use", "1", "–", "15,541.00", "15,541", "11.2"] in rows
     assert ["cabinet of 2 routers and 4 terminals", "1", "–", "–", "–", "0.0"] in rows
+
+
+def luminance(color):
+    """The relative luminance of a colour such as #1a2b3c, as the web's guidelines for accessibility define it."""
+    parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+def test_every_colour_of_text_is_read_on_its_paper(theme):
+    """Light and dark: a contrast of at least 4.5, which the guidelines ask for; networks' names have their colours."""
+    block = re.findall(r":root[^{]*\{(.*?)\}", page_text("style.css"), re.DOTALL)[theme]
+    colours = dict(re.findall(r"--([\w-]+): (#\w+)", block.replace("#fff;", "#ffffff;")))
+    papers = {name: "warn-paper" if name == "warn" else "paper" for name in ("ink", "soft", "accent", "warn")}
+    for name, paper in (papers | {f"n{place}": "paper" for place in range(8)}).items():
+        low, high = sorted((luminance(colours[name]), luminance(colours[paper])))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, name

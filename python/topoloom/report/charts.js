@@ -7,6 +7,7 @@
   const hidden = { network: new Set(), role: new Set() };
   const dashes = ["solid", "dash", "dot", "dashdot"];
   const marks = report.symbols;
+  const mostMarked = 60; // marks of more points of one line hide it
   const isShown = (series) => series.fixed || (!hidden.network.has(series.network) && !hidden.role.has(series.role));
   const number = (value, decimals) => (value === null ? "–" : value.toFixed(decimals));
 
@@ -123,7 +124,7 @@
       const own = color(`--n${series.colour % 8}`);
       const place = kind === "bars" ? { type: "bar", marker: { color: own }, offsetgroup: series.colour } : {
         type: "scatter",
-        mode: "lines+markers",
+        mode: series.x.length > mostMarked ? "lines" : "lines+markers",
         line: { color: own, width: 2 },
         marker: { symbol: marks[series.colour % 8], size: 7, color: own },
       };

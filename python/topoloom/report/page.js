@@ -14,8 +14,11 @@ const report = (() => {
   addEventListener("afterprint", () => print(false));
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // What charts of all pages share: an axis, the layout, the marks of networks, the options of Plotly.
+  // A title that is longer than a phone's chart is high breaks before its unit.
+  const broken = (title) => (title.length > 40 ? title.replace(/, (?=[^,]*$)/, ",<br>") : title);
   const axis = (title) => ({
-    title: { text: title, standoff: 8, font: { size: 12, color: color("--soft") } },
+    automargin: true,
+    title: { text: broken(title), standoff: 8, font: { size: 12, color: color("--soft") } },
     gridcolor: color("--grid"),
     linecolor: color("--line"),
     zeroline: false,

@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 from topoloom import _core
 from topoloom.report.page import environment, text
 from topoloom.workload.error_bars import error_bars
-from topoloom.workload.results import WorkloadResult, time_text
+from topoloom.workload.results import WorkloadResult, time_text, time_unit
 from topoloom.workload.training import STEP_COLUMNS, TRAFFIC_COLUMNS, step_rows, traffic_rows
 from topoloom.workload.workloads import Workloads
 
@@ -22,8 +22,8 @@ INTERVALS = 2
 SETTINGS = (
     ("engine", "Engine"), ("mapping", "Tasks on terminals"), ("rate", "Rate of a link"), ("flit", "Flit"),
     ("packet", "Flits of a packet"), ("vcs", "VCs of a port"), ("buffer", "Flits of a VC"),
-    ("speedup", "Internal speedup"), ("model", "Model"), ("injection", "Injection"), ("consumption", "Consumption"),
-    ("latency_s", "Seconds of a link"),
+    ("speedup", "Internal speedup"), ("model", "Model"), ("injection", "Send rate of a terminal, in its link's"),
+    ("consumption", "Receive rate of a terminal, in its link's"), ("latency_s", "Latency of a link, s"),
     ("paths", "Paths of a message"), ("coalesce", "Coalesce"), ("seed", "Seed"),
 )  # fmt: skip
 """What the page shows of the engine's configuration, where it has it."""
@@ -146,19 +146,26 @@ def _over_time(found: Workloads) -> list[dict[str, Any]]:
     """Return the charts of how busy links between routers were over time, where the engine reports it."""
     charts = []
     for app in found.apps:
-        series = []
+        used = []
         for place, spec in enumerate(found.specs):
             result = found.result(spec, app)
-            if result is None or len(use := extra(result, "timeline.utilisation") or []) < INTERVALS:
-                continue
-            interval = extra(result, "timeline.interval_s")
-            x = [1e3 * interval * (step + 0.5) for step in range(len(use))]
-            series.append({"label": spec, "colour": place, "x": x, "y": use, "published": []})
-        if series and len(series) <= MOST_SIDE_BY_SIDE:
-            data = {"series": series, "xaxis": "time, ms", "yaxis": "mean use of links", "logarithmic": False}
-            key = [(own["colour"], own["label"]) for own in series]
+            if result is not None and len(use := extra(result, "timeline.utilisation") or []) >= INTERVALS:
+                used.append((spec, place, extra(result, "timeline.interval_s"), use))
+        if used and len(used) <= MOST_SIDE_BY_SIDE:
+            unit, size = time_unit(max(interval * len(use) for *_, interval, use in used))
+            series = [
+                {"label": spec, "colour": place, "x": _middles(interval / size, len(use)), "y": use, "published": []}
+                for spec, place, interval, use in used
+            ]
+            data = {"series": series, "xaxis": f"time, {unit}", "yaxis": "mean use of links", "logarithmic": False}
+            key = [(place, spec) for spec, place, *_ in used]
             charts.append({"title": app, "kind": "lines", "data": data, "key": key})
     return charts
+
+
+def _middles(interval: float, count: int) -> list[float]:
+    """Return the middles of intervals that follow each other from 0."""
+    return [interval * (step + 0.5) for step in range(count)]
 
 
 def _steps(found: Workloads) -> list[dict[str, Any]]:
@@ -195,7 +202,9 @@ def _settings(found: Workloads) -> list[tuple[str, str]]:
     rows = []
     for name, label in SETTINGS:
         told = [getattr(result, name, None) or (extra(result, "config") or {}).get(name) for result in found.results]
-        values = dict.fromkeys(str(value) for value in told if value is not None)
+        values = dict.fromkeys(
+            f"{value:g}" if isinstance(value, float) else str(value) for value in told if value is not None
+        )
         if values:
             rows.append((label, "; ".join(values)))
     routings = dict.fromkeys(f"{result.spec}: {result.routing_text}" for result in found.results)

@@ -102,7 +102,20 @@ def time_text(seconds: float | None) -> str:
     """
     if seconds is None:
         return "–"
+    unit, size = time_unit(seconds)
+    return f"{seconds / size:.4g} {unit}"
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """Return the unit that suits a time, and its seconds.
+
+    Args:
+        seconds: The time, in seconds.
+
+    >>> time_unit(0.00123)
+    ('ms', 0.001)
+    """
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds / 1e-9:.4g} ns"
+            return unit, size
+    return "ns", 1e-9
