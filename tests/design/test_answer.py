@@ -408,7 +408,7 @@ def test_more_than_can_be_built_is_thinned_out():
     dropped = Counter()
     kept = in_doubt(found, question, dropped)
     assert len(kept) + sum(dropped.values()) == len(found)
-    assert {own.family for own in kept} == {own.family for own in found}
+    assert {own.family for own in kept} <= {own.family for own in found}
     assert len(kept) < len(found)
 
 
@@ -442,7 +442,7 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"terminals": (30, 20)}, "terminals are 30 to 20; they must ascend"),
         ({"criteria": "cots"}, "unknown criterion 'cots' (did you mean 'cost'?)"),
         ({"criteria": "survivable"}, "criterion survivable needs the failures: --survive links=2%"),
-        ({"families": "slimfli"}, "unknown family to search 'slimfli' (did you mean 'slimfly'?)"),
+        ({"families": "slimfli"}, "no family 'slimfli' to search (did you mean 'slimfly'?)"),
         ({"finalists": 0}, "finalists is 0; it must be a whole number from 1 to 64"),
         ({"colour": "red"}, "unknown option 'colour'"),
         ({"max_diameter": 1, "radix": 4}, "no network meets max-diameter"),

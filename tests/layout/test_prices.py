@@ -133,4 +133,8 @@ def test_candidates_cost_what_the_list_says(topoloom):
     assert f"{row['cost_usd'] / row['terminals']:,.0f}" in outcome.out
     assert "prices 100g (assumed" in outcome.out
     assert "unknown price list 'nix'" in topoloom(*asked, "--prices", "nix").err
-    assert "--exact builds what is shown" in topoloom(*asked[:-1], "--prices", "100g").err
+    routers = topoloom(*asked[:-1], "--prices", "100g")
+    assert "routers $/terminal" in routers.out
+    (row,) = topoloom(*asked[:-1], "--prices", "100g", "--json").json()["shown"]
+    assert f"{row['routers_usd_per_terminal']:,.0f}" in routers.out
+    assert row["routers_usd_per_terminal"] * row["terminals"] == 9000 * row["routers"]

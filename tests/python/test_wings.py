@@ -28,6 +28,7 @@ LATE = {
     "topoloom.papers.reproduction": "the libraries of pages load slowly",
     "topoloom.design": "a search for candidates needs none of it",
     "topoloom.design.answer": "the libraries of pages load slowly",
+    "topoloom.design.candidates": "NumPy loads slowly",
     "topoloom.design.funnel": "NumPy loads slowly",
     "topoloom.hardware.folders": "SciPy loads slowly",
     "topoloom.report.comparison": "the libraries of pages load slowly",

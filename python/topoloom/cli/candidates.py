@@ -9,7 +9,7 @@ from topoloom._core import layout_assumptions
 from topoloom.cli.console import print_assumptions, print_json, print_sentence, print_table, say
 from topoloom.cli.parameters import Json, LayoutRules, Prices, count_or_range
 from topoloom.cli.watching import watched
-from topoloom.design.candidates import Candidate
+from topoloom.design.candidates import SORTED_BY, Candidate, Candidates
 from topoloom.design.candidates import candidates as search
 from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES
@@ -32,6 +32,15 @@ def candidates(
         float, typer.Option("--min-beta", metavar="B", help="Links between two halves over half the terminals.")
     ] = 0.0,
     max_diameter: Annotated[int | None, typer.Option("--max-diameter", metavar="D", show_default=False)] = None,
+    sort: Annotated[
+        str | None, typer.Option("--sort", metavar="KEY", help=f"Best first by one of {', '.join(SORTED_BY)}.")
+    ] = None,
+    pareto: Annotated[
+        str | None,
+        typer.Option(
+            "--pareto", metavar="KEY,…", help="Only what no other one beats in these keys, such as ports,beta,diameter."
+        ),
+    ] = None,
     each: Annotated[int, typer.Option("--each", metavar="N", min=1, help="Show N of every family.")] = 3,
     exact: Annotated[
         bool,
@@ -53,28 +62,56 @@ def candidates(
         min_beta=min_beta,
         max_diameter=max_diameter,
     )
-    rule, assumed = RackRule.read(layout), layout_assumptions(layout)
     price_list(prices)
-    if prices and not exact:
-        say(f"cost by {prices} is known of networks that are built; --exact builds what is shown")
-    rows = [_told(candidate, layout, prices, exact=exact) for candidate in found.best(each)]
-    built = len(rows)
+    kept = _kept(found, sort, pareto, layout, prices)
+    shown = kept.best(each)
+    rows = [_told(candidate, layout, prices, exact=exact) for candidate in shown]
     if exact:
         rows = [row for row in rows if _holds(row, min_beta, max_diameter)]
-        if len(rows) < built:
-            say(f"{built - len(rows)} of the {built} that were built fall short of what is asked; --each builds more")
+        if len(rows) < len(shown):
+            missing = f"{len(shown) - len(rows)} of the {len(shown)} that were built fall short of what is asked"
+            say(f"{missing}; --each builds more")
+    elif prices:
+        rows = _with_routers(rows, shown, prices)
+    assumed = layout_assumptions(layout)
     if json:
-        print_json({"candidates": len(found), "layout_assumptions": assumed, "shown": rows})
+        print_json({"candidates": len(found), "unbeaten": len(kept), "layout_assumptions": assumed, "shown": rows})
         return
+    _print(rows, layout, prices, exact=exact)
+    beaten = f", {len(kept):,} of which no other one beats in {pareto}" if pareto else ""
+    first = "of fewest ports" if sort is None else f"that are first by {sort}"
+    say(
+        f"{len(found):,} candidates{beaten}"
+        + (f"; the {each} {first} of each family" if len(kept) > len(shown) else "")
+    )
+
+
+def _kept(found: Candidates, sort: str | None, pareto: str | None, layout: str, prices: str) -> Candidates:
+    """Return the configurations that are asked for, in the order that is asked for."""
+    if pareto is not None:
+        found = found.pareto([key for key in pareto.split(",") if key], layout, prices)
+    return found if sort is None else found.sorted_by(sort, layout, prices)
+
+
+def _with_routers(rows: list[dict[str, Any]], shown: Candidates, prices: str) -> list[dict[str, Any]]:
+    """Return rows with what the routers of a terminal cost."""
+    costs = shown.router_costs(prices)
+    return [row | {"routers_usd_per_terminal": usd} for row, usd in zip(rows, costs, strict=True)]
+
+
+def _print(rows: list[dict[str, Any]], layout: str, prices: str, *, exact: bool) -> None:
+    """Print the table and what its values rest on."""
     titles = ["network", "terminals", "routers", "radix", "links", "ports", "diameter", "beta", "cable m/terminal"]
-    print_table(titles + ["$/terminal"] * exact, [[row["spec"], *_cells(row)] for row in rows])
+    cost = ["$/terminal"] if exact else ["routers $/terminal"] if prices else []
+    print_table(titles + cost, [[row["spec"], *_cells(row)] for row in rows])
     if exact:
         print_assumptions(rows)
-    else:
-        print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {assumed}.")
-    if rule is None and not exact:
+        return
+    print_sentence(f"Cable: layout {layout or DEFAULT_LAYOUT}: {layout_assumptions(layout)}.")
+    if prices:
+        print_sentence(f"Cost: prices {prices}, of routers alone, all as large as the largest of their network.")
+    if RackRule.read(layout) is None:
         say(f"cable is estimated in the layout rack only; --exact measures it in {layout}")
-    say(f"{len(found):,} candidates" + (f"; the {each} of fewest ports of each family" if len(found) > built else ""))
 
 
 def _told(candidate: Candidate, layout: str, prices: str, *, exact: bool) -> dict[str, Any]:
@@ -103,4 +140,5 @@ def _cells(row: dict[str, Any]) -> list[str]:
         f"{SIGNS[row[f'{key}_is']]}{row[key]:{form}}" for key, form in (("diameter", "d"), ("beta", ".2f"))
     )
     cost = [f"{row['cost_usd'] / row['terminals']:,.0f}"] if "cost_usd" in row else []
+    cost += [f"{row['routers_usd_per_terminal']:,.0f}"] if "routers_usd_per_terminal" in row else []
     return [*counts, diameter, beta, cable, *cost]

@@ -6,7 +6,7 @@ the last router. How near they come is in ``docs/design-search.md``.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from math import exp, inf, log, prod, sqrt
 
@@ -31,8 +31,15 @@ def generator_degree(q: int) -> int:
     return {1: q - 1, 3: q + 1}.get(q % 4, q) // 2
 
 
-def _complete(k: int) -> int:
-    """Return the links between two halves of a complete graph."""
+def complete(k: int) -> int:
+    """Return the links between two halves of a complete graph.
+
+    Args:
+        k: The number of routers.
+
+    >>> complete(4), complete(5)
+    (4, 6)
+    """
     return (k // 2) * (k - k // 2)
 
 
@@ -93,7 +100,7 @@ def galaxyfly(n: int, q: int, a: int, h: int) -> float:
     (4.0, 4.0)
     """
     if n * q == 1:
-        return float(_complete(a))
+        return float(complete(a))
     return _galaxyfly(n, q, a, h)
 
 
@@ -117,10 +124,10 @@ def dragonfly(a: int, h: int, g: int) -> float:
     circulant = ring * (ring + 1) + (g // 2 if left % 2 else 0)
     best = float(times * (g // 2) ** 2 + circulant)
     if g % 2:
-        best += _complete(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
+        best += complete(a) + a % 2 * (h // 2) + (times - times % 2) * (g // 2) + left / 2
     if a == 1:
         return best
-    best = min(best, g * _complete(a) + _between_times(a, h, g))
+    best = min(best, g * complete(a) + _between_times(a, h, g))
     routers = a // times
     if routers > 1 and a % times == 0:
         best = min(best, times * times * _corner(g, 1, routers, 0, h, inf) + circulant)
@@ -137,7 +144,7 @@ def _between_times(a: int, h: int, g: int) -> float:
     time = place * (g - 1 - place)
     if a % 2:
         other = (place + h) % (g - 1)
-        return _complete(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
+        return complete(g) * h / (g - 1) + (time + other * (g - 1 - other)) / 4
     times, left = divmod(a * h, g - 1)
     # Or groups of the two halves of the only time exchange sides.
     return float(min(time, g / 2 + left * g / 4)) if times == 1 else float(time)
@@ -152,7 +159,7 @@ def _galaxyfly(n: int, q: int, a: int, h: int) -> float:
     if n > 1:
         best = min(best, _corner(n, q, a, inside, h, best))
         best = min(best, _exchanged(n, q, a, inside, h, best))
-    if n * q * _complete(a) < best:
+    if n * q * complete(a) < best:
         best = min(best, _all_alike(n, q, a, inside, h))
     return best
 
@@ -166,7 +173,7 @@ def _paley(q: int) -> float:
     if q in SMALL:
         return float(SMALL[q])
     deviations = {1: 0.75, 3: 1.05}.get(q % 4, 1.2)
-    return generator_degree(q) * _complete(q) / (q - 1) * (1 - deviations / sqrt(q))
+    return generator_degree(q) * complete(q) / (q - 1) * (1 - deviations / sqrt(q))
 
 
 def _clusters(n: int, q: int, a: int, h: int) -> float:
@@ -178,21 +185,21 @@ def _clusters(n: int, q: int, a: int, h: int) -> float:
         return float(half * half * q)
     if q == 1:
         # The half of its routers is linked to the groups that are on its side.
-        return float(half * half + _complete(a) + a % 2 * (h // 2))
-    return half * (half + 1) * q + _paley(q) + (_complete(a) if q % 2 else 0)
+        return float(half * half + complete(a) + a % 2 * (h // 2))
+    return half * (half + 1) * q + _paley(q) + (complete(a) if q % 2 else 0)
 
 
 def _labels(n: int, q: int, a: int) -> float:
     """Half of the labels of every cluster."""
     if q == 1:
         return inf
-    split = _complete(a) if q % 2 and n % 2 else 0
+    split = complete(a) if q % 2 and n % 2 else 0
     # The labels that cut a cluster best, which cut the links between clusters by chance ...
     chosen = n * _paley(q) + n * (n - 1) * q / 4
     # ... or powers of ξ that follow each other, one earlier in the second half of the clusters: links between these
     # halves are not cut, two of every two clusters of the same half are.
     low, high = n // 2, n - n // 2
-    average = generator_degree(q) * _complete(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
+    average = generator_degree(q) * complete(q) / (q - 1) if q > 4 else SMALL[q]  # noqa: PLR2004 - all cuts of these are alike
     powers = n * average + low * (low - 1) + high * (high - 1) + (low * high if q % 2 else 0)
     return min(chosen, powers) + split
 
@@ -262,7 +269,7 @@ def _exchanged(n: int, q: int, a: int, inside: int, h: int, best: float) -> floa
 
 def _all_alike(n: int, q: int, a: int, inside: int, h: int) -> float:
     """The same half of the routers of every supernode."""
-    return n * q * _complete(a) + min(
+    return n * q * complete(a) + min(
         _between(half, n, inside, h) * q + n * q * _own_cut(half, inside, h, q)
         for half in _half_supernodes(a, inside, h)
     )
@@ -298,4 +305,62 @@ def _own_cut(half: Sequence[int], inside: int, h: int, q: int) -> int:
         if (place // h in chosen) != ((place + shift) // h in chosen):
             cut += end - place
         place = end
+    return cut
+
+
+def mesh(sides: Sequence[int]) -> int:
+    """Return the fewest links between two halves of a mesh.
+
+    They lie across the longest side; of an odd number of layers the middle one is halved in turn (Efe and Feng, A proof
+    for bisection width of grids, International Conference on Computer Science 2007).
+
+    Args:
+        sides: Routers per dimension.
+
+    >>> mesh([4, 4]), mesh([3, 3]), mesh([2, 4])
+    (4, 4, 2)
+    """
+    order, cut = sorted(sides, reverse=True), 0
+    for place, side in enumerate(order):
+        cut += prod(order[place + 1 :])
+        if side % 2 == 0:
+            break
+    return cut
+
+
+def torus(sides: Sequence[int]) -> int:
+    """Return the links between two halves of a torus across its dimensions; the fewest if no side is 2.
+
+    A cut of a ring is two links, or one where both ways round are the same (Arjona Aroca and Fernández Anta, Bisection
+    (band)width of product networks with application to data centers, IEEE Transactions on Parallel and Distributed
+    Systems 25, 2014).
+
+    Args:
+        sides: Routers per dimension.
+
+    >>> torus([4, 4]), torus([3, 3]), torus([2, 4])
+    (8, 8, 4)
+    """
+    return _across(sides, lambda side: 1 if side == 2 else 2)  # noqa: PLR2004 - one link for both ways
+
+
+def double_torus(sides: Sequence[int]) -> int:
+    """Return the links between two halves of a torus of which every ring has two links to cut, those of two as well.
+
+    Args:
+        sides: Routers per dimension.
+
+    >>> double_torus([4, 4]), double_torus([2, 4])
+    (8, 4)
+    """
+    return _across(sides, lambda _: 2)
+
+
+def _across(sides: Sequence[int], links: Callable[[int], int]) -> int:
+    """Return the links that are cut dimension by dimension, the fewest first: odd ones leave a layer to halve."""
+    order, cut = sorted(sides, key=lambda side: (links(side) / side, side)), 0
+    for place, side in enumerate(order):
+        cut += links(side) * prod(order[place + 1 :])
+        if side % 2 == 0:
+            break
     return cut

@@ -5,6 +5,7 @@ diameter are closed forms, which `beta_is` and `diameter_is` qualify. Nothing is
 asked for.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -16,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.racks import RackRule
-from topoloom.design.shapes import SHAPES, Requirements, Shape
+from topoloom.design.shape import Requirements, Shape
+from topoloom.design.shapes import OTHERS, SHAPES
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.libraries import require
 from topoloom.network.families import descriptions
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 SLACK = 0.1
 """Networks may have this part more terminals than are asked for, unless a range is given."""
+
+SORTED_BY = ("ports", "cost", "cable", "beta", "diameter", "routers", "links", "radix", "terminals")
+"""What configurations are sorted by; ports, cost and cable count per terminal."""
 
 MOST_PORTS = 1024
 """The largest radix that is searched."""
@@ -133,6 +138,7 @@ class Candidates(Sequence[Candidate]):
 
     Args:
         found: The configurations, in any order.
+        ordered: Keep their order.
 
     >>> found = candidates(terminals=16, radix=8)
     >>> [one.family for one in found.best(1)] == list(dict.fromkeys(one.family for one in found.best(1)))
@@ -141,8 +147,8 @@ class Candidates(Sequence[Candidate]):
     True
     """
 
-    def __init__(self, found: Iterable[Candidate]) -> None:
-        self._found = sorted(found, key=lambda each: (each.ports, each.spec))
+    def __init__(self, found: Iterable[Candidate], *, ordered: bool = False) -> None:
+        self._found = list(found) if ordered else sorted(found, key=lambda each: (each.ports, each.spec))
 
     def __getitem__(self, place: Any) -> Any:
         """Return one of them, or a list of several."""
@@ -160,10 +166,73 @@ class Candidates(Sequence[Candidate]):
         Args:
             each: The number of configurations per family.
         """
-        kept: dict[str, list[Candidate]] = {}
+        seen: Counter[str] = Counter()
+        kept = []
         for found in self._found:
-            kept.setdefault(found.family, []).append(found)
-        return Candidates(found for family in kept.values() for found in family[:each])
+            seen[found.family] += 1
+            if seen[found.family] <= each:
+                kept.append(found)
+        return Candidates(kept, ordered=True)
+
+    def sorted_by(self, key: str, layout: str = "", prices: str = "") -> "Candidates":
+        """Return the configurations in the order of a key, the best first; others decide where they are equal.
+
+        Args:
+            key: One of :data:`SORTED_BY`. The largest come first of ``beta`` and ``terminals``; ``cost`` is that of
+                routers.
+            layout: The layout of the cable, as in :meth:`Network.layout`.
+            prices: The price list of the cost, as there.
+
+        Raises:
+            TopoloomError: An unknown key, a layout or a price list that cannot be read.
+
+        >>> candidates(terminals=16, radix=8, families="hyperx").sorted_by("beta")[0].spec
+        'hyperx:8,p=1'
+        """
+        from topoloom.design.ranking import column  # noqa: PLC0415 - NumPy loads slowly
+
+        places = column(self._found, key, layout, prices).argsort(kind="stable")
+        return Candidates((self._found[place] for place in places), ordered=True)
+
+    def pareto(self, keys: Sequence[str], layout: str = "", prices: str = "") -> "Candidates":
+        """Return the configurations that no other one beats: as good in all keys, and better in one.
+
+        Args:
+            keys: Keys as of :meth:`sorted_by`.
+            layout: The layout of the cable, as in :meth:`Network.layout`.
+            prices: The price list of the cost, as there.
+
+        Raises:
+            TopoloomError: An unknown key, a layout or a price list that cannot be read.
+
+        >>> found = candidates(terminals=16, radix=8, families="hyperx")
+        >>> [own.spec for own in found.pareto(["ports", "diameter"])]
+        ['hyperx:2,p=8']
+        """
+        from topoloom.design.ranking import column, unbeaten  # noqa: PLC0415 - NumPy loads slowly
+
+        if not keys:
+            raise TopoloomError("pareto needs a key at least, such as ports,beta,diameter")
+        import numpy as np  # noqa: PLC0415 - loads slowly
+
+        rows = np.column_stack([column(self._found, key, layout, prices) for key in keys])
+        return Candidates((self._found[place] for place in unbeaten(rows)), ordered=True)
+
+    def router_costs(self, prices: str = "") -> list[float]:
+        """Return the dollars of a terminal's share of the routers, all as large as the largest of their network.
+
+        Args:
+            prices: The price list, as in :meth:`Network.layout`.
+
+        Raises:
+            TopoloomError: A price list that cannot be read.
+
+        >>> candidates(terminals=(16, 16), radix=8, families="hyperx").router_costs("400g")[0]
+        6000.0
+        """
+        from topoloom.design.ranking import router_costs  # noqa: PLC0415 - NumPy loads slowly
+
+        return [float(usd) for usd in router_costs(self._found, prices)]
 
     def frame(self) -> "pd.DataFrame":
         """Return a data frame, one row per configuration."""
@@ -241,11 +310,29 @@ def _names(families: Any) -> list[str]:
         raise TopoloomError(f"families is {families!r}; it must be a name or several of {', '.join(SHAPES)}")
     names = [families] if isinstance(families, str) else list(dict.fromkeys(families))
     for name in names:
-        if name not in SHAPES:
-            near = get_close_matches(str(name), SHAPES, n=1)
-            hint = f" (did you mean '{near[0]}'?)" if near else ""
-            raise TopoloomError(f"no family '{name}' to search{hint}; there are {', '.join(SHAPES)}")
+        if (sentence := why_not_searched(name)) is not None:
+            raise TopoloomError(sentence)
     return names
+
+
+def why_not_searched(name: Any) -> str | None:
+    """Return why a family cannot be searched, as a sentence; None if it can.
+
+    Args:
+        name: The name of the family, or what stands for it.
+
+    >>> why_not_searched("machine")
+    'the family machine is not searched: it is a machine as it was built; see topoloom list machines'
+    >>> why_not_searched("torus") is None, why_not_searched("tors")[:54]
+    (True, "no family 'tors' to search (did you mean 'torus'?); the")
+    """
+    if name in SHAPES:
+        return None
+    if name in OTHERS:
+        return f"the family {name} is not searched: {OTHERS[name]}"
+    near = get_close_matches(str(name), SHAPES, n=1)
+    hint = f" (did you mean '{near[0]}'?)" if near else ""
+    return f"no family '{name}' to search{hint}; there are {', '.join(SHAPES)}"
 
 
 @cache

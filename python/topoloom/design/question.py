@@ -8,9 +8,8 @@ from typing import Any, Self
 from pydantic import field_validator, model_validator
 
 from topoloom import _core
-from topoloom._core import TopoloomError, unknown
-from topoloom.design.candidates import MOST_PORTS, terminal_range
-from topoloom.design.shapes import SHAPES
+from topoloom._core import TopoloomError
+from topoloom.design.candidates import MOST_PORTS, terminal_range, why_not_searched
 from topoloom.files import read_text
 from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
@@ -117,8 +116,8 @@ class Question(Options):
     @classmethod
     def _known_families(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
-            if name not in SHAPES:
-                raise ValueError(f"are wrong: {unknown('family to search', name, list(SHAPES))}")
+            if (sentence := why_not_searched(name)) is not None:
+                raise ValueError(f"are wrong: {sentence}")
         return tuple(dict.fromkeys(names))
 
     @model_validator(mode="after")

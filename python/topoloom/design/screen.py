@@ -6,10 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from topoloom import _core
 from topoloom.design.candidates import Candidate
 from topoloom.design.question import Question
-from topoloom.layout.prices import price_list, read_prices
+from topoloom.design.ranking import router_costs, unbeaten
+from topoloom.design.selection import PRACTICAL
+from topoloom.design.shapes import TREES
+from topoloom.design.windows import MOST_FLITS
 
 Array = npt.NDArray[np.float64]
 
@@ -19,8 +21,19 @@ BUILT_TERMINALS = 100_000
 LEAST_BUILT = 60
 """… and the least number of these networks."""
 
+LARGE_BUILT = 24
+"""The number of networks that are built if they are too large to be simulated: the bounds of one take half a minute."""
+
+MOST_ROUTERS = {"": 6000, "random-regular": 2500, "ring": 2500} | dict.fromkeys(TREES, 12_000)
+"""The most routers of these, by family: each pair of them counts, of trees that of leaves, and in random graphs each
+next hop."""
+
 EDGE = 1.1
 """A configuration of the same family has to be this much cheaper to drop another one."""
+
+WIDER = {"exact": 2.0, "lower-bound": 2.0, "estimate": 3.0}
+"""A configuration of another family drops one if it is cheaper by :data:`EDGE` and its bisection is larger by this
+factor, up to full bisection: estimates are up to 2.9 times too high."""
 
 BLOCK = 1024
 """Configurations that are compared with the others together."""
@@ -32,8 +45,9 @@ DOUBT = 1.25
 def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[str]) -> list[Candidate]:
     """Return the configurations to build, and count why others are not.
 
-    Dropped is what misses a requirement for certain; what another configuration of its family beats clearly in cost,
-    bisection and diameter, all by closed forms; and, where more are left than can be built, what lies between others.
+    Dropped is what misses a requirement for certain; what another configuration, of any family, is far ahead of in cost
+    and bisection; what another one of its family beats clearly in cost, bisection and diameter, all by closed forms;
+    and, where more are left than can be built, what lies between others.
 
     Args:
         found: The configurations.
@@ -52,18 +66,42 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
     dropped["misses a requirement for certain"] += len(found) - len(held)
     able = _once(held)
     dropped["joins every pair of routers, as a network of another family does"] += len(held) - len(able)
-    cost = _cost(able, question.prices)
+    if question.least_terminals > MOST_FLITS:
+        bounded = [own for own in able if own.routers <= MOST_ROUTERS.get(own.family, MOST_ROUTERS[""])]
+        dropped["more routers than bounds of the throughput are computed of"] += len(able) - len(bounded)
+        able = bounded
+    cost = router_costs(able, question.prices)
+    far = _far_behind(able, cost)
+    dropped["another network, of any family, is far ahead by closed forms"] += int(far.sum())
     families: dict[str, list[int]] = {}
-    for place, own in enumerate(able):
-        families.setdefault(own.family, []).append(place)
-    room = max(LEAST_BUILT, BUILT_TERMINALS // max(question.least_terminals, 1))
-    kept: list[Candidate] = []
-    for left, (_, places) in zip(range(len(families), 0, -1), _smallest_first(families), strict=True):
-        front = _clear(able, cost, np.array(places))
-        spread = _spread(able, cost, front, max(1, (room - len(kept)) // left))
-        dropped["another of its family is clearly better by closed forms"] += len(places) - len(front)
-        dropped["lies between others of its family that are built"] += len(front) - len(spread)
-        kept += [able[place] for place in spread]
+    for place in np.flatnonzero(np.logical_not(far)):
+        families.setdefault(able[place].family, []).append(int(place))
+    fronts = [_clear(able, cost, np.array(places)) for places in families.values()]
+    clear = sum(map(len, fronts))
+    dropped["another of its family is clearly better by closed forms"] += len(able) - int(far.sum()) - clear
+    kept = _thinned(able, cost, fronts, question)
+    dropped["lies between others that are built"] += clear - len(kept)
+    return [able[place] for place in kept]
+
+
+def _thinned(found: Sequence[Candidate], cost: Array, fronts: list[list[int]], question: Question) -> list[int]:
+    """Return as many places of the families' fronts as can be built.
+
+    Networks that carry too little to be finalists have a tenth of the places, whatever their families. The others are
+    spread over each family, in equal parts; what small families leave over goes to large ones.
+    """
+    large = question.least_terminals > MOST_FLITS
+    room = LARGE_BUILT if large else max(LEAST_BUILT, BUILT_TERMINALS // max(question.least_terminals, 1))
+    if sum(map(len, fronts)) <= room:
+        return [place for front in fronts for place in front]
+    least = PRACTICAL if question.min_throughput is None else question.min_throughput
+    strong = [[place for place in front if 2 * DOUBT * found[place].beta >= least] for front in fronts]
+    chosen = {place for front in strong for place in front}
+    weak = sorted((place for front in fronts for place in front if place not in chosen), key=lambda place: cost[place])
+    kept = _spread(found, cost, weak, room // 10 if chosen else room) if weak else []
+    families = sorted((front for front in strong if front), key=len)
+    for left, front in zip(range(len(families), 0, -1), families, strict=True):
+        kept += _spread(found, cost, front, max(1, (room - len(kept)) // left))
     return kept
 
 
@@ -82,11 +120,6 @@ def _is_complete(own: Candidate) -> bool:
     return own.diameter == 1 and 2 * own.links == own.routers * (own.routers - 1)
 
 
-def _smallest_first(families: dict[str, list[int]]) -> list[tuple[str, list[int]]]:
-    """Return families by how many configurations they have: what small ones leave over goes to large ones."""
-    return sorted(families.items(), key=lambda item: len(item[1]))
-
-
 def _may_hold(own: Candidate, question: Question) -> bool:
     """Return whether closed forms leave it open that the requirements are met."""
     if question.max_diameter is not None and own.diameter_is == "exact" and own.diameter > question.max_diameter:
@@ -95,18 +128,20 @@ def _may_hold(own: Candidate, question: Question) -> bool:
     return not (question.min_bisection is not None and known and own.beta < question.min_bisection)
 
 
-def _cost(found: Sequence[Candidate], prices: str) -> Array:
-    """Return the dollars of a terminal's share of the routers.
+def _far_behind(found: Sequence[Candidate], cost: Array) -> "npt.NDArray[np.bool_]":
+    """Return which configurations are far behind another one, of any family, in bisection, and not cheaper or nearer.
 
-    Where switches are bought whole, all routers of a network count as its largest one.
+    What bounds a bisection from above says nothing of the least that there is.
     """
-    router = price_list(prices).get("router")
-    if router is not None:
-        routers = [router.usd * own.routers + router.usd_per_port * own.ports for own in found]
-    else:
-        each = _core.router_costs(read_prices(prices), max((own.radix for own in found), default=0))
-        routers = [(each[own.radix] or 0.0) * own.routers for own in found]
-    return np.array([usd / own.terminals for usd, own in zip(routers, found, strict=True)], dtype=float)
+    beta, diameter = (np.array([getattr(own, name) for own in found], dtype=float) for name in ("beta", "diameter"))
+    factor = np.array([WIDER.get(own.beta_is, np.inf) for own in found])
+    rows = np.column_stack([cost, -np.minimum(beta, 1.0) / factor, diameter])
+    far = np.zeros(len(found), dtype=bool)
+    # What others beat in all three makes no difference.
+    for price, wide, across in rows[unbeaten(rows)]:
+        enough = np.minimum(1.0 / WIDER["exact"], beta)
+        far |= (price * EDGE <= cost) & (-wide >= enough) & (across <= diameter)
+    return far
 
 
 def _clear(found: Sequence[Candidate], cost: Array, places: "npt.NDArray[np.int64]") -> list[int]:

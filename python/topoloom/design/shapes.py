@@ -4,91 +4,30 @@ Sizes, links and degree are exact, from the families' definitions; bisection (of
 diameter are closed forms, which `cut_is` and `diameter_is` qualify.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import product
-from math import ceil, isqrt, log, prod
+from math import log
 
 from topoloom.design import bisections
 from topoloom.design.bisections import generator_degree
+from topoloom.design.grids import (
+    circulants,
+    folded_hypercubes,
+    hypercubes,
+    hyperxes,
+    meshes,
+    nest_ghcs,
+    nest_trees,
+    tori,
+    twin_tori,
+    twisted_tori,
+)
 from topoloom.design.racks import Packing, Spread
+from topoloom.design.shape import Requirements, Search, Shape, prime_powers
+from topoloom.design.trees import clos, fattrees, myriclos, rack_trees, xgfts
 
-MOST_DIMENSIONS = 5
-"""The most dimensions of a HyperX."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A network without its terminals.
-
-    Attributes:
-        spec: Its spec, without p.
-        routers: Routers in all.
-        ends: Those that have terminals.
-        degree: Ports to other routers, of the router that has most of them with its terminals.
-        links: Links between routers.
-        cut: Links between two halves, about.
-        cut_is: ``exact``, ``upper-bound``, ``lower-bound`` or ``estimate``.
-        diameter: The largest distance between two routers, in hops.
-        packing: What stands together in racks, and how links spread over them.
-        diameter_is: ``exact``, ``upper-bound`` or ``estimate``.
-        p: Terminals a router, where the family fixes them; 0 where they are free.
-    """
-
-    spec: str
-    routers: int
-    ends: int
-    degree: int
-    links: int
-    cut: float
-    cut_is: str
-    diameter: int
-    packing: Packing
-    diameter_is: str = "exact"
-    p: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Requirements:
-    """What is searched for.
-
-    Attributes:
-        low: The smallest number of terminals.
-        high: The largest number of terminals.
-        radix: The largest number of ports on a router.
-
-    >>> list(Requirements(60, 70, 12).terminals(16, 6)), list(Requirements(60, 70, 12).terminals(16, 6, 3))
-    ([4], [])
-    """
-
-    low: int
-    high: int
-    radix: int
-
-    def terminals(self, ends: int, degree: int, p: int = 0) -> range:
-        """Return the numbers of terminals per router that fit, only p if that is given.
-
-        Args:
-            ends: The number of routers with terminals.
-            degree: Ports to other routers.
-            p: The number of terminals that the family fixes, or 0.
-        """
-        least, most = max(1, -(-self.low // ends)), min(self.high // ends, self.radix - degree)
-        return range(max(least, p), min(most, p) + 1) if p else range(least, most + 1)
-
-
-def prime_powers(most: int) -> list[int]:
-    """Return the prime powers from 3 to `most`, ascending.
-
-    Args:
-        most: The largest number.
-
-    >>> prime_powers(11)
-    [3, 4, 5, 7, 8, 9, 11]
-    """
-    primes = [n for n in range(2, most + 1) if all(n % d for d in range(2, isqrt(n) + 1))]
-    powers = {prime**m for prime in primes for m in range(1, max(1, int(log(most, prime) + 1e-9)) + 1)}
-    return sorted(power for power in powers if 2 < power <= most)  # noqa: PLR2004 - 2 is none of use
+CASCADE_COLUMNS, CASCADE_ROWS, CASCADE_TRUNKS, CASCADE_PAIRS = (4, 8, 12, 16), range(2, 7), (1, 2, 3), (1, 2, 4, 8, 16)
+"""Columns and rows of the groups of a Cascade, links along a column and between two groups."""
 
 
 def _galaxyflies(wanted: Requirements) -> Iterator[Shape]:
@@ -143,6 +82,34 @@ def _dragonfly(a: int, h: int, g: int) -> Shape:
     return Shape(spec, a * g, a * g, a - 1 + h, links, cut, "estimate", diameter, packing, "upper-bound")
 
 
+def _cascades(wanted: Requirements) -> Iterator[Shape]:
+    """Groups of 4 to 16 columns and 2 to 6 rows, with 1 to 3 links along columns and 1 to 16 between two groups."""
+    for columns, rows, trunk in product(CASCADE_COLUMNS, CASCADE_ROWS, CASCADE_TRUNKS):
+        a, local = columns * rows, columns - 1 + (rows - 1) * trunk
+        most = wanted.radix - local - 1
+        for pair in CASCADE_PAIRS if most > 0 else ():
+            for g in range(max(2, -(-wanted.low // (a * most))), min(wanted.high // a, a * most // pair + 1) + 1):
+                if wanted.terminals(a * g, local + -(-pair * (g - 1) // a)):
+                    yield _cascade((columns, rows, trunk), local, pair, g)
+
+
+def _cascade(group: tuple[int, int, int], local: int, pair: int, g: int) -> Shape:
+    columns, rows, trunk = group
+    a = columns * rows
+    inside, across = g * a * local // 2, pair * g * (g - 1) // 2
+    # Whole groups on either side. Of an odd one half of the columns or rows, and its links to the others of its side.
+    columns_cut = bisections.complete(columns) * rows + (columns % 2) * bisections.complete(rows) * trunk
+    rows_cut = bisections.complete(rows) * columns * trunk + (rows % 2) * bisections.complete(columns)
+    odd = min(columns_cut, rows_cut) + pair * (g - 1) // 2 if g % 2 else 0
+    spec = f"cascade:columns={columns},rows={rows},trunk={trunk},g={g},pair={pair}"
+    packing = Packing((Spread(inside, a), Spread(across, g, a)), a, a)
+    cut, degree = float((g // 2) ** 2 * pair + odd), local + -(-pair * (g - 1) // a)
+    return Shape(
+        spec, a * g, a * g, degree, inside + across, cut, "estimate" if g % 2 else "upper-bound", 5, packing,
+        "upper-bound",
+    )  # fmt: skip
+
+
 def _dragonfly_pluses(wanted: Requirements) -> Iterator[Shape]:
     """Groups of as many leaves as spines, whose global ports are as many as their leaves."""
     for half in range(1, wanted.radix // 2 + 1):
@@ -170,127 +137,6 @@ def _slimflies(wanted: Requirements) -> Iterator[Shape]:
             yield Shape(f"slimfly:q={q}", routers, routers, degree, links, q**3 / 2, "lower-bound", 2, packing)
 
 
-def _hyperxes(wanted: Requirements, sides: tuple[int, ...] = ()) -> Iterator[Shape]:
-    """Up to five dimensions, as in Figure 4 of the Galaxyfly paper, none larger than the one before."""
-    routers, degree = prod(sides), sum(sides) - len(sides)
-    if sides and wanted.terminals(routers, degree):
-        spec = "hyperx:" + "x".join(map(str, sides))
-        cut = float(bisections.hyperx(sides))
-        spreads = tuple(Spread(routers * (side - 1) / 2, side, prod(sides[:d])) for d, side in enumerate(sides))
-        links = routers * degree // 2
-        yield Shape(spec, routers, routers, degree, links, cut, "exact", len(sides), Packing(spreads))
-    most = min(sides[-1] if sides else wanted.radix, wanted.high // routers, wanted.radix - degree)
-    for side in range(2, most + 1 if len(sides) < MOST_DIMENSIONS else 0):
-        yield from _hyperxes(wanted, (*sides, side))
-
-
-def _fattrees(wanted: Requirements) -> Iterator[Shape]:
-    """As many links as terminals leave each half of the leaves, and no fewer: the trees are rearrangeable."""
-    for levels in range(2, 6):
-        for k in range(2, wanted.radix // 2 + 1):
-            if k**levels > wanted.high:
-                break
-            width = k ** (levels - 1)
-            packing = _tree(k * width, levels, k, k, (levels - 2) * width)
-            yield Shape(
-                f"fattree:k={k},levels={levels}", levels * width, width, k, (levels - 1) * k * width,
-                float(k * (width // 2)), "exact", 2 * (levels - 1), packing, p=k,
-            )  # fmt: skip
-
-
-def _clos(wanted: Requirements) -> Iterator[Shape]:
-    for levels in range(2, 6):
-        for half in range(2, wanted.radix // 2 + 1):
-            total = 2 * half**levels
-            if total > wanted.high:
-                break
-            leaves = 2 * half ** (levels - 1)
-            routers = (2 * levels - 1) * half ** (levels - 1)
-            pod = half if levels > 2 else 2 * half  # noqa: PLR2004 - two levels are one pod
-            packing = _tree(total, levels, pod, half, routers - leaves - leaves * half // pod)
-            yield Shape(
-                f"clos:radix={2 * half},levels={levels}", routers, leaves, half, (levels - 1) * total, total / 2,
-                "exact", 2 * (levels - 1), packing, p=half,
-            )  # fmt: skip
-
-
-TAPERS = (1.0, 1.5, 2.0, 3.0, 4.0)
-"""How many times fewer links a router of a tree as it is bought has up than down, about."""
-
-
-def _xgfts(wanted: Requirements) -> Iterator[Shape]:
-    """Trees as they are bought, whose ports are filled: any number of pods, tapered or not, with trunks to the top."""
-    found = {shape.spec: shape for shape in (*_two_levels(wanted), *_three_levels(wanted))}
-    yield from found.values()
-
-
-def _two_levels(wanted: Requirements) -> Iterator[Shape]:
-    """Up to as many leaves as a router above them has ports."""
-    radix = wanted.radix
-    for p in range(1, radix):
-        for leaves in range(max(2, -(-wanted.low // p)), min(wanted.high // p, radix) + 1):
-            for up in sorted({ceil(p / taper) for taper in TAPERS}):
-                trunk = min(radix // leaves, up)
-                tops = min(-(-up // trunk), (radix - p) // trunk)
-                same = trunk == 1 and tops == p and leaves in (p, 2 * p)
-                if tops == 0 or same:
-                    continue
-                links = leaves * tops * trunk
-                yield Shape(
-                    _xgft((p, leaves), (tops,), (trunk,)), leaves + tops, leaves,
-                    max(p + tops * trunk, leaves * trunk) - p, links, float(leaves // 2 * tops * trunk), "exact", 2,
-                    _tree(links, 2, leaves, tops, 0), p=p,
-                )  # fmt: skip
-
-
-def _three_levels(wanted: Requirements) -> Iterator[Shape]:
-    """Pods of leaves that fill their ports, a router above them for each link of a leaf, and routers above the pods."""
-    radix = wanted.radix
-    for taper in TAPERS:
-        # The most terminals that leave a leaf its links up; down to half of it.
-        most = max((p for p in range(1, radix) if p + ceil(p / taper) <= radix), default=0)
-        for p, leaves in product(range(max(1, most // 2), most + 1), range(2, radix)):
-            pods = range(max(2, -(-wanted.low // (p * leaves))), min(wanted.high // (p * leaves), radix) + 1)
-            ups = {ceil(leaves / upper) for upper in TAPERS} if pods else ()
-            for above, up in product(pods, sorted(ups)):
-                yield from _pods(radix, (p, leaves, above), ceil(p / taper), up)
-
-
-def _pods(radix: int, down: tuple[int, int, int], middle: int, up: int) -> Iterator[Shape]:
-    """The tree of pods with `middle` routers above the leaves, each with about `up` links to the top."""
-    p, leaves, pods = down
-    trunk = min(radix // pods, up)
-    each = min(-(-up // trunk), (radix - leaves) // trunk)
-    same = trunk == 1 and p == middle == leaves == each and pods in (p, 2 * p)
-    if each == 0 or same:
-        return
-    lower, upper = pods * leaves * middle, pods * middle * each * trunk
-    # Pods apart, one of them divided if their number is odd; or every pod divided.
-    odd = middle * (leaves // 2) if pods % 2 else 0
-    cut = min(middle * each * trunk * (pods // 2) + odd, middle * (pods * leaves // 2))
-    tops = middle * each
-    spreads = (Spread(lower, leaves + middle), Spread(upper, 0))
-    packing = Packing(spreads, leaves + middle, leaves, tops)
-    ports = max(p + middle, leaves + each * trunk, pods * trunk)
-    yield Shape(
-        _xgft(down, (middle, each), (1, trunk)), pods * (leaves + middle) + tops, pods * leaves, ports - p,
-        lower + upper, float(cut), "upper-bound", 4, packing, p=p,
-    )  # fmt: skip
-
-
-def _xgft(down: Sequence[int], up: Sequence[int], trunk: Sequence[int]) -> str:
-    """Return the spec of a tree."""
-    given = {"down": down, "up": up} | ({"trunk": trunk} if max(trunk) > 1 else {})
-    return "xgft:" + ",".join(f"{key}={'x'.join(map(str, sides))}" for key, sides in given.items())
-
-
-def _tree(links: int, levels: int, leaves: int, above: int, hubs: int) -> Packing:
-    """Return how a tree is packed: pods of leaves and the routers above them, then hubs, with the links per level."""
-    # Every level but the lowest joins routers that stand amid the pods, to pods or to each other.
-    upper = (Spread((levels - 2) * links, 0),) if hubs else ()
-    return Packing((Spread(links, leaves + above), *upper), leaves + above, leaves, hubs)
-
-
 def _flexes(wanted: Requirements) -> Iterator[Shape]:
     """Three layers, the first side not shorter than the second."""
     for x in range(3, wanted.radix):
@@ -306,17 +152,33 @@ def _flexes(wanted: Requirements) -> Iterator[Shape]:
 
 def _random_regulars(wanted: Requirements) -> Iterator[Shape]:
     """As many routers as there are terminals for, of every degree and with every number of terminals."""
-    for degree in range(3, wanted.radix):
+    yield from _random(wanted, "random-regular", 3)
+
+
+def _rings(wanted: Requirements) -> Iterator[Shape]:
+    """The same with a ring through all routers, and the ring alone."""
+    yield from _random(wanted, "ring", 2)
+
+
+def _random(wanted: Requirements, family: str, least: int) -> Iterator[Shape]:
+    for degree in range(least, wanted.radix):
         for p in range(1, wanted.radix - degree + 1):
             routers = -(-wanted.low // p)
-            routers += routers * degree % 2
+            # Links have two ends; matchings need pairs of routers.
+            routers += routers * degree % 2 if family == "random-regular" else routers % 2 if degree > 2 else 0  # noqa: PLR2004 - the ring alone
             if routers > degree + 1 and wanted.terminals(routers, degree, p):
-                cut = bisections.random_regular(routers, degree)
-                diameter = _random_diameter(routers, degree)
-                links = routers * degree // 2
-                spec = f"random-regular:{routers},degree={degree}"
-                packing = Packing((Spread(links, routers),))
-                yield Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, packing, "estimate", p)
+                yield _random_shape(family, routers, degree, p)
+
+
+def _random_shape(family: str, routers: int, degree: int, p: int) -> Shape:
+    links, spec = routers * degree // 2, f"{family}:{routers},degree={degree}"
+    if degree == 2:  # noqa: PLR2004 - a ring alone
+        return Shape(
+            spec, routers, routers, 2, routers, 2.0, "exact", routers // 2, Packing((Spread(routers, 2),)), p=p
+        )
+    cut, diameter = bisections.random_regular(routers, degree), _random_diameter(routers, degree)
+    near = (Spread(routers, 2), Spread(links - routers, routers)) if family == "ring" else (Spread(links, routers),)
+    return Shape(spec, routers, routers, degree, links, cut, "estimate", diameter, Packing(near), "estimate", p)
 
 
 def _random_diameter(routers: int, degree: int) -> int:
@@ -331,16 +193,42 @@ def _random_diameter(routers: int, degree: int) -> int:
     return diameter
 
 
-SHAPES: dict[str, Callable[[Requirements], Iterator[Shape]]] = {
+SHAPES: dict[str, Search] = {
     "galaxyfly": _galaxyflies,
     "dragonfly": _dragonflies,
+    "cascade": _cascades,
     "dragonfly-plus": _dragonfly_pluses,
     "slimfly": _slimflies,
-    "hyperx": _hyperxes,
-    "fattree": _fattrees,
-    "clos": _clos,
-    "xgft": _xgfts,
+    "hyperx": hyperxes,
+    "fattree": fattrees,
+    "clos": clos,
+    "xgft": xgfts,
+    "rack-tree": rack_trees,
+    "myriclos": myriclos,
     "flex": _flexes,
+    "mesh": meshes,
+    "torus": tori,
+    "twisted-torus": twisted_tori,
+    "twin-torus": twin_tori,
+    "hypercube": hypercubes,
+    "folded-hypercube": folded_hypercubes,
+    "cayley": circulants,
+    "nesttree": nest_trees,
+    "nestghc": nest_ghcs,
+    "ring": _rings,
     "random-regular": _random_regulars,
 }
 """The families that can be searched, each with all its shapes within limits on terminals and ports."""
+
+TREES = ("fattree", "clos", "xgft", "rack-tree", "myriclos")
+"""Families whose terminals are on leaves alone."""
+
+OTHERS = {
+    "cluster": "it puts hosts on a network; ask for the network of the fabric",
+    "rails": "it joins copies of a tree; ask for xgft, which has trees of three levels",
+    "machine": "it is a machine as it was built; see topoloom list machines",
+    "permuted": "it is another network whose cables exchange ends; see topoloom permute",
+    "faulty": "it is another network of which parts have failed; ask a design with --survive",
+    "file": "it is one network, in a file",
+}
+"""Families that are not searched, and why."""
