@@ -197,6 +197,8 @@ def test_a_drain_follows_a_window():
 class Knee:
     """A curve that is stable up to a load; latencies are those of a queue, or say nothing."""
 
+    bound = None
+
     def __init__(self, knee, most=1.0, zero_load_latency=None):
         self.knee, self.most_load, self.points = knee, most, {}
         self.zero_load_latency = zero_load_latency
@@ -211,8 +213,8 @@ class Knee:
             latency = empty * (1 + min(0.1 * load / max(self.knee + 0.05 * (load + 0.1) - load, 1e-3), 9 + load))
         return SimpleNamespace(accepted=min(load, self.knee + 0.02), active_terminals=10_000, latency_cycles=latency)
 
-    def searched(self, near):
-        return self.followed(near_plan(self, near))
+    def searched(self, near, parts=100):
+        return self.followed(near_plan(self, near, parts))
 
     def followed(self, plan):
         for loads in plan:
@@ -237,6 +239,24 @@ def test_a_search_near_the_saturation_load_takes_few_simulations():
         curve = Knee(part / 100)
         curve.searched((part + 2) / 100)
         assert len(curve.points) <= 7
+
+
+@pytest.mark.parametrize("empty", [None, 20.0])
+def test_a_coarse_search_finds_the_largest_stable_load_of_its_grid(empty):
+    """One of an empty network, one on each side of the knee, hardly more, and one below it for the curve."""
+    runs = []
+    for part in range(5, 101):
+        curve = Knee(part / 100, zero_load_latency=empty)
+        assert curve.searched((part + 2) / 100, 20) == pytest.approx(part // 5 / 20)
+        runs.append(len(curve.points))
+    assert sum(runs) / len(runs) < 4.5, runs
+
+
+def test_a_search_near_a_load_leaves_out_what_is_past_the_bound():
+    curve = Knee(0.5)
+    curve.bound = SimpleNamespace(saturation_bound=0.505)
+    assert curve.searched(0.7) == pytest.approx(0.5)
+    assert max(curve.points) <= 0.505
 
 
 def test_a_search_that_begins_far_above_saturation_goes_down_to_what_is_accepted():

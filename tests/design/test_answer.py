@@ -26,6 +26,8 @@ from topoloom.design.sensitivity import turns
 from topoloom.design.windows import MOST_FLITS, windows_of
 from topoloom.layout.prices import price_list
 from topoloom.studies import Ledger, LocalExecutor
+from topoloom.workload.options import WorkloadOptions
+from topoloom.workload.runs import WorkloadRun
 
 ASKED = {"terminals": (12, 13), "radix": 5, "families": ("hyperx", "galaxyfly", "slimfly", "random-regular")}
 SLACK = 2 * ALIKE
@@ -443,6 +445,9 @@ def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
         ({"criteria": "cots"}, "unknown criterion 'cots' (did you mean 'cost'?)"),
         ({"criteria": "survivable"}, "criterion survivable needs the failures: --survive links=2%"),
         ({"families": "slimfli"}, "no family 'slimfli' to search (did you mean 'slimfly'?)"),
+        ({"hosts": "hgx-h10"}, "unknown host 'hgx-h10' (did you mean 'hgx-h100'?)"),
+        ({"hosts": "hgx-h100", "families": "twin-torus"}, "the family twin-torus cannot take hosts hgx-h100"),
+        ({"families": "cluster"}, "the family cluster is not searched: it puts hosts on a network"),
         ({"finalists": 0}, "finalists is 0; it must be a whole number from 1 to 64"),
         ({"colour": "red"}, "unknown option 'colour'"),
         ({"max_diameter": 1, "radix": 4}, "no network meets max-diameter"),
@@ -481,6 +486,25 @@ def test_mistakes_are_one_sentence(asked, sentence, store):
         topoloom.design(**(ASKED | asked), store=store)
     assert sentence in str(told.value)
     assert "\n" not in str(told.value)
+
+
+def test_applications_run_on_hosts_and_throughput_is_that_of_the_network(tmp_path):
+    asked = {
+        "terminals": (64, 70),
+        "radix": 9,
+        "families": "hyperx",
+        "traffic": "uniform",
+        "apps": "allreduce:size=1MiB",
+    }
+    found = topoloom.design(**asked, hosts="hgx-h100", finalists=2, store=tmp_path / "own.store")
+    for own in found.to_dict()["finalists"]:
+        built = topoloom.network(own["cluster"])
+        assert 64 <= built.num_terminals <= own["terminals"]
+        options = WorkloadOptions(rate="400Gb/s", seed=1)
+        alone = WorkloadRun(built, "allreduce:size=1MiB,tasks=64", "adaptive", options).play()
+        assert own["criteria"]["makespan.allreduce:size=1MiB"]["value"] == pytest.approx(alone.makespan_s)
+        assert f"({own['spec']},rate=400Gb/s)" in own["cluster"]
+    assert found.question.sentence().startswith("64 to 70 accelerators in hosts hgx-h100 on routers")
 
 
 def test_the_nearest_is_what_comes_closest(store):

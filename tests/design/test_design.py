@@ -12,6 +12,7 @@ import pytest
 from oracles.fields import prime_power
 from topoloom import TopoloomError, candidates, network
 from topoloom.design import bisections
+from topoloom.design.hosting import SELF_HOSTED, Hosting
 from topoloom.design.ranking import column, unbeaten
 from topoloom.design.shape import prime_powers
 from topoloom.design.shapes import OTHERS, SHAPES
@@ -369,3 +370,29 @@ def test_what_falls_short_when_built_is_dropped(topoloom):
     assert all(row["beta"] >= (estimate + true) / 2 for row in exact.json()["shown"])
     assert spec not in {row["spec"] for row in exact.json()["shown"]}
     assert "fall short of what is asked" in exact.err
+
+
+@pytest.mark.parametrize(
+    ("host", "accelerators", "interfaces"), [("hgx-h100", 8, 8), ("abci-a", 8, 4), ("plain", 1, 1)]
+)
+def test_networks_have_a_port_for_each_interface(host, accelerators, interfaces):
+    hosting = Hosting.read(host)
+    assert (hosting.accelerators, hosting.interfaces) == (accelerators, interfaces)
+    found = candidates(terminals=(256, 300), radix=16, families=["hyperx", "dragonfly"], hosts=host)
+    for each in drawn(found, 3):
+        built = network(hosting.cluster(each.spec, each.terminals, "400Gb/s"))
+        # What is left of the ports is less than a host.
+        assert 256 <= built.num_terminals <= 300 + accelerators
+        assert built.num_terminals // accelerators == each.terminals // interfaces
+
+
+def test_hosts_without_a_place(topoloom):
+    asked = ["candidates", "--terminals", "300", "--radix", "16", "--hosts", "hgx-h100"]
+    told = topoloom(*asked, "--families", "nesttree")
+    assert told.status == 2
+    assert "the family nesttree cannot take hosts hgx-h100: its routers are endpoints" in told.err
+    assert {row["family"] for row in topoloom(*asked, "--json").json()["shown"]}.isdisjoint(SELF_HOSTED)
+    assert "8 accelerators and 8 interfaces" in topoloom(*asked).out
+    wrong = topoloom(*asked[:-1], "hgx-h10")
+    assert wrong.status == 2
+    assert "unknown host 'hgx-h10' (did you mean 'hgx-h100'?)" in wrong.err

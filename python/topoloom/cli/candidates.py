@@ -11,10 +11,12 @@ from topoloom.cli.parameters import Json, LayoutRules, Prices, count_or_range
 from topoloom.cli.watching import watched
 from topoloom.design.candidates import SORTED_BY, Candidate, Candidates
 from topoloom.design.candidates import candidates as search
+from topoloom.design.hosting import Hosting
 from topoloom.design.racks import RackRule
 from topoloom.design.shapes import SHAPES
 from topoloom.layout.layouts import DEFAULT_LAYOUT
 from topoloom.layout.prices import price_list
+from topoloom.simulation.options import counted
 
 SIGNS = {"exact": "", "upper-bound": "≤ ", "lower-bound": "≥ ", "estimate": "~ "}
 
@@ -32,6 +34,10 @@ def candidates(
         float, typer.Option("--min-beta", metavar="B", help="Links between two halves over half the terminals.")
     ] = 0.0,
     max_diameter: Annotated[int | None, typer.Option("--max-diameter", metavar="D", show_default=False)] = None,
+    hosts: Annotated[
+        str,
+        typer.Option("--hosts", metavar="HOST", help="Terminals are accelerators of these; see: topoloom list hosts."),
+    ] = "",
     sort: Annotated[
         str | None, typer.Option("--sort", metavar="KEY", help=f"Best first by one of {', '.join(SORTED_BY)}.")
     ] = None,
@@ -61,6 +67,7 @@ def candidates(
         families=names,
         min_beta=min_beta,
         max_diameter=max_diameter,
+        hosts=hosts,
     )
     price_list(prices)
     kept = _kept(found, sort, pareto, layout, prices)
@@ -78,6 +85,10 @@ def candidates(
         print_json({"candidates": len(found), "unbeaten": len(kept), "layout_assumptions": assumed, "shown": rows})
         return
     _print(rows, layout, prices, exact=exact)
+    if hosts:
+        host = Hosting.read(hosts)
+        per = f"{host.accelerators} accelerators and {counted(host.interfaces, 'interface', 'interfaces')}"
+        print_sentence(f"Hosts: {hosts}, of {per}; terminals of a network are ports for interfaces.")
     beaten = f", {len(kept):,} of which no other one beats in {pareto}" if pareto else ""
     first = "of fewest ports" if sort is None else f"that are first by {sort}"
     say(

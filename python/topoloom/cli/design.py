@@ -93,6 +93,9 @@ def design(
         str | None,
         _text("--rate", "RATE", "Rate of a link, which chooses the prices; that of --prices or 400Gb/s unless given."),
     ] = None,
+    hosts: Annotated[
+        str | None, _text("--hosts", "HOST", "Hosts whose accelerators the terminals are; see: topoloom list hosts.")
+    ] = None,
     seed: Annotated[int | None, _text("--seed", "N", "The seed of all random choices; 1 unless given.")] = None,
     layout: LayoutRules = "",
     prices: Prices = "",
@@ -120,6 +123,7 @@ def design(
         "max_diameter": max_diameter, "min_bisection": min_bisection, "min_throughput": min_throughput,
         "survive": survive, "traffic": traffic,
         "apps": app, "criteria": criteria, "routing": routing, "finalists": finalists, "rate": rate, "seed": seed,
+        "hosts": hosts,
         "layout": layout or None, "prices": prices or None,
     }  # fmt: skip
     values = {} if question is None else {k.replace("-", "_"): v for k, v in read_question(question).items()}

@@ -177,6 +177,7 @@ def design(path: str | Path | None = None, *, store: str | Path | None = None, *
 def _row(own: Entrant) -> dict[str, Any]:
     return {
         "spec": own.spec,
+        **({"cluster": own.cluster} if own.cluster else {}),
         "family": own.candidate.family,
         "routing": own.routing,
         "terminals": own.candidate.terminals,

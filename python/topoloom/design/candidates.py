@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.design.hosting import SELF_HOSTED, Hosting
 from topoloom.design.racks import RackRule
 from topoloom.design.shape import Requirements, Shape
 from topoloom.design.shapes import OTHERS, SHAPES
@@ -249,8 +250,11 @@ def candidates(
     families: Sequence[str] | str | None = None,
     min_beta: float = 0.0,
     max_diameter: int | None = None,
+    hosts: str = "",
 ) -> Candidates:
     """Return every configuration of the families for a number of terminals and a number of ports per router.
+
+    With `hosts` the terminals are their accelerators. Those of the configurations are ports for network interfaces.
 
     Args:
         terminals: The least number of terminals, with up to a tenth more allowed; or the least and the largest.
@@ -258,20 +262,25 @@ def candidates(
         families: Names of families, or one name; all that can be searched unless given.
         min_beta: The least bisection: links between two halves over half the terminals, by the families' formulas.
         max_diameter: The largest diameter in hops, by the families' formulas.
+        hosts: The kind of hosts, as in ``topoloom list hosts``; none unless given.
 
     Raises:
-        TopoloomError: A family that cannot be searched, or numbers that are out of range.
+        TopoloomError: A family that cannot be searched, unknown hosts, or numbers that are out of range.
 
     >>> found = candidates(terminals=3000, radix=36, families=["slimfly"], max_diameter=2)
     >>> found[0].spec
     'slimfly:q=8,p=24'
     """
-    wanted = Requirements(*terminal_range(terminals), check_whole("radix", radix, 2, MOST_PORTS))
+    asked = terminal_range(terminals)
+    ports = Hosting.read(hosts).ports(asked) if hosts else asked
+    wanted = Requirements(*ports, check_whole("radix", radix, 2, MOST_PORTS))
     if isinstance(min_beta, bool) or not isinstance(min_beta, Real) or not (isfinite(min_beta) and min_beta >= 0):
         raise TopoloomError(f"min_beta is {min_beta!r}; it must be a number from 0")
     if max_diameter is not None:
         check_whole("max_diameter", max_diameter, 1, MOST_TERMINALS)
-    found = (each for name in _names(families) for shape in SHAPES[name](wanted) for each in _populated(shape, wanted))
+    found = (
+        each for name in _names(families, hosts) for shape in SHAPES[name](wanted) for each in _populated(shape, wanted)
+    )
     return Candidates(
         each for each in found if each.beta >= min_beta and (max_diameter is None or each.diameter <= max_diameter)
     )
@@ -302,30 +311,36 @@ def terminal_range(terminals: Any) -> tuple[int, int]:
     return low, high
 
 
-def _names(families: Any) -> list[str]:
+def _names(families: Any, hosts: str) -> list[str]:
     """Return the names of the families that are searched."""
     if families is None:
-        return list(SHAPES)
+        return [name for name in SHAPES if not (hosts and name in SELF_HOSTED)]
     if not isinstance(families, Iterable):
         raise TopoloomError(f"families is {families!r}; it must be a name or several of {', '.join(SHAPES)}")
     names = [families] if isinstance(families, str) else list(dict.fromkeys(families))
     for name in names:
-        if (sentence := why_not_searched(name)) is not None:
+        if (sentence := why_not_searched(name, hosts)) is not None:
             raise TopoloomError(sentence)
     return names
 
 
-def why_not_searched(name: Any) -> str | None:
+def why_not_searched(name: Any, hosts: str = "") -> str | None:
     """Return why a family cannot be searched, as a sentence; None if it can.
 
     Args:
         name: The name of the family, or what stands for it.
+        hosts: The kind of hosts that it is to join, if any.
 
     >>> why_not_searched("machine")
     'the family machine is not searched: it is a machine as it was built; see topoloom list machines'
     >>> why_not_searched("torus") is None, why_not_searched("tors")[:54]
     (True, "no family 'tors' to search (did you mean 'torus'?); the")
     """
+    if hosts and name in SELF_HOSTED:
+        able = ", ".join(each for each in SHAPES if each not in SELF_HOSTED)
+        return (
+            f"the family {name} cannot take hosts {hosts}: its routers are endpoints themselves; there are {able}"
+        )
     if name in SHAPES:
         return None
     if name in OTHERS:

@@ -42,6 +42,7 @@ class Entrant:
         candidate: The configuration.
         facts: Its facts, once it is built.
         routing: The routing that it is measured with.
+        cluster: The network with the hosts on it, where hosts are asked for.
         values: What is known of the criteria.
         most: Proved upper bounds of the throughput, by traffic.
         windows: In how many windows it was simulated, each longer than the one before it.
@@ -52,6 +53,7 @@ class Entrant:
     candidate: Candidate
     facts: Mapping[str, Any] = field(default_factory=dict)
     routing: str = ""
+    cluster: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     most: dict[str, float] = field(default_factory=dict)
     windows: int = 0

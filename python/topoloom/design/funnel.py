@@ -10,7 +10,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from topoloom.design.criteria import (
     criteria_of,
 )
 from topoloom.design.entrant import Entrant, Surroundings
+from topoloom.design.hosting import Hosting
 from topoloom.design.makespans import (
     EVERYWHERE,
     FINALISTS,
@@ -42,7 +43,7 @@ from topoloom.design.question import UNIFORM, Question
 from topoloom.design.rounds import Rounds
 from topoloom.design.selection import choose, practical
 from topoloom.design.sensitivity import OPTICS
-from topoloom.design.windows import CARRIED, Window, places_of, windows_of
+from topoloom.design.windows import CARRIED, COARSE_PRECISION, Window, places_of, search_parts, windows_of
 from topoloom.layout.prices import price_list, with_optics
 from topoloom.network.facts import (
     CABLE_PER_TERMINAL,
@@ -51,7 +52,8 @@ from topoloom.network.facts import (
     POWER_PER_TERMINAL,
 )
 from topoloom.network.networks import Network
-from topoloom.simulation.roles import routing_on_spec
+from topoloom.simulation.plans import RESOLUTION
+from topoloom.simulation.roles import ROLES, routing_on_spec
 from topoloom.studies import Executor, Ledger, Progress, StudyPoint, run_points
 from topoloom.studies.ledger import Outcome as PointOutcome
 
@@ -270,7 +272,12 @@ class Funnel:
 
     def _searched(self) -> Iterable[Candidate]:
         question = self._question
-        found = candidates(terminals=question.terminals, radix=question.radix, families=question.families or None)
+        found = candidates(
+            terminals=question.terminals,
+            radix=question.radix,
+            families=question.families or None,
+            hosts=question.hosts,
+        )
         if not found:
             raise TopoloomError(
                 f"no family has {question.sentence()}; more ports, or a wider range of terminals, give some"
@@ -368,8 +375,12 @@ class Funnel:
                 self._dropped[BOUNDS][BEATEN_AS_ESTIMATED if own.spec in live else BEATEN_AT_BEST] += 1
 
     def _routed(self, entrants: list[Entrant]) -> list[Entrant]:
+        question = self._question
         for entrant in entrants:
-            entrant.routing = Network(entrant.spec).routing(self._question.routing)
+            entrant.routing = Network(entrant.spec).routing(question.routing)
+            if question.hosts:
+                ports = entrant.candidate.terminals
+                entrant.cluster = Hosting.read(question.hosts).cluster(entrant.spec, ports, question.rate)
         return entrants
 
     def _exchange(self, each: Criterion) -> float | None:
@@ -384,8 +395,10 @@ class Funnel:
     @cached_property
     def _sent(self) -> dict[str, float]:
         """What a task of each application sends, in bytes, by the criterion."""
-        tasks = self._question.least_terminals
-        return {each.name: self._exchange(each) or bytes_of_task(each.of, tasks) for each in self._makespans}
+        tasks, hosts = self._question.least_terminals, self._question.hosts
+        # By interface: accelerators of a host share them.
+        share = Hosting.read(hosts).accelerators / Hosting.read(hosts).interfaces if hosts else 1.0
+        return {each.name: share * (self._exchange(each) or bytes_of_task(each.of, tasks)) for each in self._makespans}
 
     def _estimate(self, entrants: Sequence[Entrant]) -> None:
         """Estimate makespans that were not played by what is known of the throughput under uniform traffic."""
@@ -394,7 +407,9 @@ class Funnel:
             for own in entrants:
                 if each.name not in own.values or own.values[each.name].known == "estimate":
                     uniform = own.values[f"{SATURATION}.{UNIFORM}"]
-                    own.values[each.name] = time_of(self._sent[each.name], self._question.rate, uniform)
+                    told = time_of(self._sent[each.name], self._question.rate, uniform)
+                    # What stays within hosts takes none of the network's time.
+                    own.values[each.name] = replace(told, low=0.0) if own.cluster else told
 
     def _to_play(self, entrants: Sequence[Entrant]) -> dict[tuple[str, str], StudyPoint]:
         """Return the applications that networks have yet to play, on as many tasks everywhere, at flow level."""
@@ -409,6 +424,11 @@ class Funnel:
         tasks = self._question.least_terminals
         options = {"rate": self._question.rate, "seed": self._question.seed, **flow_options(tasks)}
         own = with_tasks(app, tasks)
+        if entrant.cluster:
+            # The role adaptive of a cluster is adaptive within the fabric, and so on.
+            role = self._question.routing if self._question.routing in ROLES else f"hosts:fabric={entrant.routing}"
+            routing = Network(entrant.cluster).routing(role)
+            return StudyPoint("workload", entrant.cluster, routing, own, settings={"options": options})
         return StudyPoint("workload", entrant.spec, entrant.routing, own, settings={"options": options})
 
     def _has(self, entrant: Entrant, each: Criterion) -> bool:
@@ -503,24 +523,32 @@ class Funnel:
 
     def _search(self, own: Entrant, traffic: str) -> StudyPoint:
         """Return the search for the saturation load: near what is accepted at full load, if that was measured."""
-        settings: dict[str, Any] = {"options": {"seed": self._question.seed}}
+        options: dict[str, Any] = {"seed": self._question.seed}
+        parts = search_parts(self._question)
+        # The usual grid and precision are not written out: results that are stored have none.
+        coarse = {} if parts == RESOLUTION else {"parts": parts}
+        settings: dict[str, Any] = {"options": options | ({"precision": COARSE_PRECISION} if coarse else {})}
         if (value := own.values.get(f"{SATURATION}.{traffic}")) is not None:
-            settings["near"] = value.value * (STABLE if value.value < CARRIED else 1.0)
+            settings |= {"near": value.value * (STABLE if value.value < CARRIED else 1.0)} | coarse
         return StudyPoint("saturation", own.spec, own.routing, traffic, settings=settings)
 
     def _faults(self, kind: str) -> dict[str, Any]:
         """Return which failures of a kind finalists are broken by, and the traffic that must continue."""
-        traffic = self._question.traffic or (UNIFORM,)
+        traffic = list(self._question.traffic or (UNIFORM,))
+        fractions, trials = list(BROKEN_PARTS), FAILURES
+        if not self._windows:
+            # Bounds of a network that is too large to be simulated take half a minute.
+            fractions, trials, traffic = fractions[-1:], 1, traffic[:1]
         return {
-            "kind": kind, "fractions": list(BROKEN_PARTS), "trials": FAILURES, "seed": self._question.seed,
-            "throughput": list(traffic),
+            "kind": kind, "fractions": fractions, "trials": trials, "seed": self._question.seed,
+            "throughput": traffic,
         }  # fmt: skip
 
     def _look_around(self, finalists: list[Entrant]) -> None:
-        """Find the neighbours of finalists, price them and bound their throughput."""
+        """Find the neighbours of finalists, price them and bound their throughput; not of those too large for it."""
         question = self._question
         floor = {"layout": question.layout, "prices": question.prices}
-        near = {own.spec: neighbours(own.spec, question.radix) for own in finalists}
+        near = {own.spec: neighbours(own.spec, question.radix) if self._windows else [] for own in finalists}
         specs = dict.fromkeys([*near, *(each.spec for found in near.values() for each in found)])
         priced = {spec: StudyPoint("layout", spec, settings={"options": floor}) for spec in specs}
         bounded = {(spec, name): StudyPoint("split", spec, traffic=name) for spec in specs for name in question.traffic}

@@ -10,6 +10,7 @@ from pydantic import field_validator, model_validator
 from topoloom import _core
 from topoloom._core import TopoloomError
 from topoloom.design.candidates import MOST_PORTS, terminal_range, why_not_searched
+from topoloom.design.hosting import Hosting
 from topoloom.files import read_text
 from topoloom.layout.prices import largest_switch, price_list, prices_of_rate
 from topoloom.simulation.option_types import U64, Options
@@ -59,6 +60,8 @@ class Question(Options):
         prices: The price list; unless given the one of `rate`.
         rate: Bits or bytes a second of a link; unless given that of `prices`, or 400 Gb/s.
         seed: The seed of all random choices.
+        hosts: The kind of hosts whose accelerators the terminals are, as in ``topoloom list hosts``. Their interfaces
+            are plugged into the network; applications run on the accelerators.
     """
 
     terminals: tuple[int, int]
@@ -79,6 +82,7 @@ class Question(Options):
     prices: str
     rate: str
     seed: U64 = 1
+    hosts: str = ""
 
     @field_validator("terminals", mode="before")
     @classmethod
@@ -119,6 +123,15 @@ class Question(Options):
             if (sentence := why_not_searched(name)) is not None:
                 raise ValueError(f"are wrong: {sentence}")
         return tuple(dict.fromkeys(names))
+
+    @model_validator(mode="after")
+    def _hosts_find_places(self) -> Self:
+        if self.hosts:
+            _as_value_error(Hosting.read, self.hosts)
+            for name in self.families:
+                if (sentence := why_not_searched(name, self.hosts)) is not None:
+                    raise ValueError(sentence)
+        return self
 
     @model_validator(mode="after")
     def _named_things_exist(self) -> Self:
@@ -168,7 +181,8 @@ class Question(Options):
         '1,000 to 1,100 terminals on routers of at most 32 ports, for at most 3,000,000 $'
         """
         low, high = self.terminals
-        parts = [f"{low:,} to {high:,} terminals on routers of at most {self.radix} ports"]
+        ends = f"accelerators in hosts {self.hosts}" if self.hosts else "terminals"
+        parts = [f"{low:,} to {high:,} {ends} on routers of at most {self.radix} ports"]
         if self.budget is not None:
             parts.append(f"for at most {self.budget:,.0f} $")
         if self.power is not None:

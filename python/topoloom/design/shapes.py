@@ -224,7 +224,7 @@ TREES = ("fattree", "clos", "xgft", "rack-tree", "myriclos")
 """Families whose terminals are on leaves alone."""
 
 OTHERS = {
-    "cluster": "it puts hosts on a network; ask for the network of the fabric",
+    "cluster": "it puts hosts on a network; ask for these with --hosts",
     "rails": "it joins copies of a tree; ask for xgft, which has trees of three levels",
     "machine": "it is a machine as it was built; see topoloom list machines",
     "permuted": "it is another network whose cables exchange ends; see topoloom permute",

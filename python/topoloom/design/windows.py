@@ -6,6 +6,7 @@ from topoloom._core import TopoloomError
 from topoloom.design.candidates import MOST_TERMINALS
 from topoloom.design.criteria import Value
 from topoloom.design.question import Question
+from topoloom.simulation.plans import RESOLUTION
 
 ALL = 1_000_000
 """More networks than are ever built."""
@@ -99,6 +100,29 @@ def places_of(question: Question) -> list[int]:
     """
     short = windows_of(question)[:-1]
     return [ALL if question.survive is not None else window.places for window in short]
+
+
+FINE_SEARCH = 3000
+"""Terminals up to which the saturation loads of finalists are searched to 0.01, and from which …"""
+
+COARSE_PARTS = 20
+"""… to a part of full load over this number: as precisely as their windows show what they accept, or better."""
+
+COARSE_PRECISION = 0.1
+"""The precision of latencies in such a search."""
+
+
+def search_parts(question: Question) -> int:
+    """Return the number of parts of full load of which saturation loads of finalists are multiples.
+
+    Args:
+        question: The question.
+
+    >>> from topoloom.design.question import make_question
+    >>> search_parts(make_question({"terminals": 400, "radix": 16}))
+    100
+    """
+    return RESOLUTION if question.least_terminals <= FINE_SEARCH else COARSE_PARTS
 
 
 def throughput_note(question: Question) -> str:

@@ -74,65 +74,70 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
                 unstable = middle
 
 
-def near_plan(curve: Curve, near: float) -> Plan:
-    """Look for the saturation load around `near`, to 0.01; then simulate two loads below it, for the curve.
+def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
+    """Look for the saturation load around `near`; then simulate one or two loads below it, for the curve.
 
     Steps from there double until one load is stable and another one is not; most of a bisection from afar is spared.
+    Loads past the bound are never stable, and not simulated.
 
     Args:
         curve: The curve, which gets the points that the plan asks for.
         near: The load to begin at, in flits per terminal per cycle.
+        parts: The loads that are searched are multiples of full load over this number; a coarse search has one load
+            below the one that it finds.
 
     >>> import topoloom
     >>> next(near_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), 0.5))
     [0.001]
     """
     yield [ZERO_LOAD]
-    stable = yield from _bracket(curve, near, curve.most_load)
-    below = {_on_grid(stable / 2), _on_grid(0.8 * stable)}
+    stable = yield from _bracket(curve, near, _below_bound(curve, parts), parts=parts)
+    below = {_on_grid(stable / 2)} | ({_on_grid(0.8 * stable)} if parts >= RESOLUTION else set())
     yield sorted(load for load in below if load and load not in curve.points)
 
 
-def _below_bound(curve: Curve) -> float:
+def _below_bound(curve: Curve, parts: int = RESOLUTION) -> float:
     """Return the largest load of the grid that terminals offer and that is not past the bound."""
     if curve.bound is None:
         return curve.most_load
-    return min(curve.most_load, math.floor(curve.bound.saturation_bound * RESOLUTION * (1 + 1e-9)) / RESOLUTION)
+    return min(curve.most_load, math.floor(curve.bound.saturation_bound * parts * (1 + 1e-9)) / parts)
 
 
-def _bracket(curve: Curve, near: float, most: float, past: float = math.inf) -> Generator[list[float], None, float]:
+def _bracket(
+    curve: Curve, near: float, most: float, past: float = math.inf, parts: int = RESOLUTION
+) -> Generator[list[float], None, float]:
     """Look for the saturation load around `near`, up to `most` and below `past`; return the largest stable load."""
-    load = min(max(_on_grid(near), 1 / RESOLUTION), most)
-    limit = min(most + 1 / RESOLUTION, past)
+    load = min(max(_on_grid(near, parts), 1 / parts), most)
+    limit = min(most + 1 / parts, past)
     stable, unstable, step, guesses = 0.0, limit, 1, GUESSES
     while load not in (stable, unstable):
         yield [load]
         before = stable
         if curve.is_stable(load):
             stable = load
-            load = min(_on_grid(load + step / RESOLUTION), most)
+            load = min(_on_grid(load + step / parts, parts), most)
         else:
             unstable = load
             # What is accepted past saturation is about what can be carried.
-            lower = load - step / RESOLUTION
-            load = max(_on_grid(lower if stable else min(lower, curve.points[load].accepted)), 0.0)
+            lower = load - step / parts
+            load = max(_on_grid(lower if stable else min(lower, curve.points[load].accepted), parts), 0.0)
         step *= 2
-        between = [part / RESOLUTION for part in range(1, RESOLUTION) if stable < part / RESOLUTION < unstable]
+        between = [part / parts for part in range(1, parts) if stable < part / parts < unstable]
         guess = None
         if guesses and 0 < before < stable:
             # Of two stable loads: past saturation a latency is only what it was when its run ended.
-            guess = _crossing(curve, before, stable)
+            guess = _crossing(curve, before, stable, parts)
         elif guesses and unstable < limit:
-            guess = _crossing(curve, stable, unstable)
+            guess = _crossing(curve, stable, unstable, parts)
         if between and guess is not None:
             guesses -= 1
-            load = min(max(min(guess, _on_grid(stable + FARTHEST)), between[0]), between[-1])
+            load = min(max(min(guess, _on_grid(stable + FARTHEST, parts)), between[0]), between[-1])
         elif not stable < load < unstable:
             load = between[len(between) // 2] if between else stable
     return stable
 
 
-def _crossing(curve: Curve, stable: float, unstable: float) -> float | None:
+def _crossing(curve: Curve, stable: float, unstable: float, parts: int) -> float | None:
     """Guess the largest stable load from the latencies on both sides of it; None where they say nothing.
 
     Waiting grows as one over what is left up to the capacity. Its inverse is a straight line.
@@ -146,7 +151,7 @@ def _crossing(curve: Curve, stable: float, unstable: float) -> float | None:
         return None
     (x, y), (other, lower) = ((load, 1 / wait) for load, wait in zip(pair, waits, strict=True))
     crossing = x + (y - 1 / ((MOST_LATENCY - 1) * empty)) * (other - x) / (y - lower)
-    return math.floor(crossing * RESOLUTION + 1e-9) / RESOLUTION
+    return math.floor(crossing * parts + 1e-9) / parts
 
 
 def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
@@ -214,5 +219,5 @@ def _bends(curve: Curve, tolerance: float) -> list[float]:
     return sorted(new - set(curve.points))
 
 
-def _on_grid(load: float) -> float:
-    return round(load * RESOLUTION) / RESOLUTION
+def _on_grid(load: float, parts: int = RESOLUTION) -> float:
+    return round(load * parts) / parts

@@ -20,7 +20,7 @@ from topoloom.network.networks import Network
 from topoloom.simulation.loads import is_trace, offered_loads
 from topoloom.simulation.option_types import U32, Options, Reads
 from topoloom.simulation.options import EngineOptions, checked, make_options
-from topoloom.simulation.plans import bend_plan, fixed_plan, near_plan, search_plan
+from topoloom.simulation.plans import RESOLUTION, bend_plan, fixed_plan, near_plan, search_plan
 from topoloom.simulation.replications import REPLICA_PRECISION, replicate
 from topoloom.simulation.runs import run_here
 from topoloom.simulation.simulator import Simulator
@@ -290,10 +290,10 @@ def _simulate(point: Question) -> Result:
 
 
 def _saturation(point: Question) -> Result:
-    """Search for the saturation load; from the load `near` on, if the settings have one."""
+    """Search for the saturation load; from the load `near` on, if the settings have one, in `parts` of full load."""
     sim = _simulator(point, searching=True)
-    near = point.settings.get("near")
-    run_here(sim, search_plan(sim.curve) if near is None else near_plan(sim.curve, near))
+    near, parts = point.settings.get("near"), point.settings.get("parts", RESOLUTION)
+    run_here(sim, search_plan(sim.curve) if near is None else near_plan(sim.curve, near, parts))
     return sim.curve.saturation_dict()
 
 
