@@ -128,7 +128,7 @@ lint-generated: generated ## Check that what is generated is up to date
 		{ echo "$$file is out of date; run make generate" >&2; failed=1; }; done; exit $${failed:-0}
 
 .PHONY: lint
-lint: setup lint-generated ## Check format, lints and types, of Rust and of Python; that generated files are up to date
+lint: setup lint-generated docs ## Check format, lints, types and links of comments; that generated files are up to date
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	rustfmt --check --edition 2024 crates/topoloom/src/topology/*.rs # cargo sees no files that a macro declares

@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -23,11 +24,20 @@ ON_REQUEST = {
     "wheel": "builds the wheel and installs it; run with -m wheel",
 }
 """Marks of tests that run only where `-m` names them."""
+FOLDERS_ON_REQUEST = ("long", "external")
+"""Folders whose tests all have such a mark."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     for name, meaning in ON_REQUEST.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not even import what runs on request alone unless a mark or a path asks for it: that takes a second."""
+    name = collection_path.name
+    asked = config.option.markexpr or any(name in str(word) for word in config.args)
+    return True if name in FOLDERS_ON_REQUEST and not asked else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

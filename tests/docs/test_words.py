@@ -14,6 +14,8 @@ WORDS = {
     re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE): instead
     for pattern, instead in tomllib.loads((ROOT / "tests/docs/words.toml").read_text())["words"].items()
 }
+ANY = re.compile("|".join(pattern.pattern for pattern in WORDS), re.IGNORECASE)
+"""All of them at once, which takes a tenth of the time: most texts have none."""
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "papers/README.md", "paper/paper.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
@@ -71,6 +73,8 @@ def comments_and_messages(text: str) -> str:
 
 def found(path: Path, text: str) -> Iterator[str]:
     """Yield a sentence for each word to avoid."""
+    if not ANY.search(text):
+        return
     text = blank(text, PEOPLE)
     for pattern, instead in WORDS.items():
         for match in pattern.finditer(text):

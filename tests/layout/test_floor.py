@@ -170,7 +170,7 @@ def boxes_of(svg, name):
     [
         ("torus:8x8", "cabinet=4,width=0.6,depth=1,aisle=1.2:0.7,columns=4"),
         ("torus:16x16", "permutation"),
-        ("torus:64x64", "permutation"),
+        pytest.param("torus:64x64", "permutation", marks=pytest.mark.long),
         ("myriclos:256", "nodes=128"),
         ("mesh:5x3", "family"),
         ("hyperx:10x10,p=10", ""),

@@ -508,13 +508,13 @@ def test_a_store_that_another_run_is_making_is_left_alone(tmp_path: Path, monkey
 def test_two_runs_share_a_store(tmp_path: Path) -> None:
     study = tmp_path / "s.toml"
     study.write_text(
-        'name="s"\n[[sweep]]\nnetworks="mesh:4x4"\nloads=0.2\nseeds="1:120"\noptions={warmup=100,measure=20000}\n'
+        'name="s"\n[[sweep]]\nnetworks="mesh:4x4"\nloads=0.2\nseeds="1:60"\noptions={warmup=100,measure=20000}\n'
     )
     command = [sys.executable, "-m", "topoloom", "run", str(study), "--workers", "1"]
     runs = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
     assert [run.wait() for run in runs] == [0, 0], [run.stderr and run.stderr.read() for run in runs]
     rows = Results.load(tmp_path / "s.store").rows
-    assert len(rows) == len({row["key"] for row in rows}) == 120
+    assert len(rows) == len({row["key"] for row in rows}) == 60
 
 
 def test_killed_at_random_nothing_is_lost_and_nothing_double(tmp_path: Path) -> None:

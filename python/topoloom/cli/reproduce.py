@@ -92,7 +92,7 @@ def reproduce(
 
 def _print_kept_runs(*, as_json: bool) -> int:
     """Print what the runs that come with the papers found: the papers' own claims, counted."""
-    runs = [kept_run(Paper.named(name)) for name in names() if has_kept_run(Paper.named(name))]
+    runs = [kept_run(paper) for paper in map(Paper.named, names()) if has_kept_run(paper)]
     if as_json:
         print_json([run.model_dump(mode="json", exclude={"claims"}) for run in runs])
         return status.DONE

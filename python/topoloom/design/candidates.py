@@ -338,9 +338,7 @@ def why_not_searched(name: Any, hosts: str = "") -> str | None:
     """
     if hosts and name in SELF_HOSTED:
         able = ", ".join(each for each in SHAPES if each not in SELF_HOSTED)
-        return (
-            f"the family {name} cannot take hosts {hosts}: its routers are endpoints themselves; there are {able}"
-        )
+        return f"the family {name} cannot take hosts {hosts}: its routers are endpoints themselves; there are {able}"
     if name in SHAPES:
         return None
     if name in OTHERS:

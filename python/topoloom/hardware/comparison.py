@@ -296,7 +296,8 @@ class Comparison:
             (row.nodes, row.ranks, row.bytes): row.value for row in self.measured if _kind(row) == kind and row.bytes
         }
         unit = next(iter(predicted.values())).unit
-        runs = list(dict.fromkeys((nodes, ranks) for nodes, ranks, _ in measured if (nodes, ranks) in _runs(predicted)))
+        known = {(nodes, ranks) for nodes, ranks, _ in predicted}
+        runs = list(dict.fromkeys((nodes, ranks) for nodes, ranks, _ in measured if (nodes, ranks) in known))
         item: dict[str, Any] = {"id": _slug(kind), "title": ", ".join(kind)}
         if not runs:
             rows = [
@@ -353,10 +354,6 @@ def _slug(kind: Kind) -> str:
 def _point(point: Compared) -> list[float]:
     row = point.row
     return [row.nodes, row.bytes, row.value, point.predicted, 100 * point.error]
-
-
-def _runs(predicted: _Rows) -> set[_Run]:
-    return {(nodes, ranks) for nodes, ranks, _ in predicted}
 
 
 def _run_title(run: _Run) -> str:

@@ -417,7 +417,7 @@ class Network:
         Raises:
             TopoloomError: A mistake in an argument.
 
-        >>> found = Network("dragonfly:a=4,h=2,p=2").try_routings("next-group", 1, warmup=1000, measure=500)
+        >>> found = Network("dragonfly:a=4,h=1,p=2").try_routings("next-group", 1, warmup=500, measure=300)
         >>> accepted = {row["routing"]: row["accepted_at_full"] for row in found.rows()}
         >>> accepted["min"] < 0.2 < accepted["val"] <= found.rows()[0]["accepted_at_full"]
         True

@@ -1,6 +1,6 @@
 //! The cycle engine: flit by flit, cost following the flits. See docs/cycle-model.md for its semantics.
 //!
-//! The engine owns channels, time wheels, credits, terminals and statistics; a [`router::RouterModel`] owns buffers and
+//! The engine owns channels, time wheels, credits, terminals and statistics; a `router::RouterModel` owns buffers and
 //! arbitration. Routers are split into domains, one a thread, that exchange what crosses between them once a window.
 
 mod barrier;

@@ -154,7 +154,7 @@ impl WorkloadPlan {
     /// The same with what its endpoints may have in flight, on a network that is set up.
     ///
     /// # Errors
-    /// Those of [`WindowPlan::new`].
+    /// [`Error::Routing`](crate::error::Error::Routing) if the routing goes round and round, as custom tables may.
     pub fn with_window(self, network: &Network, routing: &AnyRouting, setup: &Setup) -> Result<Self> {
         let Some(bytes) = self.endpoint.as_ref().and_then(|costs| costs.window) else { return Ok(self) };
         let most = bytes / u64::from(self.units.flit_bytes);

@@ -2,7 +2,7 @@
 //!
 //! Between two *instants* all rates stand still. At an instant messages are complete, what waited for them begins, and
 //! the rates are found again, as far as the change reaches ([`rates`]). Paths are what the routing decides in an idle
-//! network ([`paths`]), or, where it adapts, by what is still to cross the channels ([`adaptive`]); nothing is kept but
+//! network (`paths`), or, where it adapts, by what is still to cross the channels (`adaptive`); nothing is kept but
 //! those of the messages under way.
 
 mod adaptive;

@@ -195,7 +195,7 @@ impl<'a> Paths<'a> {
     /// there more than once.
     ///
     /// # Errors
-    /// [`Error::Routing`] if the routing goes round and round, as custom tables may.
+    /// [`Error::Routing`](crate::error::Error::Routing) if the routing goes round and round, as custom tables may.
     pub fn walk(&self, source: TerminalId, target: TerminalId, rng: &mut Rng, path: &mut Vec<u32>) -> Result<u32> {
         self.walk_by(Queues::Idle, source, target, rng, path)
     }

@@ -66,7 +66,7 @@ pub struct Bandwidth<'a> {
 pub struct Search<'a> {
     /// What is kept.
     pub keeps: Keeps,
-    /// Exchanges that each search looks at one by one, in all rounds, and one of [`OFTENER`] made everywhere alike. The
+    /// Exchanges that each search looks at one by one, in all rounds, and one in four made everywhere alike. The
     /// more places there are that look alike, the fewer are left for one by one.
     pub steps: u64,
     /// The seed.

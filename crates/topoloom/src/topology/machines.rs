@@ -123,7 +123,7 @@ impl Scale {
 /// A figure that was published, or is assumed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// What it is a number of: one of [`FIGURES`].
+    /// What it is a number of: one of the facts that `topology/figures.rs` lists.
     pub fact: &'static str,
     /// The number.
     pub value: f64,
