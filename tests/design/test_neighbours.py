@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from topoloom import network
-from topoloom.design.neighbours import changes, neighbours
+from topoloom.design.neighbours import changes, neighbours, synthesised
 
 SPECS = [
     "hyperx:4x3,p=2", "xgft:down=6x4x3,up=4x2,trunk=1x2", "dragonfly:a=4,h=2,p=2,g=7", "slimfly:q=5,p=4",
@@ -86,3 +86,24 @@ def test_sizes_that_routers_have_no_ports_for_are_left_out():
     assert [each.terminals for each in neighbours("mesh:2x2", 4) if each.relation == "larger"] == [6]
     for spec, radix in itertools.product(SPECS[:3], (8, 12)):
         assert all(network(each.spec).facts()["radix"] <= radix for each in neighbours(spec, radix))
+
+
+@pytest.mark.parametrize("spec", ["torus:6x6,p=2", "slimfly:q=5,p=4", "hyperx:6x6,p=3"])
+def test_a_cayley_graph_has_as_many_routers_links_and_terminals(spec):
+    found, own = synthesised(spec, 1), network(spec)
+    near = network(found.spec)
+    assert found.relation == "variant"
+    assert near.num_routers == own.num_routers
+    assert near.num_terminals == own.num_terminals
+    assert len(near.edges()) == len(own.edges()) == found.kept + found.moved
+    assert found == synthesised(spec, 1), "a seed gives one result"
+
+
+def test_a_torus_carries_less_than_a_cayley_graph_of_its_size():
+    near = network(synthesised("torus:6x6,p=2", 1).spec)
+    assert near.split_bound()["split_bound"] > 1.2 * network("torus:6x6,p=2").split_bound()["split_bound"]
+
+
+@pytest.mark.parametrize("spec", ["clos:radix=4,levels=2", "mesh:4x4,p=1", "hyperx:3,p=2", "hyperx:20x20,p=2"])
+def test_routers_that_differ_or_are_too_many_are_not_searched(spec):
+    assert synthesised(spec, 1) is None

@@ -38,9 +38,9 @@ from topoloom.design.makespans import (
     time_of_exchange,
     with_tasks,
 )
-from topoloom.design.neighbours import neighbours
+from topoloom.design.neighbours import SYNTHESISED, Neighbour, neighbours, synthesised
 from topoloom.design.question import UNIFORM, Question
-from topoloom.design.rounds import Rounds
+from topoloom.design.rounds import ALIKE, Rounds
 from topoloom.design.selection import choose, practical
 from topoloom.design.sensitivity import OPTICS
 from topoloom.design.windows import CARRIED, COARSE_PRECISION, Window, places_of, search_parts, windows_of
@@ -548,7 +548,7 @@ class Funnel:
         """Find the neighbours of finalists, price them and bound their throughput; not of those too large for it."""
         question = self._question
         floor = {"layout": question.layout, "prices": question.prices}
-        near = {own.spec: neighbours(own.spec, question.radix) if self._windows else [] for own in finalists}
+        near = {own.spec: self._near(own.spec) for own in finalists}
         specs = dict.fromkeys([*near, *(each.spec for found in near.values() for each in found)])
         priced = {spec: StudyPoint("layout", spec, settings={"options": floor}) for spec in specs}
         bounded = {(spec, name): StudyPoint("split", spec, traffic=name) for spec in specs for name in question.traffic}
@@ -563,7 +563,16 @@ class Funnel:
             own.neighbours = [
                 Surroundings(each, known.get(priced[each.spec].key, {}).get("cost_per_terminal_usd"), bounds(each.spec))
                 for each in near[own.spec]
+                # What a search finds is no neighbour unless it carries more.
+                if each.change != SYNTHESISED or _carries_more(bounds(each.spec), bounds(own.spec))
             ]
+
+    def _near(self, spec: str) -> list[Neighbour]:
+        """Return the neighbours of a network, and a Cayley graph of as many routers and links, if there is one."""
+        if not self._windows:
+            return []
+        found = synthesised(spec, self._question.seed)
+        return neighbours(spec, self._question.radix) + ([] if found is None else [found])
 
     def _optics(self) -> dict[float, str]:
         """Return the price list with other prices of optics, by factor; none if it prices no cables."""
@@ -621,6 +630,14 @@ class Funnel:
                 first = next(reasons[point] for point in alike if point in reasons)
                 raise TopoloomError(f"no network can be measured; of the first: {first}")
         return found
+
+
+def _carries_more(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether a network has a higher bound than another under a traffic, and a lower one under none."""
+    shared = [(value, other[name]) for name, value in one.items() if name in other]
+    return any(mine > (1 + ALIKE) * theirs for mine, theirs in shared) and all(
+        mine >= (1 - ALIKE) * theirs for mine, theirs in shared
+    )
 
 
 def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:

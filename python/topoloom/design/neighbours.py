@@ -24,6 +24,15 @@ FARTHEST = 4.0
 FIXED = ("seed", "levels")
 """Keys whose change makes another network, not a neighbour."""
 
+SYNTHESISED = "the same routers as a Cayley graph"
+"""The change of what a search finds."""
+
+SYNTHESIS_S = 60.0
+"""Seconds that a search takes at most; it ends with its first round, far sooner."""
+
+LEAST_SYNTHESISED, MOST_SYNTHESISED = 8, 750
+"""Routers, and links, of the networks of which a Cayley graph is searched: a search of more links takes seconds."""
+
 Label = tuple[int, ...]
 """The place of a router in its family."""
 
@@ -79,6 +88,38 @@ def neighbours(spec: str, radix: int) -> list[Neighbour]:
         if 1 / FARTHEST <= ratio <= FARTHEST:
             found.append((change, near))
     return [_neighbour(own, change, near) for change, near in _nearest(own, found)]
+
+
+def synthesised(spec: str, seed: int) -> Neighbour | None:
+    """Return the best Cayley graph that a short search finds of as many routers, links and terminals.
+
+    None if the routers of the network are not all alike, if there is no such graph, or if it has too many links.
+
+    Args:
+        spec: The spec of the network.
+        seed: The seed of the search.
+
+    Raises:
+        TopoloomError: A spec that does not parse.
+
+    >>> found = synthesised("torus:6x6,p=2", 1)
+    >>> found.spec.split(":")[0], found.terminals, synthesised("clos:radix=4,levels=2", 1)
+    ('cayley', 72, None)
+    """
+    own = _core.Network(spec)
+    ends = own.terminals_by_router()
+    links = Counter(dict.fromkeys(range(own.num_routers), 0))
+    for a, _, b, _, _ in own.edges():
+        links.update((a, b))
+    alike = len(set(ends)) == 1 == len(set(links.values()))
+    if not alike or own.num_routers < LEAST_SYNTHESISED or len(own.edges()) > MOST_SYNTHESISED:
+        return None
+    try:
+        best = _core.synthesise(own.num_routers, links[0], True, None, seed, SYNTHESIS_S, 1).best
+    except TopoloomError:
+        return None
+    near = _core.Network(f"{best.spec},p={ends[0]}")
+    return _neighbour(own, SYNTHESISED, near)
 
 
 def _nearest(own: _core.Network, found: Sequence[tuple[str, _core.Network]]) -> list[tuple[str, _core.Network]]:

@@ -91,6 +91,9 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
     [0.001]
     """
     yield [ZERO_LOAD]
+    if parts < RESOLUTION:
+        # Below saturation a simulation takes far less time than just past it.
+        near = math.floor(near * parts * (1 + 1e-9)) / parts
     stable = yield from _bracket(curve, near, _below_bound(curve, parts), parts=parts)
     below = {_on_grid(stable / 2)} | ({_on_grid(0.8 * stable)} if parts >= RESOLUTION else set())
     yield sorted(load for load in below if load and load not in curve.points)
