@@ -33,7 +33,7 @@ COMMANDS = {
 }
 """The commands in the order of the help: the module of this package and the function of each."""
 
-_LOOKS: dict[str, Any] = {"add_completion": False, "rich_markup_mode": "markdown"}
+_LOOKS: dict[str, Any] = {"rich_markup_mode": "markdown"}
 
 
 @cache
@@ -50,7 +50,7 @@ def load(name: str) -> Any:
     'import-lft'
     """
     module, _, function = COMMANDS[name].rpartition(".")
-    alone = typer.Typer(**_LOOKS)
+    alone = typer.Typer(add_completion=False, **_LOOKS)
     alone.command(name=name)(getattr(import_module(f"topoloom.cli.{module}"), function))
     return typer.main.get_command(alone)
 
@@ -77,6 +77,10 @@ class _Commands(typer.core.TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = _Loaded()  # type: ignore[assignment] # nothing adds commands
+
+    def list_commands(self, ctx):  # type: ignore[no-untyped-def] # noqa: ARG002 - Typer's own signature
+        """Return the names without loading their commands: completion needs those alone that begin as the word does."""
+        return list(self.commands)
 
     def resolve_command(self, ctx, args):  # type: ignore[no-untyped-def] # Typer's own types moved between versions
         if args and args[0] not in self.commands and not args[0].startswith("-"):

@@ -11,7 +11,7 @@ from typing import TextIO
 import typer
 
 from topoloom._core import TopoloomError, concise, unknown
-from topoloom.cli import status, streams
+from topoloom.cli import completion, status, streams
 from topoloom.cli.app import COMMANDS, app, load
 from topoloom.cli.console import say
 from topoloom.simulation.options import TopoloomWarning
@@ -41,6 +41,8 @@ def main(arguments: Sequence[str]) -> None:
 
     >>> main(["show", "mesh:2x2"])  # doctest: +SKIP
     """
+    if completion.is_asked():
+        typer.main.get_command(app).main(list(arguments), prog_name="topoloom")
     terminate_as_interrupt()
     try:
         streams.prepare()

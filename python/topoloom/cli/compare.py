@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import CancelToken
+from topoloom.cli import completion
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.keeping import Store, exit_status, kept_points
 from topoloom.cli.networks import load_networks, tell_layout_notes, tell_less_bandwidth
@@ -32,10 +33,14 @@ def compare(
     routing: Annotated[
         str,
         typer.Option(
-            "--routing", help="Routings, or the roles minimal and adaptive; best: all that each network offers."
+            "--routing",
+            help="Routings, or the roles minimal and adaptive; best: all that each network offers.",
+            autocompletion=completion.routings,
         ),
     ] = "minimal,adaptive",
-    traffic: Annotated[str, typer.Option("--traffic", help="Traffic patterns.")] = "uniform",
+    traffic: Annotated[
+        str, typer.Option("--traffic", help="Traffic patterns.", autocompletion=completion.traffic)
+    ] = "uniform",
     load: Load = "0.1:0.9:0.1",
     out: Annotated[
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")

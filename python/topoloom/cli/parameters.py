@@ -10,11 +10,18 @@ import typer
 
 from topoloom import _core
 from topoloom._core import TopoloomError
+from topoloom.cli import completion
 from topoloom.simulation.loads import DEFAULT_LOADS
 from topoloom.simulation.options import ROUTER_KEYS, EngineOptions, link_keys, make_options, parse_pairs
 
-Spec = Annotated[str, typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.")]
-Specs = Annotated[list[str], typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.")]
+Spec = Annotated[
+    str,
+    typer.Argument(metavar="SPEC", help="A network, such as hyperx:10x10,p=10.", autocompletion=completion.topologies),
+]
+Specs = Annotated[
+    list[str],
+    typer.Argument(metavar="SPEC…", help="Networks, such as hyperx:10x10,p=10.", autocompletion=completion.topologies),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Prices = Annotated[
     str,
@@ -22,6 +29,7 @@ Prices = Annotated[
         "--prices",
         metavar="NAME|FILE.json",
         help="The price list; that of each network's rate unless given; see: topoloom list prices.",
+        autocompletion=completion.prices,
     ),
 ]
 LayoutRules = Annotated[
@@ -31,6 +39,7 @@ LayoutRules = Annotated[
         metavar="NAME[:KEY=VALUE,…]",
         help="Racks and their places: rack, the same for every family (the default); family, the family's own "
         "packaging; or others, see: topoloom list layouts.",
+        autocompletion=completion.layouts,
     ),
 ]
 Plot = Annotated[
@@ -38,14 +47,19 @@ Plot = Annotated[
     typer.Option("--plot", metavar="FILE.svg|png|pdf", help="Draw it; the ending selects the format."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files of another kind, but never studies and stores.")]
-Routing = Annotated[str, typer.Option("--routing", help="A routing, or the role minimal or adaptive.")]
+Routing = Annotated[
+    str,
+    typer.Option("--routing", help="A routing, or the role minimal or adaptive.", autocompletion=completion.routings),
+]
 AnyRouting = Annotated[
     str,
     typer.Option(
-        "--routing", help="A routing, or the role minimal or adaptive; best: all that the network offers, in a table."
+        "--routing",
+        help="A routing, or the role minimal or adaptive; best: all that the network offers, in a table.",
+        autocompletion=completion.routings,
     ),
 ]
-Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.")]
+Traffic = Annotated[str, typer.Option("--traffic", help="A traffic pattern.", autocompletion=completion.traffic)]
 Load = Annotated[
     str,
     typer.Option("--load", help="Offered loads, flits per terminal per cycle: 0.3 or first:last:step; commas mix."),

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from topoloom._core import TopoloomError, endpoint_keys, flow_keys
-from topoloom.cli import status
+from topoloom.cli import completion, status
 from topoloom.cli.concurrent import require_no, run_jobs
 from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
@@ -37,7 +37,12 @@ def workload(
     specs: Specs,
     app: Annotated[
         list[str] | None,
-        typer.Option("--app", metavar="NAME,…", help="Applications, also by several --app; see: topoloom list apps."),
+        typer.Option(
+            "--app",
+            metavar="NAME,…",
+            help="Applications, also by several --app; see: topoloom list apps.",
+            autocompletion=completion.apps,
+        ),
     ] = None,
     job: Annotated[
         list[str] | None,
@@ -69,6 +74,7 @@ def workload(
         str | None,
         typer.Option(
             "--allocator",
+            autocompletion=completion.allocators,
             help="The allocator of terminals to jobs; see: topoloom list allocators.",
             show_default="contiguous; of --sacct topology",
         ),
