@@ -302,16 +302,23 @@ class CancelToken:
 
 class Workload:
     """An application: tasks, their messages, and what each does in which order."""
-    def __init__(self, spec: str, room: int, records: bool | None = None) -> None:
+    def __init__(self, spec: str, room: int, records: bool | None = None, calls: bool | None = None) -> None:
         """
         The application that ``spec`` names, for at most ``room`` tasks; what messages of a collective carry is recorded
-        if asked.
+        if asked, and collectives stay calls, without messages.
         """
     @staticmethod
-    def on(spec: str, network: Network, room: int | None = None, rate: str | None = None) -> Workload:
+    def on(
+        spec: str,
+        network: Network,
+        room: int | None = None,
+        rate: str | None = None,
+        calls: bool | None = None,
+        changes: tuple[int, str] | None = None,
+    ) -> Workload:
         """
         The application that ``spec`` names, for at most ``room`` tasks on a network, or as many as that has room for;
-        its links have this rate unless they have rates of their own.
+        its links have this rate unless they have rates of their own. It may be so many times smaller, and have noise.
         """
     @staticmethod
     def together(jobs: Sequence[tuple[Workload, float]]) -> Workload:
@@ -396,6 +403,8 @@ class ChakraTraces:
         """Traces of an application that does not repeat its messages."""
     def losses(self) -> list[str]:
         """What is lost in them, a sentence each."""
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """The groups that collectives name, and their ranks."""
     def trace(self, rank: int) -> bytes:
         """The trace of a rank."""
 
@@ -412,8 +421,11 @@ class Job:
     @property
     def on(self) -> list[int] | None:
         """The terminals of its tasks, if given."""
-    def workload(self, network: Network, rate: str) -> Workload:
-        """Builds its application for a network whose links have this rate unless they have rates of their own."""
+    def workload(self, network: Network, rate: str, changes: tuple[int, str] | None = None) -> Workload:
+        """
+        Builds its application for a network whose links have this rate unless they have rates of their own; it may be
+        so many times smaller, and have noise.
+        """
 
 class Name:
     """A name that has been read: ``what`` it is the name of as for ``files_of``."""
@@ -488,6 +500,9 @@ def flow_keys() -> list[tuple[str, str]]:
 def endpoint_keys() -> list[tuple[str, str]]:
     """The keys of what sending and receiving costs, with their meaning."""
 
+def noise_keys() -> list[tuple[str, str]]:
+    """The keys of noise, with their meaning."""
+
 def flow_rates(routing: Routing, pairs: Sequence[NDArray[np.uint32]], config: str) -> NDArray[np.float64]:
     """The rates, in bytes a second, of flows that are all under way."""
 
@@ -519,15 +534,19 @@ def flow_workload(
 
 def flow_replay(
     routing: Routing,
-    jobs: Sequence[tuple[str, int, float, float | None, float, int]],
+    jobs: Sequence[tuple[str, int, float, float | None, float, float | None, int]],
     mix: Sequence[str],
     allocator: str,
+    backfill: bool,
     config: str,
     rate: str,
     seed: int,
     cancel: CancelToken,
 ) -> Replay:
-    """Replays the jobs of a machine; each repeats one of the mix, by its number."""
+    """
+    Replays the jobs of a machine; each repeats one of the mix, by its number. Later jobs may be filled in before
+    others.
+    """
 
 def unknown(kind: str, name: str, known: Sequence[str]) -> str:
     """

@@ -46,3 +46,52 @@ def write(path: Path, nodes: Iterable[bytes], version: str = "1.0.0") -> None:
     """Write a trace: its metadata and its nodes, each with its length before it."""
     messages = [field(1, version) if version else b"", *nodes]
     path.write_bytes(b"".join(varint(len(message)) + message for message in messages))
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 0x80:
+            return value, at
+
+
+def _fields(data: bytes) -> list[tuple[int, int | bytes]]:
+    """Decode the fields of a message: their numbers, and integers or bytes."""
+    found: list[tuple[int, int | bytes]] = []
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        if key & 7 == 0:
+            value, at = _varint(data, at)
+            found.append((key >> 3, value))
+        else:
+            is_double, size = key & 7 == 1, 8
+            if not is_double:
+                size, at = _varint(data, at)
+            found.append((key >> 3, b"" if is_double else data[at : at + size]))
+            at += size
+    return found
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the nodes of a trace: ``id``, ``name``, ``type``, and their attributes."""
+    data, at, messages = path.read_bytes(), 0, []
+    while at < len(data):
+        size, at = _varint(data, at)
+        messages.append(data[at : at + size])
+        at += size
+    nodes = []
+    for message in messages[1:]:
+        node: dict[str, Any] = {}
+        for number, value in _fields(message):
+            if number in (1, 3):
+                node["id" if number == 1 else "type"] = value
+            elif number == 10 and isinstance(value, bytes):
+                (_, name), (_, content) = _fields(value)
+                assert isinstance(name, bytes)
+                node[name.decode()] = content.decode() if isinstance(content, bytes) else content
+        nodes.append(node)
+    return nodes

@@ -143,3 +143,69 @@ def test_the_binary_form_is_the_same_schedule(tmp_path: Path) -> None:
         with pytest.raises(TopoloomError) as error:
             Application(f"goal:{binary}", 4)
         assert sentence in str(error.value)
+
+
+SHARED = """num_ranks 4
+rank 0 {
+  a: calc 1000
+  b: send 50000b to 1
+  b requires a
+}
+rank 1 {
+  r: recv 50000b from 0
+  c: calc 2000
+  c requires r
+  s: send 50000b to 2
+  s requires c
+  e: calc 9000 cpu 1
+  e irequires r
+}
+rank 2 {
+  r: recv 50000b from 1
+  s: send 50000b to 3
+  s requires r
+}
+rank 3 {
+  r: recv 50000b from 2
+  c: calc 500
+  c requires r
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["flow", "cycle"])
+def test_ranks_of_a_terminal_share_it(engine: str, tmp_path: Path) -> None:
+    """By hand: 1 us and 2 us of computing, 1 us over the network, 0.5 us; each message between terminals adds 1 us."""
+    file = tmp_path / "shared.goal"
+    # What waits for the start of a receive does not wait for its message.
+    for late, waits in ((9000, 9.0), (100, 4.5)):
+        file.write_text(SHARED.replace("9000", str(late)))
+        (told,) = package.workload("hyperx:4", f"goal:{file},ranks-per-terminal=2", engine=engine).results
+        assert told.makespan_s == pytest.approx(waits * 1e-6, rel=1e-9 if engine == "flow" else 0.02)
+        assert told.tasks == 2
+    (apart,) = package.workload("hyperx:4", f"goal:{file}", engine=engine).results
+    assert apart.makespan_s == pytest.approx(6.5e-6, rel=1e-9 if engine == "flow" else 0.02)
+
+
+def test_ranks_of_a_terminal_compute_side_by_side(tmp_path: Path) -> None:
+    file = tmp_path / "own.goal"
+    ranks = "".join(f"rank {rank} {{\na: calc 1000\nb: calc 1000\n}}\n" for rank in range(6))
+    file.write_text(f"num_ranks 6\n{ranks}")
+    (told,) = package.workload("hyperx:2", f"goal:{file},ranks-per-terminal=3").results
+    assert told.makespan_s == pytest.approx(2e-6, rel=1e-9)
+
+
+def test_mistakes_in_shared_terminals_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "own.goal"
+    file.write_text(SHARED)
+    with pytest.raises(TopoloomError, match="num_ranks over ranks-per-terminal asks for 2 tasks; there is room for 1"):
+        Application(f"goal:{file},ranks-per-terminal=2", 1)
+    file.write_text(SHARED.replace("b requires a", "b requires a\n  z: recv 1b from 1\n  a requires z"))
+    with pytest.raises(TopoloomError, match="rank 0 receives from rank 1 with tag 0 what no rank sends"):
+        Application(f"goal:{file},ranks-per-terminal=2", 4)
+    file.write_text(
+        "num_ranks 3\nrank 0 {\na: recv 1b from 1\nb: send 1b to 1\nb requires a\n}\n"
+        "rank 1 {\na: recv 1b from 0\nb: send 1b to 0\nb requires a\n}\nrank 2 { calc 5 }\n"
+    )
+    with pytest.raises(TopoloomError, match=r"wait for each other.*line 4 \(b of rank 0\).*line 9 \(b of rank 1\)"):
+        Application(f"goal:{file},ranks-per-terminal=2", 4)

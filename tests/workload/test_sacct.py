@@ -117,6 +117,27 @@ def test_jobs_begin_in_their_order_as_soon_as_there_are_nodes(tmp_path: Path) ->
         replay("cluster:hosts=2,host=v100-4,fabric=(hyperx:2,p=2,rate=100G)", file)
 
 
+def test_later_jobs_fill_in_by_the_limits_of_all(tmp_path: Path, topoloom: Callable[..., Any]) -> None:
+    """Three of four nodes are busy until 12:10; a job of all nodes waits, and one of a single node comes last."""
+    file = tmp_path / "jobs.csv"
+    heading = "JobID,Submit,Elapsed,NNodes,Timelimit\n"
+    for limit, begins in (("00:05:00", 2), ("UNLIMITED", 2), ("5", 2), ("01:00:00", 15)):
+        file.write_text(
+            f"{heading}1,2026-01-31T12:00:00,00:10:00,3,00:10:00\n2,2026-01-31T12:01:00,00:05:00,4,01:00:00\n"
+            f"3,2026-01-31T12:02:00,00:04:00,1,{limit}\n"
+        )
+        found = replay("mesh:4", file, mix=[RING], backfill=True)
+        starts = {job.name: round(job.start_s / 60) for job in found.outcome.jobs}
+        assert starts == {"1": 0, "2": 10, "3": begins}, limit
+        in_order = {job.name: round(job.start_s / 60) for job in replay("mesh:4", file, mix=[RING]).outcome.jobs}
+        assert in_order == {"1": 0, "2": 10, "3": 15}
+    told = topoloom("workload", "mesh:4", "--sacct", str(file), "--backfill")
+    assert (told.status, "EASY backfill" in told.out) == (0, True), told.err
+    file.write_text(f"{heading}1,2026-01-31T12:00:00,00:10:00,3,soon\n")
+    with pytest.raises(TopoloomError, match="line 2: Timelimit is 'soon'; it must be minutes, or a time as in 1-02"):
+        read_jobs(file)
+
+
 def test_the_command_line_replays_a_day(tmp_path: Path, topoloom: Callable[..., Any]) -> None:
     rows = [f"{job},2026-01-31T{job % 24:02}:00:00,{600 + job},{1 + job % 9}" for job in range(60)]
     file = write(tmp_path, *rows)
@@ -133,6 +154,7 @@ def test_the_command_line_replays_a_day(tmp_path: Path, topoloom: Callable[..., 
         (["--app", "reduce", "--mix", "reduce"], "give --sacct with it"),
         (["--sacct", str(file), "--mix", "redoce"], "did you mean 'reduce'"),
         (["--sacct", str(file), "--mix", "reduce,computing=1"], "computing is '1'"),
+        (["--sacct", str(file), "--noise", "jitter=1%"], "noise is jitter=1%, which does not go with jobs"),
         (["--sacct", str(file), "--engine", "cycle"], "engine is cycle, which does not go with jobs that are replayed"),
         (["--sacct", str(file), "--flow-engine", "latency=1us"], "latency of the flow engine does not go with"),
         (["--sacct", str(tmp_path / "none.csv")], "none.csv"),

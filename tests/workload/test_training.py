@@ -243,3 +243,19 @@ def test_timelines_of_other_applications_show_messages(tmp_path: Path) -> None:
         topoloom.workload(["mesh:2x2", "hyperx:2x2"], "halo:grid=2x2", timeline=file)
     with pytest.raises(TopoloomError, match="a run of the flow engine"):
         topoloom.workload("mesh:2x2", "halo:grid=2x2", engine="cycle", timeline=file)
+
+
+def test_the_report_draws_what_each_stage_does() -> None:
+    """Only computing takes time: a rank computes for m / (p - 1 + m) of the step, a third of it forward."""
+    stages, batches = 4, 8
+    app = f"training:pipeline={stages},microbatches={batches},layers=4,hidden=512,sequence=256"
+    found = topoloom.workload(f"hyperx:{stages}", app, rate=FAST)
+    page = found.to_html()
+    (picture,) = re.findall(r'<svg class="schedule".*?</svg>', page, re.DOTALL)
+    assert re.findall(r"<text[^>]*>([^<]*)</text>", picture) == [f"rank {rank}" for rank in range(stages)]
+    bars = re.findall(r'<rect class="n(\d)" x="([\d.]+)" y="(\d+)" width="([\d.]+)"', picture)
+    first = sorted({int(y) for _, _, y, _ in bars})[0]
+    parts = [sum(float(width) for colour, _, y, width in bars if (colour, int(y)) == (own, first)) for own in "01"]
+    whole = 1000 * batches / (stages - 1 + batches)
+    assert parts == pytest.approx([whole / 3, 2 * whole / 3], rel=0.02)
+    assert "rank 3" not in topoloom.workload("hyperx:4", "halo:grid=2x2,compute=1us").to_html()

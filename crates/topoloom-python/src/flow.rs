@@ -98,10 +98,11 @@ pub fn flow_check(
     raise(config).map(Record::from)
 }
 
-/// A job of the past: its name, a number, when it was submitted and when it may begin, how long it ran, and its nodes.
-type PastJob = (String, u64, f64, Option<f64>, f64, u32);
+/// A job of the past: its name, a number, when it was submitted and when it may begin, how long it ran and was allowed to,
+/// and its nodes.
+type PastJob = (String, u64, f64, Option<f64>, f64, Option<f64>, u32);
 
-/// Replays the jobs of a machine; each repeats one of the mix, by its number.
+/// Replays the jobs of a machine; each repeats one of the mix, by its number. Later jobs may be filled in before others.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub fn flow_replay(
@@ -110,6 +111,7 @@ pub fn flow_replay(
     jobs: Vec<PastJob>,
     mix: Vec<String>,
     allocator: &str,
+    backfill: bool,
     config: &str,
     rate: &str,
     seed: u64,
@@ -117,12 +119,13 @@ pub fn flow_replay(
 ) -> PyResult<Record<Replay>> {
     let config = raise(FlowConfig::with_rate(config, rate, seed))?;
     let phases = raise(mix.iter().map(|text| Phase::read(text)).collect::<topoloom::Result<Vec<Phase>>>())?;
-    let job = |(name, number, submit_s, start_s, elapsed_s, nodes): PastJob| {
+    let job = |(name, number, submit_s, start_s, elapsed_s, limit_s, nodes): PastJob| {
         let phase = (number % phases.len().max(1) as u64) as usize;
-        flow::PastJob { name, submit_s, start_s, elapsed_s, nodes, phase }
+        flow::PastJob { name, submit_s, start_s, elapsed_s, limit_s, nodes, phase }
     };
     let jobs: Vec<flow::PastJob> = jobs.into_iter().map(job).collect();
-    let run = || flow::replay(routing.on(), &routing.named, (&jobs, &phases), allocator, &config, &*cancel.0);
+    let queue = (allocator, backfill);
+    let run = || flow::replay(routing.on(), &routing.named, (&jobs, &phases), queue, &config, &*cancel.0);
     cancel.run(py, run).map(Record::from)
 }
 

@@ -46,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulation::student_t, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_keys, module)?)?;
     module.add_function(wrap_pyfunction!(flow::endpoint_keys, module)?)?;
+    module.add_function(wrap_pyfunction!(workload::noise_keys, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_rates, module)?)?;
     module.add_function(wrap_pyfunction!(flow::flow_run, module)?)?;
     module.add_class::<workload::Job>()?;

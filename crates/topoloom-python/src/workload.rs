@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use topoloom::cycle::{Units, WorkloadResult, WorkloadRun};
-use topoloom::workload::{self, Endpoint, Mapping, Op, Room, RunTimes, StepFacts};
+use topoloom::workload::{self, Endpoint, Mapping, Noise, Op, Room, RunTimes, StepFacts};
 
 use crate::compute::try_compute;
 use crate::error::{TopoloomError, raise};
@@ -20,29 +20,57 @@ use crate::watch::CancelToken;
 #[pyclass(frozen, module = "topoloom._core")]
 pub struct Workload(pub Arc<workload::Workload>);
 
+/// A workload so many times smaller, and with noise.
+fn changed(workload: workload::Workload, changes: Option<&(u32, String)>) -> topoloom::Result<workload::Workload> {
+    let Some((scale, noise)) = changes else { return Ok(workload) };
+    let scaled = workload.scaled(*scale);
+    match Noise::read(noise)? {
+        Some(noise) => scaled.with_noise(&noise),
+        None => Ok(scaled),
+    }
+}
+
+/// The keys of noise, with their meaning.
+#[pyfunction]
+pub fn noise_keys() -> Vec<(&'static str, &'static str)> {
+    workload::NOISE_KEYS.iter().map(|key| (key.name, key.doc)).collect()
+}
+
 /// Message ids, and for each the seconds in which it was ready and had arrived.
 type Times<'py> = (Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Workload {
     /// The application that `spec` names, for at most `room` tasks; what messages of a collective carry is recorded if
-    /// asked.
+    /// asked, and collectives stay calls, without messages.
     #[new]
-    #[pyo3(signature = (spec, room, records=None))]
-    fn new(py: Python<'_>, spec: &str, room: u32, records: Option<bool>) -> PyResult<Self> {
+    #[pyo3(signature = (spec, room, records=None, calls=None))]
+    fn new(py: Python<'_>, spec: &str, room: u32, records: Option<bool>, calls: Option<bool>) -> PyResult<Self> {
         let room = Room::from(room);
         let room = if records == Some(true) { room.recording() } else { room };
+        let room = if calls == Some(true) { room.with_calls() } else { room };
         try_compute(py, || workload::build(spec, room)).map(|workload| Self(Arc::new(workload)))
     }
 
     /// The application that `spec` names, for at most `room` tasks on a network, or as many as that has room for; its
-    /// links have this rate unless they have rates of their own.
+    /// links have this rate unless they have rates of their own. It may be so many times smaller, and have noise.
     #[staticmethod]
-    #[pyo3(signature = (spec, network, room=None, rate=None))]
-    fn on(py: Python<'_>, spec: &str, network: &Network, room: Option<u32>, rate: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (spec, network, room=None, rate=None, calls=None, changes=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn on(
+        py: Python<'_>,
+        spec: &str,
+        network: &Network,
+        room: Option<u32>,
+        rate: Option<&str>,
+        calls: Option<bool>,
+        changes: Option<(u32, String)>,
+    ) -> PyResult<Self> {
         let own = Room::of(&network.network, rate.and_then(topoloom::catalogue::values::rate));
         let own = room.map_or(own, |tasks| own.with_tasks(tasks));
-        try_compute(py, || workload::build(spec, own)).map(|workload| Self(Arc::new(workload)))
+        let own = if calls == Some(true) { own.with_calls() } else { own };
+        let build = || workload::build(spec, own).and_then(|workload| changed(workload, changes.as_ref()));
+        try_compute(py, build).map(|workload| Self(Arc::new(workload)))
     }
 
     /// One workload of several, each of which begins at its time, in seconds.
@@ -231,6 +259,12 @@ impl ChakraTraces {
         self.0.losses()
     }
 
+    /// The groups that collectives name, and their ranks.
+    fn groups(&self) -> Vec<(String, Vec<u32>)> {
+        let groups = self.0.groups().iter();
+        groups.filter_map(|own| Some((own.name.clone()?, own.members.clone()))).collect()
+    }
+
     /// The trace of a rank.
     fn trace<'py>(&self, py: Python<'py>, rank: u32) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.trace(rank)))
@@ -288,10 +322,19 @@ impl Job {
         self.0.on.clone()
     }
 
-    /// Builds its application for a network whose links have this rate unless they have rates of their own.
-    fn workload(&self, py: Python<'_>, network: &Network, rate: &str) -> PyResult<Workload> {
+    /// Builds its application for a network whose links have this rate unless they have rates of their own; it may be so
+    /// many times smaller, and have noise.
+    #[pyo3(signature = (network, rate, changes=None))]
+    fn workload(
+        &self,
+        py: Python<'_>,
+        network: &Network,
+        rate: &str,
+        changes: Option<(u32, String)>,
+    ) -> PyResult<Workload> {
         let own = Room::of(&network.network, topoloom::catalogue::values::rate(rate));
-        try_compute(py, || self.0.workload(own)).map(|workload| Workload(Arc::new(workload)))
+        let build = || self.0.workload(own).and_then(|workload| changed(workload, changes.as_ref()));
+        try_compute(py, build).map(|workload| Workload(Arc::new(workload)))
     }
 }
 

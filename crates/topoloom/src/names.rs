@@ -206,6 +206,7 @@ mod tests {
             "app nccl",
             "app goal",
             "app messages",
+            "mapping file",
             "layout layout",
             "cabinet cabinet",
         ];

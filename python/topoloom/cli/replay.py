@@ -22,6 +22,7 @@ def run_replay(
     file: Path,
     mix: list[str] | None,
     allocator: str | None,
+    backfill: bool | None,
     routing: str,
     options: WorkloadOptions,
     *,
@@ -34,6 +35,7 @@ def run_replay(
         file: The accounting file.
         mix: The parts that jobs repeat; None for the default ones.
         allocator: The allocator; None for ``topology``.
+        backfill: Whether later jobs may begin before the first one that waits.
         routing: A routing, or the role ``minimal`` or ``adaptive``.
         options: Options of workloads.
         json: Whether to print JSON.
@@ -41,13 +43,13 @@ def run_replay(
     Raises:
         TopoloomError: Several networks, a file that does not read, or a mistake in what is named.
 
-    >>> run_replay(["mesh:2x2", "mesh:4"], Path("jobs.csv"), None, None, "minimal", WorkloadOptions(), json=False)
+    >>> run_replay(["mesh:2x2", "mesh:4"], Path("jobs.csv"), None, None, None, "minimal", WorkloadOptions(), json=False)
     Traceback (most recent call last):
     topoloom.TopoloomError: --sacct replays jobs on one network; 2 are named
     """
     network = load_only_network(specs, "--sacct replays jobs")
     read = read_jobs(file)
-    run = ReplayRun(network, read, mix or MIX, allocator or ALLOCATOR, routing, options)
+    run = ReplayRun(network, read, mix or MIX, (allocator or ALLOCATOR, bool(backfill)), routing, options)
     found = _watched(run)
     for note in found.notes:
         say(note)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from topoloom._core import TopoloomError, endpoint_keys, flow_keys
+from topoloom._core import TopoloomError, endpoint_keys, flow_keys, noise_keys
 from topoloom.cli import completion, status
 from topoloom.cli.concurrent import require_no, run_jobs
 from topoloom.cli.console import print_json, print_table, progress, say
@@ -79,6 +79,14 @@ def workload(
             show_default="contiguous; of --sacct topology",
         ),
     ] = None,
+    backfill: Annotated[
+        bool | None,
+        typer.Option(
+            "--backfill",
+            help="Jobs of --sacct may begin before one that waits, where that cannot delay it.",
+            show_default=False,
+        ),
+    ] = None,
     engine: Annotated[
         str | None, typer.Option("--engine", help="flow, or cycle: flit by flit.", show_default="flow")
     ] = None,
@@ -116,6 +124,21 @@ def workload(
             show_default=False,
         ),
     ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option(
+            "--noise",
+            metavar="KEY=VALUE,…",
+            help="Slow tasks and noise of computing: " + ", ".join(name for name, _ in noise_keys()) + ".",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        int | None,
+        typer.Option(
+            "--scale", metavar="N", help="Messages and computations are N times smaller and shorter.", show_default="1"
+        ),
+    ] = None,
     baseline: Annotated[
         str | None,
         typer.Option("--baseline", metavar="SPEC", help="The network of makespan 1.", show_default="the first"),
@@ -137,6 +160,14 @@ def workload(
             show_default=False,
         ),
     ] = None,
+    chakra_messages: Annotated[
+        bool | None,
+        typer.Option(
+            "--chakra-messages",
+            help="Traces hold the messages of collectives, not nodes for whole collectives.",
+            show_default=False,
+        ),
+    ] = None,
     timeline: Annotated[
         Path | None,
         typer.Option(
@@ -152,21 +183,31 @@ def workload(
     options: EngineOptions,
 ) -> int:
     """Run applications on networks, and compare their makespans."""
-    own = {"engine": engine, "mapping": mapping, "rate": rate, "flit": flit, "flow_engine": flow_engine}
-    own["endpoint"] = endpoint
+    own: dict[str, object] = {
+        "engine": engine,
+        "mapping": mapping,
+        "rate": rate,
+        "flit": flit,
+        "flow_engine": flow_engine,
+    }
+    own |= {"endpoint": endpoint, "noise": noise, "scale": scale}
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
-    alone = {"app": app, "baseline": baseline, "out": out, "plot": plot}
-    alone |= {"goal": goal, "chakra": chakra, "timeline": timeline}
+    alone: dict[str, object] = {"app": app, "baseline": baseline, "out": out, "plot": plot}
+    alone |= {"goal": goal, "chakra": chakra, "chakra-messages": chakra_messages, "timeline": timeline}
     if sacct is not None:
         require_no("--sacct", alone | {"job": job})
-        return run_replay(specs, sacct, mix, allocator, routing, chosen, json=json)
+        return run_replay(specs, sacct, mix, allocator, backfill, routing, chosen, json=json)
     if job:
-        require_no("--job", alone | {"mix": mix})
+        require_no("--job", alone | {"mix": mix, "backfill": backfill})
         return run_jobs(specs, job, allocator, routing, chosen, json=json)
+    if backfill:
+        raise TopoloomError("--backfill is for jobs of an accounting file; give --sacct with it")
+    if chakra_messages and chakra is None:
+        raise TopoloomError("--chakra-messages changes what --chakra writes; give --chakra with it")
     apps = _applications(app, allocator, mix)
     _check_files(out, plot, timeline, force=force)
     runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
-    _export(runs, goal, chakra, force=force)
+    _export(runs, goal, chakra, messages=bool(chakra_messages), force=force)
     if timeline is not None:
         runs.keep_events()
     found = _run(runs, context.obj)
@@ -196,7 +237,7 @@ def _applications(app: list[str] | None, allocator: str | None, mix: list[str] |
     return list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
 
 
-def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, force: bool) -> None:
+def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, messages: bool, force: bool) -> None:
     """Write the application as a schedule or as traces, if that was asked for."""
     apps = list(dict.fromkeys(run.app for run in job.runs))
     for option, path in (("--goal", goal), ("--chakra", chakra)):
@@ -204,9 +245,11 @@ def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, force: 
             raise TopoloomError(f"{option} writes one application; {len(apps)} are named")
     if goal is None and chakra is None:
         return
-    workload = job.runs[0].workload()
-    lost = [] if goal is None else write_goal(workload, goal, force=force)
-    lost += [] if chakra is None else write_chakra(workload, chakra, force=force)
+    run = job.runs[0]
+    lost = [] if goal is None else write_goal(run.workload(), goal, force=force)
+    if chakra is not None:
+        workload = run.workload(calls=not messages)
+        lost += write_chakra(workload, chakra, force=force)
     for sentence in lost:
         say(sentence)
     if goal is not None:

@@ -103,11 +103,13 @@ class Application:
         """
         return write_goal(self.core, path, force=force)
 
-    def write_chakra(self, path: str | Path, *, force: bool = False) -> list[str]:
+    def write_chakra(self, path: str | Path, *, messages: bool = False, force: bool = False) -> list[str]:
         """Write the tasks as Chakra execution traces, one file per task, which other simulators run.
 
         Args:
             path: A folder, or the file of task 0, as in ``step.0.et``.
+            messages: Write the messages of collectives that the application knows, instead of nodes ``COMM_COLL_NODE``
+                for which each simulator chooses its algorithm.
             force: Overwrite files of other kinds.
 
         Returns:
@@ -117,7 +119,8 @@ class Application:
             TopoloomError: An application that repeats its messages; a file of another kind exists, and `force` is
                 not given.
         """
-        return write_chakra(self.core, path, force=force)
+        core = self.core if messages else _core.Workload(self.core.spec, self._room, calls=True)
+        return write_chakra(core, path, force=force)
 
     def program(self, task: int) -> list[tuple[str, float]]:
         """Return the operations of a task: ``("send", message)``, ``("receive", message)``, ``("compute", seconds)``.

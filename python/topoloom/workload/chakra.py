@@ -1,21 +1,26 @@
 """Chakra execution traces: what an application does, one file for each rank, for other simulators to run."""
 
+import json
 from pathlib import Path
 
 from topoloom import _core
 from topoloom._core import TopoloomError
-from topoloom.files import CHAKRA, check_writable, replacing
+from topoloom.files import CHAKRA, COMM_GROUPS, check_writable, replacing
 
 ENDING = ".et"
 STEM = "trace"
 """The name of the files of a folder, before the rank."""
+GROUPS = "comm_group.json"
+"""The name of the file that lists the ranks of each group, as ASTRA-sim reads it."""
 
 
 def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = False) -> list[str]:
     """Write what an application does as execution traces; return what is lost in them, a sentence each.
 
+    Groups of ranks that collectives name are listed in ``comm_group.json`` beside them.
+
     Args:
-        workload: The application.
+        workload: The application; where its collectives are calls, these are nodes of the traces.
         path: A folder, which is made if it is missing and gets ``trace.0.et``, ``trace.1.et``, …; or the file of
             rank 0, as in ``step.0.et``.
         force: Overwrite files of other kinds.
@@ -44,11 +49,31 @@ def write_chakra(workload: _core.Workload, path: str | Path, *, force: bool = Fa
     folder.mkdir(exist_ok=True)
     for file in files:
         check_writable(file, CHAKRA, force=force)
+    check_writable(groups_file(path), COMM_GROUPS, force=force)
     # The trace of rank 0 comes last: without it, those of an interrupted command are not read.
     for rank in reversed(range(len(files))):
         with replacing(files[rank], CHAKRA, force=force) as out:
             out.write(traces.trace(rank))
+    groups = traces.groups()
+    if groups:
+        with replacing(groups_file(path), COMM_GROUPS, force=force) as out:
+            out.write(json.dumps(dict(groups)).encode())
     return traces.losses()
+
+
+def groups_file(path: str | Path) -> Path:
+    """Return the file with the groups of ranks of traces.
+
+    Args:
+        path: The folder of the traces, or the file of rank 0, unchecked.
+
+    >>> groups_file("step.0.et").name, str(groups_file("traces"))
+    ('step.comm_group.json', 'traces/comm_group.json')
+    """
+    path = Path(path)
+    if path.suffix == ENDING:
+        return path.with_name(f"{path.name.removesuffix(ENDING).removesuffix('.0')}.{GROUPS}")
+    return path / GROUPS
 
 
 def trace_file(path: str | Path, rank: int) -> Path:

@@ -18,7 +18,7 @@ from topoloom.simulation.options import checked
 from topoloom.simulation.roles import adapts, routing_on
 from topoloom.workers import interruptible
 from topoloom.workload.options import WorkloadOptions
-from topoloom.workload.runs import rate_said
+from topoloom.workload.runs import changes_said, rate_said
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +176,9 @@ class ConcurrentRun:
         self.options, self.allocator = options, allocator
         self.routing = _core.Routing(self.core, routing_on(self.core, role))
         listed = [_core.Job(text) for job in jobs for text in _written(job)]
-        self.workloads = interruptible(lambda: [job.workload(self.core, options.rate) for job in listed])
+        self.workloads = interruptible(
+            lambda: [job.workload(self.core, options.rate, options.changes) for job in listed]
+        )
         self.starts = [job.start_s for job in listed]
         demands = [
             (f"job {place} ({job.app})", workload.tasks, job.on)
@@ -214,6 +216,7 @@ class ConcurrentRun:
             took = {"alone_s": by_itself.makespan_s, "beside_s": max(end_s - start_s, 0.0)}
             jobs.append(ConcurrentJob(**told, **took))
         notes = list(dict.fromkeys(note for own in self.workloads for note in own.notes))
+        notes += changes_said(self.options)
         if adapts(self.core, self.routing.name):
             notes.append(f"{self.routing.name} takes other paths beside other jobs; shares are those of paths alone")
         return Concurrent(

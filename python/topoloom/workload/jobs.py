@@ -94,6 +94,7 @@ class WorkloadJob:
         self._threads = options.threads
         self.runs = [WorkloadRun(network, app, routing, options) for app in dict.fromkeys(apps) for network in own]
         for run in self.runs:
+            run.events = [] if run.is_step and options.engine == "flow" else None
             run.room = min(other.own_room for other in self.runs[: len(own)])
         self._baseline = self.runs[place].network.spec if self.runs else ""
         # Mistakes are reported before anything runs; large ones are built again when their turn comes.
@@ -182,7 +183,8 @@ class WorkloadJob:
                 cancel.cancel()
                 workers.drop()
         results = [done[place] for place in sorted(done) if not done[place].interrupted]
-        return Workloads(results, self._baseline, command, finished)
+        events = {(run.network.spec, run.app): run.events for run in self.runs if run.events and run.is_step}
+        return Workloads(results, self._baseline, command, finished, events)
 
     def _run(self, place: int, cancel: _core.CancelToken) -> tuple[int, WorkloadResult]:
         return place, self._prepared[place]()(cancel)

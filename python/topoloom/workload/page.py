@@ -10,6 +10,7 @@ from topoloom import _core
 from topoloom.report.page import environment, text
 from topoloom.workload.error_bars import error_bars
 from topoloom.workload.results import WorkloadResult, time_text, time_unit
+from topoloom.workload.schedule import drawn, schedule
 from topoloom.workload.training import STEP_COLUMNS, TRAFFIC_COLUMNS, step_rows, traffic_rows
 from topoloom.workload.workloads import Workloads
 
@@ -24,6 +25,7 @@ SETTINGS = (
     ("packet", "Flits of a packet"), ("vcs", "VCs of a port"), ("buffer", "Flits of a VC"),
     ("speedup", "Internal speedup"), ("model", "Model"), ("injection", "Send rate of a terminal, in its link's"),
     ("consumption", "Receive rate of a terminal, in its link's"), ("latency_s", "Latency of a link, s"),
+    ("scale", "Scale"), ("noise", "Noise"),
     ("paths", "Paths of a message"), ("coalesce", "Coalesce"), ("seed", "Seed"),
 )  # fmt: skip
 """What the page shows of the engine's configuration, where it has it."""
@@ -59,6 +61,7 @@ def render_workloads(found: Workloads) -> str:
             first_over_time=len(figures),
             steps=steps,
             first_step=len(figures) + len(over_time),
+            schedules=_schedules(found),
             step_tables=[(STEP_COLUMNS, step_rows(found.results)), (TRAFFIC_COLUMNS, traffic_rows(found.results))],
             best={app: _best(found, app) for app in found.apps},
             notes=list(dict.fromkeys([*found.notes, *found.assumptions, *_error_bars(found)])),
@@ -186,6 +189,17 @@ def _steps(found: Workloads) -> list[dict[str, Any]]:
             data = {"series": series, "xaxis": "", "yaxis": "time of a rank, ms", "logarithmic": False}
             charts.append({"title": app, "kind": "bars", "data": data, "key": list(enumerate(parts))})
     return charts
+
+
+def _schedules(found: Workloads) -> list[dict[str, Any]]:
+    """Return the drawings of what ranks of training steps do, with what they show."""
+    drawings = []
+    for result in found.results:
+        events = found.events.get((result.spec, result.app), [])
+        if events and result.makespan_s:
+            picture = Markup(schedule(events, result.makespan_s))
+            drawings.append({"title": f"{result.app}, {result.spec}", "picture": picture, "key": drawn(events)})
+    return drawings[:MOST_SIDE_BY_SIDE]
 
 
 def _parts(step: dict[str, Any]) -> dict[str, float]:

@@ -33,6 +33,12 @@ SERVED = (
     "order: a job begins at its Start, or at its Submit where the file has none, as soon as its nodes are free and all "
     "jobs before it have begun"
 )
+ONE_ONLY = {"engine": "flow", "mapping": "linear", "endpoint": "", "noise": "", "scale": 1}
+"""Options that do not go with jobs that are replayed, and what they are then."""
+FILLED_IN = (
+    "order: a job begins at its Start, or at its Submit where the file has none, as soon as its nodes are free; jobs "
+    "behind the first that waits begin before it where that cannot delay it, by the limits of all jobs (EASY backfill)"
+)
 MOST_TOLD = 10
 """Jobs in the table of those that others slow most."""
 
@@ -45,6 +51,7 @@ class Replayed:
         spec: The network.
         routing: The routing that ran.
         allocator: What gave jobs their nodes.
+        backfill: Whether later jobs could begin before the first one that waits.
         mix: What jobs repeat.
         outcome: Jobs, collectives and busy channels, as the engine found them.
         rate: At which rates links run, as a sentence.
@@ -55,6 +62,7 @@ class Replayed:
     spec: str
     routing: str
     allocator: str
+    backfill: bool
     mix: tuple[str, ...]
     outcome: Replay
     rate: str
@@ -64,7 +72,7 @@ class Replayed:
     @cached_property
     def assumptions(self) -> list[str]:
         """What the times rest on, a sentence each."""
-        return [REPEATED, FLUID, SERVED, self.rate]
+        return [REPEATED, FLUID, FILLED_IN if self.backfill else SERVED, self.rate]
 
     @cached_property
     def slowdowns(self) -> list[float]:
@@ -101,6 +109,7 @@ class Replayed:
             "spec": self.spec,
             "routing": self.routing,
             "allocator": self.allocator,
+            "backfill": self.backfill,
             "mix": list(self.mix),
             **self.outcome,
             "jobs": jobs,
@@ -129,6 +138,7 @@ def replay(
     *,
     mix: Sequence[str] = MIX,
     allocator: str = ALLOCATOR,
+    backfill: bool = False,
     routing: str = "minimal",
     **options: Any,
 ) -> Replayed:
@@ -139,8 +149,9 @@ def replay(
         file: What ``sacct --parsable2`` prints, or a CSV with the same columns.
         mix: What jobs repeat, ``APP,computing=1s`` each: one of them, by their ids.
         allocator: What gives jobs their nodes; ``topoloom list allocators`` shows them.
+        backfill: Whether later jobs may begin before the first one that waits, where that cannot delay it.
         routing: A routing, or the role ``minimal`` or ``adaptive``.
-        **options: What :class:`WorkloadOptions` names, mappings and costs of endpoints aside.
+        **options: What :class:`WorkloadOptions` names; mappings, costs of endpoints, noise and scale aside.
 
     Raises:
         TopoloomError: A mistake in an argument or in the file; a job that does not fit.
@@ -154,7 +165,7 @@ def replay(
     [1.0]
     """
     (own,) = as_networks([network])
-    run = ReplayRun(own, read_jobs(file), mix, allocator, routing, checked(WorkloadOptions, options))
+    run = ReplayRun(own, read_jobs(file), mix, (allocator, backfill), routing, checked(WorkloadOptions, options))
     return run.run(_core.CancelToken())
 
 
@@ -165,7 +176,7 @@ class ReplayRun:
         network: The network.
         read: The jobs, and notes on them.
         mix: What they repeat.
-        allocator: What gives them their nodes.
+        queue: What gives them their nodes, and whether later jobs may begin before the first one that waits.
         role: A routing, or a role.
         options: How they are run.
 
@@ -178,16 +189,16 @@ class ReplayRun:
         network: Network,
         read: tuple[list[PastJob], list[str]],
         mix: Sequence[str],
-        allocator: str,
+        queue: tuple[str, bool],
         role: str,
         options: WorkloadOptions,
     ) -> None:
-        for name, default in (("engine", "flow"), ("mapping", "linear"), ("endpoint", "")):
+        for name, default in ONE_ONLY.items():
             if (value := getattr(options, name)) != default:
                 raise TopoloomError(f"{name} is {value}, which does not go with jobs that are replayed")
         self.core = network.core if options.fail is None else network.core.with_failures(options.fail)
         self.jobs, self.notes = read
-        self.mix, self.allocator, self.options = tuple(mix), allocator, options
+        self.mix, (self.allocator, self.backfill), self.options = tuple(mix), queue, options
         self.routing = _core.Routing(self.core, routing_on(self.core, role))
 
     def run(self, cancel: _core.CancelToken) -> Replayed:
@@ -197,14 +208,25 @@ class ReplayRun:
             cancel: A token that another thread may cancel.
 
         >>> import topoloom
-        >>> run = ReplayRun(topoloom.network("mesh:4"), ([], []), MIX, ALLOCATOR, "minimal", WorkloadOptions())
+        >>> run = ReplayRun(topoloom.network("mesh:4"), ([], []), MIX, (ALLOCATOR, False), "minimal", WorkloadOptions())
         >>> run.run(_core.CancelToken()).slowdowns
         []
         """
         begun, options = time.monotonic(), self.options
-        jobs = [(job.name, job.number, job.submit_s, job.start_s, job.elapsed_s, job.nodes) for job in self.jobs]
+        jobs = [
+            (job.name, job.number, job.submit_s, job.start_s, job.elapsed_s, job.limit_s, job.nodes)
+            for job in self.jobs
+        ]
         outcome = _core.flow_replay(
-            self.routing, jobs, list(self.mix), self.allocator, options.flow_engine, options.rate, options.seed, cancel
+            self.routing,
+            jobs,
+            list(self.mix),
+            self.allocator,
+            self.backfill,
+            options.flow_engine,
+            options.rate,
+            options.seed,
+            cancel,
         )
         notes = list(self.notes)
         if adapts(self.core, self.routing.name):
@@ -212,4 +234,4 @@ class ReplayRun:
         said = rate_said(self.core, options.rate)
         took = time.monotonic() - begun
         name = self.routing.name
-        return Replayed(self.core.spec, name, self.allocator, self.mix, outcome, said, notes, took)
+        return Replayed(self.core.spec, name, self.allocator, self.backfill, self.mix, outcome, said, notes, took)

@@ -36,6 +36,8 @@ ONE_DECISION = (
 )
 SEVERAL_DECISIONS = "paths={paths}: a message is split evenly into so many parts, each of which decides for itself"
 ENDPOINT = "endpoint: {endpoint}; without these costs in the ideal, which stays a lower bound"
+SCALE = "scale: messages have 1/{scale} of their bytes, rounded up, and computations 1/{scale} of their time"
+NOISE = "noise: {noise}; the ideal has the same computations"
 OWN_RATES = (
     "{spec}: links have the rates that its spec or file gives, whatever --rate says; messages alone are measured by "
     "{gbps:g} Gb/s, what a terminal sends at load 1"
@@ -63,6 +65,7 @@ class WorkloadRun:
     Attributes:
         own_room: The most tasks that the network has room for.
         room: The most tasks that the application may have: as many, unless other networks have room for fewer.
+        is_step: Whether it is a training step.
         events: What tasks do is added to this list, if there is one; of the flow engine.
 
     Raises:
@@ -74,6 +77,7 @@ class WorkloadRun:
         self.network, self.app, self.options = core, app, options.on_this_machine()
         self.role, self.routing = role, routing_on(core, role)
         self.own_room = self.room = _core.room(core)
+        self.is_step = _core.head(app) == "training"
         self.events: Events | None = None
 
     def play(self) -> WorkloadResult:
@@ -85,14 +89,18 @@ class WorkloadRun:
         """
         return self.prepare()(_core.CancelToken())
 
-    def workload(self) -> _core.Workload:
+    def workload(self, *, calls: bool = False) -> _core.Workload:
         """Build the application.
+
+        Args:
+            calls: Whether its collectives stay calls, without messages: to be written, not to be run.
 
         >>> from topoloom import network
         >>> WorkloadRun(network("mesh:4"), "reduce", "minimal", WorkloadOptions()).workload().num_messages
         3
         """
-        return _core.Workload.on(self.app, self.network, self.room, self.options.rate)
+        options = self.options
+        return _core.Workload.on(self.app, self.network, self.room, options.rate, calls, options.changes)
 
     def prepare(self) -> Callable[[_core.CancelToken], WorkloadResult]:
         """Check all that can be checked, and return what runs it.
@@ -128,7 +136,7 @@ class WorkloadRun:
         engine = options.model_dump_json(by_alias=True, include=set(EngineOptions.model_fields) - {"fail"})
         play = _core.CyclePlay(routing, workload, options.mapping, options.flit, options.rate, options.endpoint, engine)
         about["assumptions"] = self._assumptions(workload, None)
-        own = {"rate": options.rate, "flit": options.flit, "endpoint": options.endpoint}
+        own = {"rate": options.rate, "flit": options.flit, "endpoint": options.endpoint} | options.changed()
         about["config"] = json.loads(play.config()) | own
         return partial(_played, play, workload, about)
 
@@ -138,6 +146,7 @@ class WorkloadRun:
         said.append(rate_said(self.network, self.options.rate))
         if self.options.endpoint:
             said.append(ENDPOINT.format(endpoint=self.options.endpoint))
+        said += changes_said(self.options)
         if (step := workload.step) is not None:
             said.append(assumption(self.app, step))
         if paths is not None and adapts(self.network, self.routing):
@@ -150,6 +159,19 @@ class WorkloadRun:
                 f"{self.app}: {workload.tasks:,} tasks on every network, as many as the smallest one has room for"
             )
         return said
+
+
+def changes_said(options: WorkloadOptions) -> list[str]:
+    """Return what was changed of an application before it ran, a sentence each.
+
+    Args:
+        options: How it was run.
+
+    >>> changes_said(WorkloadOptions(noise="jitter=5%"))
+    ['noise: jitter=5%; the ideal has the same computations']
+    """
+    said = [] if options.scale == 1 else [SCALE.format(scale=f"{options.scale:,}")]
+    return said + ([NOISE.format(noise=options.noise)] if options.noise else [])
 
 
 def rate_said(network: _core.Network, rate: str) -> str:
@@ -197,14 +219,14 @@ def _flowed(
         options.endpoint,
     )
     if events is not None:
-        events += events_of(workload, times, computations)
+        events[:] = events_of(workload, times, computations)
     if (symbolic := result.symbolic) is not None:
         said = SYMBOLIC[symbolic.way].format(app=about["app"], spec=about["spec"], tasks=symbolic.tasks)
         about = about | {"notes": [*about["notes"], said]}
     told = {name: value for name, value in result.items() if name not in ("messages", "completed", "step")}
     told["training"] = step_of(workload, result.makespan_s, result.step)
     told |= {f"message_{name}": value for name, value in (result.messages or {}).items()}
-    told["config"] = result.config | {"rate": options.rate}
+    told["config"] = result.config | {"rate": options.rate} | options.changed()
     done = {} if result.completed else {"makespan_s": None}
     measured = {"wall_s": time.monotonic() - begun, "peak_rss_bytes": _peak_rss_bytes()}
     return WorkloadResult.model_validate(about | told | measured | {"interrupted": not result.completed} | done)

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -29,6 +29,7 @@ class PastJob:
         submit_s: When it was submitted, in seconds from the first time in the file on.
         start_s: When it began; None if the file does not say.
         elapsed_s: How long it ran.
+        limit_s: How long it was allowed to run; None if the file does not say, or sets no limit.
         nodes: How many nodes it had.
     """
 
@@ -37,6 +38,7 @@ class PastJob:
     submit_s: float
     start_s: float | None
     elapsed_s: float
+    limit_s: float | None
     nodes: int
 
 
@@ -44,7 +46,8 @@ def read_jobs(path: str | Path) -> tuple[list[PastJob], list[str]]:
     r"""Return the jobs of a file that ran, and what is worth knowing of the others, a sentence each.
 
     The columns ``JobID``, ``NNodes`` (or ``AllocNodes``, ``ReqNodes``), ``Submit`` or ``Start``, and ``ElapsedRaw`` or
-    ``Elapsed`` are read, ``JobIDRaw`` too where it is there; others are passed over. Steps of jobs are no jobs.
+    ``Elapsed`` are read. So are ``JobIDRaw`` and ``TimelimitRaw`` or ``Timelimit``, where they are there. Others are
+    passed over. Steps of jobs are no jobs.
 
     Args:
         path: What ``sacct --parsable2`` prints, or a CSV with the same columns.
@@ -88,7 +91,7 @@ def _from(begin_s: float, jobs: list[PastJob]) -> Iterator[PastJob]:
     """Yield jobs with times that count from another one on."""
     for job in jobs:
         start_s = None if job.start_s is None else job.start_s - begin_s
-        yield PastJob(job.name, job.number, job.submit_s - begin_s, start_s, job.elapsed_s, job.nodes)
+        yield replace(job, submit_s=job.submit_s - begin_s, start_s=start_s)
 
 
 def _check_columns(path: str, columns: dict[str, int]) -> None:
@@ -124,7 +127,7 @@ class _Row:
             return None
         name = self.text("JobID")
         number = sum(map(int, re.findall(r"\d+", self.text("JobIDRaw") or name)))
-        return PastJob(name, number, eligible_s, start_s, elapsed_s, int(nodes))
+        return PastJob(name, number, eligible_s, start_s, elapsed_s, self.limit(), int(nodes))
 
     def time(self, name: str) -> float | None:
         """Return a time in seconds; None if the file does not have it."""
@@ -141,10 +144,19 @@ class _Row:
     def elapsed(self) -> float:
         """Return how long the job ran, in seconds."""
         text = self.text("ElapsedRaw", "Elapsed")
-        if text.isdecimal():
-            return float(text)
+        return float(text) if text.isdecimal() else self.span("Elapsed", text, "seconds")
+
+    def limit(self) -> float | None:
+        """Return how long the job was allowed to run, in seconds; None if the file does not say, or sets no limit."""
+        text = self.text("TimelimitRaw", "Timelimit")
+        if text in (*NEVER, "UNLIMITED", "Partition_Limit"):
+            return None
+        return float(text) * _MINUTE if text.isdecimal() else self.span("Timelimit", text, "minutes")
+
+    def span(self, name: str, text: str, unit: str) -> float:
+        """Return a time as in 1-02:30:00, in seconds; `unit` is that of plain numbers."""
         if (found := _ELAPSED.fullmatch(text)) is None:
-            raise self.mistake("Elapsed", text, "seconds, or a time as in 1-02:30:00")
+            raise self.mistake(name, text, f"{unit}, or a time as in 1-02:30:00")
         days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
         return float(days * _DAY + hours * _HOUR + minutes * _MINUTE + seconds)
 

@@ -1,7 +1,7 @@
 """How applications went on networks, beside each other: in a table, in a chart, on a page."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -12,6 +12,7 @@ from topoloom.libraries import require
 from topoloom.plotting import write_makespans
 from topoloom.workload.gpcnet import Impact, impacts
 from topoloom.workload.results import WorkloadResult
+from topoloom.workload.timeline import Events
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +28,7 @@ class Workloads(Page):
         baseline: The network that the others are compared with.
         command: The command that repeats it.
         finished: False if Ctrl-C ended it early.
+        events: What ranks of training steps did, by network and application.
 
     >>> import tempfile
     >>> import topoloom
@@ -43,6 +45,7 @@ class Workloads(Page):
     baseline: str
     command: Sequence[str] = ()
     finished: bool = True
+    events: Mapping[tuple[str, str], Events] = field(default_factory=dict)
 
     @cached_property
     def apps(self) -> list[str]:

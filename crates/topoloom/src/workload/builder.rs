@@ -190,6 +190,7 @@ impl Builder {
             yardstick: None,
             labels: None,
             step: None,
+            calls: None,
             regular: None,
             listed: OnceLock::new(),
         }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::builder::guard;
+use super::calls::Calls;
 use super::collective::Payloads;
 use super::{Graph, MOST, Message, ON_START, Op, OpWord, Order, Progress, Ready, Workload};
 use crate::error::{Error, Result};
@@ -15,6 +16,8 @@ pub(super) struct GraphBuilder {
     connections: Vec<u32>,
     /// What messages carry.
     pub carried: Payloads,
+    /// Collectives that stay calls.
+    pub calls: Calls,
     /// Tasks and operations.
     ops: Vec<(u32, Op)>,
     /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other
@@ -65,6 +68,13 @@ impl GraphBuilder {
         joined
     }
 
+    /// Adds the operation of a rank in a call, which takes no time; returns its number.
+    pub fn call(&mut self, task: u32, call: u32) -> u32 {
+        let op = self.join(task, &[]);
+        self.calls.note(op, call);
+        op
+    }
+
     /// Adds an operation; returns its number.
     pub fn op(&mut self, task: u32, op: Op) -> u32 {
         self.ops.push((task, op));
@@ -81,12 +91,6 @@ impl GraphBuilder {
     /// Operation `later` waits for the end of `earlier`, or for its start only.
     pub fn follows(&mut self, later: u32, earlier: u32, start_only: bool) {
         self.edges.push((earlier, later, start_only));
-    }
-
-    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other
-    /// only.
-    pub fn edges(&self) -> &[(u32, u32, bool)] {
-        &self.edges
     }
 
     /// The workload of `tasks` tasks.
@@ -149,6 +153,7 @@ impl GraphBuilder {
             yardstick: None,
             labels: None,
             step: None,
+            calls: (!self.calls.is_empty()).then(|| self.calls.moved(&place)),
             regular: None,
             listed: OnceLock::new(),
         };

@@ -1,11 +1,15 @@
 //! Which terminal runs which task.
 
+use std::collections::HashMap;
+
 use super::Workload;
 use crate::catalogue::grammar::split_head;
-use crate::catalogue::{Alone, Arguments, Entry, Key, Kind, Lead};
+use crate::catalogue::{Alone, Arguments, Entry, FILE, Key, Kind, Lead};
 use crate::error::{Error, Result, unknown};
+use crate::inputs;
 use crate::network::{Grid, Network, TerminalId};
 use crate::rng::Rng;
+use crate::table::{Rows, heading};
 
 /// What users read about a mapping.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +26,8 @@ pub struct MappingInfo {
 impl MappingInfo {
     /// How its names are read.
     pub fn entry(&self) -> Entry {
-        let (lead, alone) = (Lead::Nothing, Alone::Flag);
+        let lead = if self.keys.first().is_some_and(|key| key.kind == Kind::File) { Lead::Path } else { Lead::Nothing };
+        let alone = Alone::Flag;
         Entry {
             noun: "the mapping",
             name: self.name,
@@ -75,6 +80,12 @@ pub static MAPPINGS: &[MappingInfo] = &[
         summary: "tiles of the application's grid on neighbouring terminals, tile after tile",
         keys: &[Key::new("size", Kind::Sides, "the tasks of a tile in each dimension, as in 2x2x2")],
         place: tiles,
+    },
+    MappingInfo {
+        name: "file",
+        summary: "each task on the terminal that a table names: task,terminal, or one terminal per line",
+        keys: &[Key::new("file", Kind::File, "the table, CSV")],
+        place: listed,
     },
 ];
 
@@ -162,6 +173,57 @@ fn blocks(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>
     *terminals =
         order.iter().flat_map(|block| &terminals[block * size..(block + 1) * size]).chain(rest).copied().collect();
     Ok(())
+}
+
+/// Tasks on the terminals of a table, which may name more tasks than the workload has.
+fn listed(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {
+    let Some(path) = keys.text("file") else {
+        return Err(keys.mistake(format_args!("needs a {FILE}, as in file:tasks.csv")));
+    };
+    let bytes = inputs::read(path).map_err(|why| keys.mistake(format_args!("{path}: {why}")))?;
+    let text = inputs::text(&bytes)
+        .map_err(|line| keys.mistake(format_args!("{path}, line {line}: this is no text in UTF-8")))?;
+    *terminals = read_listed(text, workload.tasks(), terminals)
+        .map_err(|(line, what)| keys.mistake(format_args!("{path}, line {line}: {what}")))?;
+    Ok(())
+}
+
+/// The terminals of so many tasks, or what is wrong on which line.
+fn read_listed(text: &str, tasks: u32, room: &[TerminalId]) -> std::result::Result<Vec<TerminalId>, (usize, String)> {
+    let mut rows = Rows::of(text).peekable();
+    let columns = rows.next_if(|row| row.fields.iter().any(|field| heading(field) == "terminal"));
+    let place = |name: &str| columns.as_ref()?.fields.iter().position(|field| heading(field) == name);
+    let (terminal_at, task_at) = (place("terminal"), place("task"));
+    let (mut on, mut task_of, mut last) = (vec![None; tasks as usize], HashMap::new(), 1);
+    for (next, row) in (0u32..).zip(rows) {
+        let line = row.line;
+        let (task_at, terminal_at) = match (terminal_at, row.fields.len()) {
+            (Some(terminal), _) => (task_at, terminal),
+            (None, 1) => (None, 0),
+            (None, _) => (Some(0), 1),
+        };
+        let number = |what: &str, place: usize| {
+            let wrong = || (line, format!("the {what} is '{}'; it must be a whole number", row.field(place)));
+            row.field(place).parse::<u32>().map_err(|_| wrong())
+        };
+        let task = task_at.map_or(Ok(next), |place| number("task", place))?;
+        let terminal = number("terminal", terminal_at)?;
+        if room.binary_search(&TerminalId(terminal)).is_err() {
+            return Err((line, format!("the network has no terminal {terminal} that works")));
+        }
+        if let Some(before) = task_of.insert(terminal, task) {
+            return Err((line, format!("terminal {terminal} has task {before} already")));
+        }
+        last = line;
+        let Some(own) = on.get_mut(task as usize) else { continue };
+        if own.replace(TerminalId(terminal)).is_some() {
+            return Err((line, format!("task {task} is listed twice")));
+        }
+    }
+    match on.iter().position(Option::is_none) {
+        Some(task) => Err((last, format!("the table ends, and no line has task {task} of {tasks}"))),
+        None => Ok(on.into_iter().flatten().collect()),
+    }
 }
 
 fn tiles(keys: &Arguments, workload: &Workload, terminals: &mut Vec<TerminalId>) -> Result<()> {

@@ -13,7 +13,9 @@ mod alltoall;
 mod bisection;
 mod broadcast;
 mod builder;
+mod calls;
 mod chakra;
+mod changes;
 mod collective;
 mod endpoint;
 mod flood;
@@ -46,7 +48,9 @@ mod unstructured;
 
 pub use account::{RunTimes, StepFacts, StepTimes, StepTraffic, TimelineEvent, step_times, task_ends, timeline};
 pub use allocation::{ALLOCATORS, Allocator, AllocatorInfo, Demand, KEYS as ALLOCATOR_KEYS, allocate};
+pub use calls::CallGroup;
 pub use chakra::ChakraTraces;
+pub use changes::{KEYS as NOISE_KEYS, Noise};
 pub use collective::Span;
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
@@ -60,6 +64,7 @@ pub use together::together;
 
 use std::sync::{Arc, OnceLock};
 
+use calls::Calls;
 use collective::Payloads;
 use labels::Labels;
 
@@ -190,6 +195,8 @@ pub struct Workload {
     /// What its messages and computations are for, of a training step.
     labels: Option<Labels>,
     step: Option<StepFacts>,
+    /// Its collectives, if they stay [calls](Room::with_calls).
+    calls: Option<Calls>,
     /// The rule of its messages, if it has one.
     regular: Option<Regular>,
     /// The same with its messages, if the rule stands for them.

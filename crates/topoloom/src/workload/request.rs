@@ -23,6 +23,7 @@ pub struct Room {
     /// Bytes a second of a terminal.
     rate: f64,
     records: bool,
+    calls: bool,
 }
 
 /// The rate of links in Gb/s, each direction, where neither the network nor the user gives one: that of NDR and of 400G
@@ -41,6 +42,7 @@ impl Room {
             hosts: network.any_structure().hosts(),
             rate: own.or(rate).unwrap_or(RATE),
             records: false,
+            calls: false,
         }
     }
 
@@ -53,11 +55,16 @@ impl Room {
     pub fn recording(self) -> Self {
         Self { records: true, ..self }
     }
+
+    /// The same, for a workload that is only written: collectives stay calls, without messages.
+    pub fn with_calls(self) -> Self {
+        Self { calls: true, ..self }
+    }
 }
 
 impl From<u32> for Room {
     fn from(tasks: u32) -> Self {
-        Self { tasks, hosts: None, rate: RATE, records: false }
+        Self { tasks, hosts: None, rate: RATE, records: false, calls: false }
     }
 }
 
@@ -124,6 +131,11 @@ impl<'a> Request<'a> {
     /// True if what messages carry is to be recorded.
     pub fn records(&self) -> bool {
         self.room.records
+    }
+
+    /// True if collectives stay calls.
+    pub fn keeps_calls(&self) -> bool {
+        self.room.calls
     }
 
     /// True if the number of tasks was taken from the room that there is.

@@ -34,6 +34,8 @@ pub struct PastJob {
     pub start_s: Option<f64>,
     /// How long it ran.
     pub elapsed_s: f64,
+    /// How long it was allowed to run; as long as it ran if that is not said.
+    pub limit_s: Option<f64>,
     /// Its nodes: hosts, where the network has hosts, else terminals.
     pub nodes: u32,
     /// What it does, a place among the [`Phase`]s.
@@ -134,7 +136,9 @@ const SHARERS: usize = 3;
 /// Events between two looks at whether the run is to stop.
 const LOOK: u64 = 1024;
 
-/// Runs the jobs of a machine: each begins once it may, in this order, as soon as the allocator has nodes for it.
+/// Runs the jobs of a machine: each begins once it may, in this order, as soon as the allocator has nodes for it. With
+/// `backfill` later jobs begin on nodes that the first one that waits leaves free (EASY backfilling, Mu'alem and
+/// Feitelson, 2001).
 ///
 /// # Errors
 /// [`Error::Workload`] for a job that the network has no room for, for an application that cannot be built for a job, and for
@@ -143,7 +147,7 @@ pub fn replay(
     network: &Network,
     routing: &AnyRouting,
     (jobs, phases): (&[PastJob], &[Phase]),
-    allocator: &str,
+    (allocator, backfill): (&str, bool),
     config: &FlowConfig,
     control: &dyn Control,
 ) -> Result<Replay> {
@@ -169,6 +173,7 @@ pub fn replay(
         room: Room::of(network, None),
         each,
         allocator,
+        backfill,
         fluid: Fluid::new(loads.capacities.len()),
         loads,
         running: BTreeMap::new(),
@@ -204,6 +209,11 @@ impl PastJob {
     fn eligible_s(&self) -> f64 {
         self.start_s.unwrap_or(self.submit_s)
     }
+
+    /// How long it may run.
+    fn limit_s(&self) -> f64 {
+        self.limit_s.unwrap_or(self.elapsed_s)
+    }
 }
 
 /// A job that has its nodes.
@@ -230,6 +240,7 @@ struct Machine<'a> {
     room: Room,
     each: u32,
     allocator: Allocator,
+    backfill: bool,
     loads: Loads<'a>,
     fluid: Fluid,
     /// By their slots.
@@ -306,11 +317,48 @@ impl Machine<'_> {
                 Err(what) if self.running.is_empty() => {
                     return Err(Error::Workload(format!("job {} has {} nodes; {what}", own.name, own.nodes)));
                 }
-                Err(_) => return Ok(()),
+                Err(_) => break,
             }
             self.queue.pop_front();
         }
+        if self.backfill { self.fill_in() } else { Ok(()) }
+    }
+
+    /// Later jobs begin that delay the first one in no case: they end before it can begin, or leave its nodes free.
+    fn fill_in(&mut self) -> Result<()> {
+        let Some(&first) = self.queue.front() else { return Ok(()) };
+        let (begins_s, mut spare) = self.reservation(self.jobs[first].nodes as usize);
+        let mut place = 1;
+        while place < self.queue.len() && self.allocator.num_free() > 0 {
+            let job = self.queue[place];
+            let (nodes, limit_s) = (self.jobs[job].nodes as usize, self.jobs[job].limit_s());
+            let ends_before = self.now_s + limit_s <= begins_s;
+            let taken = if ends_before || nodes <= spare { self.allocator.take(nodes).ok() } else { None };
+            let Some(terminals) = taken else {
+                place += 1;
+                continue;
+            };
+            spare -= if ends_before { 0 } else { nodes };
+            self.begin(job, terminals)?;
+            self.queue.remove(place);
+        }
         Ok(())
+    }
+
+    /// When so many nodes are free at the latest if all jobs end in their limits, and how many more are free then.
+    fn reservation(&self, nodes: usize) -> (f64, usize) {
+        let end_s = |own: &Running| (own.start_s + self.jobs[own.job].limit_s()).max(self.now_s);
+        let mut ends: Vec<(f64, usize)> =
+            self.running.values().map(|own| (end_s(own), self.jobs[own.job].nodes as usize)).collect();
+        ends.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut free = self.allocator.num_free();
+        for (end_s, more) in ends {
+            free += more;
+            if free >= nodes {
+                return (end_s, free - nodes);
+            }
+        }
+        (f64::INFINITY, 0)
     }
 
     fn begin(&mut self, job: usize, terminals: Vec<u32>) -> Result<()> {
@@ -438,15 +486,19 @@ mod tests {
     const PHASE: &str = "allreduce:algorithm=ring,size=1MB";
 
     fn job(name: &str, [submit_s, elapsed_s]: [f64; 2], nodes: u32) -> PastJob {
-        PastJob { name: name.to_owned(), submit_s, start_s: None, elapsed_s, nodes, phase: 0 }
+        PastJob { name: name.to_owned(), submit_s, start_s: None, elapsed_s, limit_s: None, nodes, phase: 0 }
     }
 
     fn played(spec: &str, jobs: &[PastJob], allocator: &str, computing_s: f64) -> Replay {
+        queued(spec, jobs, (allocator, false), computing_s)
+    }
+
+    fn queued(spec: &str, jobs: &[PastJob], queue: (&str, bool), computing_s: f64) -> Replay {
         let network = topology::build(spec).expect(spec);
         let routing = crate::routing::build(&network, "min").expect("every network has it");
         let phases = [Phase { app: PHASE.to_owned(), computing_s }];
         let config = FlowConfig { gbps: 8.0, ..FlowConfig::default() };
-        replay(&network, &routing, (jobs, &phases), allocator, &config, &NoControl).expect("they fit")
+        replay(&network, &routing, (jobs, &phases), queue, &config, &NoControl).expect("they fit")
     }
 
     /// Two jobs of two ranks across one link of 1 GB/s: 1 ms of each collective alone, and a link that holds one of
@@ -478,5 +530,23 @@ mod tests {
         assert_eq!(starts, [0.0, 10.0, 10.0, 15.0]);
         assert_eq!(found.jobs[1].wait_s.round(), 9.0);
         assert!(found.occupied > 0.7 && found.completed);
+    }
+
+    #[test]
+    fn jobs_that_delay_no_job_before_them_are_filled_in() {
+        let starts = |jobs: &[PastJob]| {
+            let found = queued("mesh:4", jobs, ("contiguous", true), 1.0);
+            found.jobs.iter().map(|job| job.start_s.round()).collect::<Vec<f64>>()
+        };
+        let (a, b) = (job("a", [0.0, 10.0], 3), job("b", [1.0, 5.0], 2));
+        let [short, long] = [1.0, 20.0].map(|elapsed_s| job("c", [2.0, elapsed_s], 1));
+        assert_eq!(starts(&[a.clone(), b.clone(), short.clone(), job("d", [2.0, 1.0], 4)]), [0.0, 10.0, 2.0, 15.0]);
+        // One of the two nodes that b leaves free is enough.
+        assert_eq!(starts(&[a.clone(), b, long.clone()]), [0.0, 10.0, 2.0]);
+        let all = job("b", [1.0, 5.0], 4);
+        assert_eq!(starts(&[a.clone(), all.clone(), long]), [0.0, 10.0, 15.0]);
+        // It might run as long as it is allowed to.
+        let limited = PastJob { limit_s: Some(20.0), ..short };
+        assert_eq!(starts(&[a, all, limited]), [0.0, 10.0, 15.0]);
     }
 }

@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use self::trace::{Step, Trace, Work};
+use super::calls::Call;
 use super::collective::{Collective, Lanes, Plan};
 use super::registry::AppInfo;
 use super::request::Request;
@@ -329,15 +330,28 @@ impl<'a> Making<'a> {
                     let what = format!("waits without end: rank {missing} never comes to this collective of {group}");
                     return Err(Err(self.wrong(rank, place, &what)));
                 }
-                self.collective(request, asked, channel, &meeting).map_err(Ok)?;
+                self.collective(request, [asked, group.as_deref().unwrap_or_default()], channel, &meeting)
+                    .map_err(Ok)?;
             }
         }
         Ok(())
     }
 
-    fn collective(&mut self, request: &Request, asked: &str, channel: u32, meeting: &Meeting) -> Result<()> {
+    fn collective(
+        &mut self,
+        request: &Request,
+        [asked, group]: [&str; 2],
+        channel: u32,
+        meeting: &Meeting,
+    ) -> Result<()> {
+        let name = Some(group).filter(|name| !name.is_empty());
         let members: Vec<u32> = meeting.members.iter().map(|(rank, _)| *rank).collect();
-        if members.len() > 1 && meeting.bytes > 0 {
+        if members.len() > 1 && meeting.bytes > 0 && request.keeps_calls() {
+            let calls = &mut self.lanes.graph.calls;
+            let group = calls.named(name, &members);
+            let call = calls.add(Call { what: meeting.what, bytes: meeting.bytes, group });
+            meeting.members.iter().for_each(|(_, [begins, _])| calls.note(*begins, call));
+        } else if members.len() > 1 && meeting.bytes > 0 {
             let size = meeting.vector(members.len() as u64);
             let plan = Plan::of(meeting.what, asked, members, self.traces.ranks, size);
             super::builder::guard(

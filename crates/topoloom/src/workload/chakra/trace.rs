@@ -192,18 +192,31 @@ fn read_work(node: &Node) -> Result<Work, String> {
     })
 }
 
+/// The numbers of collectives in the schema.
+const COLLECTIVES: [(i64, Collective); 8] = [
+    (0, Collective::Allreduce),
+    (1, Collective::Reduce),
+    (2, Collective::AllGather),
+    (5, Collective::Broadcast),
+    (6, Collective::AllToAll),
+    (7, Collective::ReduceScatter),
+    (8, Collective::ReduceScatter),
+    (9, Collective::Barrier),
+];
+
+/// The number of a collective in the schema, if it has one.
+pub fn number(what: Collective) -> Option<i64> {
+    COLLECTIVES.iter().find(|(_, own)| *own == what).map(|(number, _)| *number)
+}
+
 /// A collective by its number in the schema.
 fn collective(number: u64) -> Result<Collective, String> {
-    Ok(match number {
-        0 => Collective::Allreduce,
-        1 => Collective::Reduce,
-        2 => Collective::AllGather,
-        5 => Collective::Broadcast,
-        6 => Collective::AllToAll,
-        7 | 8 => Collective::ReduceScatter,
-        9 => Collective::Barrier,
-        3 => return Err("is a gather, which no library of collectives for accelerators has".to_owned()),
-        4 => return Err("is a scatter, which no library of collectives for accelerators has".to_owned()),
-        _ => return Err(format!("has the comm_type {number}; there are 0 to 9")),
+    if let Some((_, what)) = COLLECTIVES.iter().find(|(own, _)| *own as u64 == number) {
+        return Ok(*what);
+    }
+    Err(match number {
+        3 => "is a gather, which no library of collectives for accelerators has".to_owned(),
+        4 => "is a scatter, which no library of collectives for accelerators has".to_owned(),
+        _ => format!("has the comm_type {number}; there are 0 to 9"),
     })
 }

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::schema::{Attribute, Metadata, Node, Value};
+use super::trace::number;
 use super::{PROCESSOR, SECONDS};
 use crate::error::{Error, Result};
-use crate::workload::{Graph, ON_START, Op, Order, Workload};
+use crate::workload::calls::{Call, Calls};
+use crate::workload::{CallGroup, Graph, ON_START, Op, Order, Workload};
 
 /// The version of the schema that is written.
 const VERSION: &str = "1.0.0";
@@ -91,9 +93,18 @@ impl ChakraTraces {
                 None => vec![id(place - 1)],
                 Some(before) => before.ends(place, &self.workload).into_iter().map(id).collect(),
             };
-            push(&mut bytes, &Node { id: id(place), data_deps, ..self.node(op, &processors) });
+            let node = match self.workload.calls.as_ref().and_then(|calls| Some((calls, calls.of(place)?))) {
+                Some((calls, call)) => called(calls, call),
+                None => self.node(op, &processors),
+            };
+            push(&mut bytes, &Node { id: id(place), data_deps, ..node });
         }
         bytes
+    }
+
+    /// The groups of ranks that collectives name, if there are any.
+    pub fn groups(&self) -> &[CallGroup] {
+        self.workload.calls.as_ref().map_or(&[], |calls| &calls.groups)
     }
 
     /// The processors on which a rank's computations take time, in the order of their numbers.
@@ -136,6 +147,18 @@ impl ChakraTraces {
         ];
         Node { name: format!("{what} {id}"), kind, attributes, ..Node::default() }
     }
+}
+
+/// A rank's part of a collective.
+fn called(calls: &Calls, call: Call) -> Node {
+    let group = calls.groups[call.group as usize].name.clone();
+    let mut attributes = vec![
+        attribute("is_cpu_op", Value::Bool(false)),
+        attribute("comm_type", Value::Int64(number(call.what).unwrap_or_default())),
+        attribute("comm_size", Value::Int64(call.bytes as i64)),
+    ];
+    attributes.extend(group.map(|name| attribute("pg_name", Value::Text(name))));
+    Node { name: "collective".to_owned(), kind: 7, attributes, ..Node::default() }
 }
 
 /// A computation on a rank's accelerator, its processor, or another unit.

@@ -30,6 +30,8 @@ use group::Group;
 pub use lanes::Lanes;
 
 use super::builder::{Builder, guard};
+use super::calls::Call;
+use super::graph::GraphBuilder;
 use super::registry::{AppInfo, SEED, SIZE, SIZES, TASKS};
 use super::request::Request;
 use super::{Workload, Yardstick};
@@ -204,6 +206,9 @@ pub(super) fn build(request: &Request, what: Collective) -> Result<Workload> {
     let plan = Plan::read(request, what)?;
     let iterations = request.count("iterations").unwrap_or(1);
     let yardstick = plan.yardstick(iterations);
+    if let Some(call) = plan.call().filter(|_| request.keeps_calls()) {
+        return plan.called(request, iterations, call);
+    }
     Ok(Workload { yardstick, ..plan.built(request, iterations)? })
 }
 
@@ -233,6 +238,38 @@ impl Plan {
             lanes.join();
         }
         lanes.build(request, iterations, plan.notes)
+    }
+
+    /// The bytes of the call that it stands for, if it is one that traces have: that of a root names no other rank.
+    fn call(&self) -> Option<u64> {
+        let ranks = self.group.len() as u64;
+        let bytes = match self.what {
+            Collective::SendRecv => return None,
+            Collective::AllGather => self.data.div_ceil(ranks),
+            Collective::AllToAll => self.data.saturating_mul(ranks),
+            _ => self.data,
+        };
+        (self.rooted.first().is_none_or(|root| *root == self.group.members[0])).then_some(bytes)
+    }
+
+    /// The workload of such calls alone.
+    fn called(self, request: &Request, iterations: u32, bytes: u64) -> Result<Workload> {
+        let Self { what, group, notes, .. } = self;
+        let mut graph = GraphBuilder::default();
+        let is_all = group.len() == group.tasks as usize;
+        let name = if is_all { None } else { Some("1") };
+        let place = graph.calls.named(name, &group.members);
+        let calls: Vec<u32> = (0..iterations).map(|_| graph.calls.add(Call { what, bytes, group: place })).collect();
+        for &member in &group.members {
+            let mut last = None;
+            for &call in &calls {
+                let op = graph.call(member, call);
+                last.into_iter().for_each(|last| graph.follows(op, last, false));
+                last = Some(op);
+            }
+        }
+        let built = graph.build(request.spec(), group.tasks, |op| format!("operation {op}"))?;
+        Ok(Workload { rounds: iterations, notes, ..built })
     }
 
     fn noted(self, builder: Builder) -> Builder {

@@ -26,7 +26,7 @@ use super::Workload;
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
-use crate::catalogue::FILE;
+use crate::catalogue::{FILE, Key, Kind};
 use crate::error::Result;
 use crate::inputs;
 use crate::workload::Op;
@@ -34,24 +34,35 @@ use crate::workload::Op;
 pub(super) const INFO: AppInfo = AppInfo {
     name: "goal",
     summary: "a schedule in GOAL, LogGOPSim's format, as text or in binary form",
-    keys: &[],
-    argument: Some(FILE),
+    keys: &[
+        Key::new("file", Kind::File, "the schedule"),
+        Key::new(
+            "ranks-per-terminal",
+            Kind::count(1),
+            "ranks that share a terminal, so many that follow each other; messages between them take no time (default 1)",
+        ),
+    ],
+    argument: None,
     build,
 };
 
 fn build(request: &Request) -> Result<Workload> {
-    let path = request.lead();
+    let Some(path) = request.text("file") else {
+        return Err(request.mistake(format_args!("needs a {FILE}, as in goal:own.goal")));
+    };
     let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
-    let (mut at, mut reader) = (1, Reader::default());
+    let each = request.count("ranks-per-terminal").unwrap_or(1);
+    let (mut at, mut reader) = (1, Reader { each, ..Reader::default() });
     let (read, unit) = match binary::is_binary(&bytes) {
         true => (binary::read(&bytes, &mut reader, &mut at), "operation"),
         false => (read(&bytes, &mut reader, &mut at), "line"),
     };
     read.map_err(|(place, what)| request.mistake(format_args!("{path}, {unit} {}: {what}", place.unwrap_or(at))))?;
-    let ranks = reader.ranks.unwrap_or(0);
-    request.check_tasks(ranks.into(), "num_ranks")?;
-    let Reader { graph, planned, .. } = reader;
-    graph.build(request.spec(), ranks, |op| {
+    let tasks = reader.ranks.unwrap_or(0).div_ceil(each);
+    request.check_tasks(tasks.into(), if each == 1 { "num_ranks" } else { "num_ranks over ranks-per-terminal" })?;
+    let Reader { graph, planned, ends, .. } = reader;
+    graph.build(request.spec(), tasks, |op| {
+        let op = ends.get((op as usize).wrapping_sub(planned.len())).copied().unwrap_or(op);
         let GoalOp { at, label, .. } = &planned[op as usize];
         if unit == "line" { format!("line {at} ({label})") } else { label.clone() }
     })
@@ -128,6 +139,15 @@ enum What {
     },
 }
 
+/// What became of a send or a receive.
+#[derive(Debug, Clone, Copy)]
+enum Role {
+    /// Its message goes to another terminal.
+    Through(Op),
+    /// It stays on its terminal; a receive waits for this send.
+    Local(Option<u32>),
+}
+
 /// An operation before messages have ids.
 struct GoalOp {
     task: u32,
@@ -141,6 +161,8 @@ struct GoalOp {
 #[derive(Default)]
 struct Reader {
     ranks: Option<u32>,
+    /// Ranks that share a terminal, and are one task.
+    each: u32,
     /// The rank whose operations are being read, and whether its brace has been opened.
     rank: Option<(u32, bool)>,
     seen: HashMap<u32, usize>,
@@ -148,10 +170,14 @@ struct Reader {
     names: HashMap<String, u32>,
     /// Requirements of the rank: line, the waiting operation, the one it waits for, whether only for its start.
     requirements: Vec<(usize, String, String, bool)>,
+    /// The same of all ranks, by operations: the earlier one, the later one.
+    edges: Vec<(u32, u32, bool)>,
     graph: GraphBuilder,
     /// Processors by rank and number.
     processors: HashMap<(u32, u32), u32>,
     planned: Vec<GoalOp>,
+    /// Receives from ranks on the same terminal, each of which ends with an operation of its own behind all others.
+    ends: Vec<u32>,
 }
 
 impl Reader {
@@ -268,7 +294,7 @@ impl Reader {
 
     /// Operation `later` waits for the end of `earlier`, or for its start only.
     fn follows(&mut self, later: u32, earlier: u32, start_only: bool) {
-        self.graph.follows(later, earlier, start_only);
+        self.edges.push((earlier, later, start_only));
     }
 
     fn close(&mut self) -> std::result::Result<(), Late> {
@@ -279,7 +305,7 @@ impl Reader {
                 let found = names.get(label).copied();
                 found.ok_or_else(|| (Some(line), format!("no operation of the rank has the label {label}")))
             };
-            self.graph.follows(find(&later)?, find(&earlier)?, start);
+            self.edges.push((find(&earlier)?, find(&later)?, start));
         }
         Ok(())
     }
@@ -300,10 +326,10 @@ impl Reader {
             .iter()
             .any(|own| matches!(own.what, What::Receive { peer: None, .. } | What::Receive { tag: None, .. }))
         {
-            true => wildcards::meet(&self.planned, self.graph.edges()),
+            true => wildcards::meet(&self.planned, &self.edges),
             false => self.in_order(),
         };
-        let mut ops: Vec<Option<Op>> = self.planned.iter().map(|_| None).collect();
+        let mut ops: Vec<Option<Role>> = self.planned.iter().map(|_| None).collect();
         for (send, receive) in pairs {
             let (from, to) = (&self.planned[send as usize], &self.planned[receive as usize]);
             let (What::Send { bytes, .. }, What::Receive { bytes: room, .. }) = (&from.what, &to.what) else {
@@ -313,23 +339,48 @@ impl Reader {
                 let what = format!("there is room for {room} bytes, but {bytes} are sent on line {}", from.at);
                 return Err((Some(to.at), what));
             }
-            let message = self.graph.message(from.task, to.task, *bytes);
-            ops[send as usize] = Some(Op::Send(message));
-            ops[receive as usize] = Some(Op::Receive(message));
+            let roles = match [from.task, to.task].map(|rank| rank / self.each) {
+                [source, target] if source == target => [Role::Local(None), Role::Local(Some(send))],
+                [source, target] => {
+                    let message = self.graph.message(source, target, *bytes);
+                    [Role::Through(Op::Send(message)), Role::Through(Op::Receive(message))]
+                }
+            };
+            [ops[send as usize], ops[receive as usize]] = roles.map(Some);
         }
         self.check_met(&ops)?;
+        self.add_ops(&ops);
+        Ok(())
+    }
+
+    /// Adds the operations, and what waits for what.
+    fn add_ops(&mut self, ops: &[Option<Role>]) {
         for (planned, op) in self.planned.iter().zip(ops) {
+            let task = planned.task / self.each;
             match (op, &planned.what) {
-                (Some(op), _) => self.graph.op(planned.task, op),
+                (Some(Role::Through(op)), _) => self.graph.op(task, *op),
+                (Some(Role::Local(_)), _) => self.graph.join(task, &[]),
                 (None, What::Compute { nanoseconds, cpu }) => {
                     let next = self.processors.len() as u32;
                     let processor = *self.processors.entry((planned.task, *cpu)).or_insert(next);
-                    self.graph.compute(planned.task, *nanoseconds as f64 * 1e-9, processor)
+                    self.graph.compute(task, *nanoseconds as f64 * 1e-9, processor)
                 }
                 (None, _) => unreachable!("what is left of sends and receives was rejected"),
             };
         }
-        Ok(())
+        // A receive on one terminal begins as it says, and ends once the other rank has sent.
+        let mut end_of = HashMap::new();
+        for (receive, op) in (0u32..).zip(ops) {
+            if let Some(Role::Local(Some(send))) = op {
+                let task = self.planned[receive as usize].task / self.each;
+                end_of.insert(receive, self.graph.join(task, &[*send, receive]));
+                self.ends.push(receive);
+            }
+        }
+        for &(earlier, later, start_only) in &self.edges {
+            let end = if start_only { earlier } else { end_of.get(&earlier).copied().unwrap_or(earlier) };
+            self.graph.follows(later, end, start_only);
+        }
     }
 
     /// Sends and receives that meet, where each names its partner and its tag.
@@ -348,7 +399,7 @@ impl Reader {
     }
 
     /// Rejects receives without a send, which would never end and are reported first, and sends without a receive.
-    fn check_met(&self, ops: &[Option<Op>]) -> std::result::Result<(), Late> {
+    fn check_met(&self, ops: &[Option<Role>]) -> std::result::Result<(), Late> {
         let alone = || self.planned.iter().zip(ops).filter(|(_, op)| op.is_none()).map(|(planned, _)| planned);
         let of_any = |number: &Option<u32>, what: &str| {
             number.map_or_else(|| format!("any {what}"), |number| format!("{what} {number}"))

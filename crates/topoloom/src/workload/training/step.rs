@@ -10,6 +10,7 @@ use super::plan::{Plan, Recompute};
 use super::schedule::{Pass, order};
 use crate::error::Result;
 use crate::workload::builder::guard;
+use crate::workload::calls::Call;
 use crate::workload::collective::Collective;
 use crate::workload::graph::GraphBuilder;
 use crate::workload::labels::{Label, Labels, Purpose};
@@ -67,6 +68,8 @@ struct Making<'a> {
     labels: Labels,
     /// Messages are counted, and nothing is made.
     counting: bool,
+    /// Collectives stay calls.
+    keeps_calls: bool,
     messages: u128,
     /// By [`Stream`].
     fronts: [Fronts; 3],
@@ -93,6 +96,7 @@ impl<'a> Making<'a> {
             graph: GraphBuilder::default(),
             labels: Labels::default(),
             counting,
+            keeps_calls: request.keeps_calls(),
             messages: 0,
             fronts: [none(), none(), none()],
             gate: none(),
@@ -352,6 +356,12 @@ impl<'a> Making<'a> {
     /// Tokens go to the ranks of their experts, or back.
     fn route(&mut self, back: bool) -> Result<()> {
         let (members, bytes) = (self.plan.expert, self.plan.routed_bytes());
+        // Calls have one size of block.
+        if self.keeps_calls && self.plan.imbalance == 1.0 {
+            let all = (bytes.round() as u64).max(1) * u64::from(members);
+            self.call(Stream::Main, Purpose::ExpertAllToAll, Collective::AllToAll, Among::Expert, all);
+            return Ok(());
+        }
         let pattern = Rc::new(Patterns::exchange(members, bytes, self.plan.imbalance, back));
         self.exchange(Stream::Main, Purpose::ExpertAllToAll, Among::Expert, &pattern);
         Ok(())
@@ -367,7 +377,10 @@ impl<'a> Making<'a> {
         bytes: u64,
     ) -> Result<()> {
         let members = self.groups[among as usize][0].len() as u32;
-        if members > 1 && bytes > 0 {
+        if members > 1 && bytes > 0 && self.keeps_calls {
+            let own = if what == Collective::AllGather { bytes.div_ceil(members.into()) } else { bytes };
+            self.call(stream, purpose, what, among, own);
+        } else if members > 1 && bytes > 0 {
             let pattern = self.patterns.get(what, members, bytes)?;
             self.exchange(stream, purpose, among, &pattern);
         }
@@ -387,6 +400,27 @@ impl<'a> Making<'a> {
             }
             if stream == Stream::Main {
                 self.waits |= purpose.bit();
+            }
+        }
+        self.groups[among as usize] = groups;
+    }
+
+    /// A collective that stays a call, in all groups of the stage.
+    fn call(&mut self, stream: Stream, purpose: Purpose, what: Collective, among: Among, bytes: u64) {
+        if self.counting {
+            return;
+        }
+        let stream = if self.plan.overlap { stream } else { Stream::Main };
+        self.label(purpose);
+        let groups = std::mem::take(&mut self.groups[among as usize]);
+        for members in &groups {
+            let group = self.graph.calls.numbered(among as u8, members);
+            let call = self.graph.calls.add(Call { what, bytes, group });
+            for &rank in members {
+                let front = self.begin(stream, rank);
+                let op = self.graph.call(rank, call);
+                front.iter().for_each(|before| self.graph.follows(op, *before, false));
+                self.fronts[stream as usize][rank as usize] = vec![op];
             }
         }
         self.groups[among as usize] = groups;
