@@ -50,13 +50,12 @@ def survivors(store):
     return topoloom.design(**ASKED | {"families": "hyperx"}, finalists=2, survive="links=10%", store=store)
 
 
-@pytest.fixture(scope="module")
-def everything():
-    """Every candidate: dollars a terminal, and what it accepts at full load under both traffics."""
-    window = windows_of(make_question(ASKED))[1]
+def measured(asked):
+    """Every candidate of a question: dollars a terminal, and what it accepts at full load under both traffics."""
+    window = windows_of(make_question(asked))[1]
     length = {"warmup": window.warmup, "measure": window.measure, "drain": 0}
     rows = {}
-    for own in candidates(**ASKED):
+    for own in candidates(**asked):
         built = network(own.spec)
         facts = built.facts(prices="400g")
         accepted = [
@@ -67,23 +66,39 @@ def everything():
     return rows
 
 
+@pytest.fixture(scope="module")
+def everything():
+    return measured(ASKED)
+
+
 def at_least_as_good(one, other, slack=0.0):
     """Whether a network costs no more than another and accepts no less, but for a part."""
     return one[0] <= other[0] and all(a >= b * (1 - slack) for a, b in zip(one[1:], other[1:], strict=True))
 
 
-def test_the_front_holds_what_nothing_beats(found, everything):
-    front = {own.spec for own in found.outcome.front}
-    rows = everything.items()
+def check_front(front, rows):
+    """What no other candidate beats is on the front, or a network there is as good."""
     unbeaten = {
         spec
-        for spec, mine in rows
-        if not any(row != mine and at_least_as_good(row, mine) for row in everything.values())
+        for spec, mine in rows.items()
+        if not any(row != mine and at_least_as_good(row, mine) for row in rows.values())
     }
     assert len(unbeaten) >= 3
     for spec in unbeaten - front:
-        assert any(at_least_as_good(everything[other], everything[spec], SLACK) for other in front), spec
-    assert len(front) < len(everything)
+        assert any(at_least_as_good(rows[other], rows[spec], SLACK) for other in front), spec
+    assert len(front) < len(rows)
+
+
+def test_the_front_holds_what_nothing_beats(found, everything):
+    check_front({own.spec for own in found.outcome.front}, everything)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("terminals", "radix"), [((16, 17), 7), ((30, 33), 9)])
+def test_the_front_of_all_families_holds_what_nothing_beats(terminals, radix, tmp_path):
+    asked = {"terminals": terminals, "radix": radix}
+    found = topoloom.design(**asked, finalists=1, store=tmp_path / "own.store")
+    check_front({own.spec for own in found.outcome.front}, measured(asked))
 
 
 def test_nothing_beats_the_front_clearly(found, everything):
