@@ -70,3 +70,17 @@ def test_a_trace_has_a_load_of_its_own(tmp_path):
     assert offered_loads(network, trace, None) == [1.0]
     with pytest.raises(TopoloomError, match="leave the load out"):
         offered_loads(network, trace, "0.1")
+
+
+@pytest.mark.parametrize(
+    ("loads", "beginning"),
+    [
+        ("0.1,x,0.3", "load 'x' in '0.1,x,0.3' is not a number"),
+        ("0.1:1e-999:0.1", "load '1e-999' in '0.1:1e-999:0.1' is out of all range"),
+        ([0.1, float("nan")], "load 'nan' is not a number"),
+    ],
+)
+def test_a_wrong_load_is_quoted_with_the_text_that_it_is_part_of(loads, beginning):
+    with pytest.raises(TopoloomError) as mistake:
+        parse_loads(loads)
+    assert str(mistake.value).startswith(beginning)

@@ -13,7 +13,7 @@ from harness.paths import DATA, ROOT
 from topoloom import TopoloomError
 from topoloom._core import MODEL_VERSION
 from topoloom.papers import Paper, Plan, names
-from topoloom.papers.formulas import Formula
+from topoloom.papers.formulas import LOOKUPS, Formula
 from topoloom.papers.mutations import mutants, unmoved
 from topoloom.papers.paper import FILE, RESULTS, Claim, folder, margin, numbers
 from topoloom.papers.reproduction import verdict_on
@@ -191,6 +191,7 @@ def test_a_field_that_no_result_has_is_a_mistake(tmp_path):
         ("[a - b for a, b in [[5, 3], [4, 4]] if a > b]", [2]),
         ("max(x for x in range(4))", 3),
         ("1 < 2 <= 2 and not 3 != 3", True),
+        ("1 < 2 <= 1", False),
         ("1 < 2 and 2 < 1", False),
         ("1 < 2 or 2 < 1", True),
         ("mean([1, 2, 6])", 3),
@@ -207,17 +208,38 @@ def test_arithmetic(text, value):
 
 @pytest.mark.parametrize(
     "text",
-    ["1 / 0", "max([])", "[1][3]", "range(10**9)", "range(100001)", "mean([])", "sqrt(-1)", "'a' - 1"],
+    [
+        "1 / 0",
+        "max([])",
+        "[1][3]",
+        "range(10**9)",
+        "range(100001)",
+        "mean([])",
+        "sqrt(-1)",
+        "'a' - 1",
+        "[a for a, b in [[1, 2, 3]]]",
+    ],
 )
 def test_arithmetic_without_an_answer(text):
     with pytest.raises(TopoloomError):
         Formula.parse(text.replace("10**9", "1000000000")).evaluate({})
 
 
-@pytest.mark.parametrize("text", ["max(*it)", "max(**it)"])
+@pytest.mark.parametrize("text", ["max(*it)", "max(**it)", "max(1, *it)", "sorted(it, reverse=True, **it)"])
 def test_a_formula_has_no_stars(text):
     with pytest.raises(TopoloomError, match=r"no \* before an argument"):
         Formula.parse(text)
+
+
+def test_what_a_formula_may_not_have_is_quoted():
+    with pytest.raises(TopoloomError, match="'lambda: 1' is not allowed in a formula"):
+        Formula.parse("(lambda: 1)")
+
+
+@pytest.mark.parametrize("name", sorted(LOOKUPS))
+def test_results_are_looked_up_only_where_there_are_some(name):
+    with pytest.raises(TopoloomError, match=f"{name} looks results up; there are none here"):
+        Formula.parse(f"{name}('links')").evaluate({})
 
 
 def test_names_of_comprehensions_are_their_own():

@@ -176,7 +176,7 @@ class Candidates(Sequence[Candidate]):
         return Candidates(kept, ordered=True)
 
     def sorted_by(self, key: str, layout: str = "", prices: str = "") -> "Candidates":
-        """Return the configurations in the order of a key, the best first; others decide where they are equal.
+        """Return the configurations in the order of a key, the best first; the other keys break ties.
 
         Args:
             key: One of :data:`SORTED_BY`. The largest come first of ``beta`` and ``terminals``; ``cost`` is that of

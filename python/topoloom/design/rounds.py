@@ -71,7 +71,7 @@ class Rounds:
     def front(self) -> list[Entrant]:
         """Return the networks that are left if every value counts as what it was measured at.
 
-        Where there was no place to simulate a network, what its bounds estimate counts, but beats nothing.
+        A network that was not simulated counts by the estimate of its bounds, and beats no other.
         """
         return self._left(self._beats, lambda own: own.windows > 0 or not self._places, self.unbeaten())
 

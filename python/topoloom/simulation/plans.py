@@ -176,9 +176,9 @@ def knee_plan(curve: Curve, loads: Sequence[float]) -> Plan:
 def bend_plan(curve: Curve, loads: Sequence[float], tolerance: float) -> Plan:
     """Place points where the curve bends, up to the first load past saturation.
 
-    The range is that of `loads`. Past saturation stands one load; below it, an interval is halved as long as the
-    latency at one of its ends lies further from the straight line between its neighbours than `tolerance`, as a part
-    of that latency, so that straight lines between the points are the curve. No interval becomes narrower than 0.01.
+    The range is that of `loads`, and one load is past saturation. Below it, straight lines between the points follow
+    the curve: an interval is halved while an end of it is further than `tolerance` from the line between its
+    neighbours, as a share of its latency. No interval becomes narrower than 0.01.
 
     Args:
         curve: The curve, which gets the points that the plan asks for.

@@ -43,7 +43,7 @@ class Units:
         return cls(cycle_ns, network.injection_gbps)
 
     def gigabytes(self, load: float | None) -> float | None:
-        """Return a load in GB/s a terminal; None where links have no rates.
+        """Return a load in GB/s per terminal; None where links have no rates.
 
         Args:
             load: The load, in flits per terminal per cycle.

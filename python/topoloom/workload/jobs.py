@@ -117,7 +117,7 @@ class WorkloadJob:
         self.runs[0].events = []
 
     def write_timeline(self, path: str | Path, *, force: bool = False) -> None:
-        """Write what tasks did when, for Perfetto and Chrome.
+        """Write the timeline of tasks as JSON, for Perfetto and Chrome.
 
         Shown are the first rank of each stage of a training step, or the first tasks of another application.
 

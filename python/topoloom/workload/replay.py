@@ -147,7 +147,7 @@ def replay(
     Args:
         network: A spec or a network. A node of a job is a host, where the network has hosts, else a terminal.
         file: What ``sacct --parsable2`` prints, or a CSV with the same columns.
-        mix: What jobs repeat, ``APP,computing=1s`` each: one of them, by their ids.
+        mix: Applications that jobs repeat, each as ``APP,computing=1s``; the id of a job selects one.
         allocator: What gives jobs their nodes; ``topoloom list allocators`` shows them.
         backfill: Whether later jobs may begin before the first one that waits, where that cannot delay it.
         routing: A routing, or the role ``minimal`` or ``adaptive``.

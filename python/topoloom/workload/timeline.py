@@ -1,4 +1,4 @@
-"""What tasks did when: a file that Perfetto and Chrome's ``about:tracing`` show."""
+"""The timeline of tasks: a file that Perfetto and Chrome's ``about:tracing`` show."""
 
 import heapq
 import json
