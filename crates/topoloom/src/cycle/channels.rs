@@ -153,6 +153,35 @@ pub struct Channels {
 }
 
 impl Channels {
+    /// Ports that are connected to themselves, by links of a cycle.
+    #[cfg(test)]
+    pub fn of_loops(ports: u32) -> Self {
+        let end = |port: u32| ChannelEnd {
+            flits_to: port,
+            credits_to: port,
+            latency: 2,
+            credit_latency: 2,
+            free: 0,
+            credit_free: 0,
+            sent: 0,
+            domain: 0,
+            slow: false,
+            direct: true,
+        };
+        // SAFETY: indexed by the ports that there are.
+        let tables = unsafe { TableMaker::promise() };
+        Self {
+            ends: tables.of((0..ports).map(end)),
+            paces: tables.of([]),
+            flits: Wheel::new(8),
+            credits: Wheel::new(8),
+            outboxes: Vec::new(),
+            domain: 0,
+            credit_delay: 0,
+            turnaround: 0,
+        }
+    }
+
     /// Flits in flight through output `port`, and those whose credits are, while it sends one in each cycle and nothing
     /// holds them up.
     #[inline(always)]

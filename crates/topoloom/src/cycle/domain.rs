@@ -395,26 +395,21 @@ impl<M: RouterModel> Domain<M> {
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
         let (mut heads, mut decisions) = std::mem::take(&mut self.undecided);
         let revocable = matches!(routing.decides_again(), Again::Revocable(_));
-        loop {
-            self.model.undecided(&mut heads);
-            if heads.is_empty() {
-                break;
+        self.model.undecided(&mut heads);
+        for &(vc, number) in &heads {
+            let mut flit = self.model.undecided_head(number);
+            if revocable && flit.hops == 1 {
+                flit.kind |= FRESH;
             }
-            for &(vc, number) in &heads {
-                let mut flit = self.model.undecided_head(number);
-                if revocable && flit.hops == 1 {
-                    flit.kind |= FRESH;
-                }
-                let id = u64::from((self.first_port << self.log) + vc) | 1 << 30;
-                let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
-                let router = self.model.router_of(vc);
-                let stream = id << 32 | u64::from(now);
-                let (decision, _) = self.route(routing, vc, router, &flit, decided, stream, shared, rings);
-                decisions.push(decision);
-            }
-            for ((vc, _), decision) in heads.drain(..).zip(decisions.drain(..)) {
-                self.model.redirect(vc, decision);
-            }
+            let id = u64::from((self.first_port << self.log) + vc) | 1 << 30;
+            let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
+            let router = self.model.router_of(vc);
+            let stream = id << 32 | u64::from(now);
+            let (decision, _) = self.route(routing, vc, router, &flit, decided, stream, shared, rings);
+            decisions.push(decision);
+        }
+        for ((vc, number), decision) in heads.drain(..).zip(decisions.drain(..)) {
+            self.model.redirect(vc, number, decision);
         }
         self.undecided = (heads, decisions);
     }

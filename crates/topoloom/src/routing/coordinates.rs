@@ -6,6 +6,17 @@ use crate::network::{Grid, Network, RouterId};
 const LANE: u32 = 16;
 const LANES: usize = 4;
 
+/// The lowest bit of each lane.
+const LOWEST: u64 = 0x0001_0001_0001_0001;
+
+/// The lowest bit of each lane that is not 0.
+#[inline(always)]
+fn lanes(word: u64) -> u64 {
+    // All bits but the highest of a lane carry into it.
+    let low = !(LOWEST << (LANE - 1));
+    (((word & low) + low) | word) >> (LANE - 1) & LOWEST
+}
+
 /// The coordinates of every router.
 pub(super) struct Coordinates {
     dims: usize,
@@ -53,11 +64,22 @@ impl Coordinates {
     #[inline(always)]
     pub(super) fn unaligned(&self, a: RouterId, b: RouterId) -> u32 {
         if let Some(difference) = self.difference(a, b) {
-            let differs = |dim: u32| u32::from(difference >> (LANE * dim) & ((1 << LANE) - 1) != 0) << dim;
-            return differs(0) | differs(1) | differs(2) | differs(3);
+            // Bit 16 i moves to 48 + i; no two of the others meet.
+            let gather = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3;
+            return (lanes(difference).wrapping_mul(gather) >> 48) as u32 & 0xF;
         }
         let pairs = self.of(a).iter().zip(self.of(b)).enumerate();
         pairs.map(|(dim, (a, b))| u32::from(a != b) << dim).sum()
+    }
+
+    /// The number of dimensions in which two routers differ.
+    #[inline(always)]
+    pub(super) fn differences(&self, a: RouterId, b: RouterId) -> u32 {
+        if let Some(difference) = self.difference(a, b) {
+            // The sum of all lanes comes out in the highest.
+            return (lanes(difference).wrapping_mul(LOWEST) >> 48) as u32;
+        }
+        self.of(a).iter().zip(self.of(b)).map(|(a, b)| u32::from(a != b)).sum()
     }
 
     /// What differs in two packed places.
@@ -73,6 +95,18 @@ mod tests {
     use crate::topology;
 
     #[test]
+    fn a_lane_counts_whatever_its_bits() {
+        for (word, expected) in [
+            (0, 0),
+            (0x8000_0001_0000_FFFF, 0x0001_0001_0000_0001),
+            (0x0000_8000_0002_0000, 0x0000_0001_0001_0000),
+            (u64::MAX, LOWEST),
+        ] {
+            assert_eq!(lanes(word), expected, "{word:x}");
+        }
+    }
+
+    #[test]
     fn packed_or_not_routers_differ_in_the_same_dimensions() {
         for spec in ["mesh:3x4", "hyperx:2x3x2", "mesh:2x2x3x2", "mesh:2x3x2x2x2"] {
             let network = topology::build(spec).expect(spec);
@@ -83,6 +117,8 @@ mod tests {
             for (a, b) in network.routers().flat_map(|a| network.routers().map(move |b| (a, b))) {
                 assert_eq!(quick.first_difference(a, b), slow.first_difference(a, b), "{spec} {a:?} {b:?}");
                 assert_eq!(quick.unaligned(a, b), slow.unaligned(a, b), "{spec} {a:?} {b:?}");
+                assert_eq!(quick.differences(a, b), quick.unaligned(a, b).count_ones(), "{spec} {a:?} {b:?}");
+                assert_eq!(slow.differences(a, b), quick.differences(a, b), "{spec} {a:?} {b:?}");
                 assert!((0..grid.sides.len()).all(|dim| quick.at(a, dim) == slow.at(a, dim)), "{spec} {a:?}");
             }
         }

@@ -77,11 +77,11 @@ impl Routing for Dal {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (turned, dims) = (state.bits, self.minimal.unaligned(at, dst));
-        let left = dims.count_ones();
         let is_free = |port: u16| view.has_free_vc(port.into(), ADAPTIVE);
         // The shortest queue, and the shortest with a free VC.
-        let (mut shortest_queue, mut least, mut best) = (u32::MAX, u32::MAX, None);
+        let (mut shortest_queue, mut least, mut best, mut left) = (u32::MAX, u32::MAX, None, 0);
         for dim in each(dims) {
+            left += 1;
             let (queue, port) = shortest(self.minimal.straight(at, dst, dim), view);
             shortest_queue = shortest_queue.min(queue);
             if queue < least && is_free(port) {

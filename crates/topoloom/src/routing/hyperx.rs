@@ -48,11 +48,6 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         Some(Self { sides: grid.sides.clone(), coordinates, offsets, row, trunk, ports })
     }
 
-    #[inline(always)]
-    fn place(&self, router: RouterId) -> &[u16] {
-        self.coordinates.of(router)
-    }
-
     /// Routers in a line of dimension `dim`.
     #[inline(always)]
     pub fn side(&self, dim: usize) -> u32 {
@@ -123,28 +118,23 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     ) -> Option<(u32, u16)> {
         let (side, trunk) = (self.side(dim) as usize, self.trunk as usize);
         let line = &self.ports[((at.0 * self.row + self.offsets[dim]) * self.trunk) as usize..][..side * trunk];
-        let (own, straight) =
-            (self.coordinate(at, dim) as usize * trunk, self.coordinate(target, dim) as usize * trunk);
-        let first = rng.below(side as u32) as usize * trunk;
-        let (mut limit, mut best) = (limit, None);
-        for part in [first..line.len(), 0..first] {
-            for place in part {
-                // Outputs to another coordinate than those of both routers.
-                if place.wrapping_sub(own) < trunk || place.wrapping_sub(straight) < trunk {
-                    continue;
-                }
-                let port = line[place];
-                let queue = view.queue(port.into());
-                if queue < limit && open(port) {
-                    (limit, best) = (queue, Some((queue, port)));
-                    // No queue is shorter than an empty one.
-                    if queue == 0 {
-                        return best;
-                    }
-                }
+        let line = Line {
+            outputs: line,
+            first: rng.below(side as u32) as usize * trunk,
+            own: self.coordinate(at, dim) as usize * trunk,
+            straight: self.coordinate(target, dim) as usize * trunk,
+            trunk,
+        };
+        if line.outputs.len() <= Line::SHORT {
+            let best = line.shortest(view)?;
+            if best.0 >= limit {
+                return None;
+            }
+            if open(best.1) {
+                return Some(best);
             }
         }
-        best
+        line.shortest_open(limit, view, open)
     }
 
     /// The best detour in any of the dimensions `dims` whose queue is shorter than `limit`, and its dimension.
@@ -174,6 +164,64 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     fn outputs(&self, at: RouterId, order: u32, target: RouterId) -> &[u16] {
         let dim = self.dimension(at, target, order);
         self.toward(at, dim, self.coordinate(target, dim))
+    }
+}
+
+/// The outputs along a line, coordinate by coordinate, and which of them are no detour: those to the coordinates of the
+/// router itself and of the destination.
+struct Line<'a> {
+    outputs: &'a [u16],
+    /// The place from which on the first of equal queues is taken.
+    first: usize,
+    own: usize,
+    straight: usize,
+    trunk: usize,
+}
+
+impl Line<'_> {
+    /// The most outputs all of whose queues are looked at without a branch, rather than up to the first empty one.
+    const SHORT: usize = 16;
+
+    #[inline(always)]
+    fn is_detour(&self, place: usize) -> bool {
+        place.wrapping_sub(self.own) >= self.trunk && place.wrapping_sub(self.straight) >= self.trunk
+    }
+
+    /// The shortest queue of all detours, and its output.
+    #[inline(always)]
+    fn shortest<V: View>(&self, view: &V) -> Option<(u32, u16)> {
+        let (len, mut best) = (self.outputs.len(), u64::MAX);
+        for (place, &port) in self.outputs.iter().enumerate() {
+            let detour = self.is_detour(place);
+            // There is no output to the router itself.
+            let port = if detour { port } else { self.outputs[self.straight] };
+            let turn = if place < self.first { place + len } else { place };
+            let key = u64::from(view.queue(port.into())) << 32 | turn as u64;
+            best = best.min(if detour { key } else { u64::MAX });
+        }
+        let turn = best as u32 as usize;
+        let place = if turn < len { turn } else { turn - len };
+        (best != u64::MAX).then(|| ((best >> 32) as u32, self.outputs[place]))
+    }
+
+    /// The shortest queue below `limit` of the detours whose outputs are `open`, and its output.
+    #[inline(always)]
+    fn shortest_open<V: View>(&self, mut limit: u32, view: &V, open: impl Fn(u16) -> bool) -> Option<(u32, u16)> {
+        let mut best = None;
+        for part in [self.first..self.outputs.len(), 0..self.first] {
+            for place in part.filter(|&place| self.is_detour(place)) {
+                let port = self.outputs[place];
+                let queue = view.queue(port.into());
+                if queue < limit && open(port) {
+                    (limit, best) = (queue, Some((queue, port)));
+                    // No queue is shorter than an empty one.
+                    if queue == 0 {
+                        return best;
+                    }
+                }
+            }
+        }
+        best
     }
 }
 
@@ -251,7 +299,7 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 
     #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
-        self.unaligned(from, to).count_ones()
+        self.coordinates.differences(from, to)
     }
 
     fn ugal(&self) -> UgalRule {
@@ -261,10 +309,10 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     /// Drawn within the dimensions in which source and destination differ, so that the detour never leaves them.
     #[inline(always)]
     fn candidate(&self, src: RouterId, dst: RouterId, _routers: u32, rng: &mut Rng) -> Option<RouterId> {
-        let (a, b) = (self.place(src), self.place(dst));
         let (mut id, mut stride) = (0, 1);
         for (dim, &side) in self.sides.iter().enumerate() {
-            let c = if a[dim] == b[dim] { u32::from(a[dim]) } else { rng.below(side) };
+            let own = self.coordinate(src, dim);
+            let c = if own == self.coordinate(dst, dim) { own } else { rng.below(side) };
             id += c * stride;
             stride *= side;
         }

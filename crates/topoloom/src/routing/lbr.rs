@@ -216,7 +216,7 @@ impl<M: Minimal> LoadBalancing<M> {
     #[inline(always)]
     fn walk(&self, from: RouterId, target: RouterId, path: u32, mut visit: impl FnMut(Hop) -> bool) -> bool {
         if let (0, Some(paths)) = (path, &self.paths) {
-            return paths.between(from, target).iter().all(|&hop| visit(hop));
+            return paths.between(from, target).all(visit);
         }
         let mut at = from;
         let mut bits = unpack(self.begin(from, target, path).bits).1;
@@ -260,6 +260,9 @@ impl<M: Minimal> LoadBalancing<M> {
         queues: &Queues<'_, V>,
     ) -> Option<Candidate> {
         let [src, dst] = ends;
+        if let (0, Some(paths)) = (path, &self.paths) {
+            return Self::follow_kept(ends, via, paths, limit, queues);
+        }
         let (mut queue, mut hops) = (0, 0);
         let whole = self.legs(ends, via, path, |target, hop| {
             queue += queues.of(hop.port);
@@ -268,6 +271,32 @@ impl<M: Minimal> LoadBalancing<M> {
             !lost && queue < limit
         });
         whole.then_some(Candidate { queue, hops, mark: 0, via, path })
+    }
+
+    /// The same for path number 0, without a branch that depends on the path or its queues: those are often mispredicted.
+    #[inline(always)]
+    fn follow_kept<V: View>(
+        [src, dst]: [RouterId; 2],
+        via: u32,
+        paths: &Paths,
+        limit: u32,
+        queues: &Queues<'_, V>,
+    ) -> Option<Candidate> {
+        let (mut queue, mut hops, mut lost) = (0, 0, false);
+        // A path that comes to its source, or too early to `end`, is none.
+        let mut add = |hop: &Hop, end: RouterId| {
+            let exists = u32::from(hop.exists());
+            queue += queues.of(hop.port) & exists.wrapping_neg();
+            hops += exists;
+            lost |= (hop.to == src) | (hop.to == end);
+        };
+        if via == NO_VIA {
+            paths.places(src, dst).iter().for_each(|hop| add(hop, src));
+        } else {
+            paths.places(src, RouterId(via)).iter().for_each(|hop| add(hop, dst));
+            paths.places(RouterId(via), dst).iter().for_each(|hop| add(hop, src));
+        }
+        (!lost && queue < limit).then_some(Candidate { queue, hops, mark: 0, via, path: 0 })
     }
 
     /// Adds a path unless it is there. Few have equally many hops and equally long queues: these alone get marks.

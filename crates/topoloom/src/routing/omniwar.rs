@@ -81,14 +81,14 @@ impl Routing for OmniWar {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let (taken, dims) = (state.bits, self.minimal.unaligned(at, dst));
-        let (mut queue, mut port) = (u32::MAX, 0);
+        let (mut queue, mut port, mut left) = (u32::MAX, 0, 0);
         for dim in each(dims) {
+            left += 1;
             let next = shortest(self.minimal.straight(at, dst, dim), view);
             if next.0 < queue {
                 (queue, port) = next;
             }
         }
-        let left = dims.count_ones();
         let limit = detour_limit(left, queue, self.bias);
         if limit > 0 && self.may_detour(taken, left) {
             if let Some((_, detour, _)) = self.minimal.best_detour([at, dst], dims, limit, view, rng, |_| true) {

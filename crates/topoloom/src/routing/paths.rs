@@ -2,8 +2,8 @@
 
 use crate::network::{PortId, RouterId};
 
-/// The most pairs whose paths are kept: those of 1,024 routers, some 40 MB.
-const MOST_PAIRS: usize = 1 << 20;
+/// The most hops that are kept: 128 MB.
+const MOST_HOPS: usize = 1 << 24;
 
 /// A hop of a path: the output, and the router behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,38 +12,68 @@ pub(super) struct Hop {
     pub to: RouterId,
 }
 
+impl Hop {
+    /// What follows the last hop of a path that is shorter than others. It names a port, so that it can be looked up all the
+    /// same.
+    const NONE: Self = Self { port: PortId(0), to: RouterId(u32::MAX) };
+
+    /// False for what follows the last hop.
+    #[inline(always)]
+    pub(super) fn exists(self) -> bool {
+        self.to != Self::NONE.to
+    }
+}
+
 /// The hops from each router to each other one.
 pub(super) struct Paths {
     routers: usize,
-    /// Where the hops of a pair begin; those of the next pair end them.
-    first: Vec<u32>,
+    /// Hops of the longest path: all paths have as many places, so that reading one takes no branch that depends on it.
+    longest: usize,
     hops: Vec<Hop>,
 }
 
 impl Paths {
-    /// Keeps what `walk` adds for every pair of different routers; `None` if there are too many.
+    /// Keeps what `walk` adds for every pair of different routers; `None` if that is too much.
     pub(super) fn new(routers: usize, mut walk: impl FnMut([RouterId; 2], &mut Vec<Hop>)) -> Option<Self> {
-        if routers * routers > MOST_PAIRS {
-            return None;
-        }
-        let (mut first, mut hops) = (Vec::with_capacity(routers * routers + 1), Vec::new());
+        let (mut longest, mut hops) = (1, Vec::new());
+        let mut path = Vec::new();
         for pair in 0..routers * routers {
-            first.push(hops.len() as u32);
             let ends = [pair / routers, pair % routers];
+            path.clear();
             if ends[0] != ends[1] {
-                walk(ends.map(|router| RouterId(router as u32)), &mut hops);
+                walk(ends.map(|router| RouterId(router as u32)), &mut path);
             }
+            if path.len() > longest {
+                hops = widened(&hops, longest, path.len());
+                longest = path.len();
+            }
+            if routers * routers * longest > MOST_HOPS {
+                return None;
+            }
+            path.resize(longest, Hop::NONE);
+            hops.extend_from_slice(&path);
         }
-        first.push(hops.len() as u32);
-        Some(Self { routers, first, hops })
+        Some(Self { routers, longest, hops })
+    }
+
+    /// The hops from one router to another, and behind them places without one.
+    #[inline(always)]
+    pub(super) fn places(&self, from: RouterId, to: RouterId) -> &[Hop] {
+        &self.hops[(from.index() * self.routers + to.index()) * self.longest..][..self.longest]
     }
 
     /// The hops from one router to another.
     #[inline(always)]
-    pub(super) fn between(&self, from: RouterId, to: RouterId) -> &[Hop] {
-        let pair = from.index() * self.routers + to.index();
-        &self.hops[self.first[pair] as usize..self.first[pair + 1] as usize]
+    pub(super) fn between(&self, from: RouterId, to: RouterId) -> impl Iterator<Item = Hop> {
+        self.places(from, to).iter().copied().take_while(|hop| hop.exists())
     }
+}
+
+/// Paths of `from` places each, with `to` places each.
+fn widened(hops: &[Hop], from: usize, to: usize) -> Vec<Hop> {
+    let mut wide = vec![Hop::NONE; hops.len() / from * to];
+    wide.chunks_exact_mut(to).zip(hops.chunks_exact(from)).for_each(|(wide, path)| wide[..from].copy_from_slice(path));
+    wide
 }
 
 #[cfg(test)]
@@ -55,9 +85,13 @@ mod tests {
         let on = |at: u32| Hop { port: PortId(10 * at), to: RouterId(at + 1) };
         let walk = |[from, to]: [RouterId; 2], hops: &mut Vec<Hop>| hops.extend((from.0..to.0).map(on));
         let paths = Paths::new(4, walk).expect("few");
-        assert_eq!(paths.between(RouterId(1), RouterId(3)), [on(1), on(2)]);
-        assert_eq!(paths.between(RouterId(2), RouterId(2)), []);
-        assert_eq!(paths.between(RouterId(3), RouterId(0)), []);
-        assert!(Paths::new(1025, walk).is_none());
+        let between = |from, to| paths.between(RouterId(from), RouterId(to)).collect::<Vec<_>>();
+        assert_eq!(between(1, 3), [on(1), on(2)]);
+        assert_eq!(between(0, 3), [on(0), on(1), on(2)]);
+        assert_eq!(between(2, 2), []);
+        assert_eq!(between(3, 0), []);
+        assert_eq!(paths.places(RouterId(1), RouterId(3)), [on(1), on(2), Hop::NONE]);
+        // A line of 300 routers has paths of up to 299 hops.
+        assert!(Paths::new(300, walk).is_none());
     }
 }

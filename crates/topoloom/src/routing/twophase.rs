@@ -259,12 +259,16 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     ) -> PacketState {
         let (min, non) = (self.probe(src, dst, NO_VIA, bits, rng), self.probe(src, dst, via.0, None, rng));
         let [q_min, q_non] = self.queues([min.hop, non.hop], view);
-        let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
-            (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
-        });
         let (w_min, w_non, bias) = match self.refused {
             Some(bias) if view.decides_again() => (1, 1, bias),
-            _ => (w_min, w_non, self.rule.bias),
+            // Nothing is shorter than no queue, whatever its weight.
+            _ if q_min == 0 => (1, 1, 0),
+            _ => {
+                let (w_min, w_non) = self.rule.weights.unwrap_or_else(|| {
+                    (self.minimal.hops(src, dst), self.minimal.hops(src, via) + self.minimal.hops(via, dst))
+                });
+                (w_min, w_non, self.rule.bias)
+            }
         };
         if w_min * q_min <= w_non * q_non + bias {
             *rng = min.stream;

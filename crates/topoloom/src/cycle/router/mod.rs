@@ -255,9 +255,9 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The next heads that shall decide at the same time: the input VC of each, and a number by which the model knows it.
-    /// There are none if all of the cycle have decided. This and the next two only where heads decide again: a model on
-    /// which they do not rejects such routings.
+    /// The heads that shall decide in the cycle at hand, all at the same time: the input VC of each, and a number by which
+    /// the model knows it. This and the next two only where heads decide again: a model on which they do not rejects such
+    /// routings.
     fn undecided(&mut self, _heads: &mut Vec<(u32, u32)>) {}
 
     /// One of [`RouterModel::undecided`], in the state in which it decides.
@@ -265,8 +265,8 @@ pub trait RouterModel: Send {
         unreachable!("no head decides again in this model")
     }
 
-    /// The head in input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
-    fn redirect(&mut self, _vc: u32, _decision: Decision) {}
+    /// The head `number` in input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
+    fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision) {}
 
     /// Flits that have crossed a switch so far.
     fn grants(&self) -> u64;

@@ -5,6 +5,7 @@ use super::vc_allocator::VcRequest;
 use super::waiting_heads::Commitment;
 use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NO_SUCH_PORT, NONE, RouterState};
 use crate::cycle::flit::{Decision, Flit, NIL, Pool, UNDECIDED};
+use crate::cycle::table::Part;
 
 /// In the link of a flit to the next one of its buffer: that is the last of its packet. The router need not look at it,
 /// which is most often far.
@@ -201,7 +202,15 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     #[inline(always)]
     pub(super) fn usable(&mut self, port: usize, class: u8, size: u32) -> u64 {
         let free = self.ports[port].free & self.class_masks[class as usize];
-        if self.whole() & free == 0 { free } else { self.with_room(port, free, size) }
+        if self.whole() & free == 0 || self.all_fit(port, size) { free } else { self.with_room(port, free, size) }
+    }
+
+    /// True if a packet of `size` flits fits whole into any VC of output `port` (domain numbering), as so few flits have
+    /// been sent to all of them together. Not all of which this is true are found.
+    #[inline(always)]
+    pub(super) fn all_fit(&self, port: usize, size: u32) -> bool {
+        // The port may be one that a routing asks for.
+        KIND == ADAPTIVE && self.queued.checked(port).sent + size <= self.policy.reserve.into()
     }
 
     /// True if a VC of output `port` (domain numbering) has room for a packet of `size` flits where it must fit whole.
@@ -215,23 +224,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 
     /// Those of the `free` VCs of output `port` that have room for a packet of `size` flits where it must fit whole.
-    /// The others are marked, so that the credit that makes room is noticed.
     #[inline(never)]
     pub(super) fn with_room(&mut self, port: usize, free: u64, size: u32) -> u64 {
-        let (mut fitting, mut left) = (free, free & self.whole());
-        while left != 0 {
-            let vc = left.trailing_zeros() as usize;
-            left &= left - 1;
-            let fits = self.fits(port, vc, size);
-            let output = &mut self.outputs[(port << LOG) + vc];
-            if !fits {
-                fitting &= !(1 << vc);
-                let wanted = &mut self.wanted[(port << LOG) + vc];
-                *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
-                output.starved = true;
-            }
-        }
-        fitting
+        let (vcs, policy) = (self.outputs.len(), self.policy);
+        let shared = if KIND == GENERAL { self.shared[port] } else { 0 };
+        let fits = |occupancy| match KIND {
+            GENERAL => policy.fits(occupancy, shared, size),
+            _ => policy.fits_own(occupancy, size),
+        };
+        let (outputs, wanted) = (&mut self.outputs.part(0, vcs), &mut self.wanted.part(0, vcs));
+        with_room(outputs, wanted, port << LOG, free, size, policy.whole, fits)
     }
 
     /// Puts a flit that has arrived behind those of an input VC; returns true if there are none.
@@ -277,4 +279,31 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         }
         self.activate(router);
     }
+}
+
+/// Those of the `free` VCs of a port, whose first VC is `first`, that have room for a packet of `size` flits where it must
+/// fit whole. The others are marked, so that the credit that makes room is noticed.
+#[inline(always)]
+pub(super) fn with_room(
+    outputs: &mut Part<'_, OutputVc>,
+    wanted: &mut Part<'_, u16>,
+    first: usize,
+    free: u64,
+    size: u32,
+    whole: u64,
+    fits: impl Fn(u16) -> bool,
+) -> u64 {
+    let (mut fitting, mut left) = (free, free & whole);
+    while left != 0 {
+        let vc = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let output = &mut outputs[first + vc];
+        if !fits(output.occupancy) {
+            fitting &= !(1 << vc);
+            let wanted = &mut wanted[first + vc];
+            *wanted = if output.starved { size.min((*wanted).into()) as u16 } else { size as u16 };
+            output.starved = true;
+        }
+    }
+    fitting
 }

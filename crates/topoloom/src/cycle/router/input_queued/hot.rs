@@ -60,6 +60,8 @@ hot! {
     PolarizedRouting,
     Duato,
     AdaptiveMinimal<TableMinimal>,
+    AdaptiveMinimal<DimensionOrder<false>>,
+    AdaptiveMinimal<DimensionOrder<true>>,
     Progressive,
     Late<HyperXMinimal<1>>,
     Late<TableMinimal>,
@@ -85,8 +87,8 @@ mod tests {
     #[test]
     fn what_users_run_most_is_hot() {
         for (spec, routings) in [
-            ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato"].as_slice()),
-            ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato"]),
+            ("mesh:4x4", ["dor", "min", "val", "ugal-l", "duato", "amin"].as_slice()),
+            ("torus:4x4", &["dor", "min", "val", "ugal-l", "duato", "amin"]),
             ("hyperx:4x4", &["dor", "min", "val", "ugal-l", "dimwar", "omniwar", "dal", "duato", "amin", "par"]),
             ("dragonfly:a=4,h=2,p=2", &["min", "val", "ugal-l", "amin", "par"]),
             ("flex:3x3x3", &["min", "val", "ugal-l", "lbr"]),

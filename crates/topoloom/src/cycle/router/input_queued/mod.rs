@@ -43,6 +43,8 @@ const NEAR: usize = 128 << 10;
 const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests does not: it costs a tenth more instructions.
 const FAR: usize = 2 << 20;
+/// In the number of a head that is to decide: for the first time at its router.
+const FRESH_HEAD: u32 = 1 << 31;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -83,7 +85,7 @@ struct RouterState {
     asking_switch: u16,
     /// It is on the list of those whose heads decide again in the next cycle.
     look: bool,
-    /// Input VCs whose heads are to decide: for the first time, or again, as they have been denied a VC.
+    /// Input VCs whose heads may decide again, as they have been denied a VC.
     undecided: u16,
 }
 
@@ -169,7 +171,7 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     switch_requests: Table<SwitchRequest>,
     /// The input VCs that wait at each output, a bit each, `words` to a port.
     waiting: Table<u64>,
-    /// Those whose heads are to decide at each router, a bit each, `words` to a router.
+    /// Those whose heads may decide again at each router, a bit each, `words` to a router.
     undecided: Table<u64>,
     /// By input VC, the heads that wait and may decide again.
     waiting_heads: Table<WaitingHead>,
@@ -223,6 +225,8 @@ pub struct InputQueuedRouters<const LOG: u32, const KIND: u8> {
     class_of: [u8; 64],
     /// Routers at which something has changed since the heads that wait there decided.
     looking: Vec<u32>,
+    /// Input VCs whose heads have come to their front, and decide for the first time.
+    fresh: Vec<u32>,
     allocator: Allocator,
     iterations: u32,
     priority: Priority,
@@ -457,6 +461,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             before: Vec::new(),
             padded: vec![VecDeque::new(); if policy.bubble > 1 { ports << LOG } else { 0 }],
             looking: Vec::new(),
+            fresh: Vec::new(),
             allocator: options.allocator,
             iterations: options.iterations,
             priority: options.priority,
@@ -491,6 +496,13 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let index = vc as usize;
         let decision = decided.map(|(decision, _)| decision);
+        if self.decides_again() && decision.is_some_and(|decision| decision.out == UNDECIDED) {
+            if self.append(index, place, decision) {
+                let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
+                self.ask_vc(router, index, (UNDECIDED, 0, Commitment::Open), step);
+            }
+            return;
+        }
         if let Some(Decision { out, class, .. }) = decision {
             self.join_queue(router, out, class, place);
         }
@@ -580,10 +592,10 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                 if self.bytes > FAR {
                     self.expect(word, left, channels);
                 }
-                let asking = if KIND == PLAIN {
-                    self.step_plain(router, Cycle { now, substeps }, channels)
-                } else {
+                let asking = if KIND == GENERAL {
                     self.step_router(router, first, Cycle { now, substeps }, channels)
+                } else {
+                    self.step_plain(router, Cycle { now, substeps }, channels)
                 };
                 if !asking {
                     self.active[word] ^= bit;
@@ -633,8 +645,11 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         let port = port as usize;
         // Port and class are what a routing asks for.
         let free = self.ports.checked(port).free & self.class_masks[class as usize];
-        let mut whole = free & self.whole();
         let mut count = free.count_ones();
+        if self.all_fit(port, size) {
+            return count;
+        }
+        let mut whole = free & self.whole();
         while whole != 0 {
             count -= u32::from(!self.fits(port, whole.trailing_zeros() as usize, size));
             whole &= whole - 1;
@@ -648,7 +663,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         // Port and class are what a routing asks for.
         let free = self.ports.checked(port).free & self.class_masks[class as usize];
         let mut whole = free & self.whole();
-        if whole != free {
+        if whole != free || free != 0 && self.all_fit(port, size) {
             return true;
         }
         while whole != 0 && !self.fits(port, whole.trailing_zeros() as usize, size) {
@@ -663,51 +678,42 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    /// Those of a router at a time: heads see the queues of their own router alone.
     fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
-        let Some(router) = self.looking.pop() else { return };
-        let state = &mut self.routers[router as usize];
-        state.look = false;
-        let vc_base = state.first_port << LOG;
-        for word in 0..self.words {
-            let mut bits = self.undecided[router as usize * self.words + word];
-            while bits != 0 {
-                let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
-                if self.is_far() {
-                    self.waiting_heads.prefetch(vc as usize);
-                    self.inputs.prefetch(vc as usize);
+        heads.extend(self.fresh.drain(..).map(|vc| (vc, vc | FRESH_HEAD)));
+        while let Some(router) = self.looking.pop() {
+            let state = &mut self.routers[router as usize];
+            state.look = false;
+            let vc_base = state.first_port << LOG;
+            for word in 0..self.words {
+                let mut bits = self.undecided[router as usize * self.words + word];
+                while bits != 0 {
+                    let vc = vc_base + word as u32 * 64 + bits.trailing_zeros();
+                    if self.is_far() {
+                        self.waiting_heads.prefetch(vc as usize);
+                        self.inputs.prefetch(vc as usize);
+                    }
+                    heads.push((vc, vc));
+                    bits &= bits - 1;
                 }
-                heads.push((vc, vc));
-                bits &= bits - 1;
             }
         }
-        debug_assert!(!heads.is_empty(), "a router without waiting heads looks");
     }
 
     #[inline(always)]
-    fn undecided_head(&self, vc: u32) -> Flit {
-        self.waiting_heads[vc as usize].flit()
+    fn undecided_head(&self, number: u32) -> Flit {
+        let vc = (number & !FRESH_HEAD) as usize;
+        if number & FRESH_HEAD != 0 { *self.front(vc) } else { self.waiting_heads[vc].flit() }
     }
 
-    fn redirect(&mut self, vc: u32, decision: Decision) {
+    #[inline(always)]
+    fn redirect(&mut self, vc: u32, number: u32, decision: Decision) {
         let router = self.router_of(vc);
-        let RouterState { first_port, radix, .. } = self.routers[router as usize];
-        let Decision { out, class, .. } = decision;
-        assert!(out < radix, "{NO_SUCH_PORT}");
-        let head = &mut self.waiting_heads[vc as usize];
-        let before = *head;
-        head.decide(decision);
-        let wanted = self.policy.wanted(&head.flit());
-        let size = before.size() as i32;
-        let port = first_port + u32::from(out);
-        if before.out != UNDECIDED {
-            self.move_queue(first_port + u32::from(before.out), before.class, -size);
-        }
-        self.move_queue(port, class, size);
-        if self.usable(port as usize, class, wanted) != 0 {
-            self.leave_decided(router as usize, (vc - (first_port << LOG)) as usize);
-            self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
-            self.activate(router);
+        let out = decision.out;
+        assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+        if number & FRESH_HEAD != 0 {
+            self.decide_first(router, vc, decision);
+        } else {
+            self.decide_anew(router, vc, decision);
         }
     }
 
@@ -862,6 +868,17 @@ mod tests {
     #[should_panic(expected = "a port that its router does not have")]
     fn an_output_beyond_the_last_is_no_index() {
         accept(2, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "a port that its router does not have")]
+    fn nor_is_one_of_a_head_that_comes_to_the_front_later() {
+        let mut routers = accept(1, 0);
+        let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
+        let place = routers.pool.insert(&Flit { kind, ..Flit::NONE });
+        routers.accept(4 + 1, 0, place, Some((Decision { out: 2, class: 0, kind, state }, state)), 0);
+        let mut channels = Channels::of_loops(4);
+        (0..4).for_each(|now| routers.step(now, &mut channels));
     }
 
     #[test]

@@ -1,19 +1,21 @@
-//! The step of the plain router: separable allocation, inputs first, in one iteration, without priorities, further
-//! delays or shared buffers.
+//! The step of the plain and the adaptive router: separable allocation, inputs first, in one iteration, without
+//! priorities, further delays or shared buffers. Heads of the adaptive router may decide again while they wait.
 //!
 //! What a router's step reads and writes is held as [`Part`]s of the tables, and its counts apart from them: most of what
 //! the general step takes longer is looking up, after each store, where each table is.
 
-use super::buffers::{InputVc, OutputVc};
+use super::buffers::{InputVc, OutputVc, with_room};
 use super::matching::{Choices, Turns};
 use super::switch_allocator::SwitchRequest;
 use super::vc_allocator::VcRequest;
-use super::waiting_heads::Commitment;
-use super::{InputQueuedRouters, NONE, PortArbiters};
+use super::waiting_heads::{Commitment, WaitingHead};
+use super::{ADAPTIVE, InputQueuedRouters, NO_SUCH_PORT, NONE, PortArbiters, PortQueue};
 use crate::cycle::channels::Channels;
-use crate::cycle::flit::{Flit, Pool};
+use crate::cycle::flit::{Flit, Pool, UNDECIDED};
+use crate::cycle::router::buffer_policy::BufferPolicy;
 use crate::cycle::table::Part;
 use crate::network::PortId;
+use crate::routing::PacketState;
 
 /// The internal steps of a cycle.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +33,9 @@ impl Cycle {
 }
 
 /// One router, its ports and VCs numbered from 0.
-struct PlainRouter<'a, const LOG: u32> {
+struct PlainRouter<'a, const LOG: u32, const KIND: u8> {
     first_port: usize,
+    radix: u16,
     asking_vc: usize,
     asking_switch: usize,
     grants: u64,
@@ -50,16 +53,34 @@ struct PlainRouter<'a, const LOG: u32> {
     by_input: &'a mut Choices,
     pool: &'a mut Pool<Flit>,
     class_masks: &'a [u64; 256],
-    /// Flits of a VC's buffer.
-    buffer: u16,
+    policy: &'a BufferPolicy,
     /// The pool is larger than what is near.
     deep: bool,
     /// Outputs of which a VC has been freed that heads wait for.
     freed: &'a mut Vec<u16>,
+    again: Again<'a>,
+}
+
+/// What the step of a router needs where heads decide again; empty at the plain one.
+struct Again<'a> {
+    /// The heads that wait and may decide again, a bit each.
+    undecided: Part<'a, u64>,
+    heads: Part<'a, WaitingHead>,
+    before: &'a [PacketState],
+    queued: Part<'a, PortQueue>,
+    /// See [`InputQueuedRouters::fresh`].
+    fresh: &'a mut Vec<u32>,
+    wanted: Part<'a, u16>,
+    /// See [`InputQueuedRouters::revocable`].
+    revocable: u16,
+    /// How many heads there are.
+    count: u16,
+    /// Something has changed since they decided.
+    look: bool,
 }
 
 impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
-    /// Runs the internal steps of a router of the plain kind; returns true if it has requests left.
+    /// Runs the internal steps of a router of the plain or the adaptive kind; returns true if it has requests left.
     #[inline(always)]
     pub(super) fn step_plain(&mut self, router: usize, cycle: Cycle, channels: &mut Channels) -> bool {
         let mut substep = 0;
@@ -70,9 +91,16 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 substep += 1;
             }
             let (asking_vc, asking_switch, grants) = (plain.asking_vc, plain.asking_switch, plain.grants);
+            let Again { count, look, .. } = plain.again;
             let state = &mut self.routers[router];
             (state.asking_vc, state.asking_switch) = (asking_vc as u16, asking_switch as u16);
             self.grants += grants;
+            if KIND == ADAPTIVE {
+                state.undecided = count;
+                if look {
+                    self.look(router);
+                }
+            }
             self.wake_freed(router);
         }
         let state = &self.routers[router];
@@ -80,14 +108,20 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 
     #[inline(always)]
-    fn plain_router(&mut self, router: usize) -> PlainRouter<'_, LOG> {
+    fn plain_router(&mut self, router: usize) -> PlainRouter<'_, LOG, KIND> {
         let state = &self.routers[router];
         let (first_port, radix) = (state.first_port as usize, state.radix as usize);
         let (first_vc, vcs) = (first_port << LOG, radix << LOG);
         // A request that has picked no VC finds the pick of an earlier router, which may be wider.
         let widest = self.vc_turns.len();
+        // The plain router has none of these tables.
+        let part = |first: usize, len: usize| if KIND == ADAPTIVE { (first, len) } else { (0, 0) };
+        let (of_words, of_vcs, of_ports) =
+            (part(router * self.words, self.words), part(first_vc, vcs), part(first_port, radix));
+        let of_whole = if self.policy.whole == 0 { (0, 0) } else { of_vcs };
         PlainRouter {
             first_port,
+            radix: state.radix,
             asking_vc: state.asking_vc as usize,
             asking_switch: state.asking_switch as usize,
             grants: 0,
@@ -104,9 +138,20 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             by_input: &mut self.by_input,
             pool: &mut self.pool,
             class_masks: &self.class_masks,
-            buffer: self.policy.reserve,
+            policy: &self.policy,
             deep: self.deep,
             freed: &mut self.freed,
+            again: Again {
+                undecided: self.undecided.part(of_words.0, of_words.1),
+                heads: self.waiting_heads.part(of_vcs.0, of_vcs.1),
+                before: &self.before,
+                queued: self.queued.part(of_ports.0, of_ports.1),
+                fresh: &mut self.fresh,
+                wanted: self.wanted.part(of_whole.0, of_whole.1),
+                revocable: self.revocable,
+                count: state.undecided,
+                look: false,
+            },
         }
     }
 
@@ -120,7 +165,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 }
 
-impl<const LOG: u32> PlainRouter<'_, LOG> {
+impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
     /// The port of a VC.
     #[inline(always)]
     fn port(vc: u16) -> u16 {
@@ -149,11 +194,14 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         }
     }
 
-    /// The output VC that the request at `place` picks; if none is free, its head waits off the list.
+    /// The output VC that the request at `place` picks; if none is free, or none has room, its head waits off the list.
     #[inline(always)]
     fn pick(&mut self, place: usize) -> Option<u16> {
         let VcRequest { port, pointer, class, .. } = self.vc_requests[place];
-        let free = self.ports[port as usize].free & self.class_masks[class as usize];
+        let mut free = self.ports[port as usize].free & self.class_masks[class as usize];
+        if KIND == ADAPTIVE && free & self.policy.whole != 0 {
+            free = self.with_room(port, free, self.size_of(place));
+        }
         if free == 0 {
             self.park(place);
             return None;
@@ -164,11 +212,42 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         Some(first | if from != 0 { from } else { free }.trailing_zeros() as u16)
     }
 
-    /// Takes the request at `place` off the list until a VC of its output is freed.
+    /// Those of the `free` VCs of an output that have room for a packet of `size` flits where it must fit whole.
+    #[inline(always)]
+    fn with_room(&mut self, port: u16, free: u64, size: u32) -> u64 {
+        let policy = self.policy;
+        if self.again.queued[port as usize].sent + size <= policy.reserve.into() {
+            // As `InputQueuedRouters::all_fit`.
+            return free;
+        }
+        let fits = |occupancy| policy.fits_own(occupancy, size);
+        with_room(&mut self.outputs, &mut self.again.wanted, (port as usize) << LOG, free, size, policy.whole, fits)
+    }
+
+    /// The places that must be free for the packet of the request at `place`.
+    #[inline(always)]
+    fn size_of(&self, place: usize) -> u32 {
+        let VcRequest { input, commitment, .. } = self.vc_requests[place];
+        let head = match commitment {
+            Commitment::Noted => &self.again.heads[input as usize].flit(),
+            _ => self.pool.get(self.inputs[input as usize].front),
+        };
+        self.policy.wanted(head)
+    }
+
+    /// Takes the request at `place` off the list until a VC of its output is freed, or, if its head may decide again, until
+    /// it has.
     #[inline(always)]
     fn park(&mut self, place: usize) {
-        let VcRequest { input, port, class, .. } = std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
+        let VcRequest { input, port, class, commitment, .. } =
+            std::mem::replace(&mut self.vc_requests[place], VcRequest::NONE);
         let (input, port) = (input as usize, port as usize);
+        if KIND == ADAPTIVE && commitment != Commitment::Final {
+            if commitment == Commitment::Open {
+                self.note(input);
+            }
+            return self.leave_undecided(input);
+        }
         self.inputs[input].class = class;
         self.ports[port].waiting += 1;
         self.waiting[port * self.words + input / 64] |= 1 << (input % 64);
@@ -177,10 +256,10 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     /// VC allocation of the only request.
     #[inline(always)]
     fn allocate_single_vc(&mut self) {
-        let input = self.vc_requests[0].input;
+        let request = self.vc_requests[0];
         self.asking_vc = 0;
         if let Some(output) = self.pick(0) {
-            self.grant_vc(input, output);
+            self.grant_vc(request, output);
         }
     }
 
@@ -191,15 +270,19 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
             let input = self.vc_requests[place].input;
             let Some(output) = self.pick(place) else { continue };
             self.picks[place] = output;
+            if KIND == ADAPTIVE && self.deep && self.vc_requests[place].commitment == Commitment::Noted {
+                // What it has decided is written to its flit if it wins.
+                self.pool.prefetch(self.inputs[input as usize].front);
+            }
             let key = input.wrapping_sub(self.outputs[output as usize].pointer);
             self.vc_turns.offer(output, key, place);
         }
         let mut left = self.asking_vc;
         for place in (0..left).rev() {
-            let (input, output) = (self.vc_requests[place].input, self.picks[place]);
+            let (request, output) = (self.vc_requests[place], self.picks[place]);
             if self.vc_turns.wins(output, place) {
-                self.grant_vc(input, output);
-            } else if input != NONE {
+                self.grant_vc(request, output);
+            } else if request.input != NONE {
                 continue;
             }
             left -= 1;
@@ -208,9 +291,13 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         self.asking_vc = left;
     }
 
-    /// Gives output VC `output` to the packet at the front of input VC `input`.
+    /// Gives output VC `output` to the packet that asks for it.
     #[inline(always)]
-    fn grant_vc(&mut self, input: u16, output: u16) {
+    fn grant_vc(&mut self, VcRequest { input, commitment, .. }: VcRequest, output: u16) {
+        if KIND == ADAPTIVE && commitment == Commitment::Noted {
+            let decision = self.again.heads[input as usize].decision();
+            self.pool.at(self.inputs[input as usize].front).decide(decision);
+        }
         let vc = &mut self.inputs[input as usize];
         (vc.output, vc.pointer) = (output, output + 1);
         let owned = &mut self.outputs[output as usize];
@@ -225,7 +312,7 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     #[inline(always)]
     fn eligible(&mut self, place: usize) -> bool {
         let output = &mut self.outputs[self.switch_requests[place].output as usize];
-        if output.occupancy >= self.buffer {
+        if output.occupancy >= self.policy.reserve {
             output.starved = true;
             self.switch_requests[place].input = NONE;
             return false;
@@ -326,6 +413,9 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         (arbiters.offset, arbiters.input) = (Self::place(input) as u16 + 1, out_port + 1);
         let owned = &mut self.outputs[output as usize];
         owned.occupancy += 1;
+        if KIND == ADAPTIVE {
+            self.again.queued[out_port as usize].sent += 1;
+        }
         let vc = &mut self.inputs[input as usize];
         let (place, tail) = vc.pop(self.pool);
         let more = vc.flits > 0;
@@ -342,6 +432,7 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
         if arbiters.waiting > 0 {
             self.freed.push(out_port);
         }
+        self.again.look |= KIND == ADAPTIVE && self.again.count > 0;
         if more {
             self.ask_vc(input);
         }
@@ -352,10 +443,33 @@ impl<const LOG: u32> PlainRouter<'_, LOG> {
     #[inline(always)]
     fn ask_vc(&mut self, input: u16) {
         let InputVc { front, pointer, .. } = self.inputs[input as usize];
-        let Flit { out, class, .. } = *self.pool.get(front);
-        self.vc_requests[self.asking_vc] =
-            VcRequest { input, port: out, pointer, class, commitment: Commitment::Final };
+        let Flit { out, class, hops, .. } = *self.pool.get(front);
+        if KIND == ADAPTIVE && out == UNDECIDED {
+            // As `InputQueuedRouters::ask_decision`.
+            self.again.fresh.push((self.first_port << LOG) as u32 + u32::from(input));
+            self.again.look |= self.again.count > 0;
+            return;
+        }
+        assert!(out < self.radix, "{NO_SUCH_PORT}");
+        let commitment =
+            if KIND == ADAPTIVE && hops <= self.again.revocable { Commitment::Open } else { Commitment::Final };
+        self.vc_requests[self.asking_vc] = VcRequest { input, port: out, pointer, class, commitment };
         self.asking_vc += 1;
+    }
+
+    /// The head at the front of input VC `input`, which may decide again, will wait.
+    #[inline(always)]
+    fn note(&mut self, input: usize) {
+        let front = self.inputs[input].front;
+        self.again.heads[input] = WaitingHead::of(self.pool.get(front), self.again.before[front as usize]);
+    }
+
+    /// As [`InputQueuedRouters::leave_undecided`].
+    #[inline(always)]
+    fn leave_undecided(&mut self, input: usize) {
+        self.again.undecided[input / 64] |= 1 << (input % 64);
+        self.again.count += 1;
+        self.again.look = true;
     }
 
     #[inline(always)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::matching::{Pairing, wavefront};
 use super::options::Allocator;
 use super::timing::after;
-use super::{ADAPTIVE, GENERAL, InputQueuedRouters, NONE};
+use super::{InputQueuedRouters, NONE};
 use crate::cycle::channels::Channels;
 use crate::network::PortId;
 
@@ -39,7 +39,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// Switch allocation over the first `asking` requests of a router.
     #[inline(always)]
-    pub(super) fn allocate_switch(&mut self, router: usize, asking: usize, tick: Tick, channels: &mut Channels) {
+    pub(super) fn allocate_switch(&mut self, router: usize, mut asking: usize, tick: Tick, channels: &mut Channels) {
         let base = (self.routers[router].first_port << LOG) as usize;
         if self.iterations() > 1 {
             self.granted.clear();
@@ -58,22 +58,6 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.switch_requests[base] = self.switch_requests[base + left as usize];
             return;
         }
-        if KIND == GENERAL {
-            return self.allocate_switch_as_asked(router, base, asking, tick, channels);
-        }
-        self.switch_input_first(base, base..base + asking, tick.step);
-        self.serve(router, base, asking, true, tick, channels);
-    }
-
-    /// The same with any allocator and iterations.
-    fn allocate_switch_as_asked(
-        &mut self,
-        router: usize,
-        base: usize,
-        mut asking: usize,
-        tick: Tick,
-        channels: &mut Channels,
-    ) {
         for iteration in 0..self.iterations {
             let requests = base..base + asking;
             match self.allocator {
@@ -111,13 +95,8 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             };
             if done {
                 (left, all) = (left - 1, all - 1);
-                if KIND == GENERAL {
-                    self.switch_requests[place] = self.switch_requests[base + left];
-                    self.switch_requests[base + left] = self.switch_requests[base + all];
-                } else {
-                    // There is no other iteration for which the first must stay together.
-                    self.switch_requests[place] = self.switch_requests[base + all];
-                }
+                self.switch_requests[place] = self.switch_requests[base + left];
+                self.switch_requests[base + left] = self.switch_requests[base + all];
             }
         }
         self.routers[router].asking_switch = all as u16;
@@ -135,8 +114,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         let limit = self.limit();
         let output = &mut self.outputs[vc_base + request.output as usize];
         if u32::from(output.occupancy) >= limit
-            && (KIND != GENERAL
-                || self.shared[(vc_base >> LOG) + Self::port(request.output) as usize] >= self.policy.pool)
+            && self.shared[(vc_base >> LOG) + Self::port(request.output) as usize] >= self.policy.pool
         {
             output.starved = true;
             self.switch_requests[place].input = NONE;
@@ -284,12 +262,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         if !self.cut_through() {
             let output = &mut self.outputs[out_index];
             output.occupancy += 1;
-            if KIND == GENERAL && output.occupancy > self.policy.reserve {
+            if output.occupancy > self.policy.reserve {
                 self.shared[out_port] += 1;
             }
-        }
-        if KIND == ADAPTIVE {
-            self.queued[out_port].sent += 1;
         }
         let Tick { now, departure, step } = tick;
         let (place, tail) = self.inputs[index].pop(&self.pool);

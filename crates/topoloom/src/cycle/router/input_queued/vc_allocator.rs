@@ -39,10 +39,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             self.ready[index] = after(self.speedup, routed, self.delays.vc_alloc);
         }
         if self.decides_again() && out == UNDECIDED {
-            // Those that have been rejected there look with it.
-            let vc_base = (self.routers[router as usize].first_port << LOG) as usize;
-            self.note(index);
-            return self.leave_undecided(router as usize, index - vc_base);
+            return self.ask_decision(router as usize, index as u32);
         }
         self.list_vc_request(router, index, out, class, commitment);
     }
@@ -61,19 +58,10 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     }
 
     /// VC allocation of one router in internal step `step`.
-    #[inline(always)]
     pub(super) fn allocate_vcs(&mut self, router: usize, step: u32) {
         if self.routers[router].asking_vc == 0 {
             return;
         }
-        if KIND == GENERAL {
-            return self.allocate_vcs_as_asked(router, step);
-        }
-        self.vcs_input_first(router, step);
-    }
-
-    /// The same with any allocator, iterations and delays.
-    fn allocate_vcs_as_asked(&mut self, router: usize, step: u32) {
         for iteration in 0..self.iterations {
             let asking = self.routers[router].asking_vc;
             match self.allocator {

@@ -67,7 +67,7 @@ impl WaitingHead {
 
     /// What it has decided.
     #[inline(always)]
-    fn decision(&self) -> Decision {
+    pub(super) fn decision(&self) -> Decision {
         Decision { out: self.out, class: self.class, kind: self.kind, state: self.after }
     }
 }
@@ -96,23 +96,73 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
         self.pool.at(self.inputs[vc].front).decide(self.waiting_heads[vc].decision());
     }
 
-    /// The head at the front of input VC `input` (router numbering), which has been noted, has not decided yet, or did not
-    /// get a VC: it decides in the next cycle, and then whenever a VC of the router is freed, until it is on the list of
-    /// requests.
+    /// The head at the front of input VC `vc` (domain numbering) has come there undecided: it decides in the next cycle, and
+    /// those that have been rejected at its router with it.
+    #[inline(always)]
+    pub(super) fn ask_decision(&mut self, router: usize, vc: u32) {
+        self.fresh.push(vc);
+        self.look(router);
+    }
+
+    /// The head at the front of input VC `vc` (domain numbering), which has come there undecided, has decided.
+    #[inline(always)]
+    pub(super) fn decide_first(&mut self, router: u32, vc: u32, decision: Decision) {
+        let place = self.inputs[vc as usize].front;
+        let head = self.pool.at(place);
+        let before = head.state;
+        head.decide(decision);
+        let (size, wanted) = (head.size(), self.policy.wanted(head));
+        let Decision { out, class, .. } = decision;
+        let first_port = self.routers[router as usize].first_port;
+        let port = first_port + u32::from(out);
+        self.remember(place, before);
+        self.move_queue(port, class, size as i32);
+        if self.usable(port as usize, class, wanted) != 0 {
+            self.list_vc_request(router, vc as usize, out, class, Commitment::Open);
+            self.activate(router);
+        } else {
+            self.note(vc as usize);
+            self.wait_undecided(router as usize, (vc - (first_port << LOG)) as usize);
+        }
+    }
+
+    /// The head at the front of input VC `vc` (domain numbering), which waits, has decided again.
+    #[inline(always)]
+    pub(super) fn decide_anew(&mut self, router: u32, vc: u32, decision: Decision) {
+        let head = &mut self.waiting_heads[vc as usize];
+        let before = *head;
+        head.decide(decision);
+        let wanted = self.policy.wanted(&head.flit());
+        let (size, Decision { out, class, .. }) = (before.size() as i32, decision);
+        let first_port = self.routers[router as usize].first_port;
+        let port = first_port + u32::from(out);
+        self.move_queue(first_port + u32::from(before.out), before.class, -size);
+        self.move_queue(port, class, size);
+        if self.usable(port as usize, class, wanted) != 0 {
+            let input = (vc - (first_port << LOG)) as usize;
+            self.routers[router as usize].undecided -= 1;
+            self.undecided[router as usize * self.words + input / 64] ^= 1 << (input % 64);
+            self.list_vc_request(router, vc as usize, out, class, Commitment::Noted);
+            self.activate(router);
+        }
+    }
+
+    /// The head at the front of input VC `input` (router numbering), which has been noted, did not get a VC: it decides
+    /// again in the next cycle, and then whenever a VC of the router is freed, until it is on the list of requests.
     #[inline(always)]
     pub(super) fn leave_undecided(&mut self, router: usize, input: usize) {
+        self.wait_undecided(router, input);
+        self.look(router);
+    }
+
+    /// The head at the front of input VC `input` (router numbering), which has been noted, decides again whenever a VC of
+    /// the router is freed.
+    #[inline(always)]
+    fn wait_undecided(&mut self, router: usize, input: usize) {
         let (word, bit) = (router * self.words + input / 64, 1 << (input % 64));
         debug_assert!(self.undecided[word] & bit == 0, "a head that waits already");
         self.routers[router].undecided += 1;
         self.undecided[word] |= bit;
-        self.look(router);
-    }
-
-    /// The head at the front of an input VC (router numbering) has decided for an output that has room.
-    #[inline(always)]
-    pub(super) fn leave_decided(&mut self, router: usize, input: usize) {
-        self.routers[router].undecided -= 1;
-        self.undecided[router * self.words + input / 64] ^= 1 << (input % 64);
     }
 
     /// The record of the head at the front of input VC `input` of a router, if it waits and may decide again.

@@ -362,8 +362,9 @@ impl RouterModel for Voq {
         Flit { state: before, ..head }
     }
 
-    fn redirect(&mut self, vc: u32, decision: Decision) {
-        let queue = self.falling.pop_front().expect("heads decide in order");
+    fn redirect(&mut self, vc: u32, queue: u32, decision: Decision) {
+        let next = self.falling.pop_front();
+        debug_assert_eq!(next, Some(queue), "heads decide in order");
         let (_, card, input, output) = self.place(queue);
         let lane = self.lane(vc);
         let pair = self.pair(card, input, output);
