@@ -20,7 +20,7 @@ from topoloom.design.answer import answer
 from topoloom.design.criteria import Criterion, Value, beats, dominates
 from topoloom.design.question import amount, make_question
 from topoloom.design.rounds import ALIKE
-from topoloom.design.screen import DOUBT, EDGE, _clear, in_doubt
+from topoloom.design.screen import DOUBT, EDGE, LARGE_BUILT, _clear, in_doubt
 from topoloom.design.selection import practical, recommend
 from topoloom.design.sensitivity import turns
 from topoloom.design.windows import MOST_FLITS, windows_of
@@ -427,6 +427,29 @@ def test_more_than_can_be_built_is_thinned_out():
     assert len(kept) + sum(dropped.values()) == len(found)
     assert {own.family for own in kept} <= {own.family for own in found}
     assert len(kept) < len(found)
+
+
+def test_places_go_to_networks_that_carry_enough_to_be_finalists():
+    """What carries too little has a tenth of the places; the others' bisections carry a quarter of uniform traffic."""
+    question = make_question({"terminals": 3000, "radix": 32, "families": "torus,hyperx,slimfly,xgft,random-regular"})
+    kept = in_doubt(list(candidates(terminals=3000, radix=32, families=question.families)), question, Counter())
+    weak = [own for own in kept if 2 * DOUBT * own.beta < 0.25]
+    assert 0 < len(weak) <= len(kept) // 10 + 1 < len(kept)
+    assert len({own.family for own in kept}) >= 4
+    free = make_question({"terminals": 3000, "radix": 32, "families": question.families, "min_throughput": 0.0})
+    more = in_doubt(list(candidates(terminals=3000, radix=32, families=question.families)), free, Counter())
+    assert sum(2 * DOUBT * own.beta < 0.25 for own in more) > len(weak)
+
+
+def test_networks_too_large_to_be_simulated_are_few_and_small_enough_to_be_bounded():
+    question = make_question({"terminals": MOST_FLITS + 1, "radix": 64, "families": "hyperx,random-regular,xgft"})
+    found = list(candidates(terminals=question.terminals, radix=64, families=question.families))
+    dropped = Counter()
+    kept = in_doubt(found, question, dropped)
+    assert 3 <= len(kept) <= LARGE_BUILT
+    assert len(kept) + sum(dropped.values()) == len(found)
+    for own in kept:
+        assert own.routers <= {"hyperx": 6000, "random-regular": 2500, "xgft": 12_000}[own.family]
 
 
 def test_all_routers_in_pairs_are_one_network_whatever_the_family():

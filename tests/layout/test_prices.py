@@ -85,6 +85,18 @@ def test_a_list_prices_all_that_its_rate_needs(name):
     assert cost["prices_assumed"]
 
 
+@pytest.mark.parametrize("name", MODERN)
+def test_a_list_has_cables_for_the_largest_halls(name):
+    """Terminals of large networks stand 126 m apart; what reaches that far is dear, and bought for nothing else."""
+    optics = [own for own in price_list(name).cables if not own.copper]
+    reach = [own.get("reach_m") or max(own.lengths_m) for own in optics]
+    assert max(reach) >= 500
+    farthest = optics[reach.index(max(reach))]
+    for length in range(1, sorted(reach)[-2] + 1):
+        others = [own.usd + own.usd_per_m * length for own, most in zip(optics, reach, strict=True) if most >= length]
+        assert farthest.usd + farthest.usd_per_m * length > min(others)
+
+
 def test_figures_are_dated_and_honest():
     for name in MODERN:
         for figure in price_list(name).figures:
