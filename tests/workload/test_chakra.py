@@ -164,3 +164,24 @@ def test_files_that_are_no_traces(tmp_path: Path) -> None:
         Application(f"chakra:{tmp_path}/alone.0.et", 8)
     with pytest.raises(TopoloomError, match="the trace asks for 4 tasks; there is room for 3"):
         Application(four(tmp_path), 3)
+
+
+def test_calls_on_the_processor_only_start_communication(tmp_path: Path) -> None:
+    """As PyTorch records them: the call of the library, and the kernel that communicates, with its type and size."""
+    nodes = [
+        ck.node(1, ck.COLLECTIVE, micros=50, is_cpu_op=True, name="c10d::broadcast_"),
+        ck.node(2, ck.COLLECTIVE, [1], micros=9, is_cpu_op=False, comm_type=ck.ALL_REDUCE, comm_size=1_000_000),
+    ]
+    ck.write(tmp_path / "one.et", nodes)
+    app = f"chakra:{tmp_path / 'one.et'},ranks=2"
+    assert makespan(app, "hyperx:2") == pytest.approx(50e-6 + 2 * 500_000 / RATE, rel=1e-9)
+    (note,) = Application(app, 2).notes
+    assert "1 nodes of communication are marked is_cpu_op" in note
+
+
+def test_messages_without_data_still_order_ranks(tmp_path: Path) -> None:
+    sender = [ck.node(1, ck.COMPUTE, micros=7), ck.node(2, ck.SEND, [1], comm_dst=1, comm_size=0, is_cpu_op=False)]
+    other = [ck.node(1, ck.RECEIVE, comm_src=0, comm_size=0, is_cpu_op=False), ck.node(2, ck.COMPUTE, [1], micros=5)]
+    ck.write(tmp_path / "step.0.et", sender)
+    ck.write(tmp_path / "step.1.et", other)
+    assert makespan(f"chakra:{tmp_path / 'step.0.et'}", "hyperx:2") == pytest.approx(12e-6, abs=1e-10)

@@ -209,3 +209,18 @@ def test_mistakes_in_shared_terminals_are_named(tmp_path: Path) -> None:
     )
     with pytest.raises(TopoloomError, match=r"wait for each other.*line 4 \(b of rank 0\).*line 9 \(b of rank 1\)"):
         Application(f"goal:{file},ranks-per-terminal=2", 4)
+
+
+def test_messages_without_data_still_order_ranks(tmp_path: Path) -> None:
+    """As schedules of MPI programs have them."""
+    text, binary = tmp_path / "own.goal", tmp_path / "own.bin"
+    text.write_text(
+        "num_ranks 2\nrank 0 {\na: calc 1000\nb: send 0b to 1\nb requires a\n}\n"
+        "rank 1 {\nr: recv 0b from 0\nc: calc 500\nc requires r\n}\n"
+    )
+    first = [gf.Operation(gf.COMPUTE, 1000), gf.Operation(gf.SEND, 0, peer=1, requires=[0])]
+    gf.write(binary, [first, [gf.Operation(gf.RECEIVE, 0, peer=0), gf.Operation(gf.COMPUTE, 500, requires=[0])]])
+    for file in (text, binary):
+        (told,) = package.workload("hyperx:2", f"goal:{file}").results
+        assert told.makespan_s == pytest.approx(1.5e-6, abs=1e-10)
+        assert Application(f"goal:{file}", 2).notes == [f"goal:{file}: 1 messages have 0 bytes; each is sent with one"]

@@ -161,7 +161,7 @@ def test_goal_is_free_in_its_lines(tmp_path: Path) -> None:
         ("tag 7\n  y", "tag 8\n  y", "line 10: rank 1 receives from rank 0 with tag 8 what no rank sends"),
         ("recv 10b from 1", "", "line 11: rank 1 sends to rank 2 with tag 0 what no rank receives"),
         ("b requires a", "a requires b\n  b requires a", "wait for each other without end: line 3 (a of rank 0)"),
-        ("64b to 1", "0b to 1", "line 4: the size is '0b'"),
+        ("64b to 1", "-1b to 1", "line 4: the size is '-1b'"),
         ("calc 500", "calc", "line 5: '1' is not understood here; there may be: nic, cpu"),
         ("calc 500", "wait", "line 5: 'wait cpu 1' is no operation"),
         ("calc 500", "calc soon", "line 5: the time of calc is 'soon'"),

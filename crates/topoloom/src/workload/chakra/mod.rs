@@ -208,6 +208,13 @@ impl<'a> Making<'a> {
         if timeless > 0 {
             self.notes.push(format!("{timeless} nodes say operations and no time; without tflops they take no time"));
         }
+        let starts: u64 = self.traces.files.iter().map(|trace| trace.starts).sum();
+        if starts > 0 {
+            self.notes.push(format!(
+                "{starts} nodes of communication are marked is_cpu_op: they compute on the processor, which starts the \
+                 communication of other nodes"
+            ));
+        }
         Ok(())
     }
 
@@ -237,9 +244,7 @@ impl<'a> Making<'a> {
             Work::Compute { seconds, unit } => compute(*seconds, *unit),
             Work::Operations(count) => compute(self.tflops.map_or(0.0, |tflops| count / tflops / 1e12), 0),
             Work::Memory(seconds) => compute(*seconds, MEMORY),
-            Work::Send { peer: target, bytes, .. } | Work::Receive { peer: target, bytes, .. }
-                if peer(*target)? == rank || *bytes == 0 =>
-            {
+            Work::Send { peer: target, .. } | Work::Receive { peer: target, .. } if peer(*target)? == rank => {
                 graph.join(rank, &[])
             }
             Work::Send { peer: target, tag, .. } => {
@@ -301,7 +306,7 @@ impl<'a> Making<'a> {
             }
             for ((place, send), (_, receive)) in sends.into_iter().zip(receives) {
                 let Work::Send { bytes, .. } = self.traces.of(source).steps[place as usize].work else { continue };
-                let message = self.lanes.graph.message_on(source, target, bytes, NO_CONNECTION);
+                let message = self.lanes.graph.message_on(source, target, bytes.max(1), NO_CONNECTION);
                 self.lanes.graph.set_op(send, Op::Send(message));
                 self.lanes.graph.set_op(receive, Op::Receive(message));
             }

@@ -49,6 +49,8 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// The place of each node by its id.
     pub places: HashMap<u64, u32>,
+    /// Nodes of communication that only start it, on the processor.
+    pub starts: u64,
     /// What the ids of nodes number.
     unit: &'static str,
 }
@@ -56,7 +58,7 @@ pub struct Trace {
 impl Trace {
     /// A trace without nodes, whose ids number `unit`s of the file.
     pub fn of(path: &str, unit: &'static str) -> Self {
-        Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new(), unit }
+        Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new(), starts: 0, unit }
     }
 
     /// Adds a node; false if there is one of its id.
@@ -86,6 +88,7 @@ impl Trace {
         while next(&mut file, &mut bytes).map_err(|what| format!("{what} {}", at(this.steps.len())))? {
             let node = Node::decode(bytes.as_slice())
                 .map_err(|error| format!("what stands {} is no node: {error}", at(this.steps.len())))?;
+            this.starts += u64::from(starts_communication(&node));
             let step = read_node(node).map_err(|(id, name, what)| format!("node {id} ({name}) {what}"))?;
             if !this.push(step) {
                 return Err(format!("{} is listed twice", this.label(this.steps.len() as u32 - 1)));
@@ -157,12 +160,21 @@ fn read_node(node: Node) -> Result<Step, (u64, String, String)> {
     Ok(Step { id: node.id, name: node.name, work, after })
 }
 
+/// True if a node of communication is the call of a library on the processor, which starts the kernel that communicates.
+fn starts_communication(node: &Node) -> bool {
+    let on_cpu = attribute(&node.attributes, "is_cpu_op").and_then(Value::whole);
+    (5..=7).contains(&node.kind) && on_cpu == Some(1)
+}
+
 fn read_work(node: &Node) -> Result<Work, String> {
     let value = |name: &str| attribute(&node.attributes, name).and_then(Value::whole);
     let seconds = node.duration_micros as f64 * 1e-6;
     let size = || value("comm_size").ok_or_else(|| "has no comm_size".to_owned());
     let peer = |name: &str| value(name).ok_or_else(|| format!("has no {name}"));
     let tag = value("comm_tag").unwrap_or(0);
+    if starts_communication(node) {
+        return Ok(Work::Compute { seconds, unit: 1 });
+    }
     Ok(match node.kind {
         // Metadata; storage, batches and checkpoints carry nothing over the network.
         1 => Work::Nothing,

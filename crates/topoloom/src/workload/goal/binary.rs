@@ -88,7 +88,6 @@ impl Bytes<'_> {
         let cpu = u32::from(*self.0.get(place + 21)?);
         let named = |number: u32| Some(number).filter(|number| *number != ANY);
         Some(match kind {
-            1 | 2 if size == 0 => Err("it has a message of 0 bytes; there must be one at least".to_owned()),
             1 => Ok(What::Send { peer, tag, bytes: size }),
             2 => Ok(What::Receive { peer: named(peer), tag: named(tag), bytes: size }),
             3 => Ok(What::Compute { nanoseconds: size, cpu }),

@@ -60,12 +60,17 @@ fn build(request: &Request) -> Result<Workload> {
     read.map_err(|(place, what)| request.mistake(format_args!("{path}, {unit} {}: {what}", place.unwrap_or(at))))?;
     let tasks = reader.ranks.unwrap_or(0).div_ceil(each);
     request.check_tasks(tasks.into(), if each == 1 { "num_ranks" } else { "num_ranks over ranks-per-terminal" })?;
-    let Reader { graph, planned, ends, .. } = reader;
-    graph.build(request.spec(), tasks, |op| {
+    let Reader { graph, planned, ends, empty, .. } = reader;
+    let built = graph.build(request.spec(), tasks, |op| {
         let op = ends.get((op as usize).wrapping_sub(planned.len())).copied().unwrap_or(op);
         let GoalOp { at, label, .. } = &planned[op as usize];
         if unit == "line" { format!("line {at} ({label})") } else { label.clone() }
-    })
+    })?;
+    let notes = match empty {
+        0 => Vec::new(),
+        _ => vec![format!("{}: {empty} messages have 0 bytes; each is sent with one", request.spec())],
+    };
+    Ok(Workload { notes, ..built })
 }
 
 /// Reads a whole file; `line` is where it is.
@@ -176,6 +181,8 @@ struct Reader {
     /// Processors by rank and number.
     processors: HashMap<(u32, u32), u32>,
     planned: Vec<GoalOp>,
+    /// Messages of 0 bytes.
+    empty: u64,
     /// Receives from ranks on the same terminal, each of which ends with an operation of its own behind all others.
     ends: Vec<u32>,
 }
@@ -342,7 +349,8 @@ impl Reader {
             let roles = match [from.task, to.task].map(|rank| rank / self.each) {
                 [source, target] if source == target => [Role::Local(None), Role::Local(Some(send))],
                 [source, target] => {
-                    let message = self.graph.message(source, target, *bytes);
+                    self.empty += u64::from(*bytes == 0);
+                    let message = self.graph.message(source, target, (*bytes).max(1));
                     [Role::Through(Op::Send(message)), Role::Through(Op::Receive(message))]
                 }
             };
@@ -429,8 +437,8 @@ fn whole(text: &str, what: &str) -> std::result::Result<u32, String> {
 }
 
 fn size(text: &str) -> std::result::Result<u64, String> {
-    let bytes = text.strip_suffix('b').unwrap_or(text).parse::<u64>().ok().filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| format!("the size is '{text}'; it must be a number of bytes from 1 up, as in 64b"))
+    let bytes = text.strip_suffix('b').unwrap_or(text).parse::<u64>().ok();
+    bytes.ok_or_else(|| format!("the size is '{text}'; it must be a number of bytes, as in 64b"))
 }
 
 /// The numbers behind keywords, as far as they are given.
