@@ -24,6 +24,9 @@ FARTHEST = 4.0
 FIXED = ("seed", "levels")
 """Keys whose change makes another network, not a neighbour."""
 
+SPARSE = 4
+"""These networks have at least so many routers for each link of a router: other Cayley graphs are much alike."""
+
 SYNTHESISED = "the same routers as a Cayley graph"
 """The change of what a search finds."""
 
@@ -93,7 +96,8 @@ def neighbours(spec: str, radix: int) -> list[Neighbour]:
 def synthesised(spec: str, seed: int) -> Neighbour | None:
     """Return the best Cayley graph that a short search finds of as many routers, links and terminals.
 
-    None if the routers of the network are not all alike, if there is no such graph, or if it has too many links.
+    None if the routers of the network are not all alike, if there is no such graph, or if it has too many links: in
+    all, or for its routers.
 
     Args:
         spec: The spec of the network.
@@ -112,7 +116,8 @@ def synthesised(spec: str, seed: int) -> Neighbour | None:
     for a, _, b, _, _ in own.edges():
         links.update((a, b))
     alike = len(set(ends)) == 1 == len(set(links.values()))
-    if not alike or own.num_routers < LEAST_SYNTHESISED or len(own.edges()) > MOST_SYNTHESISED:
+    few = own.num_routers >= LEAST_SYNTHESISED and len(own.edges()) <= MOST_SYNTHESISED
+    if not (alike and few and own.num_routers >= SPARSE * links[0]):
         return None
     try:
         best = _core.synthesise(own.num_routers, links[0], True, None, seed, SYNTHESIS_S, 1).best
