@@ -188,7 +188,7 @@ class Candidates(Sequence[Candidate]):
             TopoloomError: An unknown key, a layout or a price list that cannot be read.
 
         >>> candidates(terminals=16, radix=8, families="hyperx").sorted_by("beta")[0].spec
-        'hyperx:8,p=1'
+        'hyperx:4x4,p=1'
         """
         from topoloom.design.ranking import column  # noqa: PLC0415 - NumPy loads slowly
 
@@ -208,7 +208,7 @@ class Candidates(Sequence[Candidate]):
 
         >>> found = candidates(terminals=16, radix=8, families="hyperx")
         >>> [own.spec for own in found.pareto(["ports", "diameter"])]
-        ['hyperx:2,p=8']
+        ['hyperx:2x2,p=4', 'hyperx:4,p=4']
         """
         from topoloom.design.ranking import column, unbeaten  # noqa: PLC0415 - NumPy loads slowly
 
@@ -333,7 +333,7 @@ def why_not_searched(name: Any, hosts: str = "") -> str | None:
 
     >>> why_not_searched("machine")
     'the family machine is not searched: it is a machine as it was built; see topoloom list machines'
-    >>> why_not_searched("torus") is None, why_not_searched("tors")[:54]
+    >>> why_not_searched("torus") is None, why_not_searched("tors")[:55]
     (True, "no family 'tors' to search (did you mean 'torus'?); the")
     """
     if hosts and name in SELF_HOSTED:

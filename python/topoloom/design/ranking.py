@@ -87,7 +87,7 @@ def column(found: Sequence["Candidate"], key: str, layout: str = "", prices: str
 
     >>> from topoloom.design.candidates import candidates
     >>> [float(number) for number in column(candidates(terminals=16, radix=8, families="hyperx")[:2], "diameter")]
-    [1.0, 1.0]
+    [2.0, 1.0]
     """
     if key not in KEYS:
         raise TopoloomError(unknown("key to sort by", key, list(KEYS)))
