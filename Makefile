@@ -97,6 +97,12 @@ coverage: setup ## Measure the coverage of both languages by tests, and list wha
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage[toml]>=7.10' 'pytest-cov>=7'
 	@$(BIN)/python tests/external/covered.py $(TESTS)
 
+MODULE ?= topoloom.papers.formulas
+MUTANTS ?= 40
+.PHONY: mutants
+mutants: setup ## Change a Python module one place at a time, and list what its tests miss: make mutants MODULE=… TESTS=…
+	@PYTHONPATH=tests $(BIN)/python tests/external/mutants.py $(MODULE) $(MUTANTS) 1 $(TESTS)
+
 .PHONY: bench
 bench: ## Measure the engines; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench cycle
