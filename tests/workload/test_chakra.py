@@ -185,3 +185,17 @@ def test_messages_without_data_still_order_ranks(tmp_path: Path) -> None:
     ck.write(tmp_path / "step.0.et", sender)
     ck.write(tmp_path / "step.1.et", other)
     assert makespan(f"chakra:{tmp_path / 'step.0.et'}", "hyperx:2") == pytest.approx(12e-6, abs=1e-10)
+
+
+def test_roots_that_a_file_leaves_out_are_done(tmp_path: Path) -> None:
+    """PyTorch's traces name the process and the thread by control, which are no nodes of their files."""
+    # Dependencies alternate between data and control: 1 is data of 2, and 99 control.
+    nodes = [ck.node(1, ck.COMPUTE, micros=5), ck.node(2, ck.COMPUTE, [1, 99], micros=7)]
+    ck.write(tmp_path / "one.et", nodes)
+    app = f"chakra:{tmp_path / 'one.et'},ranks=2"
+    assert makespan(app, "hyperx:2") == pytest.approx(12e-6, rel=1e-9)
+    (note,) = Application(app, 2).notes
+    assert "1 control dependencies name nodes that the file does not contain" in note
+    ck.write(tmp_path / "one.et", [nodes[0], ck.node(2, ck.COMPUTE, [99], micros=7)])
+    with pytest.raises(TopoloomError, match="node 2 .* depends on node 99, which does not exist"):
+        Application(app, 2)

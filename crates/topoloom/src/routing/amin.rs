@@ -38,8 +38,8 @@ pub trait MinimalPaths: Send + Sync {
     /// The most links between two routers.
     fn diameter(&self) -> u32;
 
-    /// The outputs of `at` on minimal paths to another router `dst`.
-    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone;
+    /// Shows `visit` the outputs of `at` on minimal paths to another router `dst`, always in the same order.
+    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16));
 }
 
 impl MinimalPaths for TableMinimal {
@@ -48,8 +48,8 @@ impl MinimalPaths for TableMinimal {
     }
 
     #[inline(always)]
-    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone {
-        self.outputs(at, dst).iter().copied()
+    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16)) {
+        self.outputs(at, dst).iter().copied().for_each(visit);
     }
 }
 
@@ -59,8 +59,8 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
     }
 
     #[inline(always)]
-    fn outputs(&self, at: RouterId, dst: RouterId) -> impl Iterator<Item = u16> + Clone {
-        self.outputs(at, dst)
+    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16)) {
+        self.each_output(at, dst, visit);
     }
 }
 
@@ -128,7 +128,7 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        out.extend(self.paths.outputs(at, dst).map(|port| self.hop(port, state.bits)));
+        self.paths.each_output(at, dst, |port| out.push(self.hop(port, state.bits)));
     }
 
     #[inline(always)]
@@ -138,18 +138,20 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let outputs = self.paths.outputs(at, dst);
-        let count = outputs.clone().count();
-        let first = rng.below(count as u32) as usize;
+        let mut count = 0;
+        self.paths.each_output(at, dst, |_| count += 1);
+        let first = rng.below(count);
         // From a random output on: of the shortest queues the first, before the random one only what is shorter.
         let (mut before, mut on) = ((u32::MAX, 0), (u32::MAX, 0));
-        for (place, port) in outputs.enumerate() {
+        let mut place = 0;
+        self.paths.each_output(at, dst, |port| {
             let queue = if count > 1 { view.queue(port.into()) } else { 0 };
             let best = if place < first { &mut before } else { &mut on };
             if queue < best.0 {
                 *best = (queue, port);
             }
-        }
+            place += 1;
+        });
         let (queue, port) = if before.0 < on.0 { before } else { on };
         assert!(queue < u32::MAX, "there is a path to every destination");
         self.hop(port, state.bits)

@@ -256,16 +256,23 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         self.sides.iter().map(|side| if WRAP { side / 2 } else { side - 1 }).sum()
     }
 
-    /// The outputs of `at` on all minimal paths to another router, not only those in the order of dimensions.
+    /// Shows `visit` the outputs of `at` on all minimal paths to another router, not only those in the order of dimensions.
     #[inline(always)]
-    pub fn outputs(&self, at: RouterId, target: RouterId) -> impl Iterator<Item = u16> + Clone {
+    pub fn each_output(&self, at: RouterId, target: RouterId, mut visit: impl FnMut(u16)) {
         let (from, to) = (self.place(at), self.place(target));
-        let differ = (0..self.sides.len()).filter(move |&dim| from[dim] != to[dim]);
-        differ.flat_map(move |dim| {
+        let ports = &self.ports[at.index() * self.sides.len()..][..self.sides.len()];
+        for (dim, &[plus, minus]) in ports.iter().enumerate() {
+            if from[dim] == to[dim] {
+                continue;
+            }
             let (up, down) = self.ways(dim, from[dim].into(), to[dim].into());
-            let [plus, minus] = self.ports[at.index() * self.sides.len() + dim];
-            [up.then_some(plus), (down && !(up && minus == plus)).then_some(minus)].into_iter().flatten()
-        })
+            if up {
+                visit(plus);
+            }
+            if down && !(up && minus == plus) {
+                visit(minus);
+            }
+        }
     }
 
     #[inline(always)]

@@ -209,6 +209,12 @@ impl<'a> Making<'a> {
             self.notes.push(format!("{timeless} nodes say operations and no time; without tflops they take no time"));
         }
         let starts: u64 = self.traces.files.iter().map(|trace| trace.starts).sum();
+        let missing: u64 = self.traces.files.iter().map(|trace| trace.missing).sum();
+        if missing > 0 {
+            self.notes.push(format!(
+                "{missing} control dependencies name nodes that the file does not contain; they count as done"
+            ));
+        }
         if starts > 0 {
             self.notes.push(format!(
                 "{starts} nodes of communication are marked is_cpu_op: they compute on the processor, which starts the \

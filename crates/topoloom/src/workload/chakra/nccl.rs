@@ -251,11 +251,11 @@ fn traces(path: &str, calls: &[CallRow], ranks: u32) -> Traces {
             // Lines are far fewer.
             let id = 1 << 62 | line;
             let work = Work::Compute { seconds: call.compute_us * 1e-6, unit: 0 };
-            trace.push(Step { id, name: format!("computing before line {line}"), work, after });
+            trace.push(Step { id, name: format!("computing before line {line}"), work, after, control: Vec::new() });
             after = vec![id];
         }
         let work = work(call, members(&call.comm) as u64);
-        trace.push(Step { id: line, name: call.name.clone(), work, after });
+        trace.push(Step { id: line, name: call.name.clone(), work, after, control: Vec::new() });
         stream.group.push(line);
     }
     Traces { files, ranks }

@@ -40,6 +40,8 @@ pub struct Step {
     pub work: Work,
     /// Nodes that must be done before.
     pub after: Vec<u64>,
+    /// Of these, those that are control dependencies alone.
+    pub control: Vec<u64>,
 }
 
 /// The trace of a rank.
@@ -51,6 +53,8 @@ pub struct Trace {
     pub places: HashMap<u64, u32>,
     /// Nodes of communication that only start it, on the processor.
     pub starts: u64,
+    /// Control dependencies on nodes that the file does not contain.
+    pub missing: u64,
     /// What the ids of nodes number.
     unit: &'static str,
 }
@@ -58,7 +62,7 @@ pub struct Trace {
 impl Trace {
     /// A trace without nodes, whose ids number `unit`s of the file.
     pub fn of(path: &str, unit: &'static str) -> Self {
-        Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new(), starts: 0, unit }
+        Self { path: path.to_owned(), steps: Vec::new(), places: HashMap::new(), starts: 0, missing: 0, unit }
     }
 
     /// Adds a node; false if there is one of its id.
@@ -94,7 +98,11 @@ impl Trace {
                 return Err(format!("{} is listed twice", this.label(this.steps.len() as u32 - 1)));
             }
         }
-        for step in &this.steps {
+        for step in &mut this.steps {
+            let Step { after, control, .. } = step;
+            let (all, control) = (after.len(), std::mem::take(control));
+            after.retain(|id| this.places.contains_key(id) || !control.contains(id));
+            this.missing += (all - after.len()) as u64;
             if let Some(missing) = step.after.iter().find(|id| !this.places.contains_key(id)) {
                 return Err(format!(
                     "node {} ({}) depends on node {missing}, which does not exist",
@@ -157,7 +165,8 @@ fn read_node(node: Node) -> Result<Step, (u64, String, String)> {
     let mut after: Vec<u64> = node.control_deps.iter().chain(&node.data_deps).copied().collect();
     after.sort_unstable();
     after.dedup();
-    Ok(Step { id: node.id, name: node.name, work, after })
+    let control = node.control_deps.into_iter().filter(|id| !node.data_deps.contains(id)).collect();
+    Ok(Step { id: node.id, name: node.name, work, after, control })
 }
 
 /// True if a node of communication is the call of a library on the processor, which starts the kernel that communicates.
