@@ -92,7 +92,7 @@ def test_a_list_has_cables_for_the_largest_halls(name):
     reach = [own.get("reach_m") or max(own.lengths_m) for own in optics]
     assert max(reach) >= 500
     farthest = optics[reach.index(max(reach))]
-    for length in range(1, sorted(reach)[-2] + 1):
+    for length in range(1, int(sorted(reach)[-2]) + 1):
         others = [own.usd + own.usd_per_m * length for own, most in zip(optics, reach, strict=True) if most >= length]
         assert farthest.usd + farthest.usd_per_m * length > min(others)
 
