@@ -197,5 +197,5 @@ def test_roots_that_a_file_leaves_out_are_done(tmp_path: Path) -> None:
     (note,) = Application(app, 2).notes
     assert "1 control dependencies name nodes that the file does not contain" in note
     ck.write(tmp_path / "one.et", [nodes[0], ck.node(2, ck.COMPUTE, [99], micros=7)])
-    with pytest.raises(TopoloomError, match="node 2 .* depends on node 99, which does not exist"):
+    with pytest.raises(TopoloomError, match=r"node 2 .* depends on node 99, which does not exist"):
         Application(app, 2)
