@@ -7,6 +7,7 @@ Messages are large, so that what the flow engine leaves out, the time that a fli
 the time that links are busy. Terminals send and take in a flit a cycle in both engines.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import topoloom
+from harness.paths import ROOT
 
 NETWORKS = {
     "fattree:k=16,levels=2": ("updown", "fat tree, 256"),
@@ -80,6 +82,22 @@ def draw(rows, path):
 def test_makespans_agree_within_a_tenth(spec):
     for _, app, cycle, flow in measure([spec], HELD):
         assert flow == pytest.approx(cycle, rel=0.1), app
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("spec", ["machine:superpod-h100,units=1", "machine:summit,racks=3"])
+def test_drawn_paths_of_a_ring_collide(spec):
+    """The page on the flow engine says how much longer a ring takes than flit by flit."""
+    app = "allreduce:algorithm=ring,size=4MiB"
+
+    def makespan(**how):
+        return topoloom.workload(spec, app, **how).results[0].makespan_s
+
+    flits = makespan(engine="cycle", flit="256B")
+    one, many = (makespan(engine="flow", flow_engine=f"paths={paths}") / flits for paths in (1, 16))
+    page = " ".join((ROOT / "docs/flow-model.md").read_text(encoding="utf-8").split())
+    told = rf"`{spec}` (?:it )?takes ([0-9.]+)(?: times as long as flit by flit with one path,)? and ([0-9.]+) times"
+    assert [f"{one:.1f}", f"{many:.1f}"] == list(re.search(told, page).groups())
 
 
 if __name__ == "__main__":
