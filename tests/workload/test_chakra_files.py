@@ -134,7 +134,7 @@ def test_the_command_line_writes_them(tmp_path: Path, topoloom: Callable[..., An
     ],
 )
 def test_collectives_stay_collectives(app: str, read: str, tmp_path: Path) -> None:
-    """Whole collectives are written, whose messages are those of the algorithm that the reader is told."""
+    """Whole collectives are written; their messages are those of the algorithm given to the reader."""
     Application(app, 16).write_chakra(tmp_path)
     trace = f"chakra:{tmp_path / 'trace.0.et'},algorithm={read}"
     own = Application(app, 16)

@@ -78,7 +78,7 @@ def prime_powers(most: int) -> list[int]:
     """
     primes = [n for n in range(2, most + 1) if all(n % d for d in range(2, isqrt(n) + 1))]
     powers = {prime**m for prime in primes for m in range(1, max(1, int(log(most, prime) + 1e-9)) + 1)}
-    return sorted(power for power in powers if 2 < power <= most)  # noqa: PLR2004 - 2 is none of use
+    return sorted(power for power in powers if 2 < power <= most)  # noqa: PLR2004 - there is no Slim Fly of 2
 
 
 Search = Callable[[Requirements], Iterator[Shape]]
