@@ -87,7 +87,7 @@ NAMES: dict[str, tuple[str, dict[str, Any], str, str]] = {
     "trace": ("simulate", {"networks": ["mesh:2x2"], "traffic": ["trace:FILE"]}, "run(1).csv", "0,0,1,1\n|0,0,3,1\n"),
     "goal": (
         "workload",
-        {"networks": ["mesh:2"], "apps": ['goal:"FILE"']},
+        {"networks": ["mesh:2"], "apps": ["goal:FILE"]},
         "a,b(1).goal",
         "num_ranks 2\nrank 0 {\nsend 64b to 1\n}\nrank 1 {\nrecv 64b from 0\n}\n|"
         "num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\nrecv 9b from 0\n}\n",

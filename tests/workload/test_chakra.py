@@ -1,5 +1,6 @@
 """Chakra traces: read, run, and their mistakes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -199,3 +200,37 @@ def test_roots_that_a_file_leaves_out_are_done(tmp_path: Path) -> None:
     ck.write(tmp_path / "one.et", [nodes[0], ck.node(2, ck.COMPUTE, [99], micros=7)])
     with pytest.raises(TopoloomError, match=r"node 2 .* depends on node 99, which does not exist"):
         Application(app, 2)
+
+
+def test_cycles_of_control_dependencies_can_be_left_out(tmp_path: Path) -> None:
+    """PyTorch's older traces name their callers by control in circles, while data flows in one direction."""
+    # Dependencies alternate between data and control: 3 follows 1 by data; 2 and 3 wait for each other by control.
+    nodes = [
+        ck.node(1, ck.COMPUTE, micros=5),
+        ck.node(2, ck.COMPUTE, [1, 3], micros=7),
+        ck.node(3, ck.COMPUTE, [1, 2], micros=11),
+    ]
+    ck.write(tmp_path / "one.et", nodes)
+    app = f"chakra:{tmp_path / 'one.et'},ranks=2"
+    told = "node 2 (n2) of rank 0; only control dependencies close cycles in this trace: dependencies=data leaves them"
+    with pytest.raises(TopoloomError, match=re.escape(told)):
+        Application(app, 2)
+    assert makespan(f"{app},dependencies=data", "hyperx:2") == pytest.approx(23e-6, rel=1e-9)
+    with pytest.raises(TopoloomError, match="did you mean 'data'"):
+        Application(f"{app},dependencies=dat", 2)
+
+
+def test_cycles_of_data_dependencies_stay_mistakes(tmp_path: Path) -> None:
+    nodes = [ck.node(1, ck.COMPUTE, [2]), ck.node(2, ck.COMPUTE, [1, 3]), ck.node(3, ck.COMPUTE, [1, 2])]
+    ck.write(tmp_path / "one.et", nodes)
+    for keys in ("", ",dependencies=data"):
+        with pytest.raises(TopoloomError, match="wait for each other without end") as error:
+            Application(f"chakra:{tmp_path / 'one.et'},ranks=2{keys}", 2)
+        assert "dependencies=data leaves" not in str(error.value)
+
+
+def test_data_dependencies_alone_leave_nothing_to_note(tmp_path: Path) -> None:
+    """A control dependency on a node outside the file is not noted where control does not count; order may change."""
+    nodes = [ck.node(1, ck.COMPUTE, micros=5), ck.node(2, ck.COMPUTE, [1, 99], micros=7)]
+    ck.write(tmp_path / "one.et", nodes)
+    assert Application(f"chakra:{tmp_path / 'one.et'},ranks=2,dependencies=data", 2).notes == []

@@ -267,6 +267,11 @@ mod tests {
         assert_eq!(read("traffic", "trace:run(1),a=b.csv"), ["run(1),a=b.csv"]);
         assert_eq!(read("routing", "table:a,b.csv"), ["a,b.csv"]);
         assert_eq!(read("app", "goal:a:b.goal"), ["a:b.goal"]);
+        for app in ["goal", "chakra", "msccl", "nccl", "messages"] {
+            assert_eq!(read("app", &format!("{app}:a,b(1).x")), ["a,b(1).x"], "{app}");
+        }
+        assert_eq!(read("mapping", "file:a,b.csv"), ["a,b.csv"]);
+        assert_eq!(read("topology", "file:a,b.csv,p=2"), ["a,b.csv"]);
         assert_eq!(read("topology", " file: x(1).csv ,p=2 --fail links=5%"), ["x(1).csv"]);
         assert_eq!(
             read("topology", "permuted:two-cab(permuted:three-cab(file:a.csv,p=1),cabinet=b.csv),cabinet=c.csv,seed=2"),

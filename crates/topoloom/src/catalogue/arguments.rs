@@ -60,7 +60,7 @@ impl<'a> Arguments<'a> {
         let cut = |text| items(text).map_err(|broken| self.mistake(broken.sentence()));
         match self.entry.lead {
             Lead::Path => {
-                let (first, behind) = split_first(rest);
+                let (first, behind) = self.split_path(rest);
                 let behind = behind.map_or(Ok(Vec::new()), cut)?;
                 Ok([first].into_iter().chain(behind).collect())
             }
@@ -76,6 +76,26 @@ impl<'a> Arguments<'a> {
             }
             _ => cut(rest),
         }
+    }
+
+    /// The item that stands first, and the text after its comma. A path continues behind commas, as long as what follows
+    /// them is no item: neither a key nor `key=value`.
+    fn split_path(&self, rest: &'a str) -> (&'a str, Option<&'a str>) {
+        let (first, mut behind) = split_first(rest);
+        let file = &self.entry.keys[0];
+        let is_path = pair(first).0.is_none_or(|key| key == file.name || self.entry.key(key).is_none());
+        if file.kind != Kind::File || !is_path || first.is_empty() || first.ends_with('"') {
+            return (first, behind);
+        }
+        while let Some(text) = behind {
+            let (next, after) = split_first(text);
+            if next.is_empty() || pair(next).0.is_some() || self.entry.key(next).is_some() {
+                break;
+            }
+            behind = after;
+        }
+        let end = behind.map_or(rest.len(), |text| text.as_ptr() as usize - rest.as_ptr() as usize - 1);
+        (rest[..end].trim(), behind)
     }
 
     /// Takes the first item if it is what stands first, without a key.
@@ -123,12 +143,17 @@ impl<'a> Arguments<'a> {
 
     /// A sentence on a key that there is not, with those that there are.
     fn unknown_key(&self, name: &str) -> Error {
-        let Entry { name: own, wrong, alone, .. } = self.entry;
+        let Entry { name: own, wrong, alone, lead, .. } = self.entry;
         let known = || self.entry.offered(name);
+        let short = own == self.place && alone != Alone::Flag;
+        let what = if short { "key".to_owned() } else { format!("key of {own}") };
+        let mut sentence = unknown(what, name, known());
+        if lead == Lead::Path && self.entry.keys[0].kind == Kind::File {
+            sentence.push_str("; a path with such a comma needs quotes");
+        }
         match alone {
-            Alone::Flag => wrong(unknown(format_args!("key of {own}"), name, known())),
-            _ if own == self.place => self.mistake(unknown("key", name, known())),
-            _ => self.mistake(unknown(format_args!("key of {own}"), name, known())),
+            Alone::Flag => wrong(sentence),
+            _ => self.mistake(sentence),
         }
     }
 
@@ -318,6 +343,31 @@ mod tests {
         let behind = read(Lead::Behind, "p=1,seed=2(torus:4x4,p=3)");
         let expected = (Some("(torus:4x4,p=3)"), Some(1), Some(2));
         assert_eq!((behind.text("base"), behind.count("p"), behind.int("seed")), expected);
+    }
+
+    #[test]
+    fn paths_keep_commas_that_begin_no_item() {
+        const FILES: &[Key] = &[Key::new("file", Kind::File, ""), Key::new("p", Kind::count(1), "")];
+        let entry = Entry { keys: FILES, ..entry(Lead::Path, Alone::Flag) };
+        let read = |text| {
+            Arguments::read(entry, "thing", text)
+                .map(|given| (given.text("file").unwrap_or_default().to_owned(), given.count("p")))
+        };
+        for (text, path, p) in [
+            ("a,b.csv", "a,b.csv", None),
+            ("a, b(1,2.csv,p=2", "a, b(1,2.csv", Some(2)),
+            ("\"a,b.csv\",p=2", "a,b.csv", Some(2)),
+            ("file=a,b.csv,p=2", "a,b.csv", Some(2)),
+            ("a=1,b.csv", "a=1,b.csv", None),
+            ("a.csv,", "a.csv", None),
+            ("p=2,file=a.csv", "a.csv", Some(2)),
+        ] {
+            assert_eq!(read(text), Ok((path.to_owned(), p)), "{text}");
+        }
+        let sentence = |text| read(text).expect_err(text).to_string();
+        assert!(sentence("a,q=1.csv").contains("'q'"), "{}", sentence("a,q=1.csv"));
+        assert!(sentence("a,q=1.csv").ends_with("a path with such a comma needs quotes"), "{}", sentence("a,q=1.csv"));
+        assert!(sentence("a,p").contains("p has no value"));
     }
 
     #[test]

@@ -184,14 +184,14 @@ pub fn rows(text: &str) -> impl Iterator<Item = impl Iterator<Item = &str>> {
     text.split('/').map(|row| row.split(':'))
 }
 
-/// The names in a text, with commas between them: a comma also separates the items of one name, and the numbers of one
-/// item. `None` where a name is empty or the text is broken.
+/// The names in a text, with commas between them: a comma also separates the items of one name, the numbers of one
+/// item and the parts of a path, which hold a dot or a slash as no name does. `None` where a name is empty or the text is broken.
 pub fn names(text: &str) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for item in items(text).ok()? {
         let begins = item.bytes().next().is_none_or(|byte| !byte.is_ascii_digit());
         let head = item.bytes().take_while(|byte| !matches!(byte, b':' | b'(' | b'"'));
-        let continues = !begins || head.into_iter().any(|byte| byte == b'=');
+        let continues = !begins || head.into_iter().any(|byte| matches!(byte, b'=' | b'.' | b'/'));
         match names.last_mut() {
             Some(last) if continues => {
                 last.push(',');
@@ -267,6 +267,10 @@ mod tests {
         let text = "random-permutation:seed=1,bits=3, hotspot:nodes=1,5,uniform";
         assert_eq!(names(text).expect("names"), ["random-permutation:seed=1,bits=3", "hotspot:nodes=1,5", "uniform"]);
         assert_eq!(names("a,b:c=1,d=2,e:f=3").expect("names"), ["a", "b:c=1,d=2", "e:f=3"]);
+        assert_eq!(
+            names("goal:a,b.goal,ranks=2,x:y/z,w/v,u").expect("names"),
+            ["goal:a,b.goal,ranks=2", "x:y/z,w/v", "u"]
+        );
         for text in ["", "a,,b", "a,", "a(b"] {
             assert_eq!(names(text), None, "{text}");
         }

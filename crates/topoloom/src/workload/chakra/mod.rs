@@ -21,7 +21,7 @@ use super::registry::AppInfo;
 use super::request::Request;
 use super::{NO_CONNECTION, Op, Workload};
 use crate::catalogue::{FILE, Key, Kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 pub use self::write::ChakraTraces;
 
@@ -38,6 +38,13 @@ const ALGORITHM: Key = Key::new(
     "of collectives, where they have it; else ring, or direct (default ring)",
 );
 
+/// The key of what nodes wait for.
+const DEPENDENCIES: Key = Key::new(
+    "dependencies",
+    Kind::Choice(&["all", "data"]),
+    "what nodes wait for: data and control dependencies, or data alone (default all)",
+);
+
 pub(super) const INFO: AppInfo = AppInfo {
     name: "chakra",
     summary: "Chakra execution traces, a file for each rank",
@@ -45,6 +52,7 @@ pub(super) const INFO: AppInfo = AppInfo {
         Key::new("file", Kind::File, "the trace of rank 0, such as step.0.et; the others are step.1.et and so on"),
         Key::new("ranks", Kind::count(2), "all of so many ranks do what this one file says (default: a file each)"),
         ALGORITHM,
+        DEPENDENCIES,
         Key::new("tflops", Kind::Above(1e9), "10^12 operations a second, of nodes that say operations and no time"),
     ],
     argument: None,
@@ -59,8 +67,11 @@ fn build(request: &Request) -> Result<Workload> {
         return Err(request.mistake(format_args!("needs a {FILE}, as in chakra:step.0.et")));
     };
     let wrong = |(path, what): Wrong| request.mistake(format_args!("{path}: {what}"));
-    let traces = read_all(path, request.count("ranks")).map_err(wrong)?;
+    let mut traces = read_all(path, request.count("ranks")).map_err(wrong)?;
     request.check_tasks(traces.ranks.into(), "the trace")?;
+    if request.choice(DEPENDENCIES.name) == "data" {
+        traces.files.iter_mut().for_each(Trace::keep_data_alone);
+    }
     run(request, &traces)
 }
 
@@ -83,6 +94,12 @@ struct Traces {
 impl Traces {
     fn of(&self, rank: u32) -> &Trace {
         &self.files[if self.files.len() == 1 { 0 } else { rank as usize }]
+    }
+
+    /// True if nodes of a rank wait for each other, and would not without control dependencies.
+    fn control_makes_cycles(&self) -> bool {
+        let any = |data_only| self.files.iter().any(|trace| trace.is_cyclic(data_only));
+        any(false) && !any(true)
     }
 }
 
@@ -321,10 +338,7 @@ impl<'a> Making<'a> {
     }
 
     /// Every collective, between the operations of its ranks.
-    fn collectives(
-        &mut self,
-        request: &Request,
-    ) -> std::result::Result<(), std::result::Result<crate::error::Error, Wrong>> {
+    fn collectives(&mut self, request: &Request) -> std::result::Result<(), std::result::Result<Error, Wrong>> {
         let asked = request.choice("algorithm");
         for (channel, (group, meetings)) in (0u32..).zip(std::mem::take(&mut self.groups)) {
             let everybody: Vec<u32> = match (&group, meetings.first()) {
@@ -389,9 +403,16 @@ impl<'a> Making<'a> {
     fn build(self, request: &Request) -> Result<Workload> {
         let (traces, nodes, notes) = (self.traces, self.nodes, self.notes);
         let notes = notes.into_iter().map(|note| format!("{}: {note}", request.spec())).collect();
-        self.lanes.named(request, 1, notes, |op| {
+        let built = self.lanes.named(request, 1, notes, |op| {
             let (rank, place) = nodes[op as usize];
             format!("{} of rank {rank}", traces.of(rank).label(place))
+        });
+        built.map_err(|error| match error {
+            Error::Workload(cycle) if traces.control_makes_cycles() => Error::Workload(format!(
+                "{cycle}; only control dependencies close cycles in this trace: {}=data leaves them out",
+                DEPENDENCIES.name
+            )),
+            other => other,
         })
     }
 }

@@ -251,11 +251,13 @@ fn traces(path: &str, calls: &[CallRow], ranks: u32) -> Traces {
             // Lines are far fewer.
             let id = 1 << 62 | line;
             let work = Work::Compute { seconds: call.compute_us * 1e-6, unit: 0 };
-            trace.push(Step { id, name: format!("computing before line {line}"), work, after, control: Vec::new() });
+            let data = after.len();
+            trace.push(Step { id, name: format!("computing before line {line}"), work, after, data });
             after = vec![id];
         }
         let work = work(call, members(&call.comm) as u64);
-        trace.push(Step { id: line, name: call.name.clone(), work, after, control: Vec::new() });
+        let data = after.len();
+        trace.push(Step { id: line, name: call.name.clone(), work, after, data });
         stream.group.push(line);
     }
     Traces { files, ranks }

@@ -38,10 +38,10 @@ pub struct Step {
     pub id: u64,
     pub name: String,
     pub work: Work,
-    /// Nodes that must be done before.
+    /// Nodes that must be done before, those of data dependencies first.
     pub after: Vec<u64>,
-    /// Of these, those that are control dependencies alone.
-    pub control: Vec<u64>,
+    /// How many of these are data dependencies; the others are control dependencies alone.
+    pub data: usize,
 }
 
 /// The trace of a rank.
@@ -78,6 +78,33 @@ impl Trace {
         format!("{} {} ({})", self.unit, step.id, step.name)
     }
 
+    /// Forgets control dependencies.
+    pub fn keep_data_alone(&mut self) {
+        self.steps.iter_mut().for_each(|step| step.after.truncate(step.data));
+        self.missing = 0;
+    }
+
+    /// True if nodes wait for each other, by data dependencies alone or by all.
+    pub fn is_cyclic(&self, data_only: bool) -> bool {
+        let before = |step: &Step| if data_only { step.data } else { step.after.len() };
+        let mut waits: Vec<usize> = vec![0; self.steps.len()];
+        let mut followers: HashMap<u64, Vec<u32>> = HashMap::new();
+        for (place, step) in (0u32..).zip(&self.steps) {
+            waits[place as usize] = before(step);
+            step.after[..before(step)].iter().for_each(|id| followers.entry(*id).or_default().push(place));
+        }
+        let mut ready: Vec<usize> = (0..waits.len()).filter(|place| waits[*place] == 0).collect();
+        let mut done = 0;
+        while let Some(place) = ready.pop() {
+            done += 1;
+            for follower in followers.get(&self.steps[place].id).into_iter().flatten() {
+                waits[*follower as usize] -= 1;
+                ready.extend((waits[*follower as usize] == 0).then_some(*follower as usize));
+            }
+        }
+        done < self.steps.len()
+    }
+
     /// Reads a file; the error is the rest of a sentence that begins with its path.
     pub fn read(path: &str) -> Result<Self, String> {
         let mut file = BufReader::with_capacity(1 << 20, inputs::open(path, 1)?);
@@ -99,16 +126,16 @@ impl Trace {
             }
         }
         for step in &mut this.steps {
-            let Step { after, control, .. } = step;
-            let (all, control) = (after.len(), std::mem::take(control));
-            after.retain(|id| this.places.contains_key(id) || !control.contains(id));
-            this.missing += (all - after.len()) as u64;
-            if let Some(missing) = step.after.iter().find(|id| !this.places.contains_key(id)) {
+            let Step { after, data, .. } = step;
+            if let Some(missing) = after[..*data].iter().find(|id| !this.places.contains_key(id)) {
                 return Err(format!(
                     "node {} ({}) depends on node {missing}, which does not exist",
                     step.id, step.name
                 ));
             }
+            let all = after.len();
+            after.retain(|id| this.places.contains_key(id));
+            this.missing += (all - after.len()) as u64;
         }
         Ok(this)
     }
@@ -162,11 +189,16 @@ fn check_version(metadata: &Metadata) -> Result<(), String> {
 /// A node, or its id, its name and what is wrong with it.
 fn read_node(node: Node) -> Result<Step, (u64, String, String)> {
     let work = read_work(&node).map_err(|what| (node.id, node.name.clone(), what))?;
-    let mut after: Vec<u64> = node.control_deps.iter().chain(&node.data_deps).copied().collect();
-    after.sort_unstable();
-    after.dedup();
-    let control = node.control_deps.into_iter().filter(|id| !node.data_deps.contains(id)).collect();
-    Ok(Step { id: node.id, name: node.name, work, after, control })
+    let [mut after, mut control] = [node.data_deps, node.control_deps];
+    for ids in [&mut after, &mut control] {
+        ids.sort_unstable();
+        ids.dedup();
+    }
+    let data = after.len();
+    control.retain(|id| after.binary_search(id).is_err());
+    after.append(&mut control);
+    after.shrink_to_fit();
+    Ok(Step { id: node.id, name: node.name, work, after, data })
 }
 
 /// True if a node of communication is the call of a library on the processor, which starts the kernel that communicates.
