@@ -160,6 +160,7 @@ REPORT = _kind(
 SCRIPT = _kind("script for sbatch that topoloom wrote", rb"#!/bin/sh\n# Runs the study ")
 PARQUET = _kind("Parquet file", rb"PAR1", ("pyarrow",))
 ROWS = table("table of results", ("key", "kind", "spec"))
+MAKESPANS = table("table of makespans", ("app", "spec", "routing", "mapping"))
 CABLES = table("list of cables", ("router_a", "port_a", "cabinet_a"))
 BILL = table("bill of materials", ("part", "item", "ports"))
 GOAL = _kind("schedule in GOAL", rb"num_ranks \d+\n")

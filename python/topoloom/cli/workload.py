@@ -13,7 +13,7 @@ from topoloom.cli.console import print_json, print_table, progress, say
 from topoloom.cli.networks import load_networks
 from topoloom.cli.parameters import Force, Json, Plot, Routing, Specs, split_names, takes_engine_options
 from topoloom.cli.replay import run_replay
-from topoloom.files import REPORT, TIMELINE, check_writable, picture
+from topoloom.files import MAKESPANS, REPORT, TIMELINE, check_writable, picture
 from topoloom.plotting import check_plot
 from topoloom.simulation.options import EngineOptions, checked
 from topoloom.workload.chakra import trace_file, write_chakra
@@ -92,9 +92,12 @@ def workload(
     ] = None,
     routing: Routing = "minimal",
     mapping: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            "--mapping", help="The mapping of tasks to terminals; see: topoloom list mappings.", show_default="linear"
+            "--mapping",
+            metavar="NAME,…",
+            help="Mappings of tasks to terminals, also by several --mapping; see: topoloom list mappings.",
+            show_default="linear",
         ),
     ] = None,
     rate: Annotated[
@@ -147,6 +150,15 @@ def workload(
         Path | None, typer.Option("--out", metavar="report.html", help="Write the report, one HTML file.")
     ] = None,
     plot: Plot = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            "--table",
+            metavar="FILE.csv",
+            help="Write a row for each application, network and mapping.",
+            show_default=False,
+        ),
+    ] = None,
     goal: Annotated[
         Path | None,
         typer.Option("--goal", metavar="FILE", help="Write the application as a schedule in GOAL.", show_default=False),
@@ -182,18 +194,20 @@ def workload(
     *,
     options: EngineOptions,
 ) -> int:
-    """Run applications on networks, and compare their makespans."""
+    """Run applications on networks by mappings of their tasks, and compare the makespans."""
+    mappings = _names("--mapping", mapping or ["linear"])
     own: dict[str, object] = {
         "engine": engine,
-        "mapping": mapping,
+        "mapping": mappings[0] if mapping else None,
         "rate": rate,
         "flit": flit,
         "flow_engine": flow_engine,
     }
     own |= {"endpoint": endpoint, "noise": noise, "scale": scale}
     chosen = checked(WorkloadOptions, options.model_dump(by_alias=True, exclude_defaults=True) | own)
-    alone: dict[str, object] = {"app": app, "baseline": baseline, "out": out, "plot": plot}
+    alone: dict[str, object] = {"app": app, "baseline": baseline, "out": out, "plot": plot, "table": table}
     alone |= {"goal": goal, "chakra": chakra, "chakra-messages": chakra_messages, "timeline": timeline}
+    _check_mappings(mappings, jobs=sacct is not None or bool(job))
     if sacct is not None:
         require_no("--sacct", alone | {"job": job})
         return run_replay(specs, sacct, mix, allocator, backfill, routing, chosen, json=json)
@@ -205,8 +219,8 @@ def workload(
     if chakra_messages and chakra is None:
         raise TopoloomError("--chakra-messages changes what --chakra writes; give --chakra with it")
     apps = _applications(app, allocator, mix)
-    _check_files(out, plot, timeline, force=force)
-    runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline)
+    _check_files(out, plot, table, timeline, force=force)
+    runs = WorkloadJob(load_networks(specs), apps, routing, chosen, baseline, mappings)
     _export(runs, goal, chakra, messages=bool(chakra_messages), force=force)
     if timeline is not None:
         runs.keep_events()
@@ -214,7 +228,7 @@ def workload(
     if timeline is not None and found.finished:
         runs.write_timeline(timeline, force=force)
         say(f"the timeline is in {timeline}")
-    _write(found, out, plot, force=force)
+    _write(found, out, plot, table, force=force)
     if json:
         print_json(found.to_dict())
     else:
@@ -234,7 +248,18 @@ def _applications(app: list[str] | None, allocator: str | None, mix: list[str] |
         raise TopoloomError(
             "--allocator gives jobs their terminals; give --job for each, or --mapping for an application"
         )
-    return list(dict.fromkeys(name for names in app for name in split_names("--app", names)))
+    return _names("--app", app)
+
+
+def _check_mappings(mappings: list[str], *, jobs: bool) -> None:
+    """Reject several mappings of jobs, which share one network."""
+    if jobs and len(mappings) > 1:
+        raise TopoloomError("several mappings are for --app; jobs on one network take one")
+
+
+def _names(option: str, texts: list[str]) -> list[str]:
+    """Return the names in several texts, each once."""
+    return list(dict.fromkeys(name for text in texts for name in split_names(option, text)))
 
 
 def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, messages: bool, force: bool) -> None:
@@ -258,16 +283,19 @@ def _export(job: WorkloadJob, goal: Path | None, chakra: Path | None, *, message
         say(f"the traces are in {trace_file(chakra, 0)} to {trace_file(chakra, workload.tasks - 1)}")
 
 
-def _check_files(out: Path | None, plot: Path | None, timeline: Path | None, *, force: bool) -> None:
+def _check_files(
+    out: Path | None, plot: Path | None, table: Path | None, timeline: Path | None, *, force: bool
+) -> None:
     """Find out before anything runs whether the files can be written."""
     if plot is not None:
         check_plot(plot)
         check_writable(plot, picture(plot), force=force)
     check_writable(out, REPORT, force=force)
+    check_writable(table, MAKESPANS, force=force)
     check_writable(timeline, TIMELINE, force=force)
 
 
-def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool) -> None:
+def _write(found: Workloads, out: Path | None, plot: Path | None, table: Path | None, *, force: bool) -> None:
     """Report the notes, and write the requested files."""
     for note in found.notes:
         say(note)
@@ -277,6 +305,9 @@ def _write(found: Workloads, out: Path | None, plot: Path | None, *, force: bool
     if plot is not None:
         found.write_plot(plot, force=force)
         say(f"the chart is in {plot}")
+    if table is not None:
+        found.write_table(table, force=force)
+        say(f"the table is in {table}")
 
 
 def _run(job: WorkloadJob, command: list[str]) -> Workloads:
@@ -301,15 +332,17 @@ def _run(job: WorkloadJob, command: list[str]) -> Workloads:
 def _print_workloads(found: Workloads) -> None:
     """Print one row per result, with a bar for how long it took beside the baseline."""
     collective = any(result.busbw_gb_s is not None for result in found.results)
-    relative = {(r.app, r.spec): found.relative(r.spec, r.app) for r in found.results}
+    mapped = len(found.mappings) > 1
+    relative = {(r.app, r.spec, r.mapping): found.relative(r.spec, r.app, r.mapping) for r in found.results}
     longest = max((value for value in relative.values() if value is not None), default=1.0)
     rows = []
     for result in found.results:
-        value = relative[result.app, result.spec]
+        value = relative[result.app, result.spec, result.mapping]
         rows.append([
             result.app,
             result.spec,
             result.routing_text,
+            *([result.mapping] if mapped else []),
             "" if value is None else "█" * max(1, round(BAR * value / longest)),
             time_text(result.makespan_s) if result.state == "finished" else result.state,
             "–" if value is None else f"{value:.3f}",
@@ -319,8 +352,9 @@ def _print_workloads(found: Workloads) -> None:
             f"{result.flows:,}",
             *([_rate(result.algbw_gb_s), _rate(result.busbw_gb_s)] if collective else []),
         ])  # fmt: skip
-    columns = ["application", "network", "routing", "", "makespan", "relative", "ideal", "/ ideal", "tasks", "messages"]
-    print_table([*columns, *(["algbw GB/s", "busbw GB/s"] if collective else [])], rows, left=4)
+    names = ["application", "network", "routing", *(["mapping"] if mapped else []), ""]
+    columns = [*names, "makespan", "relative", "ideal", "/ ideal", "tasks", "messages"]
+    print_table([*columns, *(["algbw GB/s", "busbw GB/s"] if collective else [])], rows, left=len(names))
     for assumption in found.assumptions:
         print(assumption)
     _print_coalesced(found.results)
@@ -366,5 +400,5 @@ def _exit_status(found: Workloads, wanted: int) -> int:
         return status.INTERRUPTED
     for result in found.results:
         if result.state != "finished":
-            say(f"{result.app} on {result.spec}: {result.state}")
+            say(f"{result.app} on {found.label(result.spec, result.mapping)}: {result.state}")
     return status.DONE if all(result.state == "finished" for result in found.results) else status.NO_ANSWER

@@ -22,23 +22,32 @@ class Makespans(Protocol):
         """The applications."""
 
     @property
-    def specs(self) -> Sequence[str]:
-        """The networks."""
+    def placements(self) -> Sequence[tuple[str, str]]:
+        """The pairs of a network and a mapping."""
 
     @property
-    def baseline(self) -> str:
-        """The network that the others are compared with."""
+    def reference(self) -> str:
+        """The name of what the others are compared with."""
 
     @property
     def results(self) -> Sequence[object]:
-        """One for each application and network that came to an end."""
+        """One for each application, network and mapping that came to an end."""
 
-    def relative(self, spec: str, app: str) -> float | None:
+    def label(self, spec: str, mapping: str) -> str:
+        """Return the name of a network and a mapping.
+
+        Args:
+            spec: The network, unchecked.
+            mapping: The mapping, unchecked.
+        """
+
+    def relative(self, spec: str, app: str, mapping: str | None = None) -> float | None:
         """Return a makespan as a ratio to that on the baseline; None where it is not known.
 
         Args:
             spec: The network.
             app: The application.
+            mapping: The mapping; the first if None.
         """
 
 
@@ -59,17 +68,19 @@ def write_makespans(found: Makespans, path: Path, *, force: bool = False) -> Non
     topoloom.TopoloomError: --plot is 'makespans.txt'; its name must end in .png or .svg
     """
     check_plot(path)
-    width = (1 - GAP) / len(found.specs)
+    width = (1 - GAP) / len(found.placements)
     with plain(), mpl.rc_context({"font.size": 9}):
         size = (WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), HEIGHT_IN)
         figure = Figure(figsize=size, layout="constrained")
         panel = figure.subplots()
-        for place, spec in enumerate(found.specs):
-            heights = [found.relative(spec, app) or 0.0 for app in found.apps]
+        for place, (spec, mapping) in enumerate(found.placements):
+            heights = [found.relative(spec, app, mapping) or 0.0 for app in found.apps]
             left = [x + GAP / 2 + width * place for x in range(len(found.apps))]
-            panel.bar(left, heights, width=width, align="edge", color=f"C{place % 10}", label=spec)
+            panel.bar(
+                left, heights, width=width, align="edge", color=f"C{place % 10}", label=found.label(spec, mapping)
+            )
         panel.set_xticks([x + 0.5 for x in range(len(found.apps))], found.apps, fontsize="small")
-        panel.set_ylabel(f"makespan, 1 is that on\n{found.baseline}")
+        panel.set_ylabel(f"makespan, 1 is that on\n{found.reference}")
         panel.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
         panel.grid(axis="y", alpha=0.3)
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")

@@ -23,12 +23,15 @@ class _CallablePackage(ModuleType):
         apps: str | Sequence[str],
         *,
         routing: str = "minimal",
+        mapping: str | Sequence[str] = "linear",
         baseline: str | None = None,
         timeline: str | Path | None = None,
         **options: Any,
     ) -> Workloads:
-        """Run every application on every network; see :func:`topoloom.workload.jobs.workload`."""
-        return jobs.workload(networks, apps, routing=routing, baseline=baseline, timeline=timeline, **options)
+        """Run every application on every network by every mapping; see :func:`topoloom.workload.jobs.workload`."""
+        return jobs.workload(
+            networks, apps, routing=routing, mapping=mapping, baseline=baseline, timeline=timeline, **options
+        )
 
 
 sys.modules[__name__].__class__ = _CallablePackage

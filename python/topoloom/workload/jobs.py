@@ -1,4 +1,4 @@
-"""Jobs: every application on every network, in parallel."""
+"""Jobs: every application on every network by every mapping, in parallel."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -28,11 +28,12 @@ def workload(
     apps: str | Sequence[str],
     *,
     routing: str = "minimal",
+    mapping: str | Sequence[str] = "linear",
     baseline: str | None = None,
     timeline: str | Path | None = None,
     **options: Any,
 ) -> Workloads:
-    """Run every application on every network, with the same number of tasks on all of them.
+    """Run every application on every network by every mapping, with the same number of tasks on all of them.
 
     That number is the least that one of the networks has room for, unless the application gives its own.
 
@@ -40,6 +41,7 @@ def workload(
         networks: Specs or networks.
         apps: Applications such as ``allreduce:size=64KiB``; ``gpcnet`` without a congestor stands for all its tests.
         routing: A routing, or the role ``minimal`` or ``adaptive``.
+        mapping: Which terminal runs which task: one mapping, or several to compare.
         baseline: The network that the others are compared with; the first unless given.
         timeline: A file for what tasks do when, of one application on one network, for Perfetto and Chrome.
         **options: What :class:`WorkloadOptions` names.
@@ -49,10 +51,15 @@ def workload(
 
     >>> workload("mesh:4x4", "reduce:size=1KiB").results[0].flows
     15
+    >>> found = workload(["mesh:4x4", "torus:4x4"], "halo:grid=4x4", mapping=["linear", "random"])
+    >>> [(result.spec, result.mapping) for result in found.results]
+    [('mesh:4x4', 'linear'), ('mesh:4x4', 'random'), ('torus:4x4', 'linear'), ('torus:4x4', 'random')]
     """
     listed = [networks] if isinstance(networks, (str, Network)) else networks
     named = [apps] if isinstance(apps, str) else apps
-    job = WorkloadJob(as_networks(listed), named, routing, checked(WorkloadOptions, options), baseline)
+    mappings = [mapping] if isinstance(mapping, str) else list(mapping)
+    own = [checked(WorkloadOptions, options | {"mapping": one}) for one in mappings or ["linear"]]
+    job = WorkloadJob(as_networks(listed), named, routing, own[0], baseline, mappings)
     if timeline is not None:
         job.keep_events()
     found = job.run()
@@ -70,6 +77,7 @@ class WorkloadJob:
         routing: A routing, or a role.
         options: How they are run.
         baseline: The network that the others are compared with; the first if None.
+        mappings: The mappings, the first of which is that of the baseline; that of the options if there are none.
 
     Raises:
         TopoloomError: A baseline that is none of the networks, or arguments that do not go together.
@@ -82,6 +90,7 @@ class WorkloadJob:
         routing: str,
         options: WorkloadOptions,
         baseline: str | None = None,
+        mappings: Sequence[str] = (),
     ) -> None:
         own = list({network.spec: network for network in networks}.values())
         apps = [one for app in apps for one in expanded(app)]
@@ -92,11 +101,19 @@ class WorkloadJob:
         self._large = any(network.num_terminals >= LARGE for network in own)
         options = options.on_this_machine()
         self._threads = options.threads
-        self.runs = [WorkloadRun(network, app, routing, options) for app in dict.fromkeys(apps) for network in own]
+        for mapping in mappings:
+            _core.Name("mapping", mapping)  # a mistake in the name is reported before anything is built
+        mapped = [
+            options.model_copy(update={"mapping": mapping}) for mapping in dict.fromkeys(mappings or [options.mapping])
+        ]
+        self.runs = [
+            WorkloadRun(network, app, routing, how) for app in dict.fromkeys(apps) for network in own for how in mapped
+        ]
+        room = min((run.own_room for run in self.runs), default=0)
         for run in self.runs:
             run.events = [] if run.is_step and options.engine == "flow" else None
-            run.room = min(other.own_room for other in self.runs[: len(own)])
-        self._baseline = self.runs[place].network.spec if self.runs else ""
+            run.room = room
+        self._baseline = self.runs[place * len(mapped)].network.spec if self.runs else ""
         # Mistakes are reported before anything runs; large ones are built again when their turn comes.
         self._prepared = [self._checked(run) for run in self.runs]
 
@@ -104,7 +121,7 @@ class WorkloadJob:
         """Keep what tasks do, for :meth:`write_timeline`.
 
         Raises:
-            TopoloomError: Several applications or networks, or the cycle engine.
+            TopoloomError: Several applications, networks or mappings, or the cycle engine.
 
         >>> import topoloom
         >>> job = WorkloadJob([topoloom.network("mesh:4")], ["reduce"], "minimal", WorkloadOptions())
@@ -183,7 +200,11 @@ class WorkloadJob:
                 cancel.cancel()
                 workers.drop()
         results = [done[place] for place in sorted(done) if not done[place].interrupted]
-        events = {(run.network.spec, run.app): run.events for run in self.runs if run.events and run.is_step}
+        events = {
+            (run.network.spec, run.app, run.options.mapping): run.events
+            for run in self.runs
+            if run.events and run.is_step
+        }
         return Workloads(results, self._baseline, command, finished, events)
 
     def _run(self, place: int, cancel: _core.CancelToken) -> tuple[int, WorkloadResult]:

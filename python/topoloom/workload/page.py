@@ -56,6 +56,7 @@ def render_workloads(found: Workloads) -> str:
             found=found,
             title=_title(found),
             specs=found.specs,
+            mapped=len(found.mappings) > 1,
             figures=figures,
             over_time=over_time,
             first_over_time=len(figures),
@@ -123,20 +124,25 @@ def _best(found: Workloads, app: str) -> float | None:
 
 def _makespans(found: Workloads) -> list[dict[str, Any]]:
     """Return the bar charts of makespans in parts of the baseline's."""
-    axis = f"makespan, 1 is {found.baseline}"
+    axis = f"makespan, 1 is {found.reference}"
 
     def chart(title: str, series: list[dict[str, Any]], key: list[tuple[int, str]]) -> dict[str, Any]:
         data = {"series": series, "xaxis": "", "yaxis": axis, "logarithmic": False}
         return {"title": title, "kind": "bars", "data": data, "key": key}
 
-    if len(found.specs) <= MOST_SIDE_BY_SIDE:
+    labels = [found.label(*own) for own in found.placements]
+    if len(labels) <= MOST_SIDE_BY_SIDE:
         series = [
-            _bars(spec, place, found.apps, [found.relative(spec, app) for app in found.apps])
-            for place, spec in enumerate(found.specs)
+            _bars(labels[place], place, found.apps, [found.relative(spec, app, mapping) for app in found.apps])
+            for place, (spec, mapping) in enumerate(found.placements)
         ]
-        return [chart("Makespans beside each other", series, list(enumerate(found.specs)))]
+        return [chart("Makespans beside each other", series, list(enumerate(labels)))]
     return [
-        chart(app, [_bars(app, 0, found.specs, [found.relative(spec, app) for spec in found.specs])], [])
+        chart(
+            app,
+            [_bars(app, 0, labels, [found.relative(spec, app, mapping) for spec, mapping in found.placements])],
+            [],
+        )
         for app in found.apps
     ]
 
@@ -150,18 +156,18 @@ def _over_time(found: Workloads) -> list[dict[str, Any]]:
     charts = []
     for app in found.apps:
         used = []
-        for place, spec in enumerate(found.specs):
-            result = found.result(spec, app)
+        for place, (spec, mapping) in enumerate(found.placements):
+            result = found.result(spec, app, mapping)
             if result is not None and len(use := extra(result, "timeline.utilisation") or []) >= INTERVALS:
-                used.append((spec, place, extra(result, "timeline.interval_s"), use))
+                used.append((found.label(spec, mapping), place, extra(result, "timeline.interval_s"), use))
         if used and len(used) <= MOST_SIDE_BY_SIDE:
             unit, size = time_unit(max(interval * len(use) for *_, interval, use in used))
             series = [
-                {"label": spec, "colour": place, "x": _middles(interval / size, len(use)), "y": use, "published": []}
-                for spec, place, interval, use in used
+                {"label": label, "colour": place, "x": _middles(interval / size, len(use)), "y": use, "published": []}
+                for label, place, interval, use in used
             ]
             data = {"series": series, "xaxis": f"time, {unit}", "yaxis": "mean use of links", "logarithmic": False}
-            key = [(place, spec) for spec, place, *_ in used]
+            key = [(place, label) for label, place, *_ in used]
             charts.append({"title": app, "kind": "lines", "data": data, "key": key})
     return charts
 
@@ -179,10 +185,10 @@ def _steps(found: Workloads) -> list[dict[str, Any]]:
         parts: dict[str, dict[str, float]] = {}
         for result in steps:
             for name, seconds in _parts(result.training or {}).items():
-                parts.setdefault(name, {})[result.spec] = 1e3 * seconds
-        specs = [result.spec for result in steps]
+                parts.setdefault(name, {})[found.label(result.spec, result.mapping)] = 1e3 * seconds
+        labels = [found.label(result.spec, result.mapping) for result in steps]
         series = [
-            _bars(name, place, specs, [own.get(spec) for spec in specs])
+            _bars(name, place, labels, [own.get(label) for label in labels])
             for place, (name, own) in enumerate(parts.items())
         ]
         if series:
@@ -195,10 +201,11 @@ def _schedules(found: Workloads) -> list[dict[str, Any]]:
     """Return the drawings of what ranks of training steps do, with what they show."""
     drawings = []
     for result in found.results:
-        events = found.events.get((result.spec, result.app), [])
+        events = found.events.get((result.spec, result.app, result.mapping), [])
         if events and result.makespan_s:
             picture = Markup(schedule(events, result.makespan_s))
-            drawings.append({"title": f"{result.app}, {result.spec}", "picture": picture, "key": drawn(events)})
+            label = found.label(result.spec, result.mapping)
+            drawings.append({"title": f"{result.app}, {label}", "picture": picture, "key": drawn(events)})
     return drawings[:MOST_SIDE_BY_SIDE]
 
 

@@ -1,5 +1,6 @@
 """Training steps: what is known of them, and where their time went."""
 
+from collections.abc import Callable
 from typing import Any
 
 from topoloom import _core
@@ -74,14 +75,14 @@ def step_rows(results: list[WorkloadResult]) -> list[list[str]]:
     >>> step_rows(topoloom.workload("mesh:4", "reduce").results)
     []
     """
-    rows = []
+    rows, label = [], _labels(results)
     for result in results:
         step, makespan = result.training, result.makespan_s
         if step is None or makespan is None:
             continue
         shares = [_share(step.get(name), makespan) for name in ("compute_s", "exposed_s", "bubble_s", "skew_s")]
         tokens = f"{step['tokens_per_s']:,.0f}"
-        rows.append([result.app, result.spec, time_text(makespan), f"{100 * step['mfu']:.1f} %", tokens, *shares])
+        rows.append([result.app, label(result), time_text(makespan), f"{100 * step['mfu']:.1f} %", tokens, *shares])
     return rows
 
 
@@ -95,10 +96,11 @@ def traffic_rows(results: list[WorkloadResult]) -> list[list[str]]:
     >>> traffic_rows(topoloom.workload("mesh:4", "reduce").results)
     []
     """
+    label = _labels(results)
     return [
         [
             result.app,
-            result.spec,
+            label(result),
             own["parallelism"],
             own["collective"],
             _gigabytes(own["bytes"]),
@@ -109,6 +111,13 @@ def traffic_rows(results: list[WorkloadResult]) -> list[list[str]]:
         for result in results
         for own in (result.training or {}).get("communication", [])
     ]
+
+
+def _labels(results: list[WorkloadResult]) -> Callable[[WorkloadResult], str]:
+    """Return what names the network of a result, with its mapping where there are several."""
+    if len({result.mapping for result in results}) == 1:
+        return lambda result: result.spec
+    return lambda result: f"{result.spec}, {result.mapping}"
 
 
 def _gigabytes(bytes_: int) -> str:
