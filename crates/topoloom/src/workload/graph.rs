@@ -19,10 +19,10 @@ pub(super) struct GraphBuilder {
     /// Collectives that stay calls.
     pub calls: Calls,
     /// Tasks and operations.
-    ops: Vec<(u32, Op)>,
-    /// Dependencies: the earlier operation, the later one, and whether the later one waits for the start of the other
+    ops: Vec<(u32, OpWord)>,
+    /// Dependencies: the earlier operation and the later one, with [`ON_START`] if it waits for the start of the other
     /// only.
-    edges: Vec<(u32, u32, bool)>,
+    edges: Vec<(u32, u32)>,
     durations: Vec<f64>,
     processors: Vec<u32>,
 }
@@ -58,7 +58,7 @@ impl GraphBuilder {
 
     /// Changes what an operation does: a message that was not known when the operation was added.
     pub fn set_op(&mut self, op: u32, what: Op) {
-        self.ops[op as usize].1 = what;
+        self.ops[op as usize].1 = what.into();
     }
 
     /// Adds an operation of `task` that waits for all of these, and takes no time; returns its number.
@@ -77,7 +77,7 @@ impl GraphBuilder {
 
     /// Adds an operation; returns its number.
     pub fn op(&mut self, task: u32, op: Op) -> u32 {
-        self.ops.push((task, op));
+        self.ops.push((task, op.into()));
         self.ops.len() as u32 - 1
     }
 
@@ -90,7 +90,7 @@ impl GraphBuilder {
 
     /// Operation `later` waits for the end of `earlier`, or for its start only.
     pub fn follows(&mut self, later: u32, earlier: u32, start_only: bool) {
-        self.edges.push((earlier, later, start_only));
+        self.edges.push((earlier, later | if start_only { ON_START } else { 0 }));
     }
 
     /// The workload of `tasks` tasks.
@@ -106,24 +106,26 @@ impl GraphBuilder {
             )));
         }
         // Operations of a task stand together.
-        let mut order: Vec<u32> = (0..self.ops.len() as u32).collect();
-        order.sort_by_key(|op| self.ops[*op as usize].0);
+        let Self { messages, connections, carried, calls, ops: listed, mut edges, durations, processors } = self;
+        let mut order: Vec<u32> = (0..listed.len() as u32).collect();
+        order.sort_by_key(|op| listed[*op as usize].0);
         let mut place = vec![0u32; order.len()];
         (0u32..).zip(&order).for_each(|(at, op)| place[*op as usize] = at);
-        let starts =
-            (0..=tasks).map(|task| order.partition_point(|op| self.ops[*op as usize].0 < task) as u32).collect();
-        let ops: Vec<OpWord> = order.iter().map(|op| self.ops[*op as usize].1.into()).collect();
-        let mut receives = vec![0; self.messages.len()];
+        let starts = (0..=tasks).map(|task| order.partition_point(|op| listed[*op as usize].0 < task) as u32).collect();
+        let ops: Vec<OpWord> = order.iter().map(|op| listed[*op as usize].1).collect();
+        drop(listed);
+        let mut receives = vec![0; messages.len()];
         for (at, op) in (0u32..).zip(&ops) {
             if let Op::Receive(message) = op.unpack() {
                 receives[message as usize] = at;
             }
         }
-        let mut edges: Vec<(u32, u32)> = self
-            .edges
-            .iter()
-            .map(|&(from, to, start)| (place[from as usize], place[to as usize] | if start { ON_START } else { 0 }))
-            .collect();
+        for (from, to) in &mut edges {
+            *from = place[*from as usize];
+            *to = place[(*to & !ON_START) as usize] | *to & ON_START;
+        }
+        let calls = (!calls.is_empty()).then(|| calls.moved(&place));
+        drop(place);
         edges.sort_unstable();
         edges.dedup();
         let mut needs = vec![0; ops.len()];
@@ -134,26 +136,27 @@ impl GraphBuilder {
             starts: (0..=ops.len() as u32).map(first).collect(),
             followers: edges.iter().map(|(_, to)| *to).collect(),
             receives,
-            processors: self.processors,
-            connections: self.connections,
+            processors,
+            connections,
         };
+        drop(edges);
         let workload = Workload {
             spec: spec.to_owned(),
             tasks,
-            messages: self.messages,
+            messages,
             ops,
             starts,
-            durations: self.durations,
+            durations,
             order: Order::Graph(graph),
             rounds: 1,
             grid: None,
             notes: Vec::new(),
             fills_room: false,
-            carried: self.carried,
+            carried,
             yardstick: None,
             labels: None,
             step: None,
-            calls: (!self.calls.is_empty()).then(|| self.calls.moved(&place)),
+            calls,
             regular: None,
             listed: OnceLock::new(),
         };

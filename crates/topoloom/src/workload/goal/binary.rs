@@ -50,7 +50,7 @@ fn read_rank(part: &Bytes, rank: u32, reader: &mut Reader, at: &mut usize) -> Re
         *at = number;
         let place = first + OPERATION * number;
         let what = part.operation(place).ok_or_else(ended)??;
-        reader.add(number, rank, format!("operation {number} of rank {rank}"), what)?;
+        reader.add(number, rank, None, what)?;
     }
     for number in 0..count {
         *at = number;

@@ -20,14 +20,16 @@
 mod binary;
 mod wildcards;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead, BufReader, Read};
 
 use super::Workload;
 use super::graph::GraphBuilder;
 use super::registry::AppInfo;
 use super::request::Request;
 use crate::catalogue::{FILE, Key, Kind};
-use crate::error::Result;
+use crate::error::{Result, reason};
 use crate::inputs;
 use crate::workload::Op;
 
@@ -46,16 +48,24 @@ pub(super) const INFO: AppInfo = AppInfo {
     build,
 };
 
+/// Bytes of memory that a byte of a file may cost.
+const COST: u128 = 8;
+
 fn build(request: &Request) -> Result<Workload> {
     let Some(path) = request.text("file") else {
         return Err(request.mistake(format_args!("needs a {FILE}, as in goal:own.goal")));
     };
-    let bytes = inputs::read(path).map_err(|why| request.mistake(format_args!("{path}: {why}")))?;
+    let wrong = |why: String| request.mistake(format_args!("{path}: {why}"));
+    let unreadable = |error: std::io::Error| wrong(reason(&error));
+    let mut file = BufReader::with_capacity(1 << 20, inputs::open(path, COST).map_err(wrong)?);
     let each = request.count("ranks-per-terminal").unwrap_or(1);
     let (mut at, mut reader) = (1, Reader { each, ..Reader::default() });
-    let (read, unit) = match binary::is_binary(&bytes) {
-        true => (binary::read(&bytes, &mut reader, &mut at), "operation"),
-        false => (read(&bytes, &mut reader, &mut at), "line"),
+    let (read, unit) = if binary::is_binary(file.fill_buf().map_err(unreadable)?) {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(unreadable)?;
+        (binary::read(&bytes, &mut reader, &mut at), "operation")
+    } else {
+        (read(&mut file, &mut reader, &mut at), "line")
     };
     read.map_err(|(place, what)| request.mistake(format_args!("{path}, {unit} {}: {what}", place.unwrap_or(at))))?;
     let tasks = reader.ranks.unwrap_or(0).div_ceil(each);
@@ -63,8 +73,12 @@ fn build(request: &Request) -> Result<Workload> {
     let Reader { graph, planned, ends, empty, .. } = reader;
     let built = graph.build(request.spec(), tasks, |op| {
         let op = ends.get((op as usize).wrapping_sub(planned.len())).copied().unwrap_or(op);
-        let GoalOp { at, label, .. } = &planned[op as usize];
-        if unit == "line" { format!("line {at} ({label})") } else { label.clone() }
+        let GoalOp { at, label, task, .. } = &planned[op as usize];
+        match label {
+            _ if unit == "operation" => format!("operation {at} of rank {task}"),
+            Some(label) => format!("line {at} ({label} of rank {task})"),
+            None => format!("line {at} (rank {task})"),
+        }
     })?;
     let notes = match empty {
         0 => Vec::new(),
@@ -73,20 +87,29 @@ fn build(request: &Request) -> Result<Workload> {
     Ok(Workload { notes, ..built })
 }
 
-/// Reads a whole file; `line` is where it is.
-fn read(bytes: &[u8], reader: &mut Reader, line: &mut usize) -> std::result::Result<(), Late> {
-    let text = inputs::text(bytes).map_err(|line| (Some(line), "this is no text in UTF-8".to_owned()))?;
-    let text = uncommented(text)?;
-    for (number, text) in (1..).zip(text.lines()) {
+/// Reads a text line by line; `line` is where it is.
+fn read(file: &mut impl BufRead, reader: &mut Reader, line: &mut usize) -> std::result::Result<(), Late> {
+    // The line on which a comment begins that has not ended.
+    let (mut bytes, mut comment) = (Vec::new(), None);
+    for number in 1.. {
+        bytes.clear();
+        if file.read_until(b'\n', &mut bytes).map_err(|error| (Some(number), error.to_string()))? == 0 {
+            break;
+        }
         *line = number;
+        let text = std::str::from_utf8(&bytes).map_err(|_| (None, "this is no text in UTF-8".to_owned()))?;
+        let text = if number == 1 { text.strip_prefix(inputs::BYTE_ORDER_MARK).unwrap_or(text) } else { text };
         // Braces end a statement as the end of a line does.
-        for statement in text.split_inclusive(['{', '}']).flat_map(around_brace) {
+        for statement in uncommented(text, number, &mut comment).split_inclusive(['{', '}']).flat_map(around_brace) {
             let words: Vec<&str> = statement.split_whitespace().collect();
             match (words.as_slice(), reader.rank) {
                 (["}"], Some((_, true))) => reader.close()?,
                 (words, _) => reader.statement(number, words).map_err(|what| (None, what))?,
             }
         }
+    }
+    if comment.is_some() {
+        return Err((comment, "a comment that begins here with /* never ends".to_owned()));
     }
     reader.end()
 }
@@ -97,23 +120,29 @@ fn around_brace(piece: &str) -> [String; 2] {
     [body.replace(':', " : "), piece[body.len()..].to_owned()]
 }
 
-/// The text without its comments, line by line as it was.
-fn uncommented(text: &str) -> std::result::Result<String, Late> {
-    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = ["/*", "//", "#"].iter().filter_map(|mark| rest.find(mark)).min() {
-        kept.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let end = if rest.starts_with("/*") {
-            let line = kept.matches('\n').count() + 1;
-            rest.find("*/").ok_or_else(|| (Some(line), "a comment that begins here with /* never ends".to_owned()))? + 2
-        } else {
-            rest.find('\n').unwrap_or(rest.len())
-        };
-        kept.push(' ');
-        kept.extend(rest[..end].matches('\n'));
-        rest = &rest[end..];
+/// What begins comments.
+const COMMENTS: [&str; 3] = ["/*", "//", "#"];
+
+/// A line without its comments; `comment` is the line on which one begins that has not ended.
+fn uncommented<'a>(text: &'a str, line: usize, comment: &mut Option<usize>) -> Cow<'a, str> {
+    let begins = |text: &str| COMMENTS.iter().filter_map(|mark| text.find(mark)).min();
+    if comment.is_none() && begins(text).is_none() {
+        return Cow::Borrowed(text);
     }
-    Ok(kept + rest)
+    let (mut kept, mut rest) = (String::new(), text);
+    loop {
+        if comment.is_some() {
+            let Some(end) = rest.find("*/") else { return Cow::Owned(kept) };
+            (*comment, rest) = (None, &rest[end + 2..]);
+            kept.push(' ');
+        }
+        let Some(start) = begins(rest) else { return Cow::Owned(kept + rest) };
+        kept.push_str(&rest[..start]);
+        if !rest[start..].starts_with("/*") {
+            return Cow::Owned(kept);
+        }
+        (*comment, rest) = (Some(line), &rest[start + 2..]);
+    }
 }
 
 /// What stands for any rank, or for any tag, of a receive.
@@ -158,8 +187,8 @@ struct GoalOp {
     task: u32,
     /// Its line, or its number in its rank.
     at: usize,
-    /// Its name for users.
-    label: String,
+    /// Its label, if it has one.
+    label: Option<Box<str>>,
     what: What,
 }
 
@@ -241,7 +270,6 @@ impl Reader {
         label: Option<&str>,
         words: &[&str],
     ) -> std::result::Result<(), String> {
-        let name = label.map_or_else(|| format!("rank {rank}"), |label| format!("{label} of rank {rank}"));
         if let Some(label) = label
             && self.names.insert(label.to_owned(), self.planned.len() as u32).is_some()
         {
@@ -278,11 +306,11 @@ impl Reader {
                 ));
             }
         };
-        self.add(line, rank, name, what)
+        self.add(line, rank, label, what)
     }
 
     /// Adds an operation of a rank.
-    fn add(&mut self, at: usize, task: u32, label: String, what: What) -> std::result::Result<(), String> {
+    fn add(&mut self, at: usize, task: u32, label: Option<&str>, what: What) -> std::result::Result<(), String> {
         let (ranks, peer) = match &what {
             What::Send { peer, .. } => (self.ranks.unwrap_or(0), Some(*peer)),
             What::Receive { peer, .. } => (self.ranks.unwrap_or(0), *peer),
@@ -295,7 +323,7 @@ impl Reader {
             }
             _ => {}
         }
-        self.planned.push(GoalOp { task, at, label, what });
+        self.planned.push(GoalOp { task, at, label: label.map(Box::from), what });
         Ok(())
     }
 
