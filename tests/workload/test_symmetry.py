@@ -51,6 +51,29 @@ def test_rings_beyond_lists_take_their_closed_form(spec: str) -> None:
     assert time.process_time() - begun < 20
 
 
+@pytest.mark.parametrize("spec", ["fattree:k=128,levels=2", "dragonfly:a=16,h=8,p=8"])
+def test_rings_in_pieces_beyond_lists_take_their_closed_form(spec: str) -> None:
+    """Pieces of a rank follow one another on its link, which is always busy: it takes as long as in one piece."""
+    begun = time.process_time()
+    result = ran(spec, "allreduce:algorithm=ring,size=60MiB,chunk=15MiB,tasks=15360")
+    assert way(result) == ("alike", 1)
+    assert result.flows == 4 * 2 * 15_359 * 15_360
+    assert result.makespan_s == pytest.approx(2 * 15_359 * 4096 / RATE, rel=1e-9)
+    assert time.process_time() - begun < 20
+
+
+def test_rings_of_hosts_on_channels_of_their_own_take_what_the_list_says() -> None:
+    """Each ring leaves hosts by another interface: eight carry eight times as much as one."""
+    spec = "cluster:hosts=16,host=hgx-h100,fabric=(clos:radix=32,levels=2,rate=400G),attach=rail"
+    one, app = 2 * 127 * 2**26 / 128 / RATE, "allreduce:algorithm=ring,size=64MiB,channels=8"
+    by_rule, by_list = ran(spec, app, "symmetry=on"), ran(spec, app, "symmetry=off")
+    assert way(by_rule) == ("alike", 8)
+    assert way(by_list) is None
+    for name in ("makespan_s", "ideal_s", "message_mean_s", "message_p99_s"):
+        assert getattr(by_rule, name) == pytest.approx(getattr(by_list, name), rel=1e-9), name
+    assert one / 8 <= by_rule.makespan_s < one / 4
+
+
 def test_blocks_are_made_equal_where_there_are_many() -> None:
     result = ran("fattree:k=32,levels=2", "allreduce:algorithm=ring,size=10MB,tasks=1000")
     assert result.makespan_s == pytest.approx(2 * 999 * 10_000 / RATE, rel=1e-9)

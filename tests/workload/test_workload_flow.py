@@ -287,9 +287,40 @@ def test_the_critical_path_takes_the_makespan_in_every_application(
         assert steps[-1]["end_s"] == result.makespan_s
         if len(steps) == path["messages"] + path["computations"]:
             assert steps[0]["start_s"] == 0.0
+        assert 0 < path["alone_s"] <= path["message_s"] * (1 + 1e-9), result.app
         assert 0 <= told["coalesced_s"] <= result.makespan_s * (flow.count("coalesce") or 0)
         assert result.ideal_s is not None
         assert 0 < result.ideal_s <= result.makespan_s * (1 + 1e-9), result.app
+
+
+@pytest.mark.parametrize("routing", ["minimal", "adaptive"])
+@pytest.mark.parametrize("flow", ["", "symmetry=on", "paths=4"])
+@pytest.mark.parametrize(
+    "app",
+    [
+        "allreduce:algorithm=ring",
+        "allreduce:algorithm=hierarchical",
+        "allreduce:algorithm=ring,chunk=4KiB",
+        "alltoall:algorithm=direct",
+        "alltoall:algorithm=pairwise",
+        "training:preset=gpt3-13b,layers=4,microbatches=4",
+    ],
+)
+def test_messages_within_hosts_take_no_longer_alone(app: str, flow: str, routing: str) -> None:
+    """Links within hosts are faster than interfaces: the share of the critical path exceeded 100 %."""
+    spec = "cluster:hosts=4,host=hgx-h100,fabric=(fattree:k=16,levels=2,rate=400G)"
+    (result,) = topoloom.workload(spec, app, routing=routing, flow_engine=flow).results
+    path = (result.model_extra or {})["critical_path"]
+    assert 0 < path["alone_s"] <= path["message_s"] * (1 + 1e-9)
+
+
+def test_one_message_takes_as_long_as_it_takes_alone(tmp_path: Path) -> None:
+    file = tmp_path / "list.csv"
+    file.write_text("source,target,bytes\n0,1,1MB\n")
+    spec = "cluster:hosts=2,host=hgx-h100,fabric=(fattree:k=16,levels=2,rate=400G)"
+    (result,) = topoloom.workload(spec, f"messages:{file}").results
+    path = (result.model_extra or {})["critical_path"]
+    assert path["alone_s"] == pytest.approx(path["message_s"], rel=1e-12)
 
 
 @st.composite

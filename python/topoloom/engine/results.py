@@ -753,7 +753,7 @@ class CriticalPath(Record):
     Attributes:
         messages: Messages on it.
         message_s: Seconds of messages under way.
-        alone_s: Of these, what the messages would have taken alone, at the rate of a link.
+        alone_s: Of these, what the messages would have taken alone on their paths.
         computations: Computations on it.
         compute_s: Seconds of computing.
         steps: The last steps, in the order of time.

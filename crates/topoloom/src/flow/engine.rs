@@ -137,8 +137,9 @@ pub fn run(
     let ideal_s = alone.bound(|network| ideal(workload, network));
     let reduces = |message: u32| workload.reduces(message);
     let message = |id: u32| workload.messages()[id as usize];
+    let alone_s = |id: u32| alone.on_idle_paths(&message(id), ends(id));
     let result = shorter(|detours| {
-        let facts = Facts::listed(workload.messages(), &message, &ends, &reduces);
+        let facts = Facts::listed(workload.messages(), &message, &ends, &reduces, &alone_s);
         let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
         engine.run(&mut Progress::new(workload), control)
     })?;
@@ -203,9 +204,10 @@ pub fn run_flows(
     };
     let alone = Alone::new(network, routing, flows, &ends, config);
     let message = |id: u32| flows[id as usize];
+    let alone_s = |id: u32| alone.on_idle_paths(&message(id), ends(id));
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
     shorter(|detours| {
-        let facts = Facts::listed(flows, &message, &ends, &|_| true);
+        let facts = Facts::listed(flows, &message, &ends, &|_| true, &alone_s);
         let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
@@ -321,7 +323,7 @@ const FLOW_BYTES: f64 = 200.0;
 const HOP_BYTES: f64 = 24.0;
 
 /// Takes a message, its terminals and its channels.
-type PathObserver<'a> = &'a dyn Fn(u32, [TerminalId; 2], &[u32]);
+pub(super) type PathObserver<'a> = &'a dyn Fn(u32, [TerminalId; 2], &[u32]);
 
 /// What is known of messages by their ids.
 #[derive(Clone, Copy)]
@@ -335,6 +337,8 @@ pub(super) struct Facts<'a> {
     pub ends: &'a dyn Fn(u32) -> [TerminalId; 2],
     /// Whether receivers combine them with what they have.
     pub reduces: &'a dyn Fn(u32) -> bool,
+    /// The seconds that each takes alone.
+    pub alone_s: &'a dyn Fn(u32) -> f64,
     /// Called with the path of each message that begins.
     pub noted: Option<PathObserver<'a>>,
 }
@@ -346,8 +350,9 @@ impl<'a> Facts<'a> {
         message: &'a dyn Fn(u32) -> Message,
         ends: &'a dyn Fn(u32) -> [TerminalId; 2],
         reduces: &'a dyn Fn(u32) -> bool,
+        alone_s: &'a dyn Fn(u32) -> f64,
     ) -> Self {
-        Self { messages: messages.len(), tasks: tasks(messages), message, ends, reduces, noted: None }
+        Self { messages: messages.len(), tasks: tasks(messages), message, ends, reduces, alone_s, noted: None }
     }
 }
 
@@ -465,7 +470,10 @@ impl<'a> Engine<'a> {
             None => self.account_for_the_rest(),
         }
         let diverted = self.adaptive.as_ref().is_some_and(AdaptivePaths::diverted);
-        Ok((self.record.finish(self.network, self.facts.message, self.now, completed, self.config), diverted))
+        Ok((
+            self.record.finish(self.network, self.facts.message, self.facts.alone_s, self.now, completed, self.config),
+            diverted,
+        ))
     }
 
     /// The next instant: the first thing to happen, and what may wait to be served with others.
@@ -766,7 +774,7 @@ impl<'a> Engine<'a> {
         let [source, target] = (self.facts.ends)(message);
         let bytes = self.bytes_of(message) / f64::from(self.config.paths);
         if let Some(alike) = self.alike {
-            let kind = (self.facts.message)(message).source;
+            let kind = alike.kind(message, (self.facts.message)(message).source);
             self.add(message, bytes, alike.path(kind), [0, kind]);
             self.record.message_enters();
             return Ok(true);

@@ -193,7 +193,7 @@ pub struct CriticalPath {
     pub messages: usize,
     /// Seconds of messages under way.
     pub message_s: f64,
-    /// Of these, what the messages would have taken alone, at the rate of a link.
+    /// Of these, what the messages would have taken alone on their paths.
     pub alone_s: f64,
     /// Computations on it.
     pub computations: usize,
@@ -380,16 +380,17 @@ impl Record {
         }
     }
 
-    /// The result of a run on `network` that ended at `makespan`.
+    /// The result of a run on `network` that ended at `makespan`, with what messages are, and what each takes alone.
     pub fn finish(
         mut self,
         network: &Network,
         messages: &dyn Fn(u32) -> Message,
+        alone_s: &dyn Fn(u32) -> f64,
         makespan: f64,
         completed: bool,
         config: &FlowConfig,
     ) -> FlowResult {
-        let (critical_path, coalesced_s) = self.critical_path(messages, config);
+        let (critical_path, coalesced_s) = self.critical_path(messages, alone_s, config);
         let (channels, busiest) = self.channels(network, makespan, config);
         let of_op = |(op, own): (&u32, &Computation)| (*op, [own.start, own.end]);
         let mut computations: Vec<(u32, [f64; 2])> = self.computing.iter().map(of_op).collect();
@@ -493,7 +494,12 @@ impl Record {
 
     /// The critical path, and how long its steps waited to be served together with others. Each step ends at the instant
     /// that lets the next one begin, so that together they take the makespan.
-    fn critical_path(&self, messages: &dyn Fn(u32) -> Message, config: &FlowConfig) -> (CriticalPath, f64) {
+    fn critical_path(
+        &self,
+        messages: &dyn Fn(u32) -> Message,
+        alone_s: &dyn Fn(u32) -> f64,
+        config: &FlowConfig,
+    ) -> (CriticalPath, f64) {
         let (mut path, mut coalesced, mut cause) = (CriticalPath::default(), 0.0, self.last);
         let mut until = f64::NAN;
         while cause != START {
@@ -504,7 +510,8 @@ impl Record {
                 let end_s = if left { until } else { arrived };
                 path.messages += 1;
                 path.message_s += end_s - start_s;
-                path.alone_s += message.bytes as f64 / self.unit_rate;
+                // What waits for it to leave does not wait for its links.
+                path.alone_s += if left { alone_s(cause).min(end_s - start_s) } else { alone_s(cause) };
                 coalesced += f64::from(self.late.get(cause as usize).copied().unwrap_or(0.0));
                 let ends = [message.source, message.target].map(Some);
                 (

@@ -72,6 +72,23 @@ impl<'a> Alone<'a> {
         (bytes / slowest + delay_s).max(bytes / limit)
     }
 
+    /// Seconds of a message on its paths through an idle network, which those of a routing that adapts begin with.
+    pub fn on_idle_paths(&self, message: &Message, ends: [TerminalId; 2]) -> f64 {
+        if ends[0] == ends[1] {
+            return 0.0;
+        }
+        let (bytes, mut path) = (message.bytes as f64, Vec::new());
+        let mut rng = self.paths.stream(ends[0], ends[1]);
+        let one = |_| {
+            path.clear();
+            // A path that never ends is reported by the run.
+            let _ = self.paths.walk(ends[0], ends[1], &mut rng, &mut path);
+            self.seconds_on(bytes / f64::from(self.config.paths), ends, &path)
+        };
+        let limit = self.terminal[0].min(self.terminal[1]);
+        (0..self.config.paths).map(one).fold(bytes / limit, f64::max)
+    }
+
     /// At most the rate of a link on each of its paths, and what its ends can send and receive.
     fn seconds(&self, message: u32) -> f64 {
         if let Some(channels) = &self.channels {

@@ -51,14 +51,14 @@ pub use allocation::{ALLOCATORS, Allocator, AllocatorInfo, Demand, KEYS as ALLOC
 pub use calls::CallGroup;
 pub use chakra::ChakraTraces;
 pub use changes::{KEYS as NOISE_KEYS, Noise};
-pub use collective::Span;
+pub use collective::{Span, turned};
 pub use endpoint::{ENTRY as ENDPOINT, Endpoint, Endpoints, KEYS as ENDPOINT_KEYS};
 pub use ideal::{IdealNetwork, ideal, ideal_at_once};
 pub use jobs::{Job, KEYS as JOB_KEYS, app_and_keys};
 pub use mapping::{MAPPINGS, Mapping, MappingInfo, find as find_mapping};
 pub use progress::{Progress, Ready};
 pub use registry::{APPS, AppInfo, build, find};
-pub use regular::{Circle, Regular, Stage};
+pub use regular::{Circle, Parts, Regular, Stage};
 pub use request::{DEFAULT_GBPS, Room};
 pub use together::together;
 

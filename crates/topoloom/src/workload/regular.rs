@@ -4,10 +4,13 @@
 //! is each column. In each step every member sends to those some places further on in its circle, and then waits for the
 //! messages of that step. Messages are numbered step by step, in each by the places that they go, and
 //! then by their source: as in the list that [`Regular::list`] makes.
+//!
+//! Where the data goes in several [parts](Parts), each part goes through all steps by itself, and waits for others at
+//! connections alone. Messages are then numbered part by part.
 
 use super::builder::{Builder, guard};
-use super::collective::{Steps, Transfer};
-use super::{Message, Workload};
+use super::collective::{Lanes, Steps, Transfer, turned};
+use super::{Message, Span, Workload};
 use crate::error::Result;
 
 /// Which members a step is among.
@@ -69,6 +72,27 @@ impl Stage {
     }
 }
 
+/// Parts of the data of a regular collective: pieces, each of which goes over all channels side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// Pieces of the data of a channel, which follow one another on its connections.
+    pub pieces: u32,
+    /// Channels, each of which begins its circle one member of each host further on.
+    pub channels: u32,
+    /// Members of a host.
+    pub on_host: u32,
+}
+
+impl Parts {
+    /// All data in one part.
+    pub const ONE: Self = Self { pieces: 1, channels: 1, on_host: 1 };
+
+    /// How many parts there are.
+    pub fn count(self) -> u64 {
+        u64::from(self.pieces) * u64::from(self.channels)
+    }
+}
+
 /// A collective that its rule describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Regular {
@@ -78,6 +102,8 @@ pub struct Regular {
     pub(super) stages: Vec<Stage>,
     /// How often all stages are gone through.
     pub(super) iterations: u32,
+    /// What goes through them by itself.
+    pub(super) parts: Parts,
 }
 
 impl Regular {
@@ -86,7 +112,22 @@ impl Regular {
         &self.members
     }
 
-    /// The stages of all iterations, one after the other.
+    /// What goes through all stages by itself.
+    pub fn parts(&self) -> Parts {
+        self.parts
+    }
+
+    /// The members in the order of a channel.
+    pub fn on_channel(&self, channel: u32) -> Vec<u32> {
+        turned(&self.members, channel, self.parts.on_host as usize)
+    }
+
+    /// Messages of a part in an iteration.
+    pub fn messages_of_part(&self) -> u128 {
+        self.messages() / u128::from(self.parts.count()) / u128::from(self.iterations)
+    }
+
+    /// The stages of all iterations, one after the other, of each part.
     pub fn stages(&self) -> impl Iterator<Item = &Stage> {
         (0..self.iterations).flat_map(|_| &self.stages)
     }
@@ -110,7 +151,7 @@ impl Regular {
     fn sum(&self, of: impl Fn(&Stage) -> u128) -> u128 {
         let each = |stage: &Stage| u128::from(stage.shifts()) * u128::from(stage.steps) * of(stage);
         let once: u128 = self.stages.iter().map(each).sum();
-        once * self.members.len() as u128 * u128::from(self.iterations)
+        once * self.members.len() as u128 * u128::from(self.iterations) * u128::from(self.parts.count())
     }
 
     /// The stage that stands for all steps, if in each every member sends one message to the same other one, all of one size.
@@ -148,11 +189,14 @@ impl Regular {
     /// [`Error::TooLarge`](crate::error::Error::TooLarge) if they do not fit into memory.
     pub(super) fn list(&self, spec: &str) -> Result<Workload> {
         self.guard(spec)?;
+        if self.parts != Parts::ONE {
+            return self.in_lanes(spec);
+        }
         let mut builder = Builder::sized(spec, self.tasks, self.messages() as usize, false);
         for stage in self.steps() {
             let to = |shift: u32, member: usize| {
                 let Message { source, target, bytes } = self.message(member, shift, stage);
-                let spans = vec![super::Span { start: 0, bytes }];
+                let spans = vec![Span { start: 0, bytes }];
                 Transfer { source, target, spans, reduces: stage.reduces }
             };
             let members = 0..self.members.len();
@@ -161,6 +205,34 @@ impl Regular {
         }
         builder.rounds(self.iterations);
         Ok(builder.build())
+    }
+
+    /// The same of several parts, each of which is a lane on its channel.
+    fn in_lanes(&self, spec: &str) -> Result<Workload> {
+        let mut lanes = Lanes::of(self.tasks, false);
+        let orders: Vec<Vec<u32>> = (0..self.parts.channels).map(|channel| self.on_channel(channel)).collect();
+        for _ in 0..self.iterations {
+            for part in 0..self.parts.count() {
+                let channel = (part % u64::from(self.parts.channels)) as u32;
+                lanes.add(channel, |steps| self.part(steps, &orders[channel as usize]));
+            }
+            lanes.join();
+        }
+        let built = lanes.graph.build(spec, self.tasks, |op| format!("operation {op}"))?;
+        Ok(Workload { rounds: self.iterations, ..built })
+    }
+
+    /// The steps of a part, whose members are in this order.
+    fn part(&self, steps: &mut dyn Steps, order: &[u32]) {
+        for stage in &self.stages {
+            let to = |shift: u32, member: usize| {
+                let target = order[stage.circle.on(member, shift as usize, order.len())];
+                let spans = vec![Span { start: 0, bytes: stage.bytes }];
+                Transfer { source: order[member], target, spans, reduces: stage.reduces }
+            };
+            let each = |shift: u32| (0..order.len()).map(move |member| to(shift, member));
+            (0..stage.steps).for_each(|_| steps.step(&mut (stage.first..=stage.last).flat_map(each)));
+        }
     }
 }
 

@@ -81,14 +81,36 @@ impl<'a> Loads<'a> {
     }
 
     fn of_rule(&mut self, regular: &Regular, terminals: &[u32], between: &mut Between) -> (f64, u64) {
-        let members: Vec<u32> = regular.members().iter().map(|task| terminals[*task as usize]).collect();
+        let parts = regular.parts();
+        if parts.on_host > 1 {
+            // Each channel has a circle of its own.
+            let each: Vec<(f64, u64)> = (0..parts.channels)
+                .map(|channel| {
+                    self.of_circle(regular, &regular.on_channel(channel), parts.pieces.into(), terminals, between)
+                })
+                .collect();
+            return each.into_iter().fold((0.0, 0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        }
+        self.of_circle(regular, regular.members(), parts.count() as f64, terminals, between)
+    }
+
+    /// So many parts of the data, round one circle of members.
+    fn of_circle(
+        &mut self,
+        regular: &Regular,
+        members: &[u32],
+        parts: f64,
+        terminals: &[u32],
+        between: &mut Between,
+    ) -> (f64, u64) {
+        let members: Vec<u32> = members.iter().map(|task| terminals[*task as usize]).collect();
         let n = members.len();
         if regular.stages().any(|stage| stage.circle != Circle::All) {
             return self.of_circles(regular, &members, between);
         }
         let mut shifts = vec![0.0; n];
         for stage in regular.stages() {
-            let bytes = stage.bytes as f64 * f64::from(stage.steps);
+            let bytes = stage.bytes as f64 * f64::from(stage.steps) * parts;
             (stage.first..=stage.last).for_each(|shift| shifts[shift as usize % n] += bytes);
         }
         let used: Vec<usize> = (1..n).filter(|shift| shifts[*shift] > 0.0).collect();

@@ -6,6 +6,9 @@
 //! this they end together, and what waits for them begins together. The least p that holds is found by refinement:
 //! channels differ by the flows that cross them, flows by the channels that they cross, and p is the period of the flows round the ring.
 //!
+//! Where the data goes in several parts, tasks have a flow on each channel, which goes round a circle of its own; members
+//! are then alike if their flows are on all channels. Pieces that follow one another on a connection take one path.
+//!
 //! Channels that can never fill up before another one on the paths of all their flows change no rate. They are left out
 //! first, one by one, each by the channels that are left.
 
@@ -20,7 +23,7 @@ use crate::flow::{FlowConfig, Paths};
 use crate::network::TerminalId;
 use crate::rng::mix;
 use crate::watch::Control;
-use crate::workload::{Message, Progress, Stage, Workload, ideal};
+use crate::workload::{Progress, Stage, Workload, ideal, turned};
 
 /// The times of so many messages are reported one by one.
 const TOLD: u128 = 1 << 22;
@@ -32,7 +35,11 @@ pub struct Alike {
     pub capacities: Vec<f64>,
     /// Tasks that each one stands for, itself included.
     pub copies: u32,
-    /// The channels of each task's flow, each as many times as flows of that kind cross it.
+    /// Messages of a part in an iteration; parts go over this many channels in turn, by as many tasks.
+    part: u32,
+    channels: u32,
+    period: u32,
+    /// The channels of each kind of flow, each as many times as flows of that kind cross it.
     paths: Vec<Vec<u32>>,
     /// Channels between routers of all flows of a kind together.
     between: Vec<f64>,
@@ -43,6 +50,11 @@ pub struct Alike {
 }
 
 impl Alike {
+    /// The kind of the flow of a message, which a task sends: channel by channel, by its task.
+    pub fn kind(&self, message: u32, source: u32) -> u32 {
+        message / self.part % self.channels * self.period + source
+    }
+
     /// The channels of a kind of flows.
     pub fn path(&self, kind: u32) -> &[u32] {
         &self.paths[kind as usize]
@@ -69,17 +81,22 @@ impl Alike {
 pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Option<FlowResult>> {
     let Some(flows) = Flows::of(case, stage)? else { return Ok(None) };
     let period = flows.period();
-    if period == flows.links.len() {
+    if period == flows.members {
         return Ok(None);
     }
     let (kinds, alike) = (case.regular.of_kinds(case.spec, period as u32)?, flows.alike(case, period));
-    let ends = |message: u32| flows.ends[kinds.messages()[message as usize].source as usize];
-    let alone_s = |message: u32| flows.alone_s[kinds.messages()[message as usize].source as usize];
+    let flow = |message: u32| {
+        let kind = alike.kind(message, kinds.messages()[message as usize].source) as usize;
+        kind / period * flows.members + kind % period
+    };
+    let ends = |message: u32| flows.ends[flow(message)];
+    let alone_s = |message: u32| flows.alone_s[flow(message)];
     let ideal_s = case.alone().bound_by(&alone_s, |network| ideal(&kinds, network));
     let reduces = |message: u32| kinds.reduces(message);
     let message = |id: u32| kinds.messages()[id as usize];
     let (messages, tasks) = (kinds.messages().len(), period);
-    let facts = Facts { messages, tasks, message: &message, ends: &ends, reduces: &reduces, noted: None };
+    let facts =
+        Facts { messages, tasks, message: &message, ends: &ends, reduces: &reduces, alone_s: &alone_s, noted: None };
     let engine = Engine::new(case.network, case.routing, facts, case.config, ideal_s, false);
     let (result, _) = engine.of_alike(&alike).run(&mut Progress::new(&kinds), control)?;
     Ok(Some(reported(case, stage, &kinds, result)))
@@ -93,22 +110,44 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
         false => Vec::new(),
     };
     let mut critical_path = result.critical_path;
-    // Any of the tasks that the last one stands for will do; each message was let begin by what its source received.
-    let mut member = None;
+    let part = (case.regular.messages_of_part() / n as u128) as usize * period;
+    let (count, channels) = (case.regular.parts().count() as usize, case.regular.parts().channels);
+    let orders: Vec<Vec<u32>> = (0..channels).map(|channel| case.regular.on_channel(channel)).collect();
+    let channel = |part: usize| part % count % channels as usize;
+    let on_connection = |part: usize| (part / count, channel(part));
+    // Any of the tasks that the last one stands for will do.
+    let mut after: Option<(usize, usize, u32)> = None;
     for step in critical_path.steps.iter_mut().rev() {
         let Some(message) = step.message.map(|message| message as usize) else { continue };
-        let at = member.unwrap_or(message % period);
-        let Message { source, target, .. } = case.regular.message(at, stage.first, &stage);
+        let own = message / part;
+        let order = &orders[channel(own)];
+        let at = match after {
+            None => message % period,
+            // What its source received in the step before lets a message begin …
+            Some((before, at, _)) if before == own => (at + n - stage.first as usize % n) % n,
+            // … or, of the same iteration, what leaves its connection …
+            Some((before, at, _)) if on_connection(before) == on_connection(own) => at,
+            // … or the end of the iteration before.
+            Some((.., source)) => {
+                let place = order.iter().position(|member| *member == source).unwrap_or(0);
+                (place + n - stage.first as usize % n) % n
+            }
+        };
+        let (source, target) = (order[at], order[stage.circle.on(at, stage.first as usize, n)]);
         let message = u32::try_from(message / period * n + at).ok();
         *step = Step { message, source: Some(source), target: Some(target), ..*step };
-        member = Some((at + n - stage.first as usize % n) % n);
+        after = Some((own, at, source));
     }
     let symbolic = Some(Symbolic { way: "alike", tasks: period as u32 });
     FlowResult { times, critical_path, symbolic, ..result }
 }
 
-/// One flow of each member.
+/// One flow of each member on each channel.
 struct Flows {
+    members: usize,
+    /// Channels that have a circle of their own, or all of them.
+    channels: usize,
+    on_host: usize,
     ends: Vec<[TerminalId; 2]>,
     links: Links,
     crossings: Crossings,
@@ -125,11 +164,22 @@ struct Flows {
 impl Flows {
     /// Those of a stage; none if messages do not go through the network.
     fn of(case: &Case, stage: Stage) -> Result<Option<Self>> {
-        let n = case.regular.members().len();
-        let (alone, mut links) = (case.alone(), Links::with_room(n));
-        let (mut delays, mut alone_s) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let ends: Vec<[TerminalId; 2]> =
-            (0..n).map(|member| case.ends(&case.regular.message(member, stage.first, &stage))).collect();
+        let (n, parts) = (case.regular.members().len(), case.regular.parts());
+        let (channels, on_host) = (parts.channels as usize, parts.on_host as usize);
+        let (alone, mut links) = (case.alone(), Links::with_room(n * channels));
+        let (mut delays, mut alone_s) = (Vec::with_capacity(n * channels), Vec::with_capacity(n * channels));
+        let mut ends = Vec::with_capacity(n * channels);
+        for channel in 0..parts.channels {
+            // By the place of the source among all members.
+            let places = turned(&(0..n as u32).collect::<Vec<u32>>(), channel, on_host);
+            let first = ends.len();
+            ends.resize(first + n, [TerminalId(0); 2]);
+            for (at, place) in places.iter().enumerate() {
+                let other = places[stage.circle.on(at, stage.first as usize, n)];
+                let task = |place: u32| case.mapping.terminal(case.regular.members()[place as usize]);
+                ends[first + *place as usize] = [task(*place), task(other)];
+            }
+        }
         for own in &ends {
             let path = links.add(case, *own)?;
             if path.is_empty() {
@@ -142,7 +192,9 @@ impl Flows {
         let crossings = Crossings::of(&links, capacities.len());
         let kept = (0..capacities.len() as u32).map(|channel| crossings.count(channel) > 0).collect();
         let bytes = carried(case.config, stage.bytes);
-        let mut flows = Self { ends, links, crossings, capacities, kept, delays, alone_s, bytes };
+        let members = n;
+        let mut flows =
+            Self { members, channels, on_host, ends, links, crossings, capacities, kept, delays, alone_s, bytes };
         flows.leave_out();
         Ok(Some(flows))
     }
@@ -177,15 +229,24 @@ impl Flows {
         self.links.path(flow).iter().copied().filter(|channel| self.kept[*channel as usize])
     }
 
+    /// The flows of a member, and what each of them says, in one number.
+    fn of_member(&self, member: usize, of_flow: impl Fn(usize) -> u64) -> u64 {
+        let flows = (0..self.channels).map(|channel| of_flow(channel * self.members + member));
+        flows.fold(0, |all, own| mix(all ^ own))
+    }
+
     /// The least p that divides the number of members, with which members i and i + p are alike for all i.
     fn period(&self) -> usize {
         let own = |flow: usize| mix(self.delays[flow].to_bits() ^ mix(self.alone_s[flow].to_bits()));
-        let mut period = period_of(&(0..self.links.len()).map(own).collect::<Vec<u64>>());
+        // Where channels turn the members of hosts, whole hosts are alike.
+        let on_host = |member: usize| mix((member % self.on_host) as u64);
+        let of = |member: usize| mix(self.of_member(member, own) ^ on_host(member));
+        let mut period = period_of(&(0..self.members).map(of).collect::<Vec<u64>>());
         loop {
             let channels = self.signatures(period);
             let crossed = |flow: usize| self.kept_of(flow).fold(0u64, |sum, at| sum.wrapping_add(channels[&at]));
-            let distinct = |flow: usize| mix(crossed(flow) ^ mix((flow % period) as u64));
-            let refined = period_of(&(0..self.links.len()).map(distinct).collect::<Vec<u64>>());
+            let distinct = |member: usize| mix(self.of_member(member, crossed) ^ mix((member % period) as u64));
+            let refined = period_of(&(0..self.members).map(distinct).collect::<Vec<u64>>());
             if refined == period {
                 return period;
             }
@@ -196,7 +257,7 @@ impl Flows {
     /// What distinguishes channels: their capacity, and how many flows of each kind cross them.
     fn signatures(&self, period: usize) -> HashMap<u32, u64> {
         let signature = |channel: u32| {
-            let kind = |flow: &u32| mix(u64::from(*flow) % period as u64 + 1);
+            let kind = |flow: &u32| mix(self.kind(*flow, period) as u64 + 1);
             let kinds = self.crossings.of_channel(channel).iter().map(kind).fold(0u64, u64::wrapping_add);
             mix(kinds ^ mix(self.capacities[channel as usize].to_bits()))
         };
@@ -204,25 +265,37 @@ impl Flows {
         kept.map(|channel| (channel, signature(channel))).collect()
     }
 
+    /// The kind of a flow, channel by channel.
+    fn kind(&self, flow: u32, period: usize) -> usize {
+        let flow = flow as usize;
+        flow / self.members * period + flow % self.members % period
+    }
+
     /// The first `period` tasks, which stand for all.
     fn alike(&self, case: &Case, period: usize) -> Alike {
-        let (n, signatures) = (self.links.len(), self.signatures(period));
-        let (mut places, mut capacities, mut paths) = (HashMap::new(), Vec::new(), vec![Vec::new(); period]);
-        for channel in (0..period).flat_map(|flow| self.kept_of(flow)) {
+        let (n, signatures) = (self.members, self.signatures(period));
+        let firsts = || (0..self.channels).flat_map(|channel| (0..period).map(move |member| channel * n + member));
+        let kinds = self.channels * period;
+        let (mut places, mut capacities, mut paths) = (HashMap::new(), Vec::new(), vec![Vec::new(); kinds]);
+        for channel in firsts().flat_map(|flow| self.kept_of(flow)) {
             let place = capacities.len() as u32;
             if places.insert(signatures[&channel], place).is_none() {
                 capacities.push(self.capacities[channel as usize]);
-                self.crossings.of_channel(channel).iter().for_each(|flow| paths[*flow as usize % period].push(place));
+                let flows = self.crossings.of_channel(channel).iter();
+                flows.for_each(|flow| paths[self.kind(*flow, period)].push(place));
             }
         }
-        let mut between = vec![0.0; period];
-        (0..n).for_each(|flow| between[flow % period] += self.links.between(flow));
-        let steps = case.regular.messages() as f64 / n as f64;
+        let mut between = vec![0.0; kinds];
+        (0..self.links.len() as u32)
+            .for_each(|flow| between[self.kind(flow, period)] += self.links.between(flow as usize));
+        let steps = case.regular.messages() as f64 / self.links.len() as f64;
         let mut channel_bytes = vec![0.0; self.capacities.len()];
         self.links.hops().iter().for_each(|channel| channel_bytes[*channel as usize] += steps * self.bytes);
-        let delays = self.delays[..period].to_vec();
+        let delays = firsts().map(|flow| self.delays[flow]).collect();
         let (copies, bytes) = ((n / period) as u32, case.regular.bytes() as f64);
-        Alike { capacities, copies, paths, between, delays, channel_bytes, bytes }
+        let part = (case.regular.messages_of_part() / n as u128) as u32 * period as u32;
+        let (channels, period) = (self.channels as u32, period as u32);
+        Alike { capacities, copies, part, channels, period, paths, between, delays, channel_bytes, bytes }
     }
 }
 

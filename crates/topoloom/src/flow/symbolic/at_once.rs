@@ -42,7 +42,7 @@ pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Op
     let ideal_s = send_s.max(receive_s).max(flows.alone_s);
     let mut record = case.record(ideal_s);
     if control.cancelled() {
-        return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), 0.0, false, case.config)));
+        return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), &|_| 0.0, 0.0, false, case.config)));
     }
     let (rates, mut levels) = filled(&flows.links, &capacities);
     let bytes = stage.bytes as f64;
@@ -125,11 +125,11 @@ impl Flows {
         let critical_path = CriticalPath {
             messages: 1,
             message_s: makespan,
-            alone_s: own_s,
+            alone_s: case.alone().on_idle_paths(&message, case.ends(&message)),
             steps: vec![step],
             ..CriticalPath::default()
         };
-        let result = record.finish(case.network, &|_| message, makespan, true, case.config);
+        let result = record.finish(case.network, &|_| message, &|_| 0.0, makespan, true, case.config);
         let times = took.iter().map(|end| [0.0, *end]).collect();
         let messages = MessageTimes::of(took, 1, stretches);
         let symbolic = Some(Symbolic { way: "at-once", tasks: members as u32 });

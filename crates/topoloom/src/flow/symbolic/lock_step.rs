@@ -11,7 +11,7 @@ use crate::flow::Paths;
 use crate::flow::record::{CriticalPath, FlowResult, MessageTimes, Step, Symbolic};
 use crate::flow::uncongested::Alone;
 use crate::watch::Control;
-use crate::workload::{Message, Stage};
+use crate::workload::Stage;
 
 /// Shares that differ by less than this part are equal.
 const SAME: f64 = 1e-12;
@@ -42,7 +42,14 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
         record.most_classes = record.most_classes.max(flows);
         for _ in 0..stage.steps {
             if control.cancelled() {
-                return Ok(Some(record.finish(case.network, &|_| unreachable!("none"), 0.0, false, case.config)));
+                return Ok(Some(record.finish(
+                    case.network,
+                    &|_| unreachable!("none"),
+                    &|_| 0.0,
+                    0.0,
+                    false,
+                    case.config,
+                )));
             }
             let start = ended[ended.len() - 1];
             record.now = [rate * flows as f64, rate * between, flows as f64];
@@ -59,7 +66,7 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
         }
     }
     let makespan = ended[ended.len() - 1];
-    let result = record.finish(case.network, &|_| unreachable!("none"), makespan, true, case.config);
+    let result = record.finish(case.network, &|_| unreachable!("none"), &|_| 0.0, makespan, true, case.config);
     Ok(Some(FlowResult { ideal_s: ideal.end(), ..reported(case, &ended, result) }))
 }
 
@@ -118,11 +125,15 @@ fn reported(case: &Case, ended: &[f64], result: FlowResult) -> FlowResult {
         firsts.push(first);
         first += members * shifts as usize;
     }
-    let (mut critical_path, mut member) = (CriticalPath::default(), members - 1);
-    for (number, (times, stage)) in steps.iter().enumerate().rev().take(TOLD) {
-        let Message { source, target, .. } = case.regular.message(member, stage.first, stage);
-        let (message, [start_s, end_s]) = (u32::try_from(firsts[number] + member).ok(), [times[0], times[1]]);
-        critical_path.steps.push(Step { message, source: Some(source), target: Some(target), start_s, end_s });
+    let (mut critical_path, mut member, alone) = (CriticalPath::default(), members - 1, case.alone());
+    for (number, (times, stage)) in steps.iter().enumerate().rev() {
+        let own = case.regular.message(member, stage.first, stage);
+        critical_path.alone_s += alone.on_idle_paths(&own, case.ends(&own));
+        if critical_path.steps.len() < TOLD {
+            let (message, [start_s, end_s]) = (u32::try_from(firsts[number] + member).ok(), [times[0], times[1]]);
+            let (source, target) = (Some(own.source), Some(own.target));
+            critical_path.steps.push(Step { message, source, target, start_s, end_s });
+        }
         // What let it begin is what its source received in the step before.
         let before = number.checked_sub(1).map(|before| steps[before].1);
         member = before.map_or(member, |before| before.circle.back(member, before.first as usize, members));
@@ -130,7 +141,6 @@ fn reported(case: &Case, ended: &[f64], result: FlowResult) -> FlowResult {
     critical_path.steps.reverse();
     critical_path.messages = steps.len();
     critical_path.message_s = steps.iter().map(|(times, _)| times[1] - times[0]).sum();
-    critical_path.alone_s = steps.iter().map(|(_, stage)| own_s(stage)).sum();
     let messages = MessageTimes::of(took, members as u64, stretches);
     let symbolic = Some(Symbolic { way: "lock-step", tasks: members as u32 });
     FlowResult { messages, critical_path, symbolic, ..result }

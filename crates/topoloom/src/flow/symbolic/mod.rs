@@ -68,6 +68,11 @@ pub fn run(
 fn by_rule(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
     let each = |costs: &Endpoint| costs.rendezvous.is_some() || costs.window.is_some();
     let alone = case.config.endpoint.as_ref().is_some_and(each);
+    // Pieces on rings of their own drift apart where links take time: what rounding does to lists grows from step to step.
+    let parts = case.regular.parts();
+    if parts.pieces > 1 && parts.on_host > 1 && case.paths.have_delays() {
+        return Ok(None);
+    }
     if let Some(stage) = case.regular.only().filter(|_| !alone) {
         return alike::run(case, stage, control);
     }

@@ -7,10 +7,10 @@ use super::Case;
 use super::ideal::Ideal;
 use crate::error::{Error, Result};
 use crate::flow::FlowResult;
-use crate::flow::engine::{Engine, Facts, Script};
+use crate::flow::engine::{Engine, Facts, PathObserver, Script};
 use crate::network::TerminalId;
 use crate::watch::Control;
-use crate::workload::{Message, Ready, Stage};
+use crate::workload::{Message, Parts, Ready, Stage};
 
 /// Runs a regular collective message by message; none if its steps have different numbers of messages.
 ///
@@ -35,8 +35,10 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
     let ends = |id: u32| case.ends(&rule.message(id));
     let reduces = |id: u32| rule.step(id).1.reduces;
     let tasks = case.regular.members().iter().max().map_or(0, |last| *last as usize + 1);
-    let facts =
-        Facts { messages: count, tasks, message: &message, ends: &ends, reduces: &reduces, noted: Some(&noted) };
+    let known_s = |id: u32| alone_s.borrow()[id as usize];
+    let (noted, alone_s_of): (PathObserver, &dyn Fn(u32) -> f64) = (&noted, &known_s);
+    let (message, ends, reduces) = (&message, &ends, &reduces);
+    let facts = Facts { messages: count, tasks, message, ends, reduces, alone_s: alone_s_of, noted: Some(noted) };
     let engine = Engine::new(case.network, case.routing, facts, case.config, 0.0, false);
     let (result, _) = engine.run(&mut Rounds::new(&rule), control)?;
     let (mut ideal, alone_s) = (Ideal::new(case), alone_s.borrow());
@@ -63,7 +65,8 @@ impl<'a> Rule<'a> {
         let own = steps[0].shifts();
         let mut places = vec![0; members.iter().max().map_or(0, |last| *last as usize + 1)];
         members.iter().zip(0..).for_each(|(task, place)| places[*task as usize] = place);
-        let same = steps.iter().all(|stage| stage.shifts() == own);
+        // Parts wait for connections, which only the list has.
+        let same = steps.iter().all(|stage| stage.shifts() == own) && case.regular.parts() == Parts::ONE;
         same.then(|| Self { case, steps, places, each: own as usize * members.len(), own })
     }
 

@@ -1,6 +1,7 @@
 //! Rules against lists: the same results to 1e-9.
 
 use super::*;
+use crate::flow::record::Step;
 use crate::flow::run;
 use crate::topology;
 use crate::watch::NoControl;
@@ -53,13 +54,19 @@ fn assert_same(by_rule: &FlowResult, by_list: &FlowResult, what: &str) {
         assert!(close(a[0], b[0]) && close(a[1], b[1]), "{what}: message {message} is under way {a:?}, not {b:?}");
     }
     let path = &by_rule.critical_path;
-    let steps = path.steps.windows(2).all(|pair| pair[0].target == pair[1].source && pair[0].end_s == pair[1].start_s);
+    // What arrives lets the next one begin, or what leaves the connection.
+    let follows = |pair: &[Step]| [pair[0].target, pair[0].source].contains(&pair[1].source);
+    let steps = path.steps.windows(2).all(|pair| follows(pair) && pair[0].end_s == pair[1].start_s);
     assert!(steps, "{what}: each step of the critical path is let begin by the one before");
     let took: f64 = path.steps.iter().map(|step| step.end_s - step.start_s).sum();
+    assert!(path.alone_s <= path.message_s * (1.0 + 1e-9), "{what}: {} s alone, {} s", path.alone_s, path.message_s);
     assert!(path.messages > path.steps.len() || close(took, by_rule.makespan_s), "{what}: the steps take {took}");
 }
 
 const HGX: &str = "cluster:hosts=6,host=hgx-h100,fabric=(clos:radix=8,levels=2,rate=400G),attach=rail";
+
+/// The hosts of each rail are on one switch.
+const RAILS: &str = "cluster:hosts=4,host=hgx-h100,fabric=(clos:radix=16,levels=2,rate=400G),attach=rail";
 
 /// A network and a routing, an application, a mapping, options, and the way that is taken.
 type Way = (&'static str, &'static str, &'static str, &'static str, &'static str, Option<(&'static str, u32)>);
@@ -82,6 +89,21 @@ const CASES: &[Way] = &[
     ("torus:8x4", "dor", "send-recv:shift=4,size=1KiB,iterations=5", "linear", "", None),
     ("torus:8x4", "dor", "send-recv:shift=3,size=1KiB,iterations=5", "linear", "", Some(("alike", 1))),
     (HGX, "hosts", "allreduce:algorithm=ring,size=48KiB", "linear", "", Some(("alike", 8))),
+    // Pieces that follow one another, and channels side by side: on hosts each goes round a ring of its own.
+    ("fattree:k=4,levels=3", "nca", "allreduce:algorithm=ring,size=64KiB,chunk=16KiB", "linear", "", Some(("alike", 1))),
+    ("fattree:k=4,levels=3", "nca", "all-gather:size=64KiB,channels=2,iterations=2", "linear", "injection=0.5", Some(("alike", 1))),
+    ("hyperx:4x4,p=4", "dor", "allreduce:algorithm=ring,size=64KiB,chunk=16KiB,iterations=2", "linear", "latency=1us", Some(("alike", 16))),
+    ("torus:8x4", "dor", "send-recv:shift=3,size=1KiB,chunk=256,channels=2,iterations=5", "linear", "", Some(("alike", 1))),
+    ("fattree:k=4,levels=3", "nca", "allreduce:algorithm=ring,size=64KiB,ranks-per-host=4,channels=4", "linear", "", None),
+    (HGX, "hosts", "allreduce:algorithm=ring,size=96KiB,channels=8", "linear", "", Some(("alike", 8))),
+    (HGX, "hosts", "reduce-scatter:size=96KiB,channels=2,chunk=12KiB,iterations=2", "linear", "", Some(("alike", 8))),
+    (RAILS, "hosts", "allreduce:algorithm=ring,size=64KiB,chunk=16KiB", "linear", "latency=500ns", Some(("alike", 8))),
+    (RAILS, "hosts", "allreduce:algorithm=ring,size=64KiB,channels=8", "linear", "latency=500ns", Some(("alike", 8))),
+    (RAILS, "hosts", "reduce-scatter:size=64KiB,channels=2,chunk=8KiB", "linear", "", Some(("alike", 8))),
+    // What rounding does to lists of these grows.
+    (RAILS, "hosts", "reduce-scatter:size=64KiB,channels=2,chunk=8KiB", "linear", "latency=500ns", None),
+    (HGX, "hosts", "all-gather:size=160KiB,channels=4,group=8-47", "linear", "", Some(("alike", 8))),
+    ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB,chunk=16KiB", "random", "", None),
     // No two ranks are equivalent.
     ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB", "random", "", None),
     // All that begins together, of whatever rates.
@@ -138,6 +160,19 @@ fn endpoints_of_tasks_that_stand_for_others_cost_what_those_of_all_do() {
         assert_eq!(by_rule.symbolic.is_some(), costs != "rendezvous=1");
         assert_same(&by_rule, &by_list, costs);
     }
+}
+
+#[test]
+fn parts_of_many_messages_are_kept_as_their_rule() {
+    for (app, parts) in [("chunk=256KiB", 4), ("channels=2,ranks-per-host=8", 2), ("channels=2,chunk=128KiB", 8)] {
+        let rule = workload::build(&format!("allreduce:algorithm=ring,size=1MiB,{app}"), 256).expect("an application");
+        assert_eq!((rule.messages().len(), rule.num_messages()), (0, 2 * 255 * 256 * parts), "{app}");
+        let listed = rule.listed().expect("it fits");
+        assert_eq!((listed.messages().len() as u128, listed.total_bytes()), (rule.num_messages(), rule.total_bytes()));
+        assert!(listed.has_connections());
+    }
+    let padded = workload::build("all-gather:size=3000000,chunk=1MB", 300).expect("an application");
+    assert!(padded.notes()[0].contains("rounded up by 600 bytes, so that the pieces"), "{}", padded.notes()[0]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::levels::{Rows, Within};
 use super::{Collective, Plan, direct, ring, tree};
 use crate::error::Result;
 use crate::workload::request::Request;
-use crate::workload::{Circle, Regular, Stage};
+use crate::workload::{Circle, Parts, Regular, Stage};
 
 /// An algorithm, by whatever name it goes in a collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,13 +150,15 @@ impl Plan {
     /// The rule of all messages, where every member does the same as all others.
     pub fn regular(&self, iterations: u32) -> Option<Regular> {
         let n = self.group.len() as u32;
-        let each = self.size / u64::from(n);
         let vector = matches!(self.what, Collective::Allreduce | Collective::ReduceScatter | Collective::AllGather);
-        if self.in_lanes() || (vector && each * u64::from(n) != self.size) {
-            // Lanes wait for each other; blocks that do not divide evenly differ.
+        let parts = self.parts()?;
+        let blocks = parts.count() * if vector { u64::from(n) } else { 1 };
+        if self.size % blocks != 0 {
+            // Blocks that do not divide evenly differ.
             return None;
         }
-        let bytes = if vector { each } else { self.size };
+        let each = self.size / blocks;
+        let bytes = each;
         let stage = |first, last, reduces, steps| Stage { circle: Circle::All, first, last, bytes, reduces, steps };
         let halves = |first, last, steps| match self.what {
             Collective::Allreduce => vec![stage(first, last, true, steps), stage(first, last, false, steps)],
@@ -172,7 +174,20 @@ impl Plan {
             (_, Algorithm::Hierarchical | Algorithm::Grid) => self.in_rows(each),
             _ => return None,
         };
-        Some(Regular { tasks: self.group.tasks, members: self.group.members.clone(), stages, iterations })
+        Some(Regular { tasks: self.group.tasks, members: self.group.members.clone(), stages, iterations, parts })
+    }
+
+    /// The parts of the data, where one rule describes them: of a ring several, of others all in one.
+    fn parts(&self) -> Option<Parts> {
+        if !self.in_lanes() {
+            return Some(Parts::ONE);
+        }
+        let ring = self.algorithm == Algorithm::Ring && self.what != Collective::AllToAll;
+        // What is sent to another rank takes one path on all channels.
+        let turns = self.channels > 1 && self.what != Collective::SendRecv;
+        let on_host = if turns { self.group.on_host.unwrap_or(1) as u32 } else { 1 };
+        let pieces = u32::try_from(self.pieces).ok()?;
+        (ring || self.what == Collective::SendRecv).then_some(Parts { pieces, channels: self.channels, on_host })
     }
 
     /// The stages of a collective in two levels, whose blocks are of `each` bytes: see [`Rows`].

@@ -78,13 +78,14 @@ impl Group {
 
     /// The members for a channel: rings begin one rank of each host further on each, to leave it by another interface.
     pub fn on_channel(&self, channel: u32) -> Vec<u32> {
-        let width = self.on_host.unwrap_or(1);
-        let turned = |host: &[u32]| {
-            let by = channel as usize % width;
-            [&host[by..], &host[..by]].concat()
-        };
-        self.members.chunks(width).flat_map(turned).collect()
+        turned(&self.members, channel, self.on_host.unwrap_or(1))
     }
+}
+
+/// The members of hosts of `width`, each host from the member on whose number is that of the channel.
+pub fn turned(members: &[u32], channel: u32, width: usize) -> Vec<u32> {
+    let by = channel as usize % width;
+    members.chunks(width).flat_map(|host| [&host[by..], &host[..by]].concat()).collect()
 }
 
 /// Reads `0-7+16-23/2`.

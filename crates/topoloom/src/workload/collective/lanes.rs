@@ -29,9 +29,14 @@ pub struct Lanes {
 impl Lanes {
     /// For tasks that do nothing as yet.
     pub fn new(request: &Request, tasks: u32) -> Self {
+        Self::of(tasks, request.records())
+    }
+
+    /// The same, which record what messages carry or do not.
+    pub fn of(tasks: u32, records: bool) -> Self {
         let none = || vec![Vec::new(); tasks as usize];
         let mut graph = GraphBuilder::default();
-        graph.carried = Payloads::new(request.records());
+        graph.carried = Payloads::new(records);
         Self { tasks, graph, connections: HashMap::new(), begins: none(), ends: none() }
     }
 

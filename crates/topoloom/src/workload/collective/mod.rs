@@ -22,7 +22,7 @@ mod tree;
 
 use blocks::Blocks;
 pub use blocks::{Payloads, Span, Steps, Transfer};
-pub use group::{GROUP, RANKS};
+pub use group::{GROUP, RANKS, turned};
 pub use halving::Folding;
 
 use algorithms::Algorithm;
@@ -237,7 +237,7 @@ impl Plan {
             plan.lanes(&mut lanes);
             lanes.join();
         }
-        lanes.build(request, iterations, plan.notes)
+        Ok(Workload { regular, ..lanes.build(request, iterations, plan.notes)? })
     }
 
     /// The bytes of the call that it stands for, if it is one that traces have: that of a root names no other rank.
@@ -307,8 +307,10 @@ impl Plan {
     /// stands for all of them.
     fn pad(&mut self, spec: &str) {
         let ranks = self.group.len() as u64;
-        let (many, blocks) = (self.messages() > LISTED, self.size / ranks >= PADDED);
-        let padded = self.size.div_ceil(ranks) * ranks;
+        let parts = u64::from(self.channels) * self.pieces;
+        let equal = ranks.saturating_mul(parts);
+        let (many, blocks) = (self.messages() * u128::from(parts) > LISTED, self.size / equal >= PADDED);
+        let padded = self.size.div_ceil(equal).saturating_mul(equal);
         if !many || !blocks || self.regular(1).is_some() {
             return;
         }
@@ -318,8 +320,9 @@ impl Plan {
             return;
         }
         self.notes.push(format!(
-            "{spec}: the data is rounded up by {} bytes, so that the blocks of all {ranks} ranks are equal",
-            padded - self.data
+            "{spec}: the data is rounded up by {} bytes, so that {} of all {ranks} ranks are equal",
+            padded - self.data,
+            if parts > 1 { "the pieces" } else { "the blocks" }
         ));
     }
 
