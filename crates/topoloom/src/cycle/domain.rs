@@ -13,7 +13,7 @@ use super::table::{Table, TableMaker};
 use super::terminals::{Departure, Offer, Terminals};
 use crate::network::{Network, Peer, PortId, RouterId, TerminalId};
 use crate::rng::Rng;
-use crate::routing::{Again, PacketState, Routing, View};
+use crate::routing::{Again, OutputRow, PacketState, Routing, View};
 use crate::traffic::Traffic;
 
 /// How many events ahead memory is asked for: those between take about as long as it takes to come.
@@ -95,8 +95,16 @@ pub struct Domain<M> {
     pub stats: Stats,
     /// VCs stand 2^`log` to a port.
     log: u32,
-    /// Heads that decide at the same time, as [`RouterModel::undecided`] has them, and what they decide; else empty.
-    undecided: (Vec<(u32, u32)>, Vec<Decision>),
+    /// Empty between cycles.
+    undecided: Undecided,
+}
+
+/// The heads that decide at the same time, as [`RouterModel::undecided`] has them, and what they decide.
+#[derive(Debug, Default)]
+struct Undecided {
+    fresh: Vec<u32>,
+    waiting: Vec<(u32, u32)>,
+    decisions: Vec<Decision>,
 }
 
 /// What a packet has decided for that has not decided yet.
@@ -127,6 +135,16 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     fn queue(&self, port: u32) -> u32 {
         let own = self.decided.0 == port;
         self.model.queue(self.first_port + port) - if own { self.size } else { 0 }
+    }
+
+    #[inline(always)]
+    fn shortest_queue(&self, outputs: &OutputRow) -> Option<u32> {
+        let Some(queues) = self.model.queues(self.first_port + outputs.first, outputs.count) else {
+            return outputs.shortest((0..outputs.count).map(|place| self.queue(outputs.first + place)));
+        };
+        let own = self.decided.0.wrapping_sub(outputs.first);
+        let itself = |place| if place == own { self.size } else { 0 };
+        outputs.shortest((0..).zip(queues).map(|(place, queue)| queue.all as u32 - itself(place)))
     }
 
     #[inline(always)]
@@ -270,7 +288,7 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             log: setup.stride.trailing_zeros(),
-            undecided: (Vec::new(), Vec::new()),
+            undecided: Undecided::default(),
         }
     }
 
@@ -288,8 +306,11 @@ impl<M: RouterModel> Domain<M> {
     /// Publishes to the whole network what the outputs of this domain hold at the beginning of cycle `now`.
     pub fn publish(&self, snapshot: &Snapshot, now: u32) {
         snapshot.begin(now);
-        let ports = self.channels.ends.len() as u32;
-        (0..ports).for_each(|port| snapshot.publish(PortId(self.first_port + port), self.model.queue(port)));
+        let (first, ports) = (PortId(self.first_port), self.channels.ends.len() as u32);
+        match self.model.queues(0, ports) {
+            Some(queues) => snapshot.publish(first, queues.iter().map(|queue| queue.all as u32)),
+            None => snapshot.publish(first, (0..ports).map(|port| self.model.queue(port))),
+        }
     }
 
     /// How many events ahead memory is asked for: more than there are where all of it is near.
@@ -330,13 +351,12 @@ impl<M: RouterModel> Domain<M> {
             self.model.accept(event.to, router, event.place, None, now);
             return;
         }
-        let decided = if self.model.defers(flit) {
-            let Flit { class, kind, state, .. } = *flit;
-            (Decision { out: UNDECIDED, class, kind, state }, state)
-        } else {
-            let port = self.first_port + (event.to >> self.log);
-            self.route(routing, event.to, router, flit, NOWHERE, u64::from(port) << 32 | u64::from(now), shared, rings)
-        };
+        if self.model.defers(flit) {
+            self.model.accept_undecided(event.to, router, event.place, now);
+            return;
+        }
+        let stream = u64::from(self.first_port + (event.to >> self.log)) << 32 | u64::from(now);
+        let decided = self.route(routing, event.to, router, flit, NOWHERE, stream, shared, rings);
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
@@ -393,25 +413,33 @@ impl<M: RouterModel> Domain<M> {
     /// Heads that have come to the front of their VC, or wait where no VC is free and one was freed at their router, decide
     /// (again).
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
-        let (mut heads, mut decisions) = std::mem::take(&mut self.undecided);
-        let revocable = matches!(routing.decides_again(), Again::Revocable(_));
-        self.model.undecided(&mut heads);
-        for &(vc, number) in &heads {
-            let mut flit = self.model.undecided_head(number);
-            if revocable && flit.hops == 1 {
-                flit.kind |= FRESH;
-            }
-            let id = u64::from((self.first_port << self.log) + vc) | 1 << 30;
-            let decided = if flit.out == UNDECIDED { NOWHERE } else { (flit.out.into(), flit.class) };
-            let router = self.model.router_of(vc);
-            let stream = id << 32 | u64::from(now);
-            let (decision, _) = self.route(routing, vc, router, &flit, decided, stream, shared, rings);
+        let mut undecided = std::mem::take(&mut self.undecided);
+        let Undecided { fresh, waiting, decisions } = &mut undecided;
+        self.model.undecided(fresh, waiting);
+        let stream = |vc: u32| u64::from((self.first_port << self.log) + vc | 1 << 30) << 32 | u64::from(now);
+        for &vc in &*fresh {
+            let (router, head) = (self.model.router_of(vc), self.model.fresh_head(vc));
+            let (decision, _) = self.route(routing, vc, router, head, NOWHERE, stream(vc), shared, rings);
             decisions.push(decision);
         }
-        for ((vc, number), decision) in heads.drain(..).zip(decisions.drain(..)) {
+        let revocable = matches!(routing.decides_again(), Again::Revocable(_));
+        for &(vc, number) in &*waiting {
+            let (router, mut head) = (self.model.router_of(vc), self.model.waiting_head(number));
+            if revocable && head.hops == 1 {
+                head.kind |= FRESH;
+            }
+            let decided = if head.out == UNDECIDED { NOWHERE } else { (head.out.into(), head.class) };
+            let (decision, _) = self.route(routing, vc, router, &head, decided, stream(vc), shared, rings);
+            decisions.push(decision);
+        }
+        let mut decisions = decisions.drain(..);
+        for (vc, decision) in fresh.drain(..).zip(&mut decisions) {
+            self.model.decide_first(vc, decision);
+        }
+        for ((vc, number), decision) in waiting.drain(..).zip(decisions) {
             self.model.redirect(vc, number, decision);
         }
-        self.undecided = (heads, decisions);
+        self.undecided = undecided;
     }
 
     #[inline(never)]

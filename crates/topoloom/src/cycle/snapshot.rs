@@ -87,10 +87,11 @@ impl Snapshot {
         self.sent[source.index()].count(self.interval(), new)
     }
 
-    /// Sets the occupancy of an output.
+    /// Sets the occupancies of consecutive outputs, from the one `first` on.
     #[inline(always)]
-    pub fn publish(&self, port: PortId, occupancy: u32) {
-        self.occupancy[port.index()].store(occupancy, Ordering::Relaxed);
+    pub fn publish(&self, first: PortId, occupancies: impl Iterator<Item = u32>) {
+        let outputs = &self.occupancy[first.index()..];
+        outputs.iter().zip(occupancies).for_each(|(output, occupancy)| output.store(occupancy, Ordering::Relaxed));
     }
 
     /// The occupancy of an output.

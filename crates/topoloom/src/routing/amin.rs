@@ -6,7 +6,7 @@
 //! two colours, as on a mesh or a torus of even sides, half of the classes are enough: only hops from the second colour
 //! to the first raise the class (negative hops; Gopal, IEEE Transactions on Communications, 1985).
 
-use super::dor::DimensionOrder;
+use super::dor::{DimensionOrder, MOST_OUTPUTS};
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
 use super::{Again, AnyRouting, Availability, Move, PacketState, Routing, RoutingInfo, View};
@@ -38,8 +38,8 @@ pub trait MinimalPaths: Send + Sync {
     /// The most links between two routers.
     fn diameter(&self) -> u32;
 
-    /// Shows `visit` the outputs of `at` on minimal paths to another router `dst`, always in the same order.
-    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16));
+    /// Lets `look` at the outputs of `at` on minimal paths to another router `dst`, always in the same order.
+    fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T;
 }
 
 impl MinimalPaths for TableMinimal {
@@ -48,8 +48,8 @@ impl MinimalPaths for TableMinimal {
     }
 
     #[inline(always)]
-    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16)) {
-        self.outputs(at, dst).iter().copied().for_each(visit);
+    fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T {
+        look(self.outputs(at, dst))
     }
 }
 
@@ -59,9 +59,28 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
     }
 
     #[inline(always)]
-    fn each_output(&self, at: RouterId, dst: RouterId, visit: impl FnMut(u16)) {
-        self.each_output(at, dst, visit);
+    fn with_outputs<T>(&self, at: RouterId, dst: RouterId, look: impl FnOnce(&[u16]) -> T) -> T {
+        let mut outputs = [0; MOST_OUTPUTS];
+        let count = self.outputs(at, dst, &mut outputs);
+        look(&outputs[..count])
     }
+}
+
+/// The output with the shortest queue; of equal ones the first from a random one on.
+#[inline(always)]
+fn shortest_queue<V: View>(outputs: &[u16], view: &V, rng: &mut Rng) -> u16 {
+    let first = rng.below(outputs.len() as u32);
+    if let [port] = outputs {
+        return *port;
+    }
+    let mut best = u64::MAX;
+    for (place, &port) in (0u32..).zip(outputs) {
+        // Places before the random one come after all others.
+        let turn = place.wrapping_sub(first);
+        best = best.min(u64::from(view.queue(port.into())) << 32 | u64::from(turn));
+    }
+    let place = (best as u32).wrapping_add(first) as usize;
+    *outputs.get(place).expect("there is a path to every destination")
 }
 
 /// `amin` over the minimal paths that `P` knows.
@@ -128,7 +147,7 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
-        self.paths.each_output(at, dst, |port| out.push(self.hop(port, state.bits)));
+        self.paths.with_outputs(at, dst, |ports| out.extend(ports.iter().map(|&port| self.hop(port, state.bits))));
     }
 
     #[inline(always)]
@@ -138,22 +157,7 @@ impl<P: MinimalPaths> Routing for AdaptiveMinimal<P> {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let mut count = 0;
-        self.paths.each_output(at, dst, |_| count += 1);
-        let first = rng.below(count);
-        // From a random output on: of the shortest queues the first, before the random one only what is shorter.
-        let (mut before, mut on) = ((u32::MAX, 0), (u32::MAX, 0));
-        let mut place = 0;
-        self.paths.each_output(at, dst, |port| {
-            let queue = if count > 1 { view.queue(port.into()) } else { 0 };
-            let best = if place < first { &mut before } else { &mut on };
-            if queue < best.0 {
-                *best = (queue, port);
-            }
-            place += 1;
-        });
-        let (queue, port) = if before.0 < on.0 { before } else { on };
-        assert!(queue < u32::MAX, "there is a path to every destination");
+        let port = self.paths.with_outputs(at, dst, |outputs| shortest_queue(outputs, view, rng));
         self.hop(port, state.bits)
     }
 

@@ -18,6 +18,7 @@ fn lanes(word: u64) -> u64 {
 }
 
 /// The coordinates of every router.
+#[derive(Clone)]
 pub(super) struct Coordinates {
     dims: usize,
     /// Router by router, dimension by dimension.

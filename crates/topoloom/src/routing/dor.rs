@@ -210,8 +210,12 @@ impl Routing for Bubble {
 const NO_PORT: u16 = u16::MAX;
 /// The bits of a packet that has not entered a dimension yet.
 const FRESH: u32 = u32::MAX;
+/// Room for the outputs on minimal paths, two for each dimension in which routers differ, and one more: ids of routers
+/// have 32 bits.
+pub const MOST_OUTPUTS: usize = 65;
 
 /// Dimension order on a grid with neighbour links; `WRAP` on a torus.
+#[derive(Clone)]
 pub struct DimensionOrder<const WRAP: bool> {
     sides: Vec<u32>,
     coordinates: Coordinates,
@@ -256,23 +260,25 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         self.sides.iter().map(|side| if WRAP { side / 2 } else { side - 1 }).sum()
     }
 
-    /// Shows `visit` the outputs of `at` on all minimal paths to another router, not only those in the order of dimensions.
+    /// Writes the outputs of `at` on all minimal paths to another router, not only those in the order of dimensions; returns
+    /// how many there are.
     #[inline(always)]
-    pub fn each_output(&self, at: RouterId, target: RouterId, mut visit: impl FnMut(u16)) {
+    pub fn outputs(&self, at: RouterId, target: RouterId, outputs: &mut [u16; MOST_OUTPUTS]) -> usize {
         let (from, to) = (self.place(at), self.place(target));
         let ports = &self.ports[at.index() * self.sides.len()..][..self.sides.len()];
+        let mut count = 0;
+        // Written always, counted if they are minimal: which are is often mispredicted, hence no branch.
+        let mut add = |port: u16, minimal: bool| {
+            outputs[count] = port;
+            count += usize::from(minimal);
+        };
         for (dim, &[plus, minus]) in ports.iter().enumerate() {
-            if from[dim] == to[dim] {
-                continue;
-            }
-            let (up, down) = self.ways(dim, from[dim].into(), to[dim].into());
-            if up {
-                visit(plus);
-            }
-            if down && !(up && minus == plus) {
-                visit(minus);
-            }
+            let (from, to) = (from[dim].into(), to[dim].into());
+            let (up, down) = self.ways(dim, from, to);
+            add(plus, up & (from != to));
+            add(minus, down & (from != to) & !(up & (minus == plus)));
         }
+        count
     }
 
     #[inline(always)]

@@ -141,6 +141,15 @@ impl Minimal for DragonflyMinimal {
     }
 
     #[inline(always)]
+    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+        if self.group[at.index()] == self.group[target.index()] {
+            return Some(self.local_step(at, target.0, 0).port);
+        }
+        let [exit] = self.exits(at, target) else { return None };
+        Some(self.towards(at, exit, 0).port)
+    }
+
+    #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         if from == to {
             return 0;

@@ -7,6 +7,7 @@
 //! A head takes the least occupied minimal output that has an adaptive VC for it; where none has, it escapes, or decides
 //! again when something is freed.
 
+use super::amin::MinimalPaths;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
@@ -36,14 +37,13 @@ pub(super) const DUATO: RoutingInfo = RoutingInfo {
         if let Some(routing) = twin::adaptive(network).filter(|_| root.is_none()) {
             return Ok(Some(routing));
         }
-        let table = TableMinimal::new(network)?;
-        let way: Box<dyn Way> = match minimal::phase(network)? {
-            AnyMinimal::Mesh(order) if root.is_none() => Box::new(InOrder(order)),
-            AnyMinimal::Torus(order) if root.is_none() => Box::new(InOrder(order)),
-            AnyMinimal::HyperX(order) if root.is_none() => Box::new(InOrder(order)),
-            _ => Box::new(UpDown::new(network, root)?),
-        };
-        Ok(Some(AnyRouting::new(Duato { table, adaptive_class: way.classes() as u8, way })))
+        // Coordinates give the minimal paths of meshes and tori, however large; tables give all others.
+        Ok(Some(match minimal::phase(network)? {
+            AnyMinimal::Mesh(order) if root.is_none() => Duato::build(order.clone(), InOrder(order)),
+            AnyMinimal::Torus(order) if root.is_none() => Duato::build(order.clone(), InOrder(order)),
+            AnyMinimal::HyperX(order) if root.is_none() => Duato::build(TableMinimal::new(network)?, InOrder(order)),
+            _ => Duato::build(TableMinimal::new(network)?, UpDown::new(network, root)?),
+        }))
     },
 };
 
@@ -104,8 +104,8 @@ impl Way for UpDown {
 }
 
 /// `duato`.
-pub struct Duato {
-    table: TableMinimal,
+pub struct Duato<P> {
+    paths: P,
     way: Box<dyn Way>,
     adaptive_class: u8,
 }
@@ -117,15 +117,15 @@ pub(super) fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng:
     if let [port] = outputs {
         return Some(*port).filter(|port| is_free(*port));
     }
-    let (before, on) = outputs.split_at(rng.below(outputs.len() as u32) as usize);
-    let (mut least, mut taken) = (None, u32::MAX);
-    for &port in on.iter().chain(before) {
-        let occupancy = view.occupancy(u32::from(port));
-        if occupancy < taken && is_free(port) {
-            (least, taken) = (Some(port), occupancy);
-        }
+    let (first, mut best) = (rng.below(outputs.len() as u32), u64::MAX);
+    for (place, &port) in (0u32..).zip(outputs) {
+        // Places before the random one come after all others.
+        let turn = place.wrapping_sub(first);
+        let key = u64::from(view.occupancy(port.into())) << 32 | u64::from(turn);
+        best = if is_free(port) { best.min(key) } else { best };
     }
-    least
+    let place = (best as u32).wrapping_add(first) as usize;
+    (best != u64::MAX).then(|| outputs[place])
 }
 
 /// The adaptive channels by themselves, in one class: a negative example for proofs.
@@ -152,21 +152,27 @@ impl Routing for AdaptiveAlone {
     }
 }
 
-impl Duato {
+impl<P: MinimalPaths + 'static> Duato<P> {
+    fn build(paths: P, way: impl Way + 'static) -> AnyRouting {
+        AnyRouting::new(Self { paths, adaptive_class: way.classes() as u8, way: Box::new(way) })
+    }
+}
+
+impl<P: MinimalPaths> Duato<P> {
     #[inline(always)]
     fn adaptive(&self, port: u16) -> Move {
         Move { port, class: self.adaptive_class, next: PacketState::direct(ADAPTIVE) }
     }
 }
 
-impl Routing for Duato {
+impl<P: MinimalPaths> Routing for Duato<P> {
     fn classes(&self) -> u32 {
         self.way.classes() + 1
     }
 
     fn moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<Move>) {
         if state.bits == ADAPTIVE {
-            out.extend(self.table.outputs(at, dst).iter().map(|&port| self.adaptive(port)));
+            self.paths.with_outputs(at, dst, |ports| out.extend(ports.iter().map(|&port| self.adaptive(port))));
         }
         let mut steps = Vec::new();
         self.way.steps(at, state.bits, dst, &mut steps);
@@ -176,7 +182,9 @@ impl Routing for Duato {
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let free = match state.bits {
-            ADAPTIVE => least_occupied(self.table.outputs(at, dst), self.adaptive_class, view, rng),
+            ADAPTIVE => {
+                self.paths.with_outputs(at, dst, |outputs| least_occupied(outputs, self.adaptive_class, view, rng))
+            }
             _ => None,
         };
         match free {

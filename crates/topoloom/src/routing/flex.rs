@@ -8,6 +8,8 @@ use crate::rng::Rng;
 pub struct FlexMinimal {
     nx: u32,
     ny: u32,
+    /// (x, y, layer) of each router.
+    places: Vec<[u16; 3]>,
     /// Output to the neighbour with a given x (own y) or y (own x) in the next and the previous layer: `2 (nx + ny)`
     /// entries a router, next layer first, x before y.
     ports: Vec<u16>,
@@ -21,6 +23,11 @@ impl FlexMinimal {
         if nx < 3 || ny < 3 {
             return None;
         }
+        let places = network.routers().map(|router| {
+            let place = grid.coordinates(router.0);
+            [place[0] as u16, place[1] as u16, place[2] as u16]
+        });
+        let places = places.collect();
         let row = (2 * (nx + ny)) as usize;
         let mut ports = vec![u16::MAX; network.num_routers() * row];
         for router in network.routers() {
@@ -32,14 +39,14 @@ impl FlexMinimal {
                 ports[router.index() * row + (layer + place) as usize] = port as u16;
             }
         }
-        Some(Self { nx, ny, ports })
+        Some(Self { nx, ny, places, ports })
     }
 
     /// (x, y, layer) of a router.
     #[inline(always)]
     fn place(&self, router: RouterId) -> (u32, u32, u32) {
-        let plane = router.0 / self.nx;
-        (router.0 % self.nx, plane % self.ny, plane / self.ny)
+        let [x, y, layer] = self.places[router.index()];
+        (x.into(), y.into(), layer.into())
     }
 
     /// The output to (x, own y) or (own x, y) in layer `to`.
@@ -116,6 +123,14 @@ impl Minimal for FlexMinimal {
             Choice::AnyY(but) => self.nx + draw_but(self.ny, but, rng),
         };
         Step { port: self.port(at, from, layer, place), class: bits as u8, bits: bits + 1 }
+    }
+
+    #[inline(always)]
+    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+        match self.choice(at, target) {
+            (layer, Choice::One(place)) => Some(self.port(at, self.place(at).2, layer, place)),
+            _ => None,
+        }
     }
 
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::coordinates::Coordinates;
 use super::twophase::BIAS;
-use super::{AnyRouting, Minimal, Routing, Step, UgalRule, View};
+use super::{AnyRouting, Minimal, OutputRow, Routing, Step, UgalRule, View};
 use crate::catalogue::Arguments;
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -12,7 +12,8 @@ use crate::rng::Rng;
 /// `ORDERS` = 1: dimensions in ascending order. `ORDERS` = 2: ascending or descending, drawn for each packet, each in a
 /// VC class of its own.
 pub struct HyperXMinimal<const ORDERS: u32> {
-    sides: Vec<u32>,
+    /// The side of each dimension, and by how much the id of a router grows with its coordinate there.
+    lines: Vec<(u32, u32)>,
     coordinates: Coordinates,
     /// Where a dimension's entries begin in a router's row of `ports`.
     offsets: Vec<u32>,
@@ -21,6 +22,8 @@ pub struct HyperXMinimal<const ORDERS: u32> {
     trunk: u32,
     /// The output to each coordinate of each dimension: `trunk` parallel ones, router by router.
     ports: Vec<u16>,
+    /// The outputs of every line have consecutive numbers, one to each of the other coordinates, in their order.
+    consecutive: bool,
 }
 
 impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
@@ -31,6 +34,8 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         let coordinates = Coordinates::new(network, grid);
         let offsets: Vec<u32> =
             grid.sides.iter().scan(0, |sum, side| Some(std::mem::replace(sum, *sum + side))).collect();
+        let strides = grid.sides.iter().scan(1, |stride, side| Some(std::mem::replace(stride, *stride * side)));
+        let lines = grid.sides.iter().copied().zip(strides).collect();
         let row: u32 = grid.sides.iter().sum();
         let pairs: u32 = grid.sides.iter().map(|side| side - 1).sum();
         let trunk = (network.network_radix() as u32).checked_div(pairs).unwrap_or(1);
@@ -45,13 +50,37 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
                 *parallel.iter_mut().find(|p| **p == u16::MAX)? = port as u16;
             }
         }
-        Some(Self { sides: grid.sides.clone(), coordinates, offsets, row, trunk, ports })
+        let mut this = Self { lines, coordinates, offsets, row, trunk, ports, consecutive: false };
+        let mut lines = network.routers().flat_map(|router| (0..dims).map(move |dim| (router, dim)));
+        this.consecutive = trunk == 1 && lines.all(|(router, dim)| this.is_consecutive(router, dim));
+        Some(this)
+    }
+
+    /// True if the outputs of `at` along dimension `dim` have consecutive numbers.
+    fn is_consecutive(&self, at: RouterId, dim: usize) -> bool {
+        let others = (0..self.side(dim)).filter(|&other| other != self.coordinate(at, dim));
+        let outputs: Vec<u32> = others.map(|other| self.toward(at, dim, other)[0].into()).collect();
+        outputs.windows(2).all(|pair| pair[0] + 1 == pair[1])
+    }
+
+    /// The outputs of `at` along dimension `dim`, where they have consecutive numbers, without the one to coordinate
+    /// `straight`; of equal ones the first from coordinate `first` on.
+    #[inline(always)]
+    fn others_in_row(&self, at: RouterId, dim: usize, straight: u32, first: u32) -> OutputRow {
+        let own = self.coordinate(at, dim);
+        let place = |coordinate: u32| coordinate - u32::from(coordinate > own);
+        OutputRow {
+            first: self.toward(at, dim, u32::from(own == 0))[0].into(),
+            count: self.side(dim) - 1,
+            from: place(first),
+            except: place(straight),
+        }
     }
 
     /// Routers in a line of dimension `dim`.
     #[inline(always)]
     pub fn side(&self, dim: usize) -> u32 {
-        self.sides[dim]
+        self.lines[dim].0
     }
 
     /// The coordinate of a router in dimension `dim`.
@@ -71,17 +100,17 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     #[inline(always)]
     pub fn dimension(&self, at: RouterId, target: RouterId, order: u32) -> usize {
         let dim = if ORDERS == 2 && order == 1 {
-            self.unaligned(at, target).checked_ilog2().map_or(self.sides.len(), |dim| dim as usize)
+            self.unaligned(at, target).checked_ilog2().map_or(self.lines.len(), |dim| dim as usize)
         } else {
             self.coordinates.first_difference(at, target)
         };
-        debug_assert!(dim < self.sides.len(), "the target is another router");
+        debug_assert!(dim < self.lines.len(), "the target is another router");
         dim
     }
 
     /// The dimensions with more than one router.
     pub fn dimensions(&self) -> u32 {
-        self.sides.iter().filter(|&&side| side > 1).count() as u32
+        self.lines.iter().filter(|(side, _)| *side > 1).count() as u32
     }
 
     /// The dimensions in which two routers differ, as bits.
@@ -117,16 +146,22 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
         open: impl Fn(u16) -> bool,
     ) -> Option<(u32, u16)> {
         let (side, trunk) = (self.side(dim) as usize, self.trunk as usize);
-        let line = &self.ports[((at.0 * self.row + self.offsets[dim]) * self.trunk) as usize..][..side * trunk];
+        let (first, straight) = (rng.below(side as u32), self.coordinate(target, dim));
+        let outputs = &self.ports[((at.0 * self.row + self.offsets[dim]) * self.trunk) as usize..][..side * trunk];
         let line = Line {
-            outputs: line,
-            first: rng.below(side as u32) as usize * trunk,
+            outputs,
+            first: first as usize * trunk,
             own: self.coordinate(at, dim) as usize * trunk,
-            straight: self.coordinate(target, dim) as usize * trunk,
+            straight: straight as usize * trunk,
             trunk,
         };
-        if line.outputs.len() <= Line::SHORT {
-            let best = line.shortest(view)?;
+        if outputs.len() <= Line::SHORT {
+            let best = if self.consecutive {
+                let port = view.shortest_queue(&self.others_in_row(at, dim, straight, first))?;
+                (view.queue(port), port as u16)
+            } else {
+                line.shortest(view)?
+            };
             if best.0 >= limit {
                 return None;
             }
@@ -298,6 +333,11 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     }
 
     #[inline(always)]
+    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+        (ORDERS == 1 && self.trunk == 1).then(|| self.outputs(at, 0, target)[0])
+    }
+
+    #[inline(always)]
     fn hops(&self, from: RouterId, to: RouterId) -> u32 {
         self.coordinates.differences(from, to)
     }
@@ -309,12 +349,12 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
     /// Drawn within the dimensions in which source and destination differ, so that the detour never leaves them.
     #[inline(always)]
     fn candidate(&self, src: RouterId, dst: RouterId, _routers: u32, rng: &mut Rng) -> Option<RouterId> {
-        let (mut id, mut stride) = (0, 1);
-        for (dim, &side) in self.sides.iter().enumerate() {
-            let own = self.coordinate(src, dim);
-            let c = if own == self.coordinate(dst, dim) { own } else { rng.below(side) };
-            id += c * stride;
-            stride *= side;
+        let mut id = src.0;
+        for dim in each(self.unaligned(src, dst)) {
+            // Modulo 2^32, as coordinates may become less.
+            let (side, stride) = self.lines[dim];
+            let moved = rng.below(side).wrapping_sub(self.coordinate(src, dim));
+            id = id.wrapping_add(moved.wrapping_mul(stride));
         }
         (id != src.0 && id != dst.0).then_some(RouterId(id))
     }
@@ -323,6 +363,80 @@ impl<const ORDERS: u32> Minimal for HyperXMinimal<ORDERS> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::PortId;
+    use crate::rng::mix;
+    use crate::topology;
+
+    /// Queues of few lengths, so that many are equal.
+    struct Queues(u64);
+
+    impl View for Queues {
+        fn occupancy(&self, port: u32) -> u32 {
+            (mix(self.0 ^ mix(port.into())) % 3) as u32
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            unreachable!("no routing on a HyperX reads it")
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, port: u32, _class: u8) -> u32 {
+            u32::from(self.occupancy(port + 1) > 0)
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            8
+        }
+    }
+
+    /// The least queue of all detours in a line, in the order of coordinates from the one drawn on.
+    fn obvious(
+        paths: &HyperXMinimal<1>,
+        ends: [RouterId; 2],
+        limit: u32,
+        view: &Queues,
+        mut rng: Rng,
+    ) -> Option<(u32, u16)> {
+        let first = rng.below(paths.side(0));
+        let mut best = None;
+        for other in paths.others(ends[0], ends[1], 0, first) {
+            for &port in paths.toward(ends[0], 0, other) {
+                let queue = view.queue(port.into());
+                if queue < best.map_or(limit, |(queue, _)| queue) && view.free_vcs(port.into(), 0) > 0 {
+                    best = Some((queue, port));
+                }
+            }
+        }
+        best
+    }
+
+    #[test]
+    fn the_best_detour_is_the_same_whatever_the_numbers_of_ports() {
+        for (spec, consecutive) in [("hyperx:7x2,p=2", true), ("hyperx:5x2,trunk=2", false), ("hyperx:40", true)] {
+            let network = topology::build(spec).expect(spec);
+            let mut paths = HyperXMinimal::<1>::new(&network).expect(spec);
+            assert_eq!(paths.consecutive, consecutive, "{spec}");
+            for seed in 0..400 {
+                let mut rng = Rng::stream(seed, 1);
+                let ends = [(); 2].map(|()| RouterId(rng.below(network.num_routers() as u32)));
+                if paths.unaligned(ends[0], ends[1]) & 1 == 0 {
+                    continue;
+                }
+                let (limit, view) = (1 + rng.below(4), Queues(seed));
+                let expected = obvious(&paths, ends, limit, &view, rng);
+                for consecutive in [consecutive, false] {
+                    paths.consecutive = consecutive;
+                    let open = |port: u16| view.has_free_vc(port.into(), 0);
+                    let found = paths.line_detour(ends, 0, limit, &view, &mut rng.clone(), open);
+                    assert_eq!(found, expected, "{spec} {seed} {consecutive}");
+                }
+                paths.consecutive = consecutive;
+            }
+        }
+    }
 
     #[test]
     fn a_detour_is_better_below_its_limit_alone() {

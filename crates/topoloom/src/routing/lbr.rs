@@ -132,6 +132,16 @@ struct Candidate {
     path: u32,
 }
 
+/// What is found of the candidates of a packet.
+struct Search<'a, V> {
+    queues: Queues<'a, V>,
+    /// The packets to be split.
+    packets: u32,
+    /// The length from which on another queue gets nothing.
+    limit: u32,
+    found: &'a mut Vec<Candidate>,
+}
+
 /// The queues of all outputs in the network, as last published.
 struct Queues<'a, V> {
     view: &'a V,
@@ -330,22 +340,25 @@ impl<M: Minimal> LoadBalancing<M> {
     #[inline(never)]
     fn candidates<V: View>(&self, ends: [RouterId; 2], packets: u32, view: &V, found: &mut Vec<Candidate>) {
         let [src, dst] = ends;
-        let queues = Queues { view, all: view.published_table() };
-        let mut limit = u32::MAX;
-        let mut consider = |via: u32, path: u32| {
-            if let Some(candidate) = self.follow(ends, via, path, limit, &queues) {
-                limit = limit.min(self.given.rule.limit(candidate.queue, packets));
-                self.add(ends, found, candidate);
-            }
-        };
+        let mut search =
+            Search { queues: Queues { view, all: view.published_table() }, packets, limit: u32::MAX, found };
         for path in 0..self.minimal_paths(src, dst) {
-            consider(NO_VIA, path);
+            self.consider(ends, NO_VIA, path, &mut search);
         }
         let mut rng = Rng::stream(u64::from(view.interval()), u64::from(src.0) << 32 | u64::from(dst.0));
         for _ in 0..self.given.valiant {
             if let Some(via) = self.two.candidate(src, dst, &mut rng) {
-                consider(via.0, 0);
+                self.consider(ends, via.0, 0, &mut search);
             }
+        }
+    }
+
+    /// Adds a path to what is found, if it may take packets.
+    #[inline(always)]
+    fn consider<V: View>(&self, ends: [RouterId; 2], via: u32, path: u32, search: &mut Search<'_, V>) {
+        if let Some(candidate) = self.follow(ends, via, path, search.limit, &search.queues) {
+            search.limit = search.limit.min(self.given.rule.limit(candidate.queue, search.packets));
+            self.add(ends, search.found, candidate);
         }
     }
 

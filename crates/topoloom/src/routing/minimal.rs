@@ -81,3 +81,42 @@ fn is<T: Structure>(network: &Network) -> bool {
 pub fn table(network: &Network) -> Result<AnyMinimal> {
     TableMinimal::new(network).map(AnyMinimal::Table)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::routing::Minimal;
+    use crate::topology;
+
+    #[test]
+    fn an_only_output_is_that_of_the_only_step() {
+        for (spec, share) in [
+            ("mesh:3x3", 0.0),
+            ("torus:4x3", 0.0),
+            ("hyperx:3x4", 1.0),
+            ("dragonfly:a=4,h=2,p=2", 1.0),
+            ("dragonfly:a=4,h=2,p=2,g=3", 0.25),
+            ("flex:3x4x3", 0.4),
+            ("slimfly:q=5", 0.8),
+        ] {
+            let network = topology::build(spec).expect(spec);
+            let (mut only, mut all) = (0.0, 0.0);
+            with_minimal!(phase(&network).expect(spec), paths => {
+                for (at, to) in network.routers().flat_map(|at| network.routers().map(move |to| (at, to))) {
+                    if at == to {
+                        continue;
+                    }
+                    all += 1.0;
+                    let Some(output) = paths.only_output(at, to) else { continue };
+                    only += 1.0;
+                    let [bits] = paths.begins()[..] else { panic!("{spec}: bits are drawn") };
+                    let mut steps = Vec::new();
+                    paths.steps(at, bits, to, &mut steps);
+                    let outputs: Vec<u16> = steps.iter().map(|step| step.port).collect();
+                    assert_eq!(outputs, [output], "{spec} {at:?} {to:?}");
+                }
+            });
+            assert!(only / all >= share, "{spec}: {only} of {all}");
+        }
+    }
+}

@@ -141,6 +141,45 @@ impl Again {
     }
 }
 
+/// Local outputs of consecutive numbers, among which a routing looks for the shortest queue.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputRow {
+    /// The first of them.
+    pub first: u32,
+    /// How many there are, at most [`OutputRow::MOST`].
+    pub count: u32,
+    /// The place among them from which on, and round, the first of equally long queues is taken.
+    pub from: u32,
+    /// The place of one that is left out.
+    pub except: u32,
+}
+
+impl OutputRow {
+    /// Bits of a place.
+    const PLACE: u32 = 10;
+    /// The most outputs.
+    pub const MOST: u32 = 1 << Self::PLACE;
+    /// The longest queue that is told apart from longer ones.
+    const LONGEST: u32 = (1 << (31 - Self::PLACE)) - 2;
+
+    /// Which of the `queues` of these outputs, in their order, is the shortest; `None` if there are none but the one that is
+    /// left out. Queues of millions of flits count as equally long.
+    #[inline(always)]
+    pub fn shortest(&self, queues: impl Iterator<Item = u32>) -> Option<u32> {
+        debug_assert!(self.count <= Self::MOST);
+        // Whole numbers that an old processor compares four at a time.
+        let mut best = i32::MAX;
+        for (place, queue) in (0u32..).zip(queues) {
+            // Places before `from` come after all others.
+            let turn = place.wrapping_sub(self.from) & (Self::MOST - 1);
+            let key = (queue.min(Self::LONGEST) << Self::PLACE | turn) as i32;
+            best = best.min(if place == self.except { i32::MAX } else { key });
+        }
+        let place = (best as u32).wrapping_add(self.from) & (Self::MOST - 1);
+        (best != i32::MAX).then_some(self.first + place)
+    }
+}
+
 /// What a router at hand knows when it decides.
 pub trait View {
     /// Flits sent through local output `port` whose credits have not come back: downstream buffers and wires.
@@ -151,6 +190,11 @@ pub trait View {
     /// again ([`Routing::decides_again`]); elsewhere the occupancy.
     fn queue(&self, port: u32) -> u32 {
         self.occupancy(port)
+    }
+
+    /// The output with the shortest [`View::queue`] of these: see [`OutputRow::shortest`].
+    fn shortest_queue(&self, outputs: &OutputRow) -> Option<u32> {
+        outputs.shortest((0..outputs.count).map(|place| self.queue(outputs.first + place)))
     }
 
     /// Those of [`View::queue`] beyond the flits in flight through local output `port` while it sends one in each cycle
@@ -220,6 +264,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
         (**self).queue(port)
+    }
+
+    #[inline(always)]
+    fn shortest_queue(&self, outputs: &OutputRow) -> Option<u32> {
+        (**self).shortest_queue(outputs)
     }
 
     #[inline(always)]
@@ -514,6 +563,13 @@ pub trait Minimal: Send + Sync {
 
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
+
+    /// The output of the first hop from `at` to another router `target`, if neither it nor the initial bits are drawn.
+    /// `None` only costs time.
+    #[inline(always)]
+    fn only_output(&self, _at: RouterId, _target: RouterId) -> Option<u16> {
+        None
+    }
 
     /// False if there is no way from `from` to `to`: one of them has failed.
     #[inline(always)]

@@ -126,6 +126,12 @@ impl Progressive {
         view: &V,
         rng: &mut Rng,
     ) -> Option<RouterId> {
+        // No detour is better than a minimal path whose backlog is no longer than the bias. No candidate is drawn for it, as
+        // no later draw depends on one.
+        let is_short = |port: u16| weighing.minimal * view.backlog(port.into()) <= weighing.bias;
+        if self.minimal.only_output(at, dst).is_some_and(is_short) {
+            return None;
+        }
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
         let (minimal, detour) = (self.backlog(at, dst, view, *rng), self.backlog(at, via, view, *rng));
         (weighing.minimal * minimal > weighing.detour * detour + weighing.bias).then_some(via)
@@ -254,9 +260,7 @@ impl<M: Minimal> Routing for Late<M> {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut inner = Self::inner(state);
         if state.bits & OPEN != 0 {
-            if let Some(via) = self.two.candidate(at, dst, rng) {
-                inner = self.two.decide(at, dst, Some(inner.bits), via, view, rng);
-            }
+            inner = self.two.weigh(at, dst, Some(inner.bits), view, rng);
         }
         Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
     }

@@ -61,6 +61,70 @@ pub struct PolarizedRouting {
     links: Vec<(u16, RouterId)>,
     /// Where each router's links begin, and the number of all.
     first: Vec<u32>,
+    /// For each router, then for each other one, where the links of the first lead; empty where that is too much.
+    directions: Vec<Directions>,
+}
+
+/// The links of a router that lead nearer to another one, and those that lead farther from it, a bit each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Directions {
+    nearer: u64,
+    farther: u64,
+}
+
+impl Directions {
+    /// The most bytes of those of all pairs.
+    const MOST: usize = 64 << 20;
+
+    /// Where `links` lead, by the links that they and their router are from the other one.
+    fn new(links: &[(u16, RouterId)], own: u8, distances: &[u8]) -> Self {
+        let mut this = Self::default();
+        for (place, (_, peer)) in links.iter().enumerate() {
+            let there = distances[peer.index()];
+            this.nearer |= u64::from(there < own) << place;
+            this.farther |= u64::from(there > own) << place;
+        }
+        this
+    }
+
+    /// The links that lead neither nearer nor farther, of so many.
+    #[inline(always)]
+    fn level(self, links: usize) -> u64 {
+        !(self.nearer | self.farther) & (u64::MAX >> (u64::BITS as usize - links))
+    }
+}
+
+/// The allowed links of a router by what their hops gain, a bit each.
+#[derive(Debug, Clone, Copy)]
+struct Gains {
+    two: u64,
+    one: u64,
+    none: u64,
+}
+
+impl Gains {
+    /// The most that one gains.
+    #[inline(always)]
+    fn most(self) -> usize {
+        match self {
+            Self { two: 0, one: 0, .. } => 0,
+            Self { two: 0, .. } => 1,
+            _ => 2,
+        }
+    }
+
+    /// The outputs of those of `links`, with what they gain.
+    #[inline(always)]
+    fn outputs(self, links: &[(u16, RouterId)]) -> impl Iterator<Item = (u16, usize)> {
+        let Self { two, one, none } = self;
+        let mut left = two | one | none;
+        std::iter::from_fn(move || {
+            let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            let gain = (one >> place & 1) + 2 * (two >> place & 1);
+            Some((links[place].0, gain as usize))
+        })
+    }
 }
 
 /// What no gain is.
@@ -80,7 +144,24 @@ impl PolarizedRouting {
             links.extend(network.neighbors(router).map(|(port, peer)| (port as u16, peer)));
             first.push(links.len() as u32);
         }
-        Self { table, classes, penalties: [0, penalty, penalty + penalty / 4], links, first }
+        let penalties = [0, penalty, penalty + penalty / 4];
+        let mut this = Self { table, classes, penalties, links, first, directions: Vec::new() };
+        let widest = network.routers().map(|router| this.links_of(router).len()).max().unwrap_or(0);
+        let pairs = network.num_routers() * network.num_routers();
+        if widest <= u64::BITS as usize && pairs * size_of::<Directions>() <= Directions::MOST {
+            let all = network.routers().flat_map(|at| network.routers().map(move |other| (at, other)));
+            let directions = all.map(|(at, other)| {
+                let distances = this.table.distances(other);
+                Directions::new(this.links_of(at), distances[at.index()], distances)
+            });
+            this.directions = directions.collect();
+        }
+        this
+    }
+
+    #[inline(always)]
+    fn links_of(&self, at: RouterId) -> &[(u16, RouterId)] {
+        &self.links[self.first[at.index()] as usize..self.first[at.index() + 1] as usize]
     }
 
     #[inline(always)]
@@ -101,8 +182,7 @@ impl PolarizedRouting {
         let (from, to) = (self.table.distances(src), self.table.distances(dst));
         let (here, most) = ((from[at.index()], to[at.index()]), self.classes - taken - 1);
         let gains = &GAINS[usize::from(here.0 < here.1)];
-        let links = &self.links[self.first[at.index()] as usize..self.first[at.index() + 1] as usize];
-        links.iter().filter_map(move |&(port, peer)| {
+        self.links_of(at).iter().filter_map(move |&(port, peer)| {
             let next = (from[peer.index()], to[peer.index()]);
             // A link changes a distance by one at most.
             let away = u32::from(next.0) + 1 - u32::from(here.0);
@@ -112,33 +192,65 @@ impl PolarizedRouting {
         })
     }
 
-    /// The shortest queue, by what its hop gains, and the output; on a tie a random one.
+    /// The same by the directions of all links at once.
+    #[inline(always)]
+    fn allowed_directions(&self, at: RouterId, state: PacketState, dst: RouterId) -> Gains {
+        let (src, taken) = Self::unpacked(state);
+        let routers = self.first.len() - 1;
+        let row = &self.directions[at.index() * routers..][..routers];
+        let (links, from, mut to) = (self.links_of(at).len(), row[src.index()], row[dst.index()]);
+        let here = (self.table.distances(src)[at.index()], self.table.distances(dst)[at.index()]);
+        let (left, most) = (u32::from(here.1), self.classes - taken - 1);
+        let among = |allowed: bool| u64::from(allowed).wrapping_neg();
+        let level = to.level(links) & among(left <= most);
+        to = Directions { nearer: to.nearer & among(left <= most + 1), farther: to.farther & among(left < most) };
+        Gains {
+            two: from.farther & to.nearer,
+            one: from.level(links) & to.nearer | from.farther & level,
+            none: if here.0 < here.1 { from.farther & to.farther } else { from.nearer & to.nearer },
+        }
+    }
+
+    /// The output with the shortest queue, to which a hop that gains less than `most` adds a penalty; on a tie a random one.
     #[inline(always)]
     fn best<V: View>(
         &self,
         allowed: impl Iterator<Item = (u16, usize)>,
+        most: usize,
         view: &V,
         rng: &mut Rng,
-    ) -> Option<(u32, u32, u16)> {
-        let (mut least, mut best) = ([u32::MAX; 3], [(0, 0); 3]);
+    ) -> Option<u16> {
+        let mut turns = Turns::new(rng);
+        // By gain; a fourth, which no hop has, spares a check of the index.
+        let penalties: [u32; 4] = std::array::from_fn(|gain| self.penalties[most.saturating_sub(gain)]);
+        let (mut best, mut chosen) = (u64::MAX, 0);
         for (port, gain) in allowed {
-            let queue = view.queue(port.into());
-            if queue <= least[gain] {
-                let offer = (rng.below(u32::MAX), port);
-                best[gain] = if queue < least[gain] { offer } else { best[gain].min(offer) };
-                least[gain] = queue;
-            }
+            let queue = view.queue(port.into()) + penalties[gain & 3];
+            let key = u64::from(queue) << u32::BITS | u64::from(turns.next());
+            // Which hop is better is often mispredicted, hence no branch.
+            (best, chosen) = if key < best { (key, port) } else { (best, chosen) };
         }
-        let (mut found, mut below) = (None::<(u32, u32, u16)>, 0);
-        for gain in (0..3).rev() {
-            if least[gain] < u32::MAX {
-                let (turn, port) = best[gain];
-                let offer = (least[gain] + self.penalties[below], turn, port);
-                found = Some(found.map_or(offer, |known| known.min(offer)));
-            }
-            below += usize::from(found.is_some());
-        }
-        found
+        (best != u64::MAX).then_some(chosen)
+    }
+}
+
+/// Whose turn it is among equal outputs: the multiples of a random odd number, from a random one on, modulo 2^32.
+struct Turns {
+    next: u32,
+    step: u32,
+}
+
+impl Turns {
+    #[inline(always)]
+    fn new(rng: &mut Rng) -> Self {
+        let bits = rng.bits();
+        Self { next: bits as u32, step: (bits >> 32) as u32 | 1 }
+    }
+
+    #[inline(always)]
+    fn next(&mut self) -> u32 {
+        self.next = self.next.wrapping_add(self.step);
+        self.next
     }
 }
 
@@ -170,15 +282,53 @@ impl Routing for PolarizedRouting {
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
-        let best = self.best(self.allowed(at, state, dst), view, rng).or_else(|| {
+        let best = if self.directions.is_empty() {
+            let most = self.allowed(at, state, dst).map(|(_, gain)| gain).max().unwrap_or(0);
+            self.best(self.allowed(at, state, dst), most, view, rng)
+        } else {
+            let gains = self.allowed_directions(at, state, dst);
+            self.best(gains.outputs(self.links_of(at)), gains.most(), view, rng)
+        };
+        let port = best.unwrap_or_else(|| {
             let minimal = self.table.outputs(at, dst).iter().map(|&port| (port, 0));
-            self.best(minimal, view, rng)
+            self.best(minimal, 0, view, rng).expect("the destination is another router")
         });
-        let (.., port) = best.expect("the destination is another router");
         Self::hop(port, state)
     }
 
     fn decides_again(&self) -> Again {
         Again::Revocable(u16::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn directions_allow_what_distances_allow() {
+        for spec in
+            ["hyperx:3x4", "dragonfly:a=4,h=2,p=2", "slimfly:q=5", "torus:5x3", "mesh:4x2", "fattree:k=4,levels=3"]
+        {
+            let network = topology::build(spec).expect(spec);
+            let table = TableMinimal::new(&network).expect(spec);
+            let classes = 2 * table.diameter();
+            let routing = PolarizedRouting::new(&network, table, classes, 8);
+            let routers = || network.routers();
+            for (src, dst) in routers().flat_map(|src| routers().map(move |dst| (src, dst))) {
+                for (at, taken) in routers().flat_map(|at| (0..classes).map(move |taken| (at, taken))) {
+                    if at == dst {
+                        continue;
+                    }
+                    let state = PacketState::direct(src.0 << TAKEN_BITS | taken);
+                    let gains = routing.allowed_directions(at, state, dst);
+                    let quick: Vec<_> = gains.outputs(routing.links_of(at)).collect();
+                    let slow: Vec<_> = routing.allowed(at, state, dst).collect();
+                    assert_eq!(gains.most(), slow.iter().map(|(_, gain)| *gain).max().unwrap_or(0));
+                    assert_eq!(quick, slow, "{spec} {src:?} {dst:?} {at:?} {taken}");
+                }
+            }
+        }
     }
 }

@@ -95,6 +95,13 @@ impl TableMinimal {
         &self.distance[to.index() * self.routers..][..self.routers]
     }
 
+    /// The output on shortest paths, if there is one alone and this is known at once.
+    #[inline(always)]
+    fn quick(&self, at: RouterId, to: RouterId) -> Option<u16> {
+        let only = self.only.get(at.index() * self.routers + to.index()).copied();
+        only.filter(|&port| port != SEVERAL)
+    }
+
     /// The outputs on shortest paths.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, to: RouterId) -> &[u16] {
@@ -174,12 +181,16 @@ impl Minimal for TableMinimal {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        let only = self.only.get(at.index() * self.routers + target.index()).copied();
-        let port = only.filter(|&port| port != SEVERAL).unwrap_or_else(|| match self.outputs(at, target) {
+        let port = self.quick(at, target).unwrap_or_else(|| match self.outputs(at, target) {
             [port] => *port,
             outputs => outputs[rng.below(outputs.len() as u32) as usize],
         });
         Step { port, class: bits as u8, bits: bits + 1 }
+    }
+
+    #[inline(always)]
+    fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
+        self.quick(at, target)
     }
 
     #[inline(always)]

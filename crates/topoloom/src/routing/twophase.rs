@@ -184,7 +184,16 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
     /// The intermediate router of UGAL's candidate, if there is one.
     #[inline(always)]
     pub fn candidate(&self, src: RouterId, dst: RouterId, rng: &mut Rng) -> Option<RouterId> {
-        self.up(src, || self.minimal.candidate(src, dst, self.routers, rng))
+        if self.up < 3 {
+            return None;
+        }
+        // As `up`, whose closure a compiler does not always inline: this is most of what some routings do for a packet.
+        loop {
+            let via = self.minimal.candidate(src, dst, self.routers, rng);
+            if via.is_none_or(|via| self.minimal.reaches(src, via)) {
+                return via;
+            }
+        }
     }
 
     /// Valiant's intermediate router; `None` sends the packet minimally.
@@ -246,9 +255,38 @@ impl<M: Minimal, const ADAPTIVE: bool> TwoPhase<M, ADAPTIVE> {
         }
     }
 
-    /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over `via`.
+    /// UGAL's decision between the minimal path, which continues from `bits` if it has begun, and the one over its candidate.
     #[inline(always)]
-    pub(super) fn decide<V: View>(
+    pub(super) fn weigh<V: View>(
+        &self,
+        src: RouterId,
+        dst: RouterId,
+        bits: Option<u32>,
+        view: &V,
+        rng: &mut Rng,
+    ) -> PacketState {
+        // A minimal queue up to the bias is as good as any. No candidate is drawn for it, as long as no later draw depends on
+        // one.
+        if let Some(port) = self.minimal.only_output(src, dst) {
+            let (weight, bias) = match self.refused {
+                Some(bias) if view.decides_again() => (1, bias),
+                _ => {
+                    (self.rule.weights.map_or_else(|| self.minimal.hops(src, dst), |weights| weights.0), self.rule.bias)
+                }
+            };
+            if weight * view.queue(port.into()) <= bias {
+                return PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng)));
+            }
+        }
+        match self.candidate(src, dst, rng) {
+            Some(via) => self.decide(src, dst, bits, via, view, rng),
+            None => PacketState::direct(bits.unwrap_or_else(|| self.minimal.begin(rng))),
+        }
+    }
+
+    /// The same, with the candidate `via`.
+    #[inline(always)]
+    fn decide<V: View>(
         &self,
         src: RouterId,
         dst: RouterId,
@@ -317,10 +355,7 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
         if ADAPTIVE {
-            if let Some(via) = self.candidate(src, dst, rng) {
-                return self.decide(src, dst, None, via, view, rng);
-            }
-            return PacketState::direct(self.minimal.begin(rng));
+            return self.weigh(src, dst, None, view, rng);
         }
         let via = self.draw_via(src, dst, rng);
         PacketState { via: via.map_or(NO_VIA, |v| v.0), bits: self.minimal.begin(rng) }

@@ -184,6 +184,15 @@ pub enum Wait {
     Nothing,
 }
 
+/// What waits for and behind an output.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PortQueue {
+    /// [`View::queue`](crate::routing::View::queue).
+    pub all: i32,
+    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Not all models count them.
+    pub sent: u32,
+}
+
 /// Buffers and arbitration of all routers of a domain. VCs are numbered `port * stride + vc`.
 pub trait RouterModel: Send {
     /// What it is built from, besides what the engine knows of every model.
@@ -229,6 +238,11 @@ pub trait RouterModel: Send {
         false
     }
 
+    /// Takes in such a head, as [`RouterModel::accept`] does others.
+    fn accept_undecided(&mut self, _vc: u32, _router: u32, _place: u32, _now: u32) {
+        unreachable!("all heads decide when they arrive in this model")
+    }
+
     /// Places taken behind output `port`: flits sent whose credits have not come back; under virtual cut-through also
     /// those still to be sent of packets that have been given a VC.
     fn occupancy(&self, port: u32) -> u32;
@@ -236,6 +250,14 @@ pub trait RouterModel: Send {
     /// [`View::queue`](crate::routing::View::queue) of output `port`.
     fn queue(&self, port: u32) -> u32 {
         self.occupancy(port)
+    }
+
+    /// What waits for and behind `count` outputs from the one `first` on, if the model keeps that.
+    ///
+    /// # Panics
+    /// If there are fewer outputs.
+    fn queues(&self, _first: u32, _count: u32) -> Option<&[PortQueue]> {
+        None
     }
 
     /// [`View::queue_of`](crate::routing::View::queue_of) of output `port` and a VC class.
@@ -255,17 +277,26 @@ pub trait RouterModel: Send {
     /// [`View::buffer`](crate::routing::View::buffer).
     fn buffer(&self, class: u8) -> u32;
 
-    /// The heads that shall decide in the cycle at hand, all at the same time: the input VC of each, and a number by which
-    /// the model knows it. This and the next two only where heads decide again: a model on which they do not rejects such
-    /// routings.
-    fn undecided(&mut self, _heads: &mut Vec<(u32, u32)>) {}
+    /// The heads that shall decide in the cycle at hand, all at the same time: the input VCs of those that decide for the
+    /// first time and are at the front, then the input VC of each other one and a number by which the model knows it. Both
+    /// lists are empty before. This and the next four only where heads decide again: a model on which they do not rejects
+    /// such routings.
+    fn undecided(&mut self, _fresh: &mut Vec<u32>, _waiting: &mut Vec<(u32, u32)>) {}
 
-    /// One of [`RouterModel::undecided`], in the state in which it decides.
-    fn undecided_head(&self, _number: u32) -> Flit {
+    /// The head at the front of input VC `vc`, which decides for the first time.
+    fn fresh_head(&self, _vc: u32) -> &Flit {
+        unreachable!("no head decides for the first time at the front in this model")
+    }
+
+    /// The other one of this `number`, in the state in which it decides.
+    fn waiting_head(&self, _number: u32) -> Flit {
         unreachable!("no head decides again in this model")
     }
 
-    /// The head `number` in input VC `vc`, one of [`RouterModel::undecided`], has decided this; in their order.
+    /// The head at the front of input VC `vc`, one of those that decide for the first time, has decided this; in their order.
+    fn decide_first(&mut self, _vc: u32, _decision: Decision) {}
+
+    /// The head `number` in input VC `vc`, one of the others, has decided this; after those, in their order.
     fn redirect(&mut self, _vc: u32, _number: u32, _decision: Decision) {}
 
     /// Flits that have crossed a switch so far.

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use crate::cycle::channels::{ChannelEnd, Channels};
 use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
-use crate::cycle::router::{Case, Router, RouterModel, Simulation, Wait};
+use crate::cycle::router::{Case, PortQueue, Router, RouterModel, Simulation, Wait};
 use crate::cycle::table::{Table, TableMaker, prefetch};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
@@ -43,8 +43,6 @@ const NEAR: usize = 128 << 10;
 const DEEP: usize = 256 << 10;
 /// Bytes up to which asking for that of requests does not: it costs a tenth more instructions.
 const FAR: usize = 2 << 20;
-/// In the number of a head that is to decide: for the first time at its router.
-const FRESH_HEAD: u32 = 1 << 31;
 /// No VC: an idle input VC's output, a free output VC's owner.
 const NONE: u16 = u16::MAX;
 
@@ -62,15 +60,6 @@ struct PortArbiters {
     offset: u16,
     /// Output: input VCs that wait, off the list of requests, for a VC to be freed.
     waiting: u16,
-}
-
-/// What waits for and behind an output.
-#[derive(Debug, Clone, Copy, Default)]
-struct PortQueue {
-    /// [`View::queue`](crate::routing::View::queue).
-    all: i32,
-    /// Those of them that have been sent: [`View::occupancy`](crate::routing::View::occupancy). Of [`ADAPTIVE`] routers alone.
-    sent: u32,
 }
 
 /// A router's share of the tables: its ports, and its lists of requests, which begin at its first VC.
@@ -496,13 +485,6 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     fn accept(&mut self, vc: u32, router: u32, place: u32, decided: Option<(Decision, PacketState)>, now: u32) {
         let index = vc as usize;
         let decision = decided.map(|(decision, _)| decision);
-        if self.decides_again() && decision.is_some_and(|decision| decision.out == UNDECIDED) {
-            if self.append(index, place, decision) {
-                let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
-                self.ask_vc(router, index, (UNDECIDED, 0, Commitment::Open), step);
-            }
-            return;
-        }
         if let Some(Decision { out, class, .. }) = decision {
             self.join_queue(router, out, class, place);
         }
@@ -623,12 +605,27 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
+    fn accept_undecided(&mut self, vc: u32, router: u32, place: u32, now: u32) {
+        self.pool.at(place).out = UNDECIDED;
+        if self.append(vc as usize, place, None) {
+            let step = if self.delayed() { first_step(self.speedup, now) } else { 0 };
+            self.ask_vc(router, vc as usize, (UNDECIDED, 0, Commitment::Open), step);
+        }
+    }
+
+    #[inline(always)]
     fn queue(&self, port: u32) -> u32 {
         if !self.decides_again() {
             return self.occupancy(port);
         }
         // The port is what a routing asks for.
         self.queued.checked(port as usize).all as u32
+    }
+
+    #[inline(always)]
+    fn queues(&self, first: u32, count: u32) -> Option<&[PortQueue]> {
+        // The ports are what a routing asks for.
+        self.decides_again().then(|| self.queued.slice(first as usize, count as usize))
     }
 
     #[inline(always)]
@@ -678,8 +675,8 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
         mask.count_ones() * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
-        heads.extend(self.fresh.drain(..).map(|vc| (vc, vc | FRESH_HEAD)));
+    fn undecided(&mut self, fresh: &mut Vec<u32>, waiting: &mut Vec<(u32, u32)>) {
+        std::mem::swap(fresh, &mut self.fresh);
         while let Some(router) = self.looking.pop() {
             let state = &mut self.routers[router as usize];
             state.look = false;
@@ -692,7 +689,7 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
                         self.waiting_heads.prefetch(vc as usize);
                         self.inputs.prefetch(vc as usize);
                     }
-                    heads.push((vc, vc));
+                    waiting.push((vc, vc));
                     bits &= bits - 1;
                 }
             }
@@ -700,21 +697,27 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
     }
 
     #[inline(always)]
-    fn undecided_head(&self, number: u32) -> Flit {
-        let vc = (number & !FRESH_HEAD) as usize;
-        if number & FRESH_HEAD != 0 { *self.front(vc) } else { self.waiting_heads[vc].flit() }
+    fn fresh_head(&self, vc: u32) -> &Flit {
+        self.front(vc as usize)
     }
 
     #[inline(always)]
-    fn redirect(&mut self, vc: u32, number: u32, decision: Decision) {
+    fn waiting_head(&self, vc: u32) -> Flit {
+        self.waiting_heads[vc as usize].flit()
+    }
+
+    #[inline(always)]
+    fn decide_first(&mut self, vc: u32, decision: Decision) {
         let router = self.router_of(vc);
-        let out = decision.out;
-        assert!(out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
-        if number & FRESH_HEAD != 0 {
-            self.decide_first(router, vc, decision);
-        } else {
-            self.decide_anew(router, vc, decision);
-        }
+        assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+        self.head_decides(router, vc, decision);
+    }
+
+    #[inline(always)]
+    fn redirect(&mut self, vc: u32, _number: u32, decision: Decision) {
+        let router = self.router_of(vc);
+        assert!(decision.out < self.routers[router as usize].radix, "{NO_SUCH_PORT}");
+        self.head_decides_anew(router, vc, decision);
     }
 
     fn grants(&self) -> u64 {

@@ -106,7 +106,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// The head at the front of input VC `vc` (domain numbering), which has come there undecided, has decided.
     #[inline(always)]
-    pub(super) fn decide_first(&mut self, router: u32, vc: u32, decision: Decision) {
+    pub(super) fn head_decides(&mut self, router: u32, vc: u32, decision: Decision) {
         let place = self.inputs[vc as usize].front;
         let head = self.pool.at(place);
         let before = head.state;
@@ -128,7 +128,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
 
     /// The head at the front of input VC `vc` (domain numbering), which waits, has decided again.
     #[inline(always)]
-    pub(super) fn decide_anew(&mut self, router: u32, vc: u32, decision: Decision) {
+    pub(super) fn head_decides_anew(&mut self, router: u32, vc: u32, decision: Decision) {
         let head = &mut self.waiting_heads[vc as usize];
         let before = *head;
         head.decide(decision);

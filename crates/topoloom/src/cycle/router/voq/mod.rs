@@ -346,18 +346,18 @@ impl RouterModel for Voq {
         self.classes.vcs_of(class) * u32::from(self.policy.reserve) + self.policy.pool
     }
 
-    fn undecided(&mut self, heads: &mut Vec<(u32, u32)>) {
+    fn undecided(&mut self, _fresh: &mut Vec<u32>, waiting: &mut Vec<(u32, u32)>) {
         for queue in std::mem::take(&mut self.blocked) {
             let (vc, card, input, output) = self.place(queue);
             let lane = self.lane(vc);
             if self.pair(card, input, output).waiting >> lane & 1 == 1 {
-                heads.push((vc, queue));
+                waiting.push((vc, queue));
                 self.falling.push_back(queue);
             }
         }
     }
 
-    fn undecided_head(&self, queue: u32) -> Flit {
+    fn waiting_head(&self, queue: u32) -> Flit {
         let PacketEntry { head, before, .. } = *self.packets.get(self.queues[queue as usize].first);
         Flit { state: before, ..head }
     }
