@@ -416,7 +416,7 @@ impl<M: RouterModel> Domain<M> {
         let mut undecided = std::mem::take(&mut self.undecided);
         let Undecided { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
-        let stream = |vc: u32| u64::from((self.first_port << self.log) + vc | 1 << 30) << 32 | u64::from(now);
+        let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
         for &vc in &*fresh {
             let (router, head) = (self.model.router_of(vc), self.model.fresh_head(vc));
             let (decision, _) = self.route(routing, vc, router, head, NOWHERE, stream(vc), shared, rings);
