@@ -100,6 +100,50 @@ def test_drawn_paths_of_a_ring_collide(spec):
     assert [f"{one:.1f}", f"{many:.1f}"] == list(re.search(told, page).groups())
 
 
+MACHINES = {
+    "machine:summit,racks=3": "adaptive",
+    "machine:superpod-h100,units=1": "adaptive",
+    "machine:leonardo,groups=4,switches=9": "hosts:fabric=ugal-l",
+    "machine:frontier,groups=8,switches=8": "adaptive",
+    "machine:hyperx-sc19,sides=12x8": "adaptive",
+    "machine:slimfly-nsdi24": "adaptive",
+}
+"""Machines of 200 to 720 terminals, and an adaptive routing of each."""
+
+LARGE = ("allreduce:algorithm=ring,size=16MiB", "permutation:size=256KiB", "alltoall:algorithm=direct,size=16KiB")
+"""Applications with messages of 64 flits of 256 bytes and more, in the order of the page's columns."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("app", LARGE)
+@pytest.mark.parametrize("spec", MACHINES)
+def test_machines_take_as_much_longer_as_the_page_says(spec, app):
+    def makespan(**how):
+        return topoloom.workload(spec, app, routing=MACHINES[spec], **how).results[0].makespan_s
+
+    ratio = makespan(engine="flow", flow_engine="paths=16") / makespan(engine="cycle", flit="256B")
+    page = (ROOT / "docs/flow-model.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| `{spec}` \|.*$", page, re.MULTILINE)
+    assert f"{ratio:.2f}" == row.split("|")[2 + LARGE.index(app)].strip()
+    if app == LARGE[0]:
+        assert ratio == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.long
+def test_heads_block_each_other_on_summit():
+    """The page says what a permutation takes where packets have more VCs or deeper buffers."""
+    spec, app = "machine:summit,racks=3", LARGE[1]
+
+    def makespan(**how):
+        return topoloom.workload(spec, app, routing="adaptive", **how).results[0].makespan_s
+
+    flows = makespan(engine="flow", flow_engine="paths=16")
+    ratios = [flows / makespan(engine="cycle", flit="256B", **how) for how in ({"vcs": 32}, {"buffer": 1024})]
+    page = " ".join((ROOT / "docs/flow-model.md").read_text(encoding="utf-8").split())
+    told = re.search(r"With `vcs=32` the ratio is ([0-9.]+), with `buffer=1024` ([0-9.]+)", page)
+    assert [f"{ratio:.2f}" for ratio in ratios] == list(told.groups())
+
+
 if __name__ == "__main__":
     measured = measure()
     for spec, app, cycle, flow in measured:

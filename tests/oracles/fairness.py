@@ -45,3 +45,25 @@ def completions(
         ends |= {f: now for f in flows if left[f] == 0}
         left = {f: rest for f, rest in left.items() if rest > 0}
     return [ends[f] for f in range(len(paths))]
+
+
+def shared_completions(
+    messages: Sequence[Sequence[Path]],
+    sizes: Sequence[Fraction],
+    capacity: dict[int, Fraction],
+    rates: Callable[[Sequence[Path], dict[int, Fraction]], list[Fraction]] = max_min,
+) -> list[Fraction]:
+    """When each of several messages is complete whose parts, one a path, share its bytes as their rates allow."""
+    left, now = dict(enumerate(sizes)), Fraction(0)
+    ends = {}
+    while left:
+        parts = [(message, path) for message in sorted(left) for path in messages[message]]
+        rate = dict.fromkeys(left, Fraction(0))
+        for (message, _), own in zip(parts, rates([path for _, path in parts], capacity), strict=True):
+            rate[message] += own
+        step = min(left[message] / rate[message] for message in left)
+        now += step
+        left = {message: rest - rate[message] * step for message, rest in left.items()}
+        ends |= {message: now for message, rest in left.items() if rest == 0}
+        left = {message: rest for message, rest in left.items() if rest > 0}
+    return [ends[message] for message in range(len(messages))]

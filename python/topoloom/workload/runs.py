@@ -34,7 +34,9 @@ ADAPTIVE = (
 ONE_DECISION = (
     "paths=1: a message takes one path; --flow-engine paths=16 splits it into parts that decide for themselves"
 )
-SEVERAL_DECISIONS = "paths={paths}: a message is split evenly into so many parts, each of which decides for itself"
+SEVERAL_DECISIONS = (
+    "paths={paths}: a message has so many parts, each of which decides for itself; they share its bytes as rates allow"
+)
 ENDPOINT = "endpoint: {endpoint}; without these costs in the ideal, which stays a lower bound"
 SCALE = "scale: messages have 1/{scale} of their bytes, rounded up, and computations 1/{scale} of their time"
 NOISE = "noise: {noise}; the ideal has the same computations"

@@ -2,9 +2,10 @@
 //!
 //! Packets decide again while they are blocked, until those that share a channel have spread over the paths that their
 //! routing offers. Here all parts that begin at an instant do so together: at first each takes the path of an idle
-//! network; then, round after round, each draws another one, and moves there if that lowers the sum of the 16th powers of
-//! all channels' *backlogs*, what is still to cross them. At such a power the fullest channels decide, yet a detour has to
-//! pay for each channel more that it takes.
+//! network; then, round after round, each draws another one, and moves there if that is better by the channels' *backlogs*,
+//! what is still to cross them. Parts of messages compare the sums of the times that the backlogs of two paths take, as UGAL
+//! compares queues; a detour has more channels, and has to find less on each. A whole message on one path compares the
+//! sums of the 16th powers of all backlogs: the fullest channels decide, for it cannot leave them again.
 
 use super::Paths;
 use super::paths::Queues;
@@ -21,7 +22,7 @@ const WORTH: f64 = 1e-9;
 /// Parts between two looks for a cancellation.
 const LOOK: usize = 4096;
 
-/// The 16th power: what a backlog counts.
+/// The 16th power: what a backlog counts for a whole message.
 fn power(x: f64) -> f64 {
     let square = x * x;
     let fourth = square * square;
@@ -43,7 +44,12 @@ struct Backlog {
 
 impl Backlog {
     fn at(&self, now: f64) -> f64 {
-        (self.bytes - self.rate * (now - self.since)).max(0.0)
+        self.left(now).max(0.0)
+    }
+
+    /// The same, below 0 if flows have sent more than was expected of them.
+    fn left(&self, now: f64) -> f64 {
+        self.bytes - self.rate * (now - self.since)
     }
 }
 
@@ -68,20 +74,38 @@ pub struct Part {
 #[derive(Debug)]
 pub struct AdaptivePaths {
     channels: Vec<Backlog>,
+    /// By channel: how much longer a byte takes than on the fastest.
+    slower: Vec<f64>,
+    /// True if messages have several parts.
+    split: bool,
     waiting: Vec<Part>,
     drawn: Vec<u32>,
     diverted: bool,
 }
 
 impl AdaptivePaths {
-    /// Nothing is under way yet on that many channels.
-    pub fn new(channels: usize) -> Self {
-        Self { channels: vec![Backlog::default(); channels], waiting: Vec::new(), drawn: Vec::new(), diverted: false }
+    /// Nothing is under way yet on channels of these capacities; messages have `parts` parts each.
+    pub fn new(capacities: impl IntoIterator<Item = f64>, parts: u32) -> Self {
+        let capacities: Vec<f64> = capacities.into_iter().collect();
+        let fastest = capacities.iter().copied().filter(|capacity| capacity.is_finite()).fold(0.0, f64::max);
+        Self {
+            channels: vec![Backlog::default(); capacities.len()],
+            slower: capacities.iter().map(|capacity| fastest / capacity).collect(),
+            split: parts > 1,
+            waiting: Vec::new(),
+            drawn: Vec::new(),
+            diverted: false,
+        }
     }
 
     /// True if any part has left the path that it came with.
     pub fn diverted(&self) -> bool {
         self.diverted
+    }
+
+    /// True if parts wait to be decided for.
+    pub fn waits(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Takes in a part that begins at `now`, on the path of an idle network.
@@ -98,7 +122,8 @@ impl AdaptivePaths {
     /// Changes a channel's backlog at `now` by bytes, and by a rate and a number of flows under way.
     pub fn change(&mut self, channel: u32, bytes: f64, [rate, flows]: [f64; 2], now: f64) {
         let own = &mut self.channels[channel as usize];
-        *own = Backlog { bytes: own.at(now) + bytes, since: now, rate: own.rate + rate, flows: own.flows + flows };
+        let left = if self.split { own.left(now) } else { own.at(now) };
+        *own = Backlog { bytes: left + bytes, since: now, rate: own.rate + rate, flows: own.flows + flows };
         if flows < 0.0 && own.flows == 0.0 {
             // What rounding leaves is not to be carried on.
             (own.bytes, own.rate) = (0.0, 0.0);
@@ -154,12 +179,15 @@ impl AdaptivePaths {
         Ok(better)
     }
 
-    /// By how much that many bytes more raise the sum over these channels, in units of these bytes.
+    /// What that many bytes more cost on these channels. For parts it is what they wait for: the times that all bytes before
+    /// them take on each, in bytes of the fastest channel. For a whole message it is by how much it raises the sum of the
+    /// 16th powers, in units of its bytes.
     fn cost(&self, path: &[u32], bytes: f64, now: f64) -> f64 {
-        let raised = |&channel: &u32| {
-            let before = self.channels[channel as usize].at(now) / bytes;
-            power(before + 1.0) - power(before)
-        };
+        let before = |channel: u32| self.channels[channel as usize].at(now);
+        if self.split {
+            return path.iter().map(|&channel| before(channel) * self.slower[channel as usize]).sum();
+        }
+        let raised = |&channel: &u32| power(before(channel) / bytes + 1.0) - power(before(channel) / bytes);
         path.iter().map(raised).sum()
     }
 }
@@ -171,7 +199,7 @@ mod tests {
 
     #[test]
     fn backlogs_drain_and_end_with_the_last_flow() {
-        let mut paths = AdaptivePaths::new(2);
+        let mut paths = AdaptivePaths::new([1.0; 2], 1);
         paths.load(&[0], 12.0, 1.0);
         paths.change(0, 0.0, [3.0, 1.0], 1.0);
         paths.change(0, 0.0, [1.0, 1.0], 2.0);
@@ -184,12 +212,22 @@ mod tests {
     }
 
     #[test]
+    fn bytes_wait_longer_on_slower_channels() {
+        let mut paths = AdaptivePaths::new([2.0, 1.0, f64::INFINITY], 2);
+        assert_eq!(paths.slower, [1.0, 2.0, 0.0]);
+        paths.load(&[0, 1], 6.0, 0.0);
+        let [fast, slow, free] = [0, 1, 2].map(|channel| paths.cost(&[channel], 2.0, 0.0));
+        assert_eq!((fast, slow, free), (6.0, 12.0, 0.0));
+        assert_eq!(paths.cost(&[0, 1], 2.0, 0.0), fast + slow);
+    }
+
+    #[test]
     fn parts_spread_over_detours_where_they_would_share_a_link() {
         let network = crate::topology::build("hyperx:8,p=8").expect("small");
         let routing = crate::routing::build(&network, "ugal-l").expect("offered");
         let paths = Paths::new(&network, &routing, &FlowConfig::default());
-        for (parts, most) in [(1, 1), (2, 1), (8, 2)] {
-            let mut adaptive = AdaptivePaths::new(network.ports().len() + network.num_terminals());
+        for (parts, most, of) in [(1, 1, 1), (2, 1, 1), (8, 2, 1), (1, 1, 16), (2, 1, 16), (8, 2, 16)] {
+            let mut adaptive = AdaptivePaths::new(Paths::capacities(&network, &FlowConfig::default()), of);
             for part in 0..parts {
                 let (ends, mut path) = ([TerminalId(part), TerminalId(8 + part)], Vec::new());
                 let between =

@@ -1,7 +1,8 @@
 //! From instant to instant: what is complete, what begins, and the rates until the next completion.
 
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::adaptive::{AdaptivePaths, Part};
@@ -235,11 +236,46 @@ struct Flight {
     kind: u32,
 }
 
-/// The time at which a class's next flow is complete.
+/// A message whose parts share its bytes: each carries as much as its rate allows, as packets do that are sent to
+/// whatever path takes them. It is complete once all of them together have carried its bytes.
+#[derive(Debug)]
+struct Pool {
+    message: u32,
+    bytes: f64,
+    /// Bytes that its parts had carried at `since`.
+    served: f64,
+    since: f64,
+    /// Of all parts together.
+    rate: f64,
+    /// How often it was changed since it was summed up.
+    added: u32,
+    /// Counts what is queued of it: only the last counts.
+    queued: u32,
+    /// What the links of its longest path take.
+    delay_s: f64,
+    /// Waits to be queued.
+    noted: bool,
+    /// Backlogs do not have its rates yet.
+    stale: bool,
+    parts: Vec<PoolPart>,
+}
+
+/// A part of a message in a pool.
+#[derive(Debug, Clone, Copy)]
+struct PoolPart {
+    class: u32,
+    /// What each flow of its class had got when it began.
+    before: f64,
+    /// What it is expected to carry: the channels' backlogs count so much of it, less what it has carried.
+    expected: f64,
+}
+
+/// The time at which a class's next flow is complete, or a pool's message.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Due {
     time: f64,
-    class: u32,
+    /// The class, or the pool where parts share bytes.
+    of: u32,
     queued: u32,
 }
 
@@ -289,7 +325,7 @@ macro_rules! earliest_first {
     };
 }
 
-earliest_first!(Due, due => (due.time, (due.class, due.queued)));
+earliest_first!(Due, due => (due.time, (due.of, due.queued)));
 earliest_first!(Timer, timer => (timer.time, timer.number));
 earliest_first!(Goal, goal => (goal.0, goal.1));
 
@@ -318,6 +354,8 @@ fn tasks(messages: &[Message]) -> usize {
 
 /// Completions that differ by less than this part of the time are at the same instant.
 const SAME: f64 = 1e-12;
+/// The rate of a pool is summed up again when it was changed more often.
+const ADDED: u32 = 256;
 /// Bytes of memory that a flow takes, and for each channel of its path.
 const FLOW_BYTES: f64 = 200.0;
 const HOP_BYTES: f64 = 24.0;
@@ -356,6 +394,94 @@ impl<'a> Facts<'a> {
     }
 }
 
+/// Messages under way whose parts share their bytes.
+#[derive(Debug, Default)]
+struct Pools {
+    pools: Vec<Pool>,
+    /// Pools without a message, to be used again.
+    unused: Vec<u32>,
+    by_message: HashMap<u32, u32>,
+    /// The pools that have parts in each class, once for each part.
+    of_class: Vec<Vec<u32>>,
+    /// Pools with a part whose rate has changed: those that are to be queued, and those that backlogs do not know yet.
+    noted: Vec<u32>,
+    stale: Vec<u32>,
+    /// What waits behind the message that a terminal is sending to another.
+    behind: HashMap<[TerminalId; 2], VecDeque<u32>>,
+}
+
+impl Pools {
+    /// The pool of a message, which begins with its first part.
+    fn of(&mut self, message: u32, bytes: f64, now: f64) -> u32 {
+        if let Some(&known) = self.by_message.get(&message) {
+            return known;
+        }
+        let queued = 0;
+        let fresh = Pool {
+            message,
+            bytes,
+            served: 0.0,
+            since: now,
+            rate: 0.0,
+            added: 0,
+            queued,
+            delay_s: 0.0,
+            noted: false,
+            stale: false,
+            parts: Vec::new(),
+        };
+        let id = match self.unused.pop() {
+            Some(id) => {
+                let own = &mut self.pools[id as usize];
+                let (queued, parts) = (own.queued + 1, std::mem::take(&mut own.parts));
+                *own = Pool { queued, parts, ..fresh };
+                id
+            }
+            None => {
+                self.pools.push(fresh);
+                self.pools.len() as u32 - 1
+            }
+        };
+        self.by_message.insert(message, id);
+        id
+    }
+
+    /// A part of a pool joins a class of that rate.
+    fn join(&mut self, pool: u32, part: PoolPart, [rate, delay_s]: [f64; 2], now: f64) {
+        let own = &mut self.pools[pool as usize];
+        own.delay_s = own.delay_s.max(delay_s);
+        let class = part.class as usize;
+        own.parts.push(part);
+        if self.of_class.len() <= class {
+            self.of_class.resize(class + 1, Vec::new());
+        }
+        self.of_class[class].push(pool);
+        self.change(pool, rate, now);
+    }
+
+    /// Changes the rate of one part of a pool.
+    fn change(&mut self, pool: u32, more: f64, now: f64) {
+        let own = &mut self.pools[pool as usize];
+        own.served += own.rate * (now - own.since);
+        own.since = now;
+        own.rate += more;
+        own.added += 1;
+        if !std::mem::replace(&mut own.noted, true) {
+            self.noted.push(pool);
+        }
+        if !std::mem::replace(&mut own.stale, true) {
+            self.stale.push(pool);
+        }
+    }
+
+    /// Changes the rate of each part in a class.
+    fn change_class(&mut self, class: u32, more: f64, now: f64) {
+        for place in 0..self.of_class[class as usize].len() {
+            self.change(self.of_class[class as usize][place], more, now);
+        }
+    }
+}
+
 pub(super) struct Engine<'a> {
     network: &'a Network,
     facts: Facts<'a>,
@@ -373,6 +499,8 @@ pub(super) struct Engine<'a> {
     by_path: HashMap<u64, u32, BuildHasherDefault<PathHasher>>,
     /// Parts that are under way of messages that have several.
     parts: HashMap<u32, u32>,
+    /// Where parts share the bytes of their message.
+    pools: Option<Pools>,
     due: BinaryHeap<Due>,
     timers: BinaryHeap<Timer>,
     timers_set: u64,
@@ -411,7 +539,9 @@ impl<'a> Engine<'a> {
             facts,
             config,
             endpoints: config.endpoint.as_ref().map(|costs| Endpoints::new(costs, facts.tasks)),
-            adaptive: (detours && paths.adapt()).then(|| AdaptivePaths::new(channels)),
+            adaptive: (detours && paths.adapt())
+                .then(|| AdaptivePaths::new(Paths::capacities(network, config), config.paths)),
+            pools: (paths.adapt() && config.paths > 1).then(Pools::default),
             paths,
             rates,
             flights: Vec::new(),
@@ -478,22 +608,34 @@ impl<'a> Engine<'a> {
 
     /// The next instant: the first thing to happen, and what may wait to be served with others.
     fn next(&mut self) -> Option<f64> {
-        while self.due.peek().is_some_and(|due| self.flights[due.class as usize].queued != due.queued) {
+        while self.due.peek().is_some_and(|due| !self.counts(due)) {
             self.due.pop();
         }
         let timer = self.timers.peek().map_or(f64::INFINITY, |timer| timer.time);
-        let Some(&Due { time, class, .. }) = self.due.peek().filter(|due| due.time <= timer) else {
+        let Some(&Due { time, of, .. }) = self.due.peek().filter(|due| due.time <= timer) else {
             return timer.is_finite().then_some(timer);
         };
         if self.config.coalesce == 0.0 {
             return Some(time);
         }
-        let begun = self.record.begun(self.flights[class as usize].message);
+        let message = match &self.pools {
+            Some(pools) => pools.pools[of as usize].message,
+            None => self.flights[of as usize].message,
+        };
+        let begun = self.record.begun(message);
         let horizon = time + self.config.coalesce * (time - begun);
         // The last completion before the horizon.
-        let within =
-            self.due.iter().filter(|due| due.time <= horizon && self.flights[due.class as usize].queued == due.queued);
+        let within = self.due.iter().filter(|due| due.time <= horizon && self.counts(due));
         Some(within.map(|due| due.time).fold(time, f64::max))
+    }
+
+    /// True for the last that was queued of a class or a pool.
+    fn counts(&self, due: &Due) -> bool {
+        let last = match &self.pools {
+            Some(pools) => pools.pools[due.of as usize].queued,
+            None => self.flights[due.of as usize].queued,
+        };
+        last == due.queued
     }
 
     /// Serves all that is complete at `now`, and begins what can begin.
@@ -505,12 +647,19 @@ impl<'a> Engine<'a> {
         let mut done = Vec::new();
         while let Some(due) = self.due.peek().filter(|due| due.time <= until).copied() {
             self.due.pop();
-            if self.flights[due.class as usize].queued == due.queued {
-                self.complete(due.class, until, &mut done);
+            if !self.counts(&due) {
+                continue;
+            }
+            match self.pools {
+                Some(_) => self.complete_pool(due.of, &mut done),
+                None => self.complete(due.of, until, &mut done),
             }
         }
         // In the order of messages, whichever class was first by a rounding.
         done.sort_unstable_by_key(|(message, _)| *message);
+        for &(message, _) in &done {
+            self.send_next(message)?;
+        }
         if script.waits_for_leaving() {
             for &(message, _) in &done {
                 self.left(message, script)?;
@@ -640,7 +789,15 @@ impl<'a> Engine<'a> {
         let flight = &mut self.flights[class as usize];
         (flight.goal, flight.message) = (goal, message);
         flight.queued += 1;
-        if self.rates.leave(class, gone) {
+        if !self.leave(class, gone) {
+            self.queue(class);
+        }
+    }
+
+    /// So many flows leave their class; true if it has none left and is gone.
+    fn leave(&mut self, class: u32, gone: u32) -> bool {
+        let last = self.rates.leave(class, gone);
+        if last {
             self.active -= 1;
             if self.active == 0 {
                 // What rounding leaves is not to be carried on.
@@ -650,9 +807,52 @@ impl<'a> Engine<'a> {
             if self.by_path.get(&self.flights[class as usize].hash) == Some(&class) {
                 self.by_path.remove(&self.flights[class as usize].hash);
             }
-        } else {
-            self.queue(class);
         }
+        last
+    }
+
+    /// A message whose parts share its bytes is complete: appends it with the delay of its longest path.
+    fn complete_pool(&mut self, pool: u32, done: &mut Vec<(u32, f64)>) {
+        let now = self.now;
+        let pools = self.pools.as_mut().expect("pools are due where there are some");
+        let own = &mut pools.pools[pool as usize];
+        let time = (own.since + (own.bytes - own.served) / own.rate).min(now);
+        let (message, delay_s, mut parts) = (own.message, own.delay_s, std::mem::take(&mut own.parts));
+        own.queued += 1;
+        pools.by_message.remove(&message);
+        pools.unused.push(pool);
+        for part in &parts {
+            let members = &mut pools.of_class[part.class as usize];
+            let place = members.iter().position(|&member| member == pool).expect("a part is in its class");
+            members.swap_remove(place);
+        }
+        for &PoolPart { class, before, expected } in &parts {
+            let flight = self.flights[class as usize];
+            let served = flight.served + flight.rate * (now - flight.since) - before;
+            self.carried(class, (served - flight.rate * (now - time)).max(0.0));
+            self.record.carried_nothing(time, now, flight.rate, flight.between);
+            self.change_backlogs(class, served - expected, [0.0, 0.0]);
+            self.count(class, -flight.rate, -1.0);
+            self.leave(class, 1);
+        }
+        parts.clear();
+        self.pools.as_mut().expect("as above").pools[pool as usize].parts = parts;
+        self.record.message_carried((self.facts.message)(message).bytes);
+        self.record.served_late(message, now - time);
+        done.push((message, delay_s));
+    }
+
+    /// Sends what waits behind a message that is complete.
+    fn send_next(&mut self, message: u32) -> Result<()> {
+        let Some(pools) = &mut self.pools else { return Ok(()) };
+        let ends = (self.facts.ends)(message);
+        let behind = pools.behind.get_mut(&ends).expect("its ends were noted as it began");
+        let Some(next) = behind.pop_front() else {
+            pools.behind.remove(&ends);
+            return Ok(());
+        };
+        self.send(next)?;
+        Ok(())
     }
 
     /// True if no other part of a message is under way.
@@ -701,9 +901,9 @@ impl<'a> Engine<'a> {
     /// Queues the next completion of a class.
     fn queue(&mut self, class: u32) {
         let flight = &self.flights[class as usize];
-        if flight.rate > 0.0 {
+        if self.pools.is_none() && flight.rate > 0.0 {
             let time = flight.since + (flight.goal - flight.served) / flight.rate;
-            self.due.push(Due { time: time.max(self.now), class, queued: flight.queued });
+            self.due.push(Due { time: time.max(self.now), of: class, queued: flight.queued });
         }
     }
 
@@ -782,6 +982,28 @@ impl<'a> Engine<'a> {
         if source == target || bytes == 0.0 {
             return Ok(false);
         }
+        if let Some(pools) = &mut self.pools {
+            match pools.behind.entry([source, target]) {
+                Entry::Occupied(behind) => {
+                    behind.into_mut().push_back(message);
+                    return Ok(true);
+                }
+                Entry::Vacant(first) => {
+                    first.insert(VecDeque::new());
+                }
+            }
+        }
+        let through = self.send(message)?;
+        if let Some(pools) = self.pools.as_mut().filter(|_| !through) {
+            pools.behind.remove(&[source, target]);
+        }
+        Ok(through)
+    }
+
+    /// Sends a message over the network; false if it takes no time there.
+    fn send(&mut self, message: u32) -> Result<bool> {
+        let [source, target] = (self.facts.ends)(message);
+        let bytes = self.bytes_of(message) / f64::from(self.config.paths);
         let mut rng = self.paths.stream(source, target);
         for part in 0..self.config.paths {
             let mut path = std::mem::take(&mut self.path);
@@ -805,7 +1027,7 @@ impl<'a> Engine<'a> {
                 self.path = path;
             }
         }
-        if self.config.paths > 1 {
+        if self.config.paths > 1 && self.pools.is_none() {
             self.parts.insert(message, self.config.paths);
         }
         self.record.message_enters();
@@ -814,6 +1036,9 @@ impl<'a> Engine<'a> {
 
     /// Begins the parts that an adaptive routing has yet to decide for.
     fn place(&mut self, control: &dyn Control) -> Result<()> {
+        if self.adaptive.as_ref().is_some_and(AdaptivePaths::waits) {
+            self.share_backlogs();
+        }
         let Some(adaptive) = &mut self.adaptive else { return Ok(()) };
         for Part { message, bytes, mut path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
             path.extend(self.window(message)?);
@@ -847,6 +1072,11 @@ impl<'a> Engine<'a> {
             self.rates.join(class);
             let flight = &mut self.flights[class as usize];
             let served = flight.served + flight.rate * (self.now - flight.since);
+            if self.pools.is_some() {
+                self.count(class, self.flights[class as usize].rate, 1.0);
+                self.pool(message, class, served);
+                return;
+            }
             let goal = Goal(served + bytes, message);
             let first = Goal(flight.goal, flight.message);
             // The heap's order is reversed: the lower goal is the greater.
@@ -874,6 +1104,62 @@ impl<'a> Engine<'a> {
         }
         self.active += 1;
         self.count(class, 0.0, 1.0);
+        self.pool(message, class, 0.0);
+    }
+
+    /// Notes that a part of a message is in a class each of whose flows has got that many bytes, where parts share bytes.
+    fn pool(&mut self, message: u32, class: u32, before: f64) {
+        let (bytes, now) = (self.bytes_of(message), self.now);
+        if let Some(pools) = &mut self.pools {
+            let pool = pools.of(message, bytes, now);
+            let Flight { rate, delay_s, .. } = self.flights[class as usize];
+            let expected = bytes / f64::from(self.config.paths);
+            pools.join(pool, PoolPart { class, before, expected }, [rate, delay_s], now);
+        }
+    }
+
+    /// Queues the completions of pools whose parts have other rates now.
+    fn settle_pools(&mut self) {
+        let Some(pools) = &mut self.pools else { return };
+        for pool in std::mem::take(&mut pools.noted) {
+            let own = &mut pools.pools[pool as usize];
+            own.noted = false;
+            if own.parts.is_empty() {
+                continue;
+            }
+            if own.added > ADDED || self.config.model == Sharing::Sticky {
+                // Lest rounding adds up, or leaves a rate where all parts wait.
+                own.rate = own.parts.iter().map(|part| self.flights[part.class as usize].rate).sum();
+                own.added = 0;
+            }
+            own.queued += 1;
+            if own.rate > 0.0 {
+                let time = self.now + (own.bytes - own.served).max(0.0) / own.rate;
+                self.due.push(Due { time, of: pool, queued: own.queued });
+            }
+        }
+    }
+
+    /// Counts what pools have left as backlogs of their parts in proportion to the rates.
+    fn share_backlogs(&mut self) {
+        let Some(mut pools) = self.pools.take() else { return };
+        let now = self.now;
+        for pool in std::mem::take(&mut pools.stale) {
+            let own = &mut pools.pools[pool as usize];
+            own.stale = false;
+            let left = (own.bytes - own.served - own.rate * (now - own.since)).max(0.0);
+            if own.rate <= 0.0 {
+                continue;
+            }
+            for part in &mut own.parts {
+                let flight = &self.flights[part.class as usize];
+                let carried = flight.served + flight.rate * (now - flight.since) - part.before;
+                let more = carried + left * flight.rate / own.rate - part.expected;
+                part.expected += more;
+                self.change_backlogs(part.class, more, [0.0, 0.0]);
+            }
+        }
+        self.pools = Some(pools);
     }
 
     /// Brings the rates up to date, and queues the completions that follow.
@@ -890,19 +1176,32 @@ impl<'a> Engine<'a> {
             flight.served += flight.rate * (now - flight.since);
             let more = rate - flight.rate;
             (flight.since, flight.rate) = (now, rate);
+            if let Some(pools) = &mut self.pools {
+                pools.change_class(class, more, now);
+            }
             flight.queued += 1;
             self.record.rate_changes += 1;
             self.count(class, more * f64::from(self.rates.flows(class)), 0.0);
             self.queue(class);
         }
+        self.settle_pools();
         if self.due.len() > 2 * self.active + 1024 {
-            let flights = &self.flights;
-            self.due.retain(|due| flights[due.class as usize].queued == due.queued);
+            let mut due = std::mem::take(&mut self.due);
+            due.retain(|due| self.counts(due));
+            self.due = due;
         }
     }
 
     /// Writes down what flows have carried that are still under way at the end.
     fn account_for_the_rest(&mut self) {
+        if let Some(pools) = self.pools.take() {
+            for part in pools.pools.iter().flat_map(|pool| &pool.parts) {
+                let flight = self.flights[part.class as usize];
+                let served = flight.served + flight.rate * (self.now - flight.since);
+                self.carried(part.class, served - part.before);
+            }
+            return;
+        }
         for class in 0..self.flights.len() as u32 {
             if self.rates.flows(class) == 0 {
                 continue;

@@ -37,7 +37,7 @@ pub fn rates(network: &Network, routing: &AnyRouting, flows: &[[u32; 2]], config
     check_ends(network, flows.iter().copied())?;
     let paths = Paths::new(network, routing, config);
     let mut rates = Rates::new(Paths::capacities(network, config), config.model);
-    let mut adaptive = paths.adapt().then(|| AdaptivePaths::new(Paths::capacities(network, config).count()));
+    let mut adaptive = paths.adapt().then(|| AdaptivePaths::new(Paths::capacities(network, config), config.paths));
     let mut classes: Vec<Option<u32>> = Vec::with_capacity(flows.len() * config.paths as usize);
     for (flow, ends) in (0..).zip(flows) {
         let ends = ends.map(TerminalId);
