@@ -96,12 +96,12 @@ pub struct Domain<M> {
     /// VCs stand 2^`log` to a port.
     log: u32,
     /// Empty between cycles.
-    undecided: Undecided,
+    undecided: UndecidedHeads,
 }
 
 /// The heads that decide at the same time, as [`RouterModel::undecided`] has them, and what they decide.
 #[derive(Debug, Default)]
-struct Undecided {
+struct UndecidedHeads {
     fresh: Vec<u32>,
     waiting: Vec<(u32, u32)>,
     decisions: Vec<Decision>,
@@ -288,7 +288,7 @@ impl<M: RouterModel> Domain<M> {
             terminals: Terminals::new(setup, &terminals, offer),
             stats: Stats::default(),
             log: setup.stride.trailing_zeros(),
-            undecided: Undecided::default(),
+            undecided: UndecidedHeads::default(),
         }
     }
 
@@ -414,7 +414,7 @@ impl<M: RouterModel> Domain<M> {
     /// (again).
     fn decide_again<R: Routing>(&mut self, routing: &R, now: u32, shared: &RunContext<'_, M>, rings: bool) {
         let mut undecided = std::mem::take(&mut self.undecided);
-        let Undecided { fresh, waiting, decisions } = &mut undecided;
+        let UndecidedHeads { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
         let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
         for &vc in &*fresh {

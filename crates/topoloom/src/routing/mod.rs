@@ -159,7 +159,7 @@ impl OutputRow {
     const PLACE: u32 = 10;
     /// The most outputs.
     pub const MOST: u32 = 1 << Self::PLACE;
-    /// The longest queue that is told apart from longer ones.
+    /// The longest queue that counts as shorter than longer ones.
     const LONGEST: u32 = (1 << (31 - Self::PLACE)) - 2;
 
     /// Which of the `queues` of these outputs, in their order, is the shortest; `None` if there are none but the one that is
