@@ -185,13 +185,16 @@ pub fn rows(text: &str) -> impl Iterator<Item = impl Iterator<Item = &str>> {
 }
 
 /// The names in a text, with commas between them: a comma also separates the items of one name, the numbers of one
-/// item and the parts of a path, which hold a dot or a slash as no name does. `None` where a name is empty or the text is broken.
+/// item, and the parts of a path behind a colon, which hold a dot or a slash. `None` where a name is empty or the text is
+/// broken.
 pub fn names(text: &str) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for item in items(text).ok()? {
         let begins = item.bytes().next().is_none_or(|byte| !byte.is_ascii_digit());
-        let head = item.bytes().take_while(|byte| !matches!(byte, b':' | b'(' | b'"'));
-        let continues = !begins || head.into_iter().any(|byte| matches!(byte, b'=' | b'.' | b'/'));
+        let head = || item.bytes().take_while(|byte| !matches!(byte, b':' | b'(' | b'"'));
+        // Criteria have dots as well, and no path: `makespan.alltoall:size=1KiB`, `saturation.uniform`.
+        let in_path = names.last().and_then(|last| last.split_once(':')).is_some_and(|(name, _)| !name.contains('.'));
+        let continues = !begins || head().any(|byte| byte == b'=' || in_path && matches!(byte, b'.' | b'/'));
         match names.last_mut() {
             Some(last) if continues => {
                 last.push(',');
@@ -266,6 +269,11 @@ mod tests {
     fn lists_of_names_keep_the_items_of_each() {
         let text = "random-permutation:seed=1,bits=3, hotspot:nodes=1,5,uniform";
         assert_eq!(names(text).expect("names"), ["random-permutation:seed=1,bits=3", "hotspot:nodes=1,5", "uniform"]);
+        assert_eq!(names("cost,saturation.uniform,power").expect("names"), ["cost", "saturation.uniform", "power"]);
+        assert_eq!(
+            names("makespan.a:b=1,saturation.uniform").expect("names"),
+            ["makespan.a:b=1", "saturation.uniform"]
+        );
         assert_eq!(names("a,b:c=1,d=2,e:f=3").expect("names"), ["a", "b:c=1,d=2", "e:f=3"]);
         assert_eq!(
             names("goal:a,b.goal,ranks=2,x:y/z,w/v,u").expect("names"),
