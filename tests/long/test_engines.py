@@ -145,7 +145,7 @@ def test_heads_block_each_other_on_summit():
     flows = makespan(engine="flow", flow_engine="paths=16")
     ratios = [flows / makespan(engine="cycle", flit="256B", **how) for how in ({"vcs": 32}, {"buffer": 1024})]
     page = " ".join((ROOT / "docs/flow-model.md").read_text(encoding="utf-8").split())
-    told = re.search(r"With `vcs=32` the ratio is ([0-9.]+), with `buffer=1024` ([0-9.]+)", page)
+    told = re.search(r"With `vcs=32` the ratio is ([0-9]\.[0-9]+), with `buffer=1024` ([0-9]\.[0-9]+)", page)
     assert [f"{ratio:.2f}" for ratio in ratios] == list(told.groups())
 
 
