@@ -135,11 +135,16 @@ def test_congested_rates_depend_on_control_of_injection(machines):
         for ends in [gpcnet_endpoints(slingshot, fits)]
         for control in gpcnet.CONTROLS
     }
-    assert told["none"]["rr-two-sided-bandwidth"] == pytest.approx(told["flow"]["rr-two-sided-bandwidth"], rel=0.01)
-    rates = [told[control]["congested-rr-bandwidth-sync"] for control in ("flow", "none")]
-    assert rates[1] < 0.98 * rates[0]
+    alone, beside = (
+        [told[control][benchmark] for control in ("flow", "none")]
+        for benchmark in ("rr-two-sided-bandwidth", "congested-rr-bandwidth-sync")
+    )
+    # Rings alone lose little of what flows cannot use, rings beside congestors much.
+    assert 0.94 * alone[0] < alone[1] < alone[0]
+    assert beside[1] < 0.9 * beside[0]
+    assert beside[0] < alone[0]
     page = _words_of_the_page()
-    assert "{:,.0f} MiB/s per rank with it and {:,.0f} without".format(*rates) in page
+    assert "{:,.0f} MiB/s per rank with it and {:,.0f} without".format(*beside) in page
 
 
 def test_where_nodes_are_matters_to_short_allreduces_alone(machines, rows):

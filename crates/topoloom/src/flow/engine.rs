@@ -208,7 +208,7 @@ pub fn run_flows(
     let alone_s = |id: u32| alone.on_idle_paths(&message(id), ends(id));
     let ideal_s = alone.bound(|on| ideal_at_once(flows, network.num_terminals(), on));
     shorter(|detours| {
-        let facts = Facts::listed(flows, &message, &ends, &|_| true, &alone_s);
+        let facts = Facts { in_order: false, ..Facts::listed(flows, &message, &ends, &|_| true, &alone_s) };
         let engine = Engine::new(network, routing, facts, config, ideal_s, detours);
         engine.run(&mut AtOnce { left: flows.len() as u32 }, control)
     })
@@ -377,6 +377,8 @@ pub(super) struct Facts<'a> {
     pub reduces: &'a dyn Fn(u32) -> bool,
     /// The seconds that each takes alone.
     pub alone_s: &'a dyn Fn(u32) -> f64,
+    /// Whether parts that share the bytes of a message wait for those of the message before between the same two tasks.
+    pub in_order: bool,
     /// Called with the path of each message that begins.
     pub noted: Option<PathObserver<'a>>,
 }
@@ -390,7 +392,8 @@ impl<'a> Facts<'a> {
         reduces: &'a dyn Fn(u32) -> bool,
         alone_s: &'a dyn Fn(u32) -> f64,
     ) -> Self {
-        Self { messages: messages.len(), tasks: tasks(messages), message, ends, reduces, alone_s, noted: None }
+        let (in_order, noted) = (true, None);
+        Self { messages: messages.len(), tasks: tasks(messages), message, ends, reduces, alone_s, in_order, noted }
     }
 }
 
@@ -406,8 +409,8 @@ struct Pools {
     /// Pools with a part whose rate has changed: those that are to be queued, and those that backlogs do not know yet.
     noted: Vec<u32>,
     stale: Vec<u32>,
-    /// What waits behind the message that a terminal is sending to another.
-    behind: HashMap<[TerminalId; 2], VecDeque<u32>>,
+    /// What waits behind the message that a task is sending to another.
+    behind: HashMap<[u32; 2], VecDeque<u32>>,
 }
 
 impl Pools {
@@ -844,11 +847,11 @@ impl<'a> Engine<'a> {
 
     /// Sends what waits behind a message that is complete.
     fn send_next(&mut self, message: u32) -> Result<()> {
-        let Some(pools) = &mut self.pools else { return Ok(()) };
-        let ends = (self.facts.ends)(message);
-        let behind = pools.behind.get_mut(&ends).expect("its ends were noted as it began");
+        let tasks = self.tasks_of(message);
+        let Some(pools) = self.pools.as_mut().filter(|_| self.facts.in_order) else { return Ok(()) };
+        let behind = pools.behind.get_mut(&tasks).expect("its tasks were noted as it began");
         let Some(next) = behind.pop_front() else {
-            pools.behind.remove(&ends);
+            pools.behind.remove(&tasks);
             return Ok(());
         };
         self.send(next)?;
@@ -982,8 +985,9 @@ impl<'a> Engine<'a> {
         if source == target || bytes == 0.0 {
             return Ok(false);
         }
-        if let Some(pools) = &mut self.pools {
-            match pools.behind.entry([source, target]) {
+        let tasks = self.tasks_of(message);
+        if let Some(pools) = self.pools.as_mut().filter(|_| self.facts.in_order) {
+            match pools.behind.entry(tasks) {
                 Entry::Occupied(behind) => {
                     behind.into_mut().push_back(message);
                     return Ok(true);
@@ -995,9 +999,14 @@ impl<'a> Engine<'a> {
         }
         let through = self.send(message)?;
         if let Some(pools) = self.pools.as_mut().filter(|_| !through) {
-            pools.behind.remove(&[source, target]);
+            pools.behind.remove(&tasks);
         }
         Ok(through)
+    }
+
+    fn tasks_of(&self, message: u32) -> [u32; 2] {
+        let Message { source, target, .. } = (self.facts.message)(message);
+        [source, target]
     }
 
     /// Sends a message over the network; false if it takes no time there.

@@ -95,8 +95,16 @@ pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Op
     let reduces = |message: u32| kinds.reduces(message);
     let message = |id: u32| kinds.messages()[id as usize];
     let (messages, tasks) = (kinds.messages().len(), period);
-    let facts =
-        Facts { messages, tasks, message: &message, ends: &ends, reduces: &reduces, alone_s: &alone_s, noted: None };
+    let facts = Facts {
+        messages,
+        tasks,
+        message: &message,
+        ends: &ends,
+        reduces: &reduces,
+        alone_s: &alone_s,
+        in_order: true,
+        noted: None,
+    };
     let engine = Engine::new(case.network, case.routing, facts, case.config, ideal_s, false);
     let (result, _) = engine.of_alike(&alike).run(&mut Progress::new(&kinds), control)?;
     Ok(Some(reported(case, stage, &kinds, result)))

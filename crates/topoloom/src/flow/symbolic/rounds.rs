@@ -38,7 +38,16 @@ pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResul
     let known_s = |id: u32| alone_s.borrow()[id as usize];
     let (noted, alone_s_of): (PathObserver, &dyn Fn(u32) -> f64) = (&noted, &known_s);
     let (message, ends, reduces) = (&message, &ends, &reduces);
-    let facts = Facts { messages: count, tasks, message, ends, reduces, alone_s: alone_s_of, noted: Some(noted) };
+    let facts = Facts {
+        messages: count,
+        tasks,
+        message,
+        ends,
+        reduces,
+        alone_s: alone_s_of,
+        in_order: true,
+        noted: Some(noted),
+    };
     let engine = Engine::new(case.network, case.routing, facts, case.config, 0.0, false);
     let (result, _) = engine.run(&mut Rounds::new(&rule), control)?;
     let (mut ideal, alone_s) = (Ideal::new(case), alone_s.borrow());
