@@ -138,8 +138,9 @@ pub struct Channels {
     pub ends: Table<ChannelEnd>,
     /// How far apart each sends, by local port; empty where all send one flit per cycle.
     pub paces: Table<Pace>,
-    /// Flits that arrive in this domain.
-    pub flits: Wheel<FlitEvent>,
+    /// Flits that arrive in this domain: those at routers, and those at terminals. Apart, as a branch between them would
+    /// often be mispredicted.
+    pub flits: [Wheel<FlitEvent>; 2],
     /// Credits that arrive at routers and terminals of this domain.
     pub credits: Wheel<u32>,
     /// What leaves for each other domain.
@@ -173,7 +174,7 @@ impl Channels {
         Self {
             ends: tables.of((0..ports).map(end)),
             paces: tables.of([]),
-            flits: Wheel::new(8),
+            flits: [8, 8].map(Wheel::new),
             credits: Wheel::new(8),
             outboxes: Vec::new(),
             domain: 0,
@@ -207,7 +208,14 @@ impl Channels {
         let departure = earliest.max(channel.free);
         channel.free = departure + 1;
         channel.sent += 1;
-        self.flits.push(departure + channel.latency, FlitEvent { to: channel.flits_to + vc, place });
+        let (time, to) = (departure + channel.latency, channel.flits_to + vc);
+        self.arrive(time, FlitEvent { to, place });
+    }
+
+    /// A flit will arrive at a router or a terminal of this domain.
+    #[inline(always)]
+    pub fn arrive(&mut self, time: u32, event: FlitEvent) {
+        self.flits[usize::from(event.to & TERMINAL != 0)].push(time, event);
     }
 
     /// The same over a slow link, or into another domain.
@@ -222,7 +230,7 @@ impl Channels {
         channel.sent += 1;
         let (time, to) = (departure + channel.latency, channel.flits_to + vc);
         if channel.domain == self.domain {
-            self.flits.push(time, FlitEvent { to, place });
+            self.arrive(time, FlitEvent { to, place });
         } else {
             self.outboxes[usize::from(channel.domain)].flits.push((time, to, *pool.release(place)));
         }

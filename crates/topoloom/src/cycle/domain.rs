@@ -22,7 +22,7 @@ const AHEAD: usize = 8;
 /// Routes what arrives in a domain in a cycle. The one part of the engine that is compiled again for each routing;
 /// called through a reference, but once a cycle only.
 pub trait Arrivals<M>: Sync {
-    /// Takes in the flits that arrive at routers and terminals in cycle `now`.
+    /// Takes in the flits that arrive at routers in cycle `now`.
     fn take_in(&self, domain: &mut Domain<M>, events: &[FlitEvent], now: u32, shared: &RunContext<'_, M>);
 
     /// Cycles between two snapshots that the routing asks for, or 0.
@@ -36,17 +36,9 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
         for (place, event) in events.iter().enumerate() {
             if let Some(next) = events.get(place + ahead) {
                 domain.model.pool().prefetch(next.place);
-                if next.to & TERMINAL == 0 {
-                    domain.model.expect_flit(next.to, next.place);
-                } else {
-                    domain.channels.ends.prefetch(((next.to & !TERMINAL) >> domain.log) as usize);
-                }
+                domain.model.expect_flit(next.to, next.place);
             }
-            if event.to & TERMINAL != 0 {
-                domain.eject(event, now);
-            } else {
-                domain.arrive(self, event, now, shared, rings);
-            }
+            domain.arrive(self, event, now, shared, rings);
         }
         if again != Again::Never {
             domain.decide_again(self, now, shared, rings);
@@ -272,7 +264,7 @@ impl<M: RouterModel> Domain<M> {
         let channels = Channels {
             ends: tables.of(ends),
             paces: tables.of(if setup.slowest > 1 { paces } else { Vec::new() }),
-            flits: Wheel::new(horizon),
+            flits: [horizon, horizon].map(Wheel::new),
             credits: Wheel::new(horizon),
             outboxes: (1..bounds.len()).map(|_| Outbox::default()).collect(),
             domain: index as u16,
@@ -294,10 +286,13 @@ impl<M: RouterModel> Domain<M> {
 
     /// Simulates cycle `now`.
     pub fn cycle(&mut self, now: u32, shared: &RunContext<'_, M>) {
-        let events = self.channels.flits.take(now);
-        shared.routing.take_in(self, &events, now, shared);
+        let [arrivals, ejections] = self.channels.flits.each_mut().map(|flits| flits.take(now));
+        shared.routing.take_in(self, &arrivals, now, shared);
+        self.eject(&ejections, now);
         self.stats.settle(now);
-        self.channels.flits.recycle(events);
+        for (flits, events) in self.channels.flits.iter_mut().zip([arrivals, ejections]) {
+            flits.recycle(events);
+        }
         self.take_credits(now);
         self.inject(now, shared.offer.traffic, &shared.targets);
         self.model.step(now, &mut self.channels);
@@ -319,16 +314,33 @@ impl<M: RouterModel> Domain<M> {
         if self.model.is_far() { AHEAD } else { usize::MAX / 2 }
     }
 
+    /// Flits have reached their terminals.
+    #[inline(never)]
+    fn eject(&mut self, events: &[FlitEvent], now: u32) {
+        let ahead = self.ahead();
+        for (place, event) in events.iter().enumerate() {
+            if let Some(next) = events.get(place + ahead) {
+                self.model.pool().prefetch(next.place);
+                self.channels.ends.prefetch(((next.to & !TERMINAL) >> self.log) as usize);
+            }
+            self.reach(event, now);
+        }
+    }
+
     /// A flit has reached its terminal: it is counted, and its credit goes back.
     #[inline(always)]
-    fn eject(&mut self, event: &FlitEvent, now: u32) {
+    fn reach(&mut self, event: &FlitEvent, now: u32) {
         let vc = event.to & !TERMINAL;
         let channel = &self.channels.ends[(vc >> self.log) as usize];
         let time = now + channel.latency + self.channels.credit_delay;
         self.channels.credits.push(time, vc);
         let pool = self.model.pool_mut();
         let flit = pool.release(event.place);
-        self.stats.ejected(self.terminals.creation(flit), now);
+        let creation = self.terminals.creation(flit);
+        if let Some(created) = creation.filter(|_| flit.is_single()) {
+            return self.stats.arrived_whole(created, flit.injected, flit.hops, now);
+        }
+        self.stats.ejected(creation, now);
         if flit.is_tail() {
             let created = self.terminals.arrived(flit, now);
             self.stats.delivered(created, flit.injected, flit.hops, now);
@@ -458,21 +470,32 @@ impl<M: RouterModel> Domain<M> {
         self.channels.credits.recycle(credits);
     }
 
-    #[inline(never)]
+    /// Lets the terminals send that have something to send.
     fn inject(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         self.terminals.tick(now);
+        if self.terminals.sends_single_flits() {
+            self.inject_from::<true>(now, traffic, targets);
+        } else {
+            self.inject_from::<false>(now, traffic, targets);
+        }
+    }
+
+    #[inline(never)]
+    fn inject_from<const SINGLE: bool>(&mut self, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) {
         let (awake, ahead) = (self.terminals.awake(now), self.ahead());
         for (i, &place) in awake.iter().enumerate() {
             if let Some(next) = awake.get(i + ahead) {
                 self.terminals.expect(*next);
             }
-            if let Departure::Flit(to, flit) = self.terminals.send(place, now, traffic, targets) {
+            if let Departure::Flit(to, flit) = self.terminals.send::<SINGLE>(place, now, traffic, targets) {
                 self.stats.injected_flits += 1;
-                if flit.is_head() {
+                if SINGLE {
+                    self.stats.injected(flit.created);
+                } else if flit.is_head() {
                     self.stats.injected(self.terminals.created(&flit, now));
                 }
-                let place = self.model.pool_mut().insert(&flit);
-                self.channels.flits.push(now + self.terminals.latency(), FlitEvent { to, place });
+                let place = self.model.pool_mut().insert(flit);
+                self.channels.arrive(now + self.terminals.latency(), FlitEvent { to, place });
             }
         }
         self.terminals.recycle(awake);
@@ -481,8 +504,8 @@ impl<M: RouterModel> Domain<M> {
     /// Takes in what another domain has sent.
     pub fn receive(&mut self, outbox: &mut Outbox) {
         for (time, to, flit) in outbox.flits.drain(..) {
-            let place = self.model.pool_mut().insert(&flit);
-            self.channels.flits.push(time, FlitEvent { to, place });
+            let place = self.model.pool_mut().insert(flit);
+            self.channels.arrive(time, FlitEvent { to, place });
         }
         for (time, vc) in outbox.credits.drain(..) {
             self.channels.credits.push(time, vc);

@@ -72,6 +72,12 @@ impl Flit {
         self.kind & TAIL != 0
     }
 
+    /// True for a packet's only flit.
+    #[inline(always)]
+    pub fn is_single(&self) -> bool {
+        self.kind & (HEAD | TAIL) == HEAD | TAIL
+    }
+
     /// The flit has arrived at another router, where this was decided if it is a head.
     #[inline(always)]
     pub fn arrive(&mut self, decision: Option<Decision>) {
@@ -130,14 +136,14 @@ impl<T: Copy> Pool<T> {
 
     /// Stores one, with nothing behind it that counts.
     #[inline(always)]
-    pub fn insert(&mut self, item: &T) -> u32 {
+    pub fn insert(&mut self, item: T) -> u32 {
         let place = self.free;
         if place == NIL {
-            return self.grow(*item);
+            return self.grow(item);
         }
         let node = &mut self.nodes[place as usize];
         self.free = node.next;
-        node.item = *item;
+        node.item = item;
         self.prefetch(self.free);
         place
     }

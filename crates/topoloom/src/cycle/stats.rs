@@ -205,19 +205,37 @@ impl Stats {
     /// A packet's tail has arrived at its terminal.
     #[inline(always)]
     pub fn delivered(&mut self, created: u32, injected: u32, hops: u16, now: u32) {
+        self.deliver(created, injected, hops, now);
+    }
+
+    /// Counts a packet that has arrived; returns true if it is measured.
+    #[inline(always)]
+    fn deliver(&mut self, created: u32, injected: u32, hops: u16, now: u32) -> bool {
         let latency = now - created;
         self.arriving.packets += 1;
         self.arriving.latency += u64::from(latency);
         let slot = self.slot(created);
         slot.arrived += 1;
         slot.latency += u64::from(latency);
-        if self.measured(created, now) {
+        let measured = self.measured(created, now);
+        if measured {
             self.arrived += 1;
             self.latency += u64::from(latency);
             self.network_latency += u64::from(now - injected);
             self.hops += u64::from(hops);
             self.hop_counts[usize::from(hops).min(HOP_COUNTS - 1)] += 1;
             self.histogram.insert(latency);
+        }
+        measured
+    }
+
+    /// A packet of one flit has arrived at its terminal: [`Stats::ejected`] and [`Stats::delivered`] at once.
+    #[inline(always)]
+    pub fn arrived_whole(&mut self, created: u32, injected: u32, hops: u16, now: u32) {
+        self.arriving.flits += 1;
+        if self.deliver(created, injected, hops, now) {
+            self.flits += 1;
+            self.flit_latency += u64::from(now - created);
         }
     }
 
@@ -284,7 +302,23 @@ impl Stats {
 
 #[cfg(test)]
 mod tests {
-    use super::Histogram;
+    use super::{Histogram, Stats};
+
+    #[test]
+    fn a_packet_of_one_flit_counts_as_its_flit_and_its_end() {
+        for by_arrival in [false, true] {
+            let [mut whole, mut apart] =
+                [(); 2].map(|()| Stats { from: 100, until: 200, by_arrival, ..Stats::default() });
+            for (created, injected, now) in [(90, 95, 99), (99, 100, 150), (100, 100, 107), (150, 190, 230)] {
+                whole.arrived_whole(created, injected, 3, now);
+                apart.ejected(Some(created), now);
+                apart.delivered(created, injected, 3, now);
+                [&mut whole, &mut apart].into_iter().for_each(|stats| stats.settle(now));
+            }
+            assert_eq!(format!("{whole:?}"), format!("{apart:?}"));
+            assert_eq!((whole.flits, whole.arrived, whole.ejected_flits), (2, 2, 4));
+        }
+    }
 
     #[test]
     fn bins_cover_all_latencies_in_order_and_within_a_thirty_second() {

@@ -112,6 +112,8 @@ pub struct Terminals {
     processes: Table<Process>,
     /// Of the process of all.
     gaps: Gaps,
+    /// Sources do nothing but what most do: see [`Terminals::sends_single_flits`].
+    single: bool,
     demand: Demand,
     /// Sources that have got something to send; empty between calls.
     woken: Vec<u32>,
@@ -182,6 +184,12 @@ impl Terminals {
             on: false,
         };
         let (reserve, pool) = setup.places();
+        let single = own == 1
+            && pool == 0
+            && offer.is_drawn()
+            && setup.injection_paces.is_empty()
+            && matches!(config.packet, Sizes::One(1))
+            && matches!(processes[..], [Process::Bernoulli(_)]);
         // SAFETY: sources are numbered from 0 without gaps, and their VCs 2^`log` to each. Sources are woken by these
         // numbers, and credits come back with those of the VCs that the domain gave to the channels. Shared places are
         // counted only where there are some: else no VC holds more than its own.
@@ -207,6 +215,7 @@ impl Terminals {
             wheel: Wheel::new(HORIZON),
             gaps: processes.first().map_or_else(Gaps::default, |process| process.gaps(own)),
             processes: tables.of(processes),
+            single,
             demand: Demand::new(&tables, offer, terminals),
             woken: Vec::new(),
         };
@@ -272,33 +281,45 @@ impl Terminals {
         self.occupancy.prefetch((place as usize) << self.log);
     }
 
-    /// Lets the source at `place` send.
+    /// True if all packets are of one flit, and drawn by one Bernoulli process, and sent over links of full rate into
+    /// buffers that VCs do not share: then [`Terminals::send`] has less to look at.
+    pub fn sends_single_flits(&self) -> bool {
+        self.single
+    }
+
+    /// Lets the source at `place` send; `SINGLE` where [`Terminals::sends_single_flits`].
     #[inline(always)]
-    pub fn send(&mut self, place: u32, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Departure {
+    pub fn send<const SINGLE: bool>(
+        &mut self,
+        place: u32,
+        now: u32,
+        traffic: &Traffic,
+        targets: &[(u32, u16)],
+    ) -> Departure {
         let wake = self.sources[place as usize].wake;
         if wake > now {
             self.schedule(place, wake, now);
             return Departure::Nothing;
         }
-        if self.paced && self.pacers[place as usize].free > now {
+        if !SINGLE && self.paced && self.pacers[place as usize].free > now {
             self.schedule(place, self.pacers[place as usize].free, now);
             return Departure::Nothing;
         }
-        if self.sources[place as usize].is_undecided() && !self.decide(place, now) {
+        if !SINGLE && self.sources[place as usize].is_undecided() && !self.decide(place, now) {
             return Departure::Nothing;
         }
-        let Some(vc) = self.choose_vc(place) else {
+        let Some(vc) = self.choose_vc::<SINGLE>(place) else {
             self.blocked[place as usize] = true;
             return Departure::Nothing;
         };
-        let mut flit = if self.sources[place as usize].left == 0 {
-            self.begin(place, vc as u8, now, traffic, targets)
+        let mut flit = if SINGLE || self.sources[place as usize].left == 0 {
+            self.begin::<SINGLE>(place, vc as u8, now, traffic, targets)
         } else {
             self.following[place as usize]
         };
         let source = &mut self.sources[place as usize];
         source.left -= 1;
-        if source.left == 0 {
+        if SINGLE || source.left == 0 {
             flit.kind |= TAIL;
         } else {
             self.following[place as usize] = Flit { kind: 0, ..flit };
@@ -309,10 +330,10 @@ impl Terminals {
         let target = source.target + vc;
         let occupancy = &mut self.occupancy[((place as usize) << self.log) + vc as usize];
         *occupancy += 1;
-        if u32::from(*occupancy) > self.reserve {
+        if !SINGLE && u32::from(*occupancy) > self.reserve {
             self.shared[place as usize] += 1;
         }
-        let next = if self.paced { self.pace(place, now) } else { now + 1 };
+        let next = if !SINGLE && self.paced { self.pace(place, now) } else { now + 1 };
         let wake = source_wake(&self.sources[place as usize], next);
         self.schedule(place, wake, now);
         Departure::Flit(target, flit)
@@ -320,32 +341,58 @@ impl Terminals {
 
     /// The head of the next packet of the source at `place`, which fills VC `vc`; draws the packet after it.
     #[inline(always)]
-    fn begin(&mut self, place: u32, vc: u8, now: u32, traffic: &Traffic, targets: &[(u32, u16)]) -> Flit {
+    fn begin<const SINGLE: bool>(
+        &mut self,
+        place: u32,
+        vc: u8,
+        now: u32,
+        traffic: &Traffic,
+        targets: &[(u32, u16)],
+    ) -> Flit {
         let source = &mut self.sources[place as usize];
         let mut created = source.next;
-        (source.left, source.vc) = (source.size, vc);
-        let terminal;
-        (terminal, (source.next, source.size)) = match &mut self.demand {
-            Demand::Drawn => {
+        (source.left, source.vc) = (if SINGLE { 1 } else { source.size }, vc);
+        let given = if SINGLE { None } else { Self::given(&mut self.demand, place, now, traffic, &mut created) };
+        // Not a closure, which is called instead of inlined.
+        let (terminal, next) = match given {
+            Some(given) => given,
+            None => {
                 let terminal = traffic.destination(TerminalId(source.id), &mut source.rng);
-                let process = &self.processes[if self.processes.len() > 1 { place as usize } else { 0 }];
+                let process = &self.processes[if !SINGLE && self.processes.len() > 1 { place as usize } else { 0 }];
                 (terminal, process.next(source, created.saturating_add(1), &self.sizes, &self.gaps))
             }
+        };
+        (source.next, source.size) = next;
+        let (dst, eject) = targets[terminal.index()];
+        Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..Flit::NONE }
+    }
+
+    /// The destination of the packet that the source at `place` begins, and when it creates the next one, of how many flits;
+    /// `None` where they are drawn.
+    #[inline(always)]
+    fn given(
+        demand: &mut Demand,
+        place: u32,
+        now: u32,
+        traffic: &Traffic,
+        created: &mut u32,
+    ) -> Option<(TerminalId, (u32, u32))> {
+        match demand {
+            Demand::Drawn => None,
             Demand::Trace(replayed) => {
                 let (rest, trace) = (&mut replayed[place as usize], traffic.trace().expect("one is replayed"));
                 let packet = trace.packet(rest.start);
                 rest.start += 1;
-                (packet.destination, next_of(trace, rest))
+                Some((packet.destination, next_of(trace, rest)))
             }
             Demand::Messages(driver) => {
                 let packet = driver.take(place, now);
                 // Packets of a workload bear their message where others bear the cycle of their creation.
-                created = packet.message;
-                (packet.destination, driver.next(place, now).map_or((NEVER, 0), |next| (next.cycle, next.flits)))
+                *created = packet.message;
+                let next = driver.next(place, now).map_or((NEVER, 0), |next| (next.cycle, next.flits));
+                Some((packet.destination, next))
             }
-        };
-        let (dst, eject) = targets[terminal.index()];
-        Flit { dst, eject, created, injected: now, kind: HEAD | FRESH, ..Flit::NONE }
+        }
     }
 
     /// A source has sent a flit: returns when its link is free for the next one.
@@ -373,19 +420,19 @@ impl Terminals {
 
     /// The VC for the next flit: the packet's own, or the next one after the last used that is not full.
     #[inline(always)]
-    fn choose_vc(&self, place: u32) -> Option<u32> {
+    fn choose_vc<const SINGLE: bool>(&self, place: u32) -> Option<u32> {
         let source = &self.sources[place as usize];
         let base = (place as usize) << self.log;
-        let shared = if self.pool > 0 { self.pool - self.shared[place as usize] } else { 0 };
+        let shared = if !SINGLE && self.pool > 0 { self.pool - self.shared[place as usize] } else { 0 };
         let room = |vc: u32, flits: u32| {
             let before = u32::from(self.occupancy[base + vc as usize]);
-            before + flits <= self.reserve.max(before) + shared
+            if SINGLE { before < self.reserve } else { before + flits <= self.reserve.max(before) + shared }
         };
         let last = u32::from(source.vc);
-        if source.left > 0 {
+        if !SINGLE && source.left > 0 {
             return room(last, 1).then_some(last);
         }
-        let flits = if self.cut_through { source.size } else { 1 };
+        let flits = if !SINGLE && self.cut_through { source.size } else { 1 };
         let mut vc = last;
         for _ in 0..self.vcs {
             vc = if vc + 1 == self.vcs { 0 } else { vc + 1 };
@@ -545,10 +592,14 @@ fn later(from: u32, failures: f64) -> u32 {
     (f64::from(from) + failures.min(4e9)).min(f64::from(NEVER)) as u32
 }
 
-/// Short geometric gaps without a logarithm: for each number of failures, the first and last draws that certainly mean
-/// it, whatever is rounded.
+/// Short geometric gaps without a logarithm.
 #[derive(Debug, Default)]
-struct Gaps(Vec<(u64, u64)>);
+struct Gaps {
+    /// For each number of failures, the first and last draws that certainly mean it, whatever is rounded.
+    draws: Vec<(u64, u64)>,
+    /// By the highest bits of a draw, the least number of failures that it can mean.
+    least: Vec<u8>,
+}
 
 impl Gaps {
     /// ln(1 - p) of the least p at which they pay.
@@ -557,18 +608,28 @@ impl Gaps {
     const LONGEST: u32 = 12;
     /// How far from a whole number failures must be: more than the sum with any cycle is rounded by.
     const MARGIN: f64 = 1e-6;
+    /// The bits of a draw, and how many of the highest are the index into [`Gaps::least`].
+    const BITS: [u32; 2] = [53, 8];
 
     fn new(log: f64) -> Self {
         let draw = |failures: f64| (log * failures).exp() * (1u64 << 53) as f64;
         let of = |gap: f64| (draw(gap + 1.0 - Self::MARGIN).ceil() as u64, draw(gap + Self::MARGIN).floor() as u64);
-        Self((0..Self::LONGEST).map(|gap| of(gap.into())).collect())
+        let draws: Vec<(u64, u64)> = (0..Self::LONGEST).map(|gap| of(gap.into())).collect();
+        let [all, high] = Self::BITS;
+        let last_of = |draws: u64| (draws + 1) << (all - high);
+        let least = |last: u64| draws.iter().take_while(|&&(first, _)| first > last).count() as u8;
+        Self { least: (0..1 << high).map(|draws| least(last_of(draws))).collect(), draws }
     }
 
     /// The failures that a draw means; `None` if a logarithm must decide.
     #[inline(always)]
     fn of(&self, grains: u64) -> Option<u32> {
-        let gap = self.0.iter().position(|&(first, _)| first <= grains)?;
-        (grains <= self.0[gap].1).then_some(gap as u32)
+        let [all, high] = Self::BITS;
+        let mut gap = usize::from(*self.least.get(((grains - 1) >> (all - high)) as usize)?);
+        while grains < self.draws.get(gap)?.0 {
+            gap += 1;
+        }
+        (grains <= self.draws[gap].1).then_some(gap as u32)
     }
 }
 
@@ -610,6 +671,38 @@ impl TrafficSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What the terminals of a small network send in the first cycles, when credits come back after 9 of them, or never.
+    fn sent<const SINGLE: bool>(load: f64, credits: bool) -> Vec<(u32, u32, String)> {
+        let network = crate::topology::build("hyperx:3,p=2").unwrap();
+        let setup = Setup::new(&network, "dor", 1, 2, &Config::default()).unwrap();
+        let traffic = crate::traffic::build(&network, "uniform").unwrap();
+        let places: Vec<(TerminalId, u32)> = (0..6).map(|id| (TerminalId(id), id * setup.stride)).collect();
+        let mut terminals = Terminals::new(&setup, &places, Offer::of(&traffic, load));
+        assert!(terminals.sends_single_flits());
+        let (targets, mut sent) = ([(0, 0); 6], Vec::new());
+        for now in 0..400 {
+            let awake = terminals.awake(now);
+            for &place in &awake {
+                if let Departure::Flit(to, flit) = terminals.send::<SINGLE>(place, now, &traffic, &targets) {
+                    sent.push((now, to, format!("{flit:?}")));
+                }
+            }
+            terminals.recycle(awake);
+            let back: Vec<u32> = sent.iter().filter(|sent| credits && sent.0 + 9 == now).map(|sent| sent.1).collect();
+            back.iter().for_each(|&vc| terminals.credit(vc, now));
+        }
+        sent
+    }
+
+    #[test]
+    fn single_flits_are_sent_as_any_others() {
+        for (load, credits) in [(0.05, true), (0.6, true), (1.0, true), (0.6, false)] {
+            let quick = sent::<true>(load, credits);
+            assert!(quick.len() > 50);
+            assert_eq!(quick, sent::<false>(load, credits), "{load} {credits}");
+        }
+    }
 
     #[test]
     fn gaps_that_are_looked_up_are_those_of_the_logarithm() {

@@ -66,21 +66,32 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
     }
 }
 
+/// The output of the least `measure`; of equal ones the first from place `first` on.
+///
+/// # Panics
+/// If there are no outputs.
+#[inline(always)]
+pub(super) fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
+    const FEW: usize = 4;
+    let key = |place: usize| {
+        // Places before the first one come after all others.
+        let turn = (place as u32).wrapping_sub(first);
+        u64::from(measure(outputs[place].into())) << 32 | u64::from(turn)
+    };
+    let last = outputs.len().checked_sub(1).expect("there is a path to every destination");
+    let best = if last < FEW {
+        // Some twice: how many there are is often mispredicted.
+        std::array::from_fn::<_, FEW, _>(|place| key(place.min(last))).into_iter().min()
+    } else {
+        (0..=last).map(key).min()
+    };
+    outputs[(best.expect("some") as u32).wrapping_add(first) as usize]
+}
+
 /// The output with the shortest queue; of equal ones the first from a random one on.
 #[inline(always)]
 fn shortest_queue<V: View>(outputs: &[u16], view: &V, rng: &mut Rng) -> u16 {
-    let first = rng.below(outputs.len() as u32);
-    if let [port] = outputs {
-        return *port;
-    }
-    let mut best = u64::MAX;
-    for (place, &port) in (0u32..).zip(outputs) {
-        // Places before the random one come after all others.
-        let turn = place.wrapping_sub(first);
-        best = best.min(u64::from(view.queue(port.into())) << 32 | u64::from(turn));
-    }
-    let place = (best as u32).wrapping_add(first) as usize;
-    *outputs.get(place).expect("there is a path to every destination")
+    least(outputs, rng.below(outputs.len() as u32), |port| view.queue(port))
 }
 
 /// `amin` over the minimal paths that `P` knows.

@@ -25,6 +25,8 @@ pub(super) struct Coordinates {
     all: Vec<u16>,
     /// The same in a word for each router, lowest dimension lowest, where there are few: two are compared at once.
     packed: Vec<u64>,
+    /// The sides in such a word, if twice as much fits below the highest bit of a lane.
+    sides: Option<u64>,
 }
 
 impl Coordinates {
@@ -33,7 +35,32 @@ impl Coordinates {
         let all: Vec<u16> = network.routers().flat_map(|r| grid.coordinates(r.0)).map(|c| c as u16).collect();
         let word = |place: &[u16]| place.iter().rev().fold(0, |word, &c| word << LANE | u64::from(c));
         let packed = if (1..=LANES).contains(&dims) { all.chunks(dims).map(word).collect() } else { Vec::new() };
-        Self { dims, all, packed }
+        let small = !packed.is_empty() && grid.sides.iter().all(|&side| side < 1 << (LANE - 2));
+        let sides = small.then(|| word(&grid.sides.iter().map(|&side| side as u16).collect::<Vec<_>>()));
+        Self { dims, all, packed, sides }
+    }
+
+    /// The directions of all shortest paths between two routers, on a torus where `WRAP`, else on a mesh: bit 2 i is set if
+    /// upwards in dimension i is one, the bit above it if downwards is. `None` where places are not packed.
+    #[inline(always)]
+    pub(super) fn directions<const WRAP: bool>(&self, from: RouterId, to: RouterId) -> Option<u32> {
+        const HIGHEST: u64 = LOWEST << (LANE - 1);
+        let (sides, from, to) = (self.sides?, *self.packed.get(from.index())?, *self.packed.get(to.index())?);
+        // The highest bit of each lane keeps a difference from borrowing of the next lane, and remains if it is not below 0.
+        let difference = (to | HIGHEST) - from;
+        let (above, below) = (difference & HIGHEST, !difference & HIGHEST);
+        let (up, down) = if WRAP {
+            let around = below - (below >> (LANE - 1));
+            let way = ((difference & !HIGHEST) + (sides & around)) & !HIGHEST;
+            (((sides | HIGHEST) - 2 * way) & HIGHEST, (((2 * way) | HIGHEST) - sides) & HIGHEST)
+        } else {
+            (above, below)
+        };
+        let apart = ((difference & !HIGHEST) + !HIGHEST) & HIGHEST;
+        let pairs = (up & apart) >> (LANE - 1) | (down & apart) >> (LANE - 2);
+        // Bits 16 i and 16 i + 1 move to 48 + 2 i and 49 + 2 i; no two of the others meet.
+        let gather = 1 << 48 | 1 << 34 | 1 << 20 | 1 << 6;
+        Some((pairs.wrapping_mul(gather) >> 48) as u32 & 0xFF)
     }
 
     /// The coordinates of a router.
@@ -108,12 +135,37 @@ mod tests {
     }
 
     #[test]
+    fn directions_are_those_of_the_shorter_ways() {
+        fn all<const WRAP: bool>(spec: &str) {
+            let network = topology::build(spec).expect(spec);
+            let grid = network.any_structure().grid().expect("a grid");
+            let quick = Coordinates::new(&network, grid);
+            for (a, b) in network.routers().flat_map(|a| network.routers().map(move |b| (a, b))) {
+                let mut expected = 0;
+                for (dim, &side) in grid.sides.iter().enumerate() {
+                    let (from, to) = (quick.at(a, dim), quick.at(b, dim));
+                    let (up, down) = ((to + side - from) % side, (from + side - to) % side);
+                    let (is_up, is_down) = if WRAP { (up <= down, down <= up) } else { (to > from, to < from) };
+                    let ways = [is_up, is_down].map(|way| u32::from(way && from != to));
+                    expected |= (ways[0] | ways[1] << 1) << (2 * dim);
+                }
+                assert_eq!(quick.directions::<WRAP>(a, b), Some(expected), "{spec} {a:?} {b:?}");
+            }
+        }
+        ["torus:5", "torus:4x5", "torus:2x3x4", "torus:2x3x4x2"].iter().for_each(|spec| all::<true>(spec));
+        ["mesh:5", "mesh:4x5", "mesh:2x3x4", "mesh:2x3x4x2"].iter().for_each(|spec| all::<false>(spec));
+        let network = topology::build("torus:2x2x2x2x2").expect("small");
+        let five = Coordinates::new(&network, network.any_structure().grid().expect("a grid"));
+        assert_eq!(five.directions::<true>(RouterId(0), RouterId(1)), None);
+    }
+
+    #[test]
     fn packed_or_not_routers_differ_in_the_same_dimensions() {
         for spec in ["mesh:3x4", "hyperx:2x3x2", "mesh:2x2x3x2", "mesh:2x3x2x2x2"] {
             let network = topology::build(spec).expect(spec);
             let grid = network.any_structure().grid().expect("a grid");
             let quick = Coordinates::new(&network, grid);
-            let slow = Coordinates { packed: Vec::new(), ..Coordinates::new(&network, grid) };
+            let slow = Coordinates { packed: Vec::new(), sides: None, ..Coordinates::new(&network, grid) };
             assert_eq!(quick.packed.is_empty(), grid.sides.len() > LANES, "{spec}");
             for (a, b) in network.routers().flat_map(|a| network.routers().map(move |b| (a, b))) {
                 assert_eq!(quick.first_difference(a, b), slow.first_difference(a, b), "{spec} {a:?} {b:?}");

@@ -221,6 +221,9 @@ pub struct DimensionOrder<const WRAP: bool> {
     coordinates: Coordinates,
     /// The output towards +1 and -1, router by router, dimension by dimension.
     ports: Vec<[u16; 2]>,
+    /// The dimensions in which one output leads both ways, as bits of the downward directions of [`Coordinates::directions`];
+    /// `None` if that depends on the router.
+    both_ways: Option<u32>,
     /// The bit of a packet's bits that is its VC class: whether it crosses the wrap-around link. 0 without a dateline.
     crossing: u32,
 }
@@ -247,7 +250,13 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
                 }
             }
         }
-        Some(Self { sides: grid.sides.clone(), coordinates, ports, crossing: u32::from(WRAP) })
+        let both_ways = |ports: &[[u16; 2]]| {
+            let dims = (0u32..).zip(ports).filter(|(_, [plus, minus])| plus == minus);
+            dims.map(|(dim, _)| 2u32.checked_shl(2 * dim).unwrap_or(0)).sum::<u32>()
+        };
+        let first = both_ways(ports.get(..dims)?);
+        let both_ways = ports.chunks(dims).all(|ports| both_ways(ports) == first).then_some(first);
+        Some(Self { sides: grid.sides.clone(), coordinates, ports, both_ways, crossing: u32::from(WRAP) })
     }
 
     /// The same in one VC class: a negative example for proofs.
@@ -264,9 +273,24 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
     /// how many there are.
     #[inline(always)]
     pub fn outputs(&self, at: RouterId, target: RouterId, outputs: &mut [u16; MOST_OUTPUTS]) -> usize {
-        let (from, to) = (self.place(at), self.place(target));
         let ports = &self.ports[at.index() * self.sides.len()..][..self.sides.len()];
         let mut count = 0;
+        if let (Some(mut left), Some(both)) = (self.coordinates.directions::<WRAP>(at, target), self.both_ways) {
+            left &= !(left << 1 & both);
+            let mut add = |left: &mut u32| {
+                // Where none is left, any is written, and not counted.
+                outputs[count] = ports.as_flattened()[left.trailing_zeros() as usize % 8];
+                count += usize::from(*left != 0);
+                *left &= left.wrapping_sub(1);
+            };
+            // As many times for every pair of routers: a number that depends on them is often mispredicted.
+            (0..self.sides.len()).for_each(|_| add(&mut left));
+            while left != 0 {
+                add(&mut left);
+            }
+            return count;
+        }
+        let (from, to) = (self.place(at), self.place(target));
         // Written always, counted if they are minimal: which are is often mispredicted, hence no branch.
         let mut add = |port: u16, minimal: bool| {
             outputs[count] = port;

@@ -99,8 +99,11 @@ impl<const ORDERS: u32> HyperXMinimal<ORDERS> {
     /// The next dimension to correct, in the packet's order.
     #[inline(always)]
     pub fn dimension(&self, at: RouterId, target: RouterId, order: u32) -> usize {
-        let dim = if ORDERS == 2 && order == 1 {
-            self.unaligned(at, target).checked_ilog2().map_or(self.lines.len(), |dim| dim as usize)
+        let dim = if ORDERS == 2 {
+            // Which order a packet has is often mispredicted, hence no branch.
+            let dims = self.unaligned(at, target);
+            let [lowest, highest] = [dims.trailing_zeros(), (u32::BITS - 1).wrapping_sub(dims.leading_zeros())];
+            (if order == 1 { highest } else { lowest }) as usize
         } else {
             self.coordinates.first_difference(at, target)
         };

@@ -113,16 +113,33 @@ impl Gains {
         }
     }
 
-    /// The outputs of those of `links`, with what they gain.
+    /// Those that gain the most, and the others.
     #[inline(always)]
-    fn outputs(self, links: &[(u16, RouterId)]) -> impl Iterator<Item = (u16, usize)> {
-        let Self { two, one, none } = self;
-        let mut left = two | one | none;
+    fn split(self) -> [Self; 2] {
+        const NO: Gains = Gains { two: 0, one: 0, none: 0 };
+        match self.most() {
+            0 => [self, NO],
+            1 => [Self { none: 0, ..self }, Self { one: 0, ..self }],
+            _ => [Self { two: self.two, ..NO }, Self { two: 0, ..self }],
+        }
+    }
+
+    /// All of them.
+    #[inline(always)]
+    fn all(self) -> u64 {
+        self.two | self.one | self.none
+    }
+
+    /// The places of the links, with what they gain.
+    #[inline(always)]
+    fn places(self) -> impl Iterator<Item = (usize, usize)> {
+        let Self { two, one, .. } = self;
+        let mut left = self.all();
         std::iter::from_fn(move || {
             let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
             left &= left - 1;
             let gain = (one >> place & 1) + 2 * (two >> place & 1);
-            Some((links[place].0, gain as usize))
+            Some((place, gain as usize))
         })
     }
 }
@@ -220,23 +237,68 @@ impl PolarizedRouting {
         view: &V,
         rng: &mut Rng,
     ) -> Option<u16> {
-        let mut turns = Turns::new(rng);
+        let (turns, mut best) = (Turns::new(rng), Best::NONE);
+        for (number, (port, gain)) in (0u32..).zip(allowed) {
+            let penalty = self.penalties[most.saturating_sub(gain)];
+            best.offer(view.queue(port.into()) + penalty, turns.of(number), port);
+        }
+        best.port()
+    }
+
+    /// The same by the links' bits.
+    #[inline(always)]
+    fn best_of<V: View>(&self, gains: Gains, links: &[(u16, RouterId)], view: &V, rng: &mut Rng) -> Option<u16> {
+        let (turns, most, [first, others]) = (Turns::new(rng), gains.most(), gains.split());
         // By gain; a fourth, which no hop has, spares a check of the index.
         let penalties: [u32; 4] = std::array::from_fn(|gain| self.penalties[most.saturating_sub(gain)]);
-        let (mut best, mut chosen) = (u64::MAX, 0);
-        for (port, gain) in allowed {
-            let queue = view.queue(port.into()) + penalties[gain & 3];
-            let key = u64::from(queue) << u32::BITS | u64::from(turns.next());
-            // Which hop is better is often mispredicted, hence no branch.
-            (best, chosen) = if key < best { (key, port) } else { (best, chosen) };
+        let (all, mut best) = (gains.all(), Best::NONE);
+        let mut offer = |gains: Gains| {
+            for (place, gain) in gains.places() {
+                let (port, number) = (links[place].0, (all & ((1 << place) - 1)).count_ones());
+                best.offer(view.queue(port.into()) + penalties[gain & 3], turns.of(number), port);
+            }
+            best
+        };
+        if offer(first).queue() < self.penalties[1] {
+            // No other hop is better, whatever its queue.
+            return best.port();
         }
-        (best != u64::MAX).then_some(chosen)
+        offer(others).port()
+    }
+}
+
+/// The best hop so far.
+#[derive(Debug, Clone, Copy)]
+struct Best {
+    /// Its queue, and below it its turn.
+    key: u64,
+    port: u16,
+}
+
+impl Best {
+    const NONE: Self = Self { key: u64::MAX, port: 0 };
+
+    #[inline(always)]
+    fn offer(&mut self, queue: u32, turn: u32, port: u16) {
+        let key = u64::from(queue) << u32::BITS | u64::from(turn);
+        // Which hop is better is often mispredicted, hence no branch.
+        *self = if key < self.key { Self { key, port } } else { *self };
+    }
+
+    #[inline(always)]
+    fn queue(self) -> u32 {
+        (self.key >> u32::BITS) as u32
+    }
+
+    #[inline(always)]
+    fn port(self) -> Option<u16> {
+        (self.key != u64::MAX).then_some(self.port)
     }
 }
 
 /// Whose turn it is among equal outputs: the multiples of a random odd number, from a random one on, modulo 2^32.
 struct Turns {
-    next: u32,
+    first: u32,
     step: u32,
 }
 
@@ -244,13 +306,14 @@ impl Turns {
     #[inline(always)]
     fn new(rng: &mut Rng) -> Self {
         let bits = rng.bits();
-        Self { next: bits as u32, step: (bits >> 32) as u32 | 1 }
+        let step = (bits >> 32) as u32 | 1;
+        Self { first: (bits as u32).wrapping_add(step), step }
     }
 
+    /// That of the allowed output of this number.
     #[inline(always)]
-    fn next(&mut self) -> u32 {
-        self.next = self.next.wrapping_add(self.step);
-        self.next
+    fn of(&self, number: u32) -> u32 {
+        self.first.wrapping_add(self.step.wrapping_mul(number))
     }
 }
 
@@ -286,8 +349,7 @@ impl Routing for PolarizedRouting {
             let most = self.allowed(at, state, dst).map(|(_, gain)| gain).max().unwrap_or(0);
             self.best(self.allowed(at, state, dst), most, view, rng)
         } else {
-            let gains = self.allowed_directions(at, state, dst);
-            self.best(gains.outputs(self.links_of(at)), gains.most(), view, rng)
+            self.best_of(self.allowed_directions(at, state, dst), self.links_of(at), view, rng)
         };
         let port = best.unwrap_or_else(|| {
             let minimal = self.table.outputs(at, dst).iter().map(|&port| (port, 0));
@@ -323,7 +385,8 @@ mod tests {
                     }
                     let state = PacketState::direct(src.0 << TAKEN_BITS | taken);
                     let gains = routing.allowed_directions(at, state, dst);
-                    let quick: Vec<_> = gains.outputs(routing.links_of(at)).collect();
+                    let quick: Vec<_> =
+                        gains.places().map(|(place, gain)| (routing.links_of(at)[place].0, gain)).collect();
                     let slow: Vec<_> = routing.allowed(at, state, dst).collect();
                     assert_eq!(gains.most(), slow.iter().map(|(_, gain)| *gain).max().unwrap_or(0));
                     assert_eq!(quick, slow, "{spec} {src:?} {dst:?} {at:?} {taken}");

@@ -854,7 +854,7 @@ mod tests {
         let setup = Setup::new(&network, "dor", 1, 4, &config).unwrap();
         let mut routers = InputQueuedRouters::new(&setup, &Options::read(&setup.config.router), &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        let place = routers.pool.insert(&Flit { kind, ..Flit::NONE });
+        let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
         routers.accept(4 + 1, 0, place, Some((Decision { out, class, kind, state }, state)), 0);
         routers
     }
@@ -878,7 +878,7 @@ mod tests {
     fn nor_is_one_of_a_head_that_comes_to_the_front_later() {
         let mut routers = accept(1, 0);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        let place = routers.pool.insert(&Flit { kind, ..Flit::NONE });
+        let place = routers.pool.insert(Flit { kind, ..Flit::NONE });
         routers.accept(4 + 1, 0, place, Some((Decision { out: 2, class: 0, kind, state }, state)), 0);
         let mut channels = Channels::of_loops(4);
         (0..4).for_each(|now| routers.step(now, &mut channels));

@@ -145,7 +145,7 @@ impl Voq {
             state.sent += 1;
             let (lane, vc, done) = (state.vc, state.from, cell.is_tail());
             let out_port = first_port + u32::from(output);
-            let place = self.pool.insert(&cell);
+            let place = self.pool.insert(cell);
             channels.send_flit(PortId(out_port), lane.into(), now + self.crossbar_delay, place, &mut self.pool);
             channels.send_credit(PortId(in_port), self.lane(vc), now);
             self.cells[vc as usize] -= 1;
@@ -262,7 +262,7 @@ impl RouterModel for Voq {
         let lane = self.classes.next(self.lane(vc), flit.class);
         assert!(lane != NO_VC, "{NO_SUCH_VC}");
         let adaptive = self.classes.is_adaptive(flit.class);
-        let packet = self.packets.insert(&PacketEntry {
+        let packet = self.packets.insert(PacketEntry {
             head: flit,
             before: decided.map_or(flit.state, |(_, before)| before),
             injected: flit.injected,
@@ -463,7 +463,7 @@ mod tests {
         let classes = TrafficClasses::new(&options, &case).unwrap();
         let mut cards = Voq::new(&setup, &Plan { options, classes }, &[0, 2, 4], 4);
         let (kind, state) = (HEAD | TAIL, PacketState::direct(0));
-        let place = cards.pool.insert(&Flit { kind, ..Flit::NONE });
+        let place = cards.pool.insert(Flit { kind, ..Flit::NONE });
         cards.accept(0, 0, place, Some((Decision { out, class: 0, kind, state }, state)), 0);
         cards
     }
