@@ -177,7 +177,9 @@ def _is_options(annotation: object) -> bool:
 def _missing(kind: measurements.Measurement, name: str, options: dict[str, Any]) -> bool:
     point = StudyPoint(name, "mesh:2x2", "dor" if kind.routes else "", "uniform" if kind.sends else "", 0.1)
     if kind.plays:
-        point = StudyPoint(name, "mesh:2x2", "dor", "allreduce")
+        Path("day.csv").write_text("JobID,NNodes,Submit,ElapsedRaw\n1,2,2026-01-01T00:00:00,10\n")
+        played = {"workload": "allreduce", "jobs": "allreduce,tasks=2", "replay": "day.csv"}[name]
+        point = StudyPoint(name, "mesh:2x2", "dor", played)
     settings = {"options": options, "loads": [0.1, 0.2], "tolerance": 0.5}
     try:
         measurements.run(StudyPoint(name, point.spec, point.routing, point.traffic, 0.1, settings))

@@ -25,9 +25,18 @@ from topoloom.simulation.replications import REPLICA_PRECISION, replicate
 from topoloom.simulation.runs import run_here
 from topoloom.simulation.simulator import Simulator
 from topoloom.studies.contents import digest
-from topoloom.workload.applications import Application
+from topoloom.studies.played import (
+    APPLICATIONS,
+    JOBS,
+    PAST_JOBS,
+    JobsOptions,
+    Played,
+    ReplayOptions,
+    play_application,
+    play_jobs,
+    play_past_jobs,
+)
 from topoloom.workload.options import WorkloadOptions
-from topoloom.workload.runs import WorkloadRun
 
 Result = dict[str, Any]
 
@@ -52,7 +61,7 @@ class Question(Protocol):
 
     @property
     def traffic(self) -> str:
-        """The traffic pattern, or the application."""
+        """The traffic pattern, or what is played."""
 
     @property
     def load(self) -> float | None:
@@ -123,7 +132,7 @@ class Measurement:
         simulates: Whether it needs a routing, a traffic pattern and the engine's options.
         routes: Whether it needs a routing.
         sends: Whether it needs a traffic pattern.
-        plays: Whether it needs an application, which takes the place of the traffic pattern.
+        plays: What it plays, such as applications, in the place of a traffic pattern.
         seeded: Whether its result depends on a seed.
         options: The options that it takes.
         reads: Checks them, where their types alone do not.
@@ -143,7 +152,7 @@ class Measurement:
     simulates: bool = False
     routes: bool = False
     sends: bool = False
-    plays: bool = False
+    plays: Played | None = None
     seeded: bool = False
     options: type[Options] = Options
     reads: Callable[[Mapping[str, Any]], Options] | None = None
@@ -169,9 +178,10 @@ class Measurement:
         Args:
             point: The point.
         """
-        names = {"topology": point.spec, "routing": point.routing, "app" if self.plays else "traffic": point.traffic}
+        names = {"topology": point.spec, "routing": point.routing}
         named = [path for what, name in names.items() for path in _files_of(what, name)]
-        return named + self.options.files(point.options)
+        sent = _files_of("traffic", point.traffic) if self.plays is None else self.plays.files(point.traffic)
+        return named + sent + self.options.files(point.options)
 
     @property
     def refused(self) -> frozenset[str]:
@@ -259,7 +269,7 @@ def check(point: Question) -> None:
             raise TopoloomError(f"{point.traffic} has a load of its own; kind simulate replays it, {point.kind} cannot")
         _simulator(point, searching=False)
     elif kind.plays:
-        _playable(point)
+        kind.plays.check(network(point.spec), point.traffic, point.routing, point.options)
     elif kind.routes:
         _core.Routing(network(point.spec).core, point.routing)
     else:
@@ -336,24 +346,9 @@ def _split(point: Question) -> Result:
     return dict(network(point.spec).split_bound(point.traffic))
 
 
-def _playable(point: Question) -> None:
-    """Check an application, its mapping and its routing, without what takes much memory."""
-    own = network(point.spec)
-    options = checked(WorkloadOptions, point.options)
-    core = own.core if options.fail is None else own.core.with_failures(options.fail)
-    _core.Routing(core, point.routing)
-    _application(point.traffic, own.num_terminals, _contents("app", point.traffic))
-
-
-@lru_cache(maxsize=256)
-def _application(app: str, tasks: int, contents: tuple[str | None, ...]) -> None:  # noqa: ARG001 - other files
-    """Build an application once to see that it can be."""
-    Application(app, tasks)
-
-
-def _workload(point: Question) -> Result:
-    options = checked(WorkloadOptions, point.options)
-    return WorkloadRun(network(point.spec), point.traffic, point.routing, options).play().model_dump()
+def _plays(play: Callable[[Network, str, str, Mapping[str, Any]], Result]) -> Callable[[Question], Result]:
+    """Return what plays the application, or the jobs, of a point."""
+    return lambda point: play(network(point.spec), point.traffic, point.routing, point.options)
 
 
 def _faults(point: Question) -> Result:
@@ -432,12 +427,30 @@ MEASUREMENTS: dict[str, Measurement] = {
     ),
     "workload": Measurement(
         "how long an application takes",
-        _workload,
+        _plays(play_application),
         routes=True,
-        plays=True,
+        plays=APPLICATIONS,
         seeded=True,
         options=WorkloadOptions,
         columns=("makespan_s", "ideal_s", "tasks", "flows", "events", "message_mean_s", "message_p99_s", "wall_s"),
+    ),
+    "jobs": Measurement(
+        "how much jobs that share a machine slow each other",
+        _plays(play_jobs),
+        routes=True,
+        plays=JOBS,
+        seeded=True,
+        options=JobsOptions,
+        columns=("makespan_s", "slowdown_mean", "slowdown_max", "occupied", "wall_s"),
+    ),
+    "replay": Measurement(
+        "how the jobs of an accounting file go",
+        _plays(play_past_jobs),
+        routes=True,
+        plays=PAST_JOBS,
+        seeded=True,
+        options=ReplayOptions,
+        columns=("makespan_s", "slowdown_mean", "slowdown_max", "occupied", "collectives", "wall_s"),
     ),
     "routes": Measurement(
         "how long the paths of a routing are",

@@ -174,7 +174,9 @@ class Sweep(BaseModel):
     )
     traffic: Names = Field(default=["uniform"], description="Traffic patterns.")
     apps: Names = Field(
-        default=["allreduce"], description="Kind workload: applications such as 'allreduce:size=64KiB'."
+        default=["allreduce"],
+        description="Kind workload: applications such as 'allreduce:size=64KiB'. Kind jobs: files in TOML with a table "
+        "[[job]] for each job. Kind replay: accounting files of Slurm.",
     )
     loads: Annotated[float | str | list[float], BeforeValidator(_loads)] = Field(
         default="0.1:0.9:0.1",
@@ -240,8 +242,8 @@ class Sweep(BaseModel):
             raise OptionError(name, f"points of kind {self.kind} have no {name}; leave the key out")
         if "replicas" in self.model_fields_set and self.precision is None:
             raise OptionError("replicas", "replicas are added for the sake of precision; give precision, too")
-        if "apps" not in self.model_fields_set and MEASUREMENTS[self.kind].plays:
-            raise OptionError("kind", "points of kind workload need applications; give apps")
+        if (plays := MEASUREMENTS[self.kind].plays) and "apps" not in self.model_fields_set:
+            raise OptionError("kind", f"points of kind {self.kind} need {plays.what}; give apps")
         if "loads" in self.model_fields_set and all(map(is_trace, self.traffic)):
             raise OptionError("loads", "a trace has a load of its own; leave loads out")
         return self
@@ -487,7 +489,8 @@ def _check_option(kind: Measurement, name: str, values: Any, engine: Any) -> Non
     for value in values if isinstance(values, list) else [values]:
         field = kind.options.model_fields.get(name.replace("-", "_"))
         for key, part in _parts(name, value):
-            is_meant = isinstance(part, bool) and field is not None and field.annotation is bool
+            # An option that there is not is reported below.
+            is_meant = field is None or (isinstance(part, bool) and field.annotation is bool)
             if isinstance(part, (bool, datetime.date, datetime.time)) and not is_meant:
                 raise TopoloomError(f"{key} is {as_toml(part)}; it must be a number or a text")
         kind.make_options(({"engine": engine} if isinstance(engine, str) else {}) | {name.replace("-", "_"): value})

@@ -175,7 +175,7 @@ class ConcurrentRun:
         self.core = network.core if options.fail is None else network.core.with_failures(options.fail)
         self.options, self.allocator = options, allocator
         self.routing = _core.Routing(self.core, routing_on(self.core, role))
-        listed = [_core.Job(text) for job in jobs for text in _written(job)]
+        listed = [_core.Job(text) for job in jobs for text in listed_jobs(job)]
         self.workloads = interruptible(
             lambda: [job.workload(self.core, options.rate, options.changes) for job in listed]
         )
@@ -257,8 +257,18 @@ def _shared(channel: BusyChannel, alone: "list[npt.NDArray[np.float64]]") -> Sha
     return SharedChannel(channel=dict(channel), shares=[bytes_ / total for bytes_ in own])
 
 
-def _written(job: str) -> list[str]:
-    """Return the jobs of a file, or the one that is written."""
+def listed_jobs(job: str) -> list[str]:
+    """Return the jobs of a file, or the one that is written.
+
+    Args:
+        job: ``APP,tasks=256,start=0s``, or a file in TOML with a table ``[[job]]`` for each.
+
+    Raises:
+        TopoloomError: A file that cannot be read, or lists no jobs.
+
+    >>> listed_jobs("reduce,tasks=2")
+    ['reduce,tasks=2']
+    """
     if not job.endswith(".toml"):
         return [job]
     try:
