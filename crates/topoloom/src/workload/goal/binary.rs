@@ -1,6 +1,9 @@
 //! GOAL's binary form, as LogGOPSim's `txt2bin` writes it: numbers with their lowest byte first, a table of where each rank's
 //! operations are, and for each rank operations of equal length with lists of what follows them.
 
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+
 use super::{Late, Reader, What};
 
 /// What a file begins with.
@@ -17,23 +20,38 @@ pub fn is_binary(bytes: &[u8]) -> bool {
     bytes.get(..8).is_some_and(|first| first == COOKIE.to_le_bytes())
 }
 
-/// Reads a whole file; `at` is the operation of its rank that is being read.
-pub fn read(bytes: &[u8], reader: &mut Reader, at: &mut usize) -> Result<(), Late> {
+/// Reads a file, the part of one rank after the other; `at` is the operation of its rank that is being read.
+pub fn read(file: &mut (impl Read + Seek), reader: &mut Reader, at: &mut usize) -> Result<(), Late> {
     let ended = || (None, "the file ends too early".to_owned());
+    let failed = |error: io::Error| (None, error.to_string());
+    let bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
     // All places count from behind the cookie.
-    let body = Bytes(&bytes[8..]);
-    let ranks = body.u32(0).ok_or_else(ended)?;
-    if ranks == 0 || body.0.len() / 16 < ranks as usize {
-        return Err((None, format!("it has {ranks} ranks, and {} bytes", bytes.len())));
+    let (body, mut part) = (bytes.saturating_sub(8), Vec::new());
+    load(file, 0..body.min(4), &mut part).map_err(failed)?;
+    let ranks = Bytes(&part).u32(0).ok_or_else(ended)?;
+    if ranks == 0 || body / 16 < ranks.into() {
+        return Err((None, format!("it has {ranks} ranks, and {bytes} bytes")));
     }
     reader.ranks = Some(ranks);
+    let mut table = Vec::new();
+    load(file, 6..body.min(6 + 16 * u64::from(ranks)), &mut table).map_err(failed)?;
     for rank in 0..ranks {
-        let entry = 6 + 16 * rank as usize;
-        let [start, end] = [body.u64(entry), body.u64(entry + 8)].map(|place| place.map(|place| place as usize));
-        let part = start.zip(end).and_then(|(start, end)| body.0.get(start..end)).ok_or_else(ended)?;
-        read_rank(&Bytes(part), rank, reader, at).map_err(|what| (Some(*at), format!("rank {rank}: {what}")))?;
+        let entry = 16 * rank as usize;
+        let [start, end] = [entry, entry + 8].map(|place| Bytes(&table).u64(place));
+        let place = start.zip(end).filter(|(start, end)| start <= end && *end <= body);
+        let (start, end) = place.ok_or_else(ended)?;
+        load(file, start..end, &mut part).map_err(failed)?;
+        read_rank(&Bytes(&part), rank, reader, at).map_err(|what| (Some(*at), format!("rank {rank}: {what}")))?;
     }
     reader.end()
+}
+
+/// Reads the bytes from one place to another, as far as there are any.
+fn load(file: &mut (impl Read + Seek), part: Range<u64>, bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.clear();
+    file.seek(SeekFrom::Start(8 + part.start))?;
+    file.take(part.end.saturating_sub(part.start)).read_to_end(bytes)?;
+    Ok(())
 }
 
 fn read_rank(part: &Bytes, rank: u32, reader: &mut Reader, at: &mut usize) -> Result<(), String> {

@@ -22,7 +22,7 @@ mod wildcards;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 
 use super::Workload;
 use super::graph::GraphBuilder;
@@ -61,9 +61,7 @@ fn build(request: &Request) -> Result<Workload> {
     let each = request.count("ranks-per-terminal").unwrap_or(1);
     let (mut at, mut reader) = (1, Reader { each, ..Reader::default() });
     let (read, unit) = if binary::is_binary(file.fill_buf().map_err(unreadable)?) {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(unreadable)?;
-        (binary::read(&bytes, &mut reader, &mut at), "operation")
+        (binary::read(&mut file, &mut reader, &mut at), "operation")
     } else {
         (read(&mut file, &mut reader, &mut at), "line")
     };
