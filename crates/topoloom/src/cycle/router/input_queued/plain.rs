@@ -206,10 +206,7 @@ impl<const LOG: u32, const KIND: u8> PlainRouter<'_, LOG, KIND> {
             self.park(place);
             return None;
         }
-        let first = port << LOG;
-        let turn = pointer.wrapping_sub(first);
-        let from = if turn < 1 << LOG { free & (u64::MAX << turn) } else { 0 };
-        Some(first | if from != 0 { from } else { free }.trailing_zeros() as u16)
+        Some(port << LOG | InputQueuedRouters::<LOG, KIND>::pick(free, port, pointer) as u16)
     }
 
     /// Those of the `free` VCs of an output that have room for a packet of `size` flits where it must fit whole.
