@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 
 from harness.engine import repeatable, simulate
+from harness.lengths import with_long
 from oracles import cardtables, graphs, routes
 from topoloom import TopoloomError
 from topoloom.cli.command import run
@@ -76,7 +77,10 @@ def rounds(graph: graphs.Graph, first: int, a: int, b: int) -> int:
     return sum(min((x - y) % side, (y - x) % side) for side, x, y in list(sides)[first:])
 
 
-@pytest.mark.parametrize("spec", ["twin-torus:3x2x2x2x2", "torus:5x3"])
+FIVE = "twin-torus:3x2x2x2x2"
+
+
+@pytest.mark.parametrize("spec", with_long(["twin-torus:3x2x2", FIVE, "torus:5x3"], lambda spec: spec == FIVE))
 def test_adaptive_outputs_come_nearer_and_their_escape_is_the_rule(spec, tmp_path):
     network, graph = Network(spec), graphs.build(spec)
     text, _ = network.card_tables("duato")
