@@ -6,12 +6,15 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::adaptive::{AdaptivePaths, Part};
+use super::lines::Lines;
+use super::rates::TOGETHER;
 use super::record::Record;
+use super::schedule::Schedule;
 use super::symbolic::{self, Alike};
 use super::uncongested::Alone;
 use super::{FlowConfig, FlowResult, Paths, Rates, Sharing, check_ends};
 use crate::error::{Error, Result};
-use crate::memory::available_memory;
+use crate::memory::{available_memory, on_large_pages};
 use crate::network::{Network, TerminalId};
 use crate::rng::mix;
 use crate::routing::AnyRouting;
@@ -217,6 +220,7 @@ pub fn run_flows(
 /// The flows of a class that are under way. Each is complete once every flow of the class has got as many bytes as its
 /// *goal*; the lowest goal stands here, others in [`Engine::more`].
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct Flight {
     /// Bytes that each flow of the class had got at `since`.
     served: f64,
@@ -224,8 +228,6 @@ struct Flight {
     rate: f64,
     goal: f64,
     message: u32,
-    /// Counts what is queued of it: only the last counts.
-    queued: u32,
     /// Channels between routers.
     between: u32,
     /// What the links of its path take.
@@ -249,8 +251,6 @@ struct Pool {
     rate: f64,
     /// How often it was changed since it was summed up.
     added: u32,
-    /// Counts what is queued of it: only the last counts.
-    queued: u32,
     /// What the links of its longest path take.
     delay_s: f64,
     /// Waits to be queued.
@@ -268,15 +268,6 @@ struct PoolPart {
     before: f64,
     /// What it is expected to carry: the channels' backlogs count so much of it, less what it has carried.
     expected: f64,
-}
-
-/// The time at which a class's next flow is complete, or a pool's message.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Due {
-    time: f64,
-    /// The class, or the pool where parts share bytes.
-    of: u32,
-    queued: u32,
 }
 
 /// What happens at a time of its own.
@@ -325,7 +316,6 @@ macro_rules! earliest_first {
     };
 }
 
-earliest_first!(Due, due => (due.time, (due.of, due.queued)));
 earliest_first!(Timer, timer => (timer.time, timer.number));
 earliest_first!(Goal, goal => (goal.0, goal.1));
 
@@ -419,7 +409,6 @@ impl Pools {
         if let Some(&known) = self.by_message.get(&message) {
             return known;
         }
-        let queued = 0;
         let fresh = Pool {
             message,
             bytes,
@@ -427,7 +416,6 @@ impl Pools {
             since: now,
             rate: 0.0,
             added: 0,
-            queued,
             delay_s: 0.0,
             noted: false,
             stale: false,
@@ -436,8 +424,7 @@ impl Pools {
         let id = match self.unused.pop() {
             Some(id) => {
                 let own = &mut self.pools[id as usize];
-                let (queued, parts) = (own.queued + 1, std::mem::take(&mut own.parts));
-                *own = Pool { queued, parts, ..fresh };
+                *own = Pool { parts: std::mem::take(&mut own.parts), ..fresh };
                 id
             }
             None => {
@@ -494,6 +481,8 @@ pub(super) struct Engine<'a> {
     endpoints: Option<Endpoints>,
     /// Where the routing decides by congestion.
     adaptive: Option<AdaptivePaths>,
+    /// At what places [`Engine::rates`] and the record keep channels.
+    lines: Lines,
     rates: Rates,
     flights: Vec<Flight>,
     /// Goals beyond the lowest, by class.
@@ -504,7 +493,10 @@ pub(super) struct Engine<'a> {
     parts: HashMap<u32, u32>,
     /// Where parts share the bytes of their message.
     pools: Option<Pools>,
-    due: BinaryHeap<Due>,
+    /// When the next flow of each class is complete, or each pool where parts share bytes.
+    due: Schedule,
+    /// What is complete at the next instant, in the order of time.
+    served: Vec<u32>,
     timers: BinaryHeap<Timer>,
     timers_set: u64,
     now: f64,
@@ -534,8 +526,10 @@ impl<'a> Engine<'a> {
         ideal_s: f64,
         detours: bool,
     ) -> Self {
-        let rates = Rates::new(Paths::capacities(network, config), config.model);
-        let channels = Paths::capacities(network, config).count();
+        let (lines, capacities) = (Lines::new(network), Paths::capacities(network, config).collect::<Vec<f64>>());
+        let channels = capacities.len();
+        let at_places = (0..channels as u32).map(|place| capacities[lines.channel(place) as usize]);
+        let rates = Rates::new(at_places, config.model);
         let paths = Paths::new(network, routing, config);
         Self {
             network,
@@ -546,12 +540,14 @@ impl<'a> Engine<'a> {
                 .then(|| AdaptivePaths::new(Paths::capacities(network, config), config.paths)),
             pools: (paths.adapt() && config.paths > 1).then(Pools::default),
             paths,
+            lines,
             rates,
-            flights: Vec::new(),
+            flights: on_large_pages(channels),
             more: HashMap::new(),
             by_path: HashMap::default(),
             parts: HashMap::new(),
-            due: BinaryHeap::new(),
+            due: Schedule::new(),
+            served: Vec::new(),
             timers: BinaryHeap::new(),
             timers_set: 0,
             now: 0.0,
@@ -570,6 +566,7 @@ impl<'a> Engine<'a> {
     /// The same with tasks that stand for others, on channels of their own.
     pub fn of_alike(self, alike: &'a Alike) -> Self {
         Self {
+            lines: Lines::default(),
             rates: Rates::new(alike.capacities.iter().copied(), self.config.model),
             alike: Some(alike),
             record: self.record.with_copies(alike.copies),
@@ -602,6 +599,7 @@ impl<'a> Engine<'a> {
             Some(alike) => self.record.channel_bytes = alike.channel_bytes(self.record.bytes),
             None => self.account_for_the_rest(),
         }
+        self.record.channel_bytes = self.lines.by_channel(self.record.channel_bytes);
         let diverted = self.adaptive.as_ref().is_some_and(AdaptivePaths::diverted);
         Ok((
             self.record.finish(self.network, self.facts.message, self.facts.alone_s, self.now, completed, self.config),
@@ -611,11 +609,8 @@ impl<'a> Engine<'a> {
 
     /// The next instant: the first thing to happen, and what may wait to be served with others.
     fn next(&mut self) -> Option<f64> {
-        while self.due.peek().is_some_and(|due| !self.counts(due)) {
-            self.due.pop();
-        }
         let timer = self.timers.peek().map_or(f64::INFINITY, |timer| timer.time);
-        let Some(&Due { time, of, .. }) = self.due.peek().filter(|due| due.time <= timer) else {
+        let Some((time, of)) = self.due.first().filter(|(time, _)| *time <= timer) else {
             return timer.is_finite().then_some(timer);
         };
         if self.config.coalesce == 0.0 {
@@ -627,18 +622,13 @@ impl<'a> Engine<'a> {
         };
         let begun = self.record.begun(message);
         let horizon = time + self.config.coalesce * (time - begun);
-        // The last completion before the horizon.
-        let within = self.due.iter().filter(|due| due.time <= horizon && self.counts(due));
-        Some(within.map(|due| due.time).fold(time, f64::max))
-    }
-
-    /// True for the last that was queued of a class or a pool.
-    fn counts(&self, due: &Due) -> bool {
-        let last = match &self.pools {
-            Some(pools) => pools.pools[due.of as usize].queued,
-            None => self.flights[due.of as usize].queued,
-        };
-        last == due.queued
+        // The instant is that of the last completion before the horizon.
+        let mut last = time;
+        while let Some((time, of)) = self.due.take(horizon) {
+            self.served.push(of);
+            last = time;
+        }
+        Some(last)
     }
 
     /// Serves all that is complete at `now`, and begins what can begin.
@@ -648,16 +638,14 @@ impl<'a> Engine<'a> {
         self.record.events += 1;
         let until = now * (1.0 + SAME);
         let mut done = Vec::new();
-        while let Some(due) = self.due.peek().filter(|due| due.time <= until).copied() {
-            self.due.pop();
-            if !self.counts(&due) {
-                continue;
-            }
-            match self.pools {
-                Some(_) => self.complete_pool(due.of, &mut done),
-                None => self.complete(due.of, until, &mut done),
-            }
+        let mut served = std::mem::take(&mut self.served);
+        served.extend(std::iter::from_fn(|| self.due.take(until)).map(|(_, of)| of));
+        for some in served.chunks(TOGETHER) {
+            self.warm(some);
+            some.iter().for_each(|&of| self.complete_all_of(of, until, &mut done));
         }
+        served.clear();
+        self.served = served;
         // In the order of messages, whichever class was first by a rounding.
         done.sort_unstable_by_key(|(message, _)| *message);
         for &(message, _) in &done {
@@ -766,6 +754,24 @@ impl<'a> Engine<'a> {
         self.begin_all(script, Record::by_message(message))
     }
 
+    /// Reads what the completion of these classes will read: see [`Rates::warm`].
+    fn warm(&self, classes: &[u32]) {
+        if self.pools.is_some() {
+            return;
+        }
+        self.rates.warm_to_leave(classes);
+        let known = classes.iter().map(|&class| self.by_path.get(&self.flights[class as usize].hash));
+        std::hint::black_box(known.flatten().fold(0, |sum, class| sum ^ class));
+    }
+
+    /// Takes what is complete out of a class, or completes a pool where parts share bytes.
+    fn complete_all_of(&mut self, of: u32, until: f64, done: &mut Vec<(u32, f64)>) {
+        match self.pools {
+            Some(_) => self.complete_pool(of, done),
+            None => self.complete(of, until, done),
+        }
+    }
+
     /// Takes the flows of a class that are complete out of it; appends messages that are, with the delay of their path.
     fn complete(&mut self, class: u32, until: f64, done: &mut Vec<(u32, f64)>) {
         let flight = self.flights[class as usize];
@@ -791,7 +797,6 @@ impl<'a> Engine<'a> {
         self.count(class, -f64::from(gone) * flight.rate, -f64::from(gone));
         let flight = &mut self.flights[class as usize];
         (flight.goal, flight.message) = (goal, message);
-        flight.queued += 1;
         if !self.leave(class, gone) {
             self.queue(class);
         }
@@ -807,8 +812,10 @@ impl<'a> Engine<'a> {
                 self.record.now = [0.0; 3];
             }
             self.more.remove(&class);
-            if self.by_path.get(&self.flights[class as usize].hash) == Some(&class) {
-                self.by_path.remove(&self.flights[class as usize].hash);
+            if let Entry::Occupied(known) = self.by_path.entry(self.flights[class as usize].hash)
+                && *known.get() == class
+            {
+                known.remove();
             }
         }
         last
@@ -821,7 +828,6 @@ impl<'a> Engine<'a> {
         let own = &mut pools.pools[pool as usize];
         let time = (own.since + (own.bytes - own.served) / own.rate).min(now);
         let (message, delay_s, mut parts) = (own.message, own.delay_s, std::mem::take(&mut own.parts));
-        own.queued += 1;
         pools.by_message.remove(&message);
         pools.unused.push(pool);
         for part in &parts {
@@ -897,17 +903,21 @@ impl<'a> Engine<'a> {
     fn change_backlogs(&mut self, class: u32, bytes: f64, change: [f64; 2]) {
         if let Some(adaptive) = &mut self.adaptive {
             let shared = self.rates.path(class).filter(|channel| *channel < self.channels);
-            shared.for_each(|channel| adaptive.change(channel, bytes, change, self.now));
+            shared.for_each(|place| adaptive.change(self.lines.channel(place), bytes, change, self.now));
         }
     }
 
-    /// Queues the next completion of a class.
+    /// Notes when the next flow of a class is complete.
     fn queue(&mut self, class: u32) {
-        let flight = &self.flights[class as usize];
-        if self.pools.is_none() && flight.rate > 0.0 {
-            let time = flight.since + (flight.goal - flight.served) / flight.rate;
-            self.due.push(Due { time: time.max(self.now), of: class, queued: flight.queued });
+        if self.pools.is_some() {
+            return;
         }
+        let flight = &self.flights[class as usize];
+        let time = match flight.rate > 0.0 {
+            true => (flight.since + (flight.goal - flight.served) / flight.rate).max(self.now),
+            false => f64::INFINITY,
+        };
+        self.due.set(class, time);
     }
 
     /// Begins all that can begin; `cause` has let it.
@@ -1032,6 +1042,7 @@ impl<'a> Engine<'a> {
                 adaptive.offer(Part { message, bytes, ends, path, between, rng }, self.now);
             } else {
                 path.extend(self.window(message)?);
+                path.iter_mut().for_each(|channel| *channel = self.lines.place(*channel));
                 self.add(message, bytes, &path, [between, 0]);
                 self.path = path;
             }
@@ -1051,6 +1062,7 @@ impl<'a> Engine<'a> {
         let Some(adaptive) = &mut self.adaptive else { return Ok(()) };
         for Part { message, bytes, mut path, between, .. } in adaptive.place(&self.paths, self.now, Some(control))? {
             path.extend(self.window(message)?);
+            path.iter_mut().for_each(|channel| *channel = self.lines.place(*channel));
             self.add(message, bytes, &path, [between, 0]);
         }
         Ok(())
@@ -1070,9 +1082,11 @@ impl<'a> Engine<'a> {
         Ok(channel)
     }
 
-    /// Adds a flow to the class of its path, with its channels between routers and its [kind](Flight::kind).
+    /// Adds a flow to the class of its path, the places of its channels, with the number of those between routers and its
+    /// [kind](Flight::kind).
     fn add(&mut self, message: u32, bytes: f64, path: &[u32], [between, kind]: [u32; 2]) {
-        let hash = path.iter().fold(u64::from(kind), |hash, &channel| mix(hash ^ u64::from(channel)));
+        // Not from 0, which a channel 0 would leave as it is.
+        let hash = path.iter().fold(!u64::from(kind), |hash, &channel| mix(hash ^ u64::from(channel)));
         let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
         let same = |class: &u32| {
             self.flights[*class as usize].kind == kind && self.rates.path(*class).eq(path.iter().copied())
@@ -1091,7 +1105,6 @@ impl<'a> Engine<'a> {
             // The heap's order is reversed: the lower goal is the greater.
             let (first, other) = if goal > first { (goal, first) } else { (first, goal) };
             (flight.goal, flight.message) = (first.0, first.1);
-            flight.queued += 1;
             self.more.entry(class).or_default().push(other);
             self.count(class, self.flights[class as usize].rate, 1.0);
             self.queue(class);
@@ -1099,13 +1112,15 @@ impl<'a> Engine<'a> {
         }
         let class = self.rates.add(path, 1);
         self.by_path.entry(hash).or_insert(class);
-        let queued = self.flights.get(class as usize).map_or(0, |flight| flight.queued + 1);
         let delay_s = match self.alike {
             Some(alike) => alike.delay_s(kind),
-            None => self.paths.delay_s((self.facts.ends)(message), path.iter().copied()),
+            None => {
+                let channels = path.iter().map(|&place| self.lines.channel(place));
+                self.paths.delay_s((self.facts.ends)(message), channels)
+            }
         };
         let (served, since, rate, goal) = (0.0, self.now, 0.0, bytes);
-        let flight = Flight { served, since, rate, goal, message, queued, between, delay_s, hash, kind };
+        let flight = Flight { served, since, rate, goal, message, between, delay_s, hash, kind };
         if self.flights.len() == class as usize {
             self.flights.push(flight);
         } else {
@@ -1141,11 +1156,8 @@ impl<'a> Engine<'a> {
                 own.rate = own.parts.iter().map(|part| self.flights[part.class as usize].rate).sum();
                 own.added = 0;
             }
-            own.queued += 1;
-            if own.rate > 0.0 {
-                let time = self.now + (own.bytes - own.served).max(0.0) / own.rate;
-                self.due.push(Due { time, of: pool, queued: own.queued });
-            }
+            let left_s = if own.rate > 0.0 { (own.bytes - own.served).max(0.0) / own.rate } else { f64::INFINITY };
+            self.due.set(pool, self.now + left_s);
         }
     }
 
@@ -1176,6 +1188,11 @@ impl<'a> Engine<'a> {
         let now = self.now;
         self.rates.settle();
         for place in 0..self.rates.changed().len() {
+            if place % TOGETHER == 0 {
+                // As `Rates::warm` does.
+                let some = self.rates.changed()[place..].iter().take(TOGETHER);
+                std::hint::black_box(some.map(|&class| self.flights[class as usize].rate).sum::<f64>());
+            }
             let class = self.rates.changed()[place];
             let rate = self.rates.rate(class);
             let flight = &mut self.flights[class as usize];
@@ -1188,17 +1205,12 @@ impl<'a> Engine<'a> {
             if let Some(pools) = &mut self.pools {
                 pools.change_class(class, more, now);
             }
-            flight.queued += 1;
             self.record.rate_changes += 1;
             self.count(class, more * f64::from(self.rates.flows(class)), 0.0);
             self.queue(class);
         }
         self.settle_pools();
-        if self.due.len() > 2 * self.active + 1024 {
-            let mut due = std::mem::take(&mut self.due);
-            due.retain(|due| self.counts(due));
-            self.due = due;
-        }
+        self.due.sort_out();
     }
 
     /// Writes down what flows have carried that are still under way at the end.

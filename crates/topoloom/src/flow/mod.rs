@@ -8,11 +8,13 @@
 mod adaptive;
 mod config;
 mod engine;
+mod lines;
 mod paths;
 mod radix_heap;
 mod rates;
 mod record;
 mod replay;
+mod schedule;
 mod symbolic;
 mod uncongested;
 

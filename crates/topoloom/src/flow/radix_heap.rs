@@ -25,35 +25,43 @@ impl LevelEntry {
 pub struct RadixHeap {
     /// Of the level last taken.
     last: u64,
-    /// By one more than the highest bit that differs from `last`; in the first, none does.
-    buckets: [Vec<LevelEntry>; 65],
+    /// Those of this very level.
+    first: Vec<LevelEntry>,
+    /// All others by the highest bit that differs from `last`.
+    buckets: [Vec<LevelEntry>; 64],
+    /// The bits whose buckets have entries.
+    filled: u64,
 }
 
 impl RadixHeap {
     pub fn new() -> Self {
-        Self { last: 0, buckets: std::array::from_fn(|_| Vec::new()) }
+        Self { last: 0, first: Vec::new(), buckets: std::array::from_fn(|_| Vec::new()), filled: 0 }
     }
 
     pub fn push(&mut self, entry: LevelEntry) {
         let differs = entry.key().max(self.last) ^ self.last;
-        self.buckets[64 - differs.leading_zeros() as usize].push(entry);
+        let Some(highest) = differs.checked_ilog2() else { return self.first.push(entry) };
+        self.buckets[highest as usize].push(entry);
+        self.filled |= 1 << highest;
     }
 
     /// Takes an entry of the lowest level. With the last entry taken, levels begin again.
     pub fn pop(&mut self) -> Option<LevelEntry> {
-        if let Some(entry) = self.buckets[0].pop() {
+        if let Some(entry) = self.first.pop() {
             return Some(entry);
         }
-        let Some(lowest) = self.buckets.iter().position(|bucket| !bucket.is_empty()) else {
+        if self.filled == 0 {
             self.last = 0;
             return None;
-        };
+        }
+        let lowest = self.filled.trailing_zeros() as usize;
+        self.filled &= self.filled - 1;
         let mut entries = std::mem::take(&mut self.buckets[lowest]);
         self.last = entries.iter().map(LevelEntry::key).min().expect("the bucket has entries");
         // All of them agree with the new last level in a bit more than with the old one.
         entries.drain(..).for_each(|entry| self.push(entry));
         self.buckets[lowest] = entries;
-        self.buckets[0].pop()
+        self.first.pop()
     }
 }
 

@@ -18,6 +18,7 @@
 use serde::Serialize;
 
 use super::radix_heap::{LevelEntry, RadixHeap};
+use crate::memory::on_large_pages;
 
 /// How flows share the capacity of channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -42,6 +43,8 @@ const OFTEN: u8 = 8;
 const FULL: f64 = 1e-9;
 /// A sum is made again when it was added to so many times more than it has parts, lest rounding adds up.
 const ADDED: u32 = 64;
+/// So many classes at a time are [read](Rates::warm) before they change.
+pub(super) const TOGETHER: usize = 32;
 /// No channel.
 const NOWHERE: u32 = u32::MAX;
 
@@ -52,6 +55,7 @@ fn less(a: f64, b: f64, eps: f64) -> bool {
 
 /// Flows on one path.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
 struct Class {
     /// The rate of each of its flows.
     rate: f64,
@@ -77,14 +81,17 @@ struct Hop {
     place: u32,
 }
 
-/// A class that crosses a channel, and the hop of its path that does.
+/// A class that crosses a channel, and the place in `hops` of that which does.
 #[derive(Debug, Clone, Copy)]
 struct Crossing {
     class: u32,
     hop: u32,
 }
 
+/// A line of the cache: what is done to one channel is done to all of a path, and waits for memory more than for anything
+/// else.
 #[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
 struct ChannelState {
     capacity: f64,
     /// The rate of the classes whose bottleneck it is.
@@ -95,6 +102,8 @@ struct ChannelState {
     seen: u32,
     /// Open flows.
     open: u32,
+    /// How many classes cross it.
+    parts: u32,
     /// Whether it waits to be queued.
     noted: bool,
     /// The level at which it is looked at next.
@@ -116,6 +125,7 @@ impl ChannelState {
             bound: 0,
             seen: 0,
             open: 0,
+            parts: 0,
             noted: false,
             queued: f64::INFINITY,
             added: 0,
@@ -154,19 +164,27 @@ pub struct Rates {
     heap: RadixHeap,
     /// Classes whose rate was to be found.
     changed: Vec<u32>,
+    /// Those that are to be opened together.
+    together: Vec<u32>,
+    /// Rates and numbers of the flows that keep theirs on a channel.
+    fixed: Vec<(f64, u32)>,
 }
 
 impl Rates {
     /// No flows yet, on channels of these capacities.
     pub fn new(capacities: impl IntoIterator<Item = f64>, sharing: Sharing) -> Self {
-        let channels: Vec<ChannelState> = capacities.into_iter().map(ChannelState::of).collect();
+        let capacities: Vec<f64> = capacities.into_iter().collect();
+        let mut channels = on_large_pages(capacities.len());
+        channels.extend(capacities.into_iter().map(ChannelState::of));
+        let mut crossings = on_large_pages(channels.len());
+        crossings.resize(channels.len(), Vec::new());
         Self {
             sharing,
-            crossings: vec![Vec::new(); channels.len()],
-            channels,
-            classes: Vec::new(),
+            crossings,
+            classes: on_large_pages(channels.len()),
             unused: Vec::new(),
-            hops: Vec::new(),
+            hops: on_large_pages(4 * channels.len()),
+            channels,
             free: Vec::new(),
             change: 0,
             eps: EPS,
@@ -175,6 +193,8 @@ impl Rates {
             noted: Vec::new(),
             heap: RadixHeap::new(),
             changed: Vec::new(),
+            together: Vec::new(),
+            fixed: Vec::new(),
         }
     }
 
@@ -204,10 +224,11 @@ impl Rates {
                 self.classes.len() as u32 - 1
             }
         };
-        for (hop, &channel) in (0..).zip(path) {
+        for (hop, &channel) in (first..).zip(path) {
             let crossings = &mut self.crossings[channel as usize];
-            self.hops[(first + hop) as usize] = Hop { channel, place: crossings.len() as u32 };
+            self.hops[hop as usize] = Hop { channel, place: crossings.len() as u32 };
             crossings.push(Crossing { class: id, hop });
+            self.channels[channel as usize].parts += 1;
         }
         self.fresh.push(id);
         id
@@ -235,10 +256,11 @@ impl Rates {
             there.fixed -= rate * f64::from(flows);
             there.added += 1;
             if left == 0 {
+                there.parts -= 1;
                 let crossings = &mut self.crossings[channel as usize];
                 crossings.swap_remove(place as usize);
-                if let Some(&Crossing { class, hop }) = crossings.get(place as usize) {
-                    self.hops[(self.classes[class as usize].first + hop) as usize].place = place;
+                if let Some(moved) = crossings.get(place as usize) {
+                    self.hops[moved.hop as usize].place = place;
                 }
             }
         }
@@ -272,6 +294,33 @@ impl Rates {
     pub fn path(&self, class: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
         let Class { first, len, .. } = self.classes[class as usize];
         self.hops[first as usize..(first + len) as usize].iter().map(|hop| hop.channel)
+    }
+
+    /// Reads what changes of these classes are about to read. Here no read waits for another, so that memory delivers many at
+    /// a time; in the changes themselves nearly each waits for the one before.
+    pub fn warm(&self, classes: &[u32]) {
+        let mut sum = 0;
+        for &class in classes {
+            let Class { first, len, .. } = self.classes[class as usize];
+            for hop in &self.hops[first as usize..(first + len) as usize] {
+                sum ^= self.channels[hop.channel as usize].seen;
+            }
+        }
+        std::hint::black_box(sum);
+    }
+
+    /// The same for classes that are about to leave: also which others move to their places.
+    pub fn warm_to_leave(&self, classes: &[u32]) {
+        self.warm(classes);
+        let mut sum = 0;
+        for &class in classes {
+            let Class { first, len, .. } = self.classes[class as usize];
+            for hop in &self.hops[first as usize..(first + len) as usize] {
+                let moved = self.crossings[hop.channel as usize].last();
+                sum ^= moved.map_or(0, |moved| self.hops[moved.hop as usize].place);
+            }
+        }
+        std::hint::black_box(sum);
     }
 
     /// The classes whose rate the last change may have changed.
@@ -346,8 +395,7 @@ impl Rates {
             return;
         }
         here.seen = self.change;
-        let parts = self.crossings[channel as usize].len() as u32;
-        if parts == 0 || here.added > ADDED + parts {
+        if here.parts == 0 || here.added > ADDED + here.parts {
             (here.added, here.fixed, here.most) = (0, 0.0, 0.0);
             for crossing in &self.crossings[channel as usize] {
                 let class = &self.classes[crossing.class as usize];
@@ -378,13 +426,17 @@ impl Rates {
         }
         for hop in first..first + len {
             let channel = self.hops[hop as usize].channel;
-            self.look(channel);
-            let here = &mut self.channels[channel as usize];
+            if self.channels[channel as usize].seen != self.change {
+                self.look(channel);
+            }
+        }
+        for hop in &self.hops[first as usize..(first + len) as usize] {
+            let here = &mut self.channels[hop.channel as usize];
             here.fixed -= rate * f64::from(flows);
             here.added += 1;
             here.open += flows;
             if !std::mem::replace(&mut here.noted, true) {
-                self.noted.push(channel);
+                self.noted.push(hop.channel);
             }
         }
         if bottleneck != NOWHERE {
@@ -418,13 +470,18 @@ impl Rates {
 
     /// Opens the classes of a channel that `which` names.
     fn open_where(&mut self, channel: u32, which: impl Fn(&Class) -> bool) {
-        for place in 0..self.crossings[channel as usize].len() {
-            let class = self.crossings[channel as usize][place].class;
+        let mut together = std::mem::take(&mut self.together);
+        let classes = self.crossings[channel as usize].iter().map(|crossing| crossing.class);
+        together.extend(classes.filter(|&class| {
             let own = &self.classes[class as usize];
-            if !own.open && which(own) {
-                self.open(class);
-            }
+            !own.open && which(own)
+        }));
+        for some in together.chunks(TOGETHER) {
+            self.warm(some);
+            some.iter().for_each(|&class| self.open(class));
         }
+        together.clear();
+        self.together = together;
         self.queue_noted();
     }
 
@@ -437,17 +494,18 @@ impl Rates {
     fn give_way(&mut self, channel: u32) {
         let here = self.channels[channel as usize];
         let (open, share, eps) = (here.open, here.share(), self.eps);
-        let crossings = &self.crossings[channel as usize];
-        let fixed = || crossings.iter().map(|c| &self.classes[c.class as usize]).filter(|class| !class.open);
+        let mut fixed = std::mem::take(&mut self.fixed);
+        let classes = self.crossings[channel as usize].iter().map(|crossing| &self.classes[crossing.class as usize]);
+        fixed.extend(classes.filter(|class| !class.open).map(|class| (class.rate, class.flows)));
         let (mut level, mut above) = (share, 0);
         loop {
             let (mut left, mut flows, mut more) = (here.capacity, here.open, 0);
-            for class in fixed() {
-                if less(level, class.rate, eps) {
-                    flows += class.flows;
+            for &(rate, some) in &fixed {
+                if less(level, rate, eps) {
+                    flows += some;
                     more += 1;
                 } else {
-                    left -= class.rate * f64::from(class.flows);
+                    left -= rate * f64::from(some);
                 }
             }
             level = level.max(left / f64::from(flows));
@@ -456,7 +514,9 @@ impl Rates {
             }
             above = more;
         }
-        let most = fixed().map(|class| class.rate).filter(|rate| !less(level, *rate, eps)).fold(0.0, f64::max);
+        let kept = fixed.drain(..).map(|(rate, _)| rate).filter(|rate| !less(level, *rate, eps));
+        let most = kept.fold(0.0, f64::max);
+        self.fixed = fixed;
         self.channels[channel as usize].most = most;
         self.open_where(channel, |class| less(level, class.rate, eps));
         let here = &mut self.channels[channel as usize];

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::FlowConfig;
+use crate::memory::on_large_pages;
 use crate::network::{LinkClass, Network, Peer, TerminalId};
 use crate::workload::{Message, RunTimes, StepTimes};
 
@@ -258,6 +259,10 @@ pub(super) struct Record {
 impl Record {
     pub fn new(channels: usize, messages: usize, config: &FlowConfig, unit_rate: f64, ideal_s: f64) -> Self {
         let late = if config.coalesce > 0.0 { messages } else { 0 };
+        let mut times = on_large_pages(messages);
+        times.resize(messages, [f64::NAN; 2]);
+        let mut causes = on_large_pages(messages);
+        causes.resize(messages, START);
         Self {
             copies: 1,
             unit_rate,
@@ -269,8 +274,8 @@ impl Record {
             rate_changes: 0,
             most_classes: 0,
             channel_bytes: vec![0.0; channels],
-            times: vec![[f64::NAN; 2]; messages],
-            causes: vec![START; messages],
+            times,
+            causes,
             late: vec![0.0; late],
             computing: HashMap::new(),
             last: START,

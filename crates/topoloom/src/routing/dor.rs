@@ -269,6 +269,33 @@ impl<const WRAP: bool> DimensionOrder<WRAP> {
         self.sides.iter().map(|side| if WRAP { side / 2 } else { side - 1 }).sum()
     }
 
+    /// Appends the ports that a packet leaves routers by on its path to `target`, with the same draws as hop by hop: line by
+    /// line, without a look at the ports in between.
+    pub fn path(&self, network: &Network, from: RouterId, target: RouterId, rng: &mut Rng, path: &mut Vec<u32>) {
+        let (mut at, mut stride) = (from.0, 1);
+        for (dim, &side) in self.sides.iter().enumerate() {
+            let (mut own, to) = (self.coordinates.at(from, dim), self.coordinates.at(target, dim));
+            let line = at - own * stride;
+            let way = match self.ways(dim, own, to) {
+                _ if own == to => 0,
+                (true, true) => usize::from(rng.coin()),
+                (_, down) => usize::from(down),
+            };
+            while own != to {
+                let port = self.ports[at as usize * self.sides.len() + dim][way];
+                path.push(network.port_base(RouterId(at)) + u32::from(port));
+                own = match way {
+                    0 if own + 1 == side => 0,
+                    0 => own + 1,
+                    _ if own == 0 => side - 1,
+                    _ => own - 1,
+                };
+                at = line + own * stride;
+            }
+            stride *= side;
+        }
+    }
+
     /// Writes the outputs of `at` on all minimal paths to another router, not only those in the order of dimensions; returns
     /// how many there are.
     #[inline(always)]

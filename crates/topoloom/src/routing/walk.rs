@@ -1,6 +1,6 @@
 //! The path of one packet from terminal to terminal, without a simulation.
 
-use super::{AnyRouting, Idle, Routing, View};
+use super::{AnyRouting, DimensionOrder, Idle, Min, Routing, View};
 use crate::error::{Error, Result};
 use crate::network::{Network, Peer, PortId, TerminalId};
 use crate::rng::Rng;
@@ -19,6 +19,27 @@ pub trait PathView: View {
 /// # Errors
 /// [`Error::Routing`] if the routing goes round and round, as custom tables may.
 pub fn walk<V: PathView>(
+    network: &Network,
+    routing: &AnyRouting,
+    [source, target]: [TerminalId; 2],
+    view: &mut V,
+    rng: &mut Rng,
+    path: &mut Vec<u32>,
+) -> Result<()> {
+    let [from, to] = [source, target].map(|terminal| network.router_of(terminal));
+    if let Some(Min(order)) = routing.downcast_ref::<Min<DimensionOrder<true>>>() {
+        order.path(network, from, to, rng, path);
+        return Ok(());
+    }
+    if let Some(Min(order)) = routing.downcast_ref::<Min<DimensionOrder<false>>>() {
+        order.path(network, from, to, rng, path);
+        return Ok(());
+    }
+    walk_by_hops(network, routing, [source, target], view, rng, path)
+}
+
+/// The same, as the routing decides hop by hop.
+fn walk_by_hops<V: PathView>(
     network: &Network,
     routing: &AnyRouting,
     [source, target]: [TerminalId; 2],
@@ -103,5 +124,31 @@ impl View for IdlePath {
 
     fn leaves_by(&self) -> u32 {
         self.leaves_by
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{routing, topology};
+
+    #[test]
+    fn paths_line_by_line_are_those_hop_by_hop() {
+        for spec in ["mesh:3x4", "mesh:5", "torus:4x3", "torus:2x5x4", "torus:6x2", "torus:3x2x2x4x2"] {
+            let network = topology::build(spec).expect(spec);
+            let routing = routing::build(&network, "dor").expect(spec);
+            for (pair, ends) in (0..network.num_terminals() as u32)
+                .flat_map(|a| (0..network.num_terminals() as u32).map(move |b| [a, b].map(TerminalId)))
+                .enumerate()
+            {
+                let (mut line, mut hop) = (Rng::stream(1, pair as u64), Rng::stream(1, pair as u64));
+                let (mut by_line, mut by_hop) = (Vec::new(), Vec::new());
+                let mut view = IdlePath { arrived_by: 0, leaves_by: 0 };
+                walk(&network, &routing, ends, &mut view, &mut line, &mut by_line).expect("it ends");
+                walk_by_hops(&network, &routing, ends, &mut view, &mut hop, &mut by_hop).expect("it ends");
+                assert_eq!(by_line, by_hop, "{spec} {ends:?}");
+                assert_eq!(line.bits(), hop.bits(), "{spec} {ends:?} draw alike");
+            }
+        }
     }
 }

@@ -1,0 +1,184 @@
+//! When classes of flows, or pools, are next complete: the earliest first.
+//!
+//! Rates change far more often than flows are complete, and each change moves a completion. Most of these are far ahead and
+//! will move again. Only those up to a *limit* therefore wait in a heap, which is small; beyond it the time is written down,
+//! and looked at when the heap is empty. In the heap a completion that is put off leaves its entry where it is: when that
+//! is the earliest, the completion is queued again for its present time.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// The time at which something may be complete.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entry {
+    time: f64,
+    of: u32,
+}
+
+impl Eq for Entry {}
+
+impl Ord for Entry {
+    /// The earliest is the greatest, of equal ones that with the lowest id.
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.time.total_cmp(&self.time).then(other.of.cmp(&self.of))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Of one class or pool; never is infinite.
+#[derive(Debug, Clone, Copy)]
+struct Times {
+    /// When it is complete.
+    due: f64,
+    /// The earliest time that the heap has it for.
+    queued: f64,
+    /// Whether it is among those beyond the limit.
+    far: bool,
+}
+
+const NEVER: Times = Times { due: f64::INFINITY, queued: f64::INFINITY, far: false };
+/// The heap takes in this part of those beyond the limit at a time, but as many as this.
+const PART: usize = 16;
+const FEW: usize = 256;
+/// The heap is sorted out when it has so many entries for each id.
+const ENTRIES: usize = 4;
+
+/// Completions by time.
+#[derive(Debug)]
+pub(super) struct Schedule {
+    times: Vec<Times>,
+    limit: f64,
+    /// Those up to the limit.
+    near: BinaryHeap<Entry>,
+    /// Ids of those beyond it, each once; some may have come nearer or be put off for good in the meantime.
+    far: Vec<u32>,
+}
+
+impl Schedule {
+    pub fn new() -> Self {
+        Self { times: Vec::new(), limit: f64::NEG_INFINITY, near: BinaryHeap::new(), far: Vec::new() }
+    }
+
+    /// Sets the time at which `of` is complete, or puts it off for good if that is infinite.
+    pub fn set(&mut self, of: u32, time: f64) {
+        if self.times.len() <= of as usize {
+            self.times.resize(of as usize + 1, NEVER);
+        }
+        let own = &mut self.times[of as usize];
+        own.due = time;
+        if time > self.limit {
+            if time.is_finite() && !std::mem::replace(&mut own.far, true) {
+                self.far.push(of);
+            }
+        } else if time < own.queued {
+            own.queued = time;
+            self.near.push(Entry { time, of });
+        }
+    }
+
+    /// The next completion, and its time; the lowest id at equal times.
+    pub fn first(&mut self) -> Option<(f64, u32)> {
+        loop {
+            let Some(&Entry { time, of }) = self.near.peek() else {
+                if self.far.is_empty() {
+                    return None;
+                }
+                self.move_limit();
+                continue;
+            };
+            let own = &mut self.times[of as usize];
+            if time == own.queued && time == own.due {
+                return Some((time, of));
+            }
+            self.near.pop();
+            if time == own.queued {
+                own.queued = f64::INFINITY;
+                let due = own.due;
+                self.set(of, due);
+            }
+        }
+    }
+
+    /// Takes the next completion if it is not after `until`.
+    pub fn take(&mut self, until: f64) -> Option<(f64, u32)> {
+        let (time, of) = self.first().filter(|(time, _)| *time <= until)?;
+        self.near.pop();
+        let own = &mut self.times[of as usize];
+        (own.due, own.queued) = (f64::INFINITY, f64::INFINITY);
+        Some((time, of))
+    }
+
+    /// Moves the limit so that the heap, which is empty, gets the next completions.
+    fn move_limit(&mut self) {
+        let times = &mut self.times;
+        let mut dues: Vec<f64> = Vec::with_capacity(self.far.len());
+        self.far.retain(|&of| {
+            let own = &mut times[of as usize];
+            // What was queued in the meantime has been taken, or comes to the heap again.
+            own.far = own.due.is_finite();
+            dues.extend(Some(own.due).filter(|due| due.is_finite()));
+            own.far
+        });
+        let Some(last) = dues.len().checked_sub(1) else { return };
+        let place = last.min(FEW.max(dues.len() / PART));
+        self.limit = *dues.select_nth_unstable_by(place, f64::total_cmp).1;
+        let (limit, near) = (self.limit, &mut self.near);
+        self.far.retain(|&of| {
+            let own = &mut times[of as usize];
+            own.far = own.due > limit;
+            if !own.far {
+                own.queued = own.due;
+                near.push(Entry { time: own.due, of });
+            }
+            own.far
+        });
+    }
+
+    /// Drops entries of the heap that no longer count if they are many.
+    pub fn sort_out(&mut self) {
+        if self.near.len() > ENTRIES * self.times.len() + FEW {
+            let times = &self.times;
+            self.near.retain(|entry| entry.time == times[entry.of as usize].queued);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn completions_come_as_they_were_last_set(
+            steps in prop::collection::vec((0u32..400, prop::option::weighted(0.8, 0u32..900), 0..3), 1..3000)
+        ) {
+            // More ids than the heap takes in at a time.
+            let (mut schedule, mut wanted, mut now) = (Schedule::new(), [f64::INFINITY; 400], 0.0);
+            for (of, later, take) in steps {
+                let time = later.map_or(f64::INFINITY, |later| now + f64::from(later));
+                schedule.set(of, time);
+                wanted[of as usize] = time;
+                schedule.sort_out();
+                let order = |a: &(f64, u32), b: &(f64, u32)| a.partial_cmp(b).expect("no time is missing");
+                let next = wanted.into_iter().zip(0..).min_by(order).filter(|(time, _)| time.is_finite());
+                prop_assert_eq!(schedule.first(), next);
+                for _ in 0..take {
+                    let next = wanted.into_iter().zip(0..).min_by(order).filter(|(time, _)| time.is_finite());
+                    let until = now + 5.0;
+                    let taken = schedule.take(until);
+                    prop_assert_eq!(taken, next.filter(|(time, _)| *time <= until));
+                    if let Some((time, of)) = taken {
+                        (now, wanted[of as usize]) = (time, f64::INFINITY);
+                    }
+                }
+            }
+        }
+    }
+}
