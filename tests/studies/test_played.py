@@ -9,6 +9,8 @@ import pytest
 from harness.outcome import Outcome
 from topoloom import Study, Sweep, TopoloomError
 from topoloom.studies import StudyPoint
+from topoloom.studies.reporting import study_report
+from topoloom.studies.tables import result_tables
 
 Command = Callable[..., Outcome]
 
@@ -108,3 +110,29 @@ def test_mistakes_have_their_lines(keys: str, said: str) -> None:
         Study.parse(text, name="own.toml").run("own.store")
     assert "own.toml, line" in str(caught.value)
     assert said in str(caught.value)
+
+
+def test_the_report_shows_what_was_played() -> None:
+    """A table for each kind, in place of curves that there are not; values are those of the results."""
+    jobs = Sweep(kind="jobs", networks=["mesh:4x4"], apps=["jobs.toml"])
+    apps = Sweep(kind="workload", networks=["mesh:4x4", "torus:4x4"], apps=["reduce:size=1MiB"])
+    study = Study(name="played", sweep=[jobs, apps])
+    results = study.run("played.store")
+    page = study_report(study, results)
+    assert "What was measured" in page
+    assert "Latency and throughput under load" not in page
+    makespans = [f"{row['makespan_s']:.5g}" for row in results.rows]
+    assert len(makespans) == 3
+    assert all(f"<td>{makespan}</td>" in page for makespan in makespans)
+    (slowest,) = (row["slowdown_max"] for row in results.rows if row["kind"] == "jobs")
+    assert f"<td>{slowest:.5g}</td>" in page
+
+
+def test_a_table_without_room_says_how_many_rows_are_left_out() -> None:
+    sweep = Sweep(kind="bound", networks=["mesh:2x2", "mesh:3x3", "mesh:4x4"])
+    found = Study(name="bounds", sweep=[sweep]).run("bounds.store")
+    (table,) = result_tables(found, 2)
+    assert (len(table.rows), table.left_out) == (2, 1)
+    assert table.columns[:3] == ["spec", "routing", "traffic"]
+    assert [row[0] for row in table.rows] == ["mesh:2x2", "mesh:3x3"]
+    assert result_tables(found, 2, ("bound",)) == []

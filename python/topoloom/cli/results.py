@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -12,7 +12,8 @@ from topoloom.cli.console import console, print_json, print_table, say
 from topoloom.cli.parameters import Force
 from topoloom.studies import parquet
 from topoloom.studies.measurements import MEASUREMENTS
-from topoloom.studies.results import IDENTIFYING, Results
+from topoloom.studies.results import Results
+from topoloom.studies.tables import cell, columns
 
 MOST_ROWS = 60
 """Rows that a table shows unless more are asked for."""
@@ -21,9 +22,6 @@ MOST_CHANGES = 20
 
 GAP = 3
 """Blanks between two columns of a table."""
-
-UNITS = ("_gb_s", "_ns")
-"""How columns end that only networks with rates have."""
 
 
 def results(
@@ -93,30 +91,10 @@ def summary_tables(found: Results, names: list[str] | None = None, *, everything
     for kind, mine in found.by_kind().items():
         shown = mine if everything else Results(mine.rows[:MOST_ROWS])
         console().print(f"{kind}: {MEASUREMENTS[kind].summary}", style="bold")
-        _print_rows(shown, names, _columns(mine))
+        _print_rows(shown, names, columns(mine))
         print()
         if len(shown) < len(mine):
             say(f"{kind}: {len(mine) - len(shown)} rows more; --all shows them, --out FILE.csv writes them")
-
-
-def _columns(found: Results) -> list[str]:
-    """Return the columns that distinguish the rows of one kind, and those that were measured."""
-    rows = found.with_options()
-    differing = [
-        name
-        for name in dict.fromkeys(name for row in rows for name in row if name.startswith("options."))
-        if name != "options.seed" and len({str(row.get(name)) for row in rows}) > 1
-    ]
-    telling = [name for name in IDENTIFYING if any(row.get(name) not in (None, "") for row in rows)]
-    if len({row["traffic"] for row in rows}) == len({row["seed"] for row in rows}) == 1:
-        telling = [name for name in telling if name != "seed"]
-    versions = ["model_version"] if len({row["model_version"] for row in rows}) > 1 else []
-    measured = [
-        name
-        for name in MEASUREMENTS[found.rows[0]["kind"]].columns
-        if not name.endswith(UNITS) or any(row.get(name) is not None for row in rows)
-    ]
-    return [*telling, *differing, *versions, *measured]
 
 
 def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> None:
@@ -127,7 +105,7 @@ def _print_rows(found: Results, chosen: list[str] | None, names: list[str]) -> N
     for name in names:
         if name not in known and not any(name in kind.columns for kind in MEASUREMENTS.values()):
             raise TopoloomError(unknown("column", name, known))
-    cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    cells = [[cell(row.get(name)) for name in names] for row in rows]
     fit = _fitting([names, *cells], console().width) if chosen is None else len(names)
     left = sum(name in ("spec", "routing", "traffic") for name in names)
     print_table(names[:fit], [row[:fit] for row in cells], left=left)
@@ -144,16 +122,6 @@ def _fitting(rows: list[list[str]], width: int) -> int:
             break
         fit += 1
     return max(fit, 1)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ",".join(f"{name}={part}" for name, part in value.items())
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def _compare(here: Results, there: Results, *, json: bool) -> int:
@@ -176,7 +144,7 @@ def _compare(here: Results, there: Results, *, json: bool) -> int:
         ]
         print_table(["results", "points"], rows)
         for a, b, names in found.changed[:MOST_CHANGES]:
-            told = ", ".join(f"{name} {_cell(a.get(name))} / {_cell(b.get(name))}" for name in sorted(names)[:4])
+            told = ", ".join(f"{name} {cell(a.get(name))} / {cell(b.get(name))}" for name in sorted(names)[:4])
             say(f"{a['kind']} {a['spec']} {a['routing']} {a['traffic']}: {told}")
         _tell_versions(Results([*here.rows, *there.rows]))
     return status.CHECK_FAILED if found.changed else status.DONE

@@ -20,6 +20,25 @@ PROVED_ROUTERS = 1024
 
 
 @dataclass(frozen=True)
+class ResultTable:
+    """Results of one kind that are no curves.
+
+    Attributes:
+        kind: What was asked for, such as ``workload``.
+        summary: What that measures, for people.
+        columns: The names of the columns.
+        rows: The cells of each row.
+        left_out: The number of rows for which there is no room.
+    """
+
+    kind: str
+    summary: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
 class Comparison(Page):
     """Facts and curves of several networks.
 
@@ -37,6 +56,7 @@ class Comparison(Page):
         networks: The networks themselves, where the report is to draw them.
         study: The text of the study that asked for it, if one did.
         store: The name of the store that holds the results, if one does.
+        tables: Results that are no curves, a table for each kind.
 
     >>> import topoloom
     >>> found = topoloom.compare(["mesh:2x2"], ["minimal"], load=[0.1, 0.2], warmup=10, measure=100)
@@ -57,6 +77,7 @@ class Comparison(Page):
     networks: Sequence[Network] = ()
     study: str = ""
     store: str = ""
+    tables: Sequence[ResultTable] = ()
 
     @cached_property
     def shortfalls(self) -> list[Shortfall]:

@@ -14,10 +14,14 @@ from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 from topoloom.studies.results import CURVES, Results
 from topoloom.studies.study import Study
+from topoloom.studies.tables import result_tables
 from topoloom.workers import interruptible
 
 MOST_FLIT_HOPS = 100_000_000
 """Flits through routers that a report re-simulates, seconds of work: channel loads are not stored."""
+
+MOST_ROWS = 1000
+"""Rows of a table."""
 
 
 def study_report(
@@ -86,6 +90,7 @@ def as_comparison(
         networks=list(networks.values()),
         study=study.text,
         store=store,
+        tables=result_tables(results, MOST_ROWS, ("facts", *CURVES)),
     )
 
 
