@@ -153,7 +153,7 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
     /// Puts those who wait for a VC of output `port` (domain numbering) on the list of requests.
     ///
     /// If a single VC is free, all of them would ask for it, and only the first from its round-robin pointer on could
-    /// win: the others need not be looked at.
+    /// win: the others need not be looked at. Of several VCs see [`InputQueuedRouters::wake_winners`].
     // Not inlined, like what else is seldom: the loops of a step need the registers.
     #[inline(never)]
     pub(super) fn wake(&mut self, router: usize, port: usize) {
@@ -162,6 +162,9 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
             && self.whole() == 0
             && self.allocator() != Allocator::Wavefront
             && self.priority() == Priority::None;
+        if simple && KIND != GENERAL && free.count_ones() > 1 && self.wake_winners(router, port, free) {
+            return;
+        }
         let pointer = match free.count_ones() {
             1 if simple => self.outputs[(port << LOG) + free.trailing_zeros() as usize].pointer,
             _ => 0,
@@ -196,6 +199,45 @@ impl<const LOG: u32, const KIND: u8> InputQueuedRouters<LOG, KIND> {
                 }
             }
         }
+    }
+
+    /// Of those who wait where several VCs are `free`, puts the ones on the list of requests that win among themselves, one
+    /// for each VC: past saturation many wait, and all others would be put back at once. Does nothing, and returns false,
+    /// if a VC would be left that another of them can take in the next step.
+    #[inline(always)]
+    fn wake_winners(&mut self, router: usize, port: usize, free: u64) -> bool {
+        let first_port = self.routers[router].first_port as usize;
+        let (vc_base, out) = (first_port << LOG, (port - first_port) as u16);
+        // The VCs that they may take, those that they pick, and of each the best key with its input.
+        let (mut usable, mut picked, mut best) = (0u64, 0u64, [u32::MAX; 64]);
+        for word in 0..self.words {
+            let mut bits = self.waiting[port * self.words + word];
+            while bits != 0 {
+                let input = word * 64 + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let InputVc { class, pointer, .. } = self.inputs[vc_base + input];
+                let own = free & self.class_masks[class as usize];
+                if own == 0 {
+                    continue;
+                }
+                let vc = Self::pick(own, out, pointer) as usize;
+                let key = (input as u16).wrapping_sub(self.outputs[(port << LOG) + vc].pointer);
+                (usable, picked) = (usable | own, picked | 1 << vc);
+                best[vc] = best[vc].min(u32::from(key) << 16 | input as u32);
+            }
+        }
+        if picked != usable {
+            return false;
+        }
+        while picked != 0 {
+            let input = (best[picked.trailing_zeros() as usize] & 0xFFFF) as usize;
+            picked &= picked - 1;
+            self.waiting[port * self.words + input / 64] ^= 1 << (input % 64);
+            self.ports[port].waiting -= 1;
+            let class = self.inputs[vc_base + input].class;
+            self.list_vc_request(router as u32, vc_base + input, out, class, Commitment::Final);
+        }
+        true
     }
 
     /// The VCs of a class at output `port` (domain numbering) that a packet of `size` flits may be given now.

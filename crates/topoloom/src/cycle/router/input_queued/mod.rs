@@ -821,6 +821,8 @@ mod tests {
             ("mesh:4x4,p=2", r#"{"vcs": 4, "buffer": 2}"#),
             ("hyperx:3x3,p=4", r#"{"vcs": 3, "speedup": 1.0}"#),
             ("torus:5", r#"{"vcs": 4, "packet": "1-5", "buffer": 3, "speedup": 1.5}"#),
+            // Many wait for the VCs of one output.
+            ("hyperx:2,p=12", r#"{"vcs": 4, "buffer": 2, "packet": "1-2"}"#),
         ] {
             for load in [0.2, 1.0] {
                 let (plain, general) =
