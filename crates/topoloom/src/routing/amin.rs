@@ -71,7 +71,7 @@ impl<const WRAP: bool> MinimalPaths for DimensionOrder<WRAP> {
 /// # Panics
 /// If there are no outputs.
 #[inline(always)]
-pub(super) fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
+fn least(outputs: &[u16], first: u32, measure: impl Fn(u32) -> u32) -> u16 {
     const FEW: usize = 4;
     let key = |place: usize| {
         // Places before the first one come after all others.

@@ -7,7 +7,7 @@
 //! A head takes the least occupied minimal output that has an adaptive VC for it; where none has, it escapes, or decides
 //! again when something is freed.
 
-use super::amin::{MinimalPaths, least};
+use super::amin::MinimalPaths;
 use super::min::hop;
 use super::minimal::{self, AnyMinimal};
 use super::table::TableMinimal;
@@ -114,19 +114,10 @@ pub struct Duato<P> {
 #[inline(always)]
 pub(super) fn least_occupied<V: View>(outputs: &[u16], class: u8, view: &V, rng: &mut Rng) -> Option<u16> {
     let is_free = |port: u16| view.has_free_vc(u32::from(port), class);
-    // Of a single output nothing is drawn. Not a branch: it would often be mispredicted.
-    let mut drawn = *rng;
-    let first = drawn.below(outputs.len() as u32);
-    *rng = if outputs.len() == 1 { *rng } else { drawn };
-    if outputs.is_empty() {
-        return None;
+    if let [port] = outputs {
+        return Some(*port).filter(|port| is_free(*port));
     }
-    // Most often the least occupied of all has a free VC.
-    let port = least(outputs, first, |port| view.occupancy(port));
-    if is_free(port) {
-        return Some(port);
-    }
-    let mut best = u64::MAX;
+    let (first, mut best) = (rng.below(outputs.len() as u32), u64::MAX);
     for (place, &port) in (0u32..).zip(outputs) {
         // Places before the random one come after all others.
         let turn = place.wrapping_sub(first);
