@@ -241,6 +241,16 @@ def test_a_search_near_the_saturation_load_takes_few_simulations():
         assert len(curve.points) <= 7
 
 
+def test_latencies_below_saturation_spare_simulations_past_it():
+    """Those take longest, and end with nothing that is kept; the load to look around is what full load accepts."""
+    past = []
+    for part in range(20, 99):
+        curve = Knee(part / 100, zero_load_latency=20.0)
+        curve.searched(min(0.99, (part + 8) / 100))
+        past.append(sum(not curve.is_stable(load) for load in curve.points))
+    assert sum(past) / len(past) < 1.4, past
+
+
 @pytest.mark.parametrize("empty", [None, 20.0])
 def test_a_coarse_search_finds_the_largest_stable_load_of_its_grid(empty):
     """One of an empty network, one on each side of the knee, hardly more, and one below it for the curve."""

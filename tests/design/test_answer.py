@@ -356,6 +356,22 @@ def test_nothing_is_measured_twice(found, store):
     assert told == before
 
 
+def test_what_carries_everything_in_a_short_window_is_not_simulated_in_a_longer_one(found, store):
+    """All that a longer window would show is that it still does; the last window is precise enough to be worth it."""
+    with Ledger(store) as ledger:
+        rows = [row for row in ledger.rows() if row["kind"] == "simulate" and "fail" not in json.loads(row["options"])]
+    by_length = {length: {} for length in (1000, 6000, 12_000)}
+    for row in rows:
+        by_length[json.loads(row["options"])["warmup"]][row["spec"], row["traffic"]] = row["accepted"]
+    short, longer = by_length[1000], by_length[6000]
+    entered = {spec for spec, _ in longer}
+    for spec in entered:
+        for name in ("uniform", "worst-case"):
+            assert ((spec, name) in longer) == (short[spec, name] < windows.CARRIED), (spec, name)
+    assert len(longer) < 2 * len(entered)
+    assert all((own.spec, "uniform") in by_length[12_000] for own in found.finalists)
+
+
 def test_cpu_seconds_are_those_of_the_processes():
     """The clock on the wall runs on while processes wait: what points say of it does not count."""
 

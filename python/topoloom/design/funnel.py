@@ -459,19 +459,20 @@ class Funnel:
         window = self._windows[rung] if self._windows else None
         wanted = [each for each in self._criteria if each.kind == SATURATION] if window else []
         asked = plays = self._to_play(entrants)
+        loads: list[tuple[Entrant, Criterion]] = []
         if window is not None:
-            loads = [(own, each) for own in entrants for each in wanted]
+            loads = [(own, each) for own in entrants for each in wanted if window.shows_more(own.values.get(each.name))]
             asked = plays | {(own.spec, each.name): self._full_load(own, each.of, window) for own, each in loads}
         known = self._results(asked.values())
         kept = self._timed(entrants, plays, known)
         for entrant in entrants:
             entrant.windows = rung + 1
-            for each in wanted:
-                assert window is not None
-                entrant.values.pop(each.name)
-                found = known.get(asked[entrant.spec, each.name].key)
-                if found is not None and not found["deadlocked"]:
-                    entrant.values[each.name] = window.value(found["accepted"], entrant.most[each.of])
+        for own, each in loads:
+            assert window is not None
+            own.values.pop(each.name, None)
+            found = known.get(asked[own.spec, each.name].key)
+            if found is not None and not found["deadlocked"]:
+                own.values[each.name] = window.value(found["accepted"], own.most[each.of])
         for each in wanted:
             kept = [own for own in kept if self._has(own, each)]
         self._estimate(kept)
@@ -489,7 +490,10 @@ class Funnel:
 
     def _measure_in_full(self, finalists: list[Entrant]) -> None:
         """Measure finalists with the longest windows, search their saturation loads, prove, lay out, break them."""
-        self._simulated(finalists, max(0, len(self._windows) - 1))
+        last = max(0, len(self._windows) - 1)
+        # A short window shows which of them carry everything, and need no long one.
+        self._simulated([own for own in finalists if not own.windows and last], 0)
+        self._simulated(finalists, last)
         question = self._question
         asked: dict[tuple[str, str, str], StudyPoint] = {}
         lists = {("layout", ""): question.prices} | {("optics", f"{x:g}"): text for x, text in self._optics().items()}

@@ -14,6 +14,9 @@ ALL = 1_000_000
 CARRIED = 0.98
 """A network that accepts this part of the load carries all of it."""
 
+CLEAR = 4
+"""A longer window is left out where an interval is at most one over this number as wide as that of the window."""
+
 
 @dataclass(frozen=True)
 class Window:
@@ -49,6 +52,22 @@ class Window:
         low = min(most, max(least, accepted * (1 - self.off)))
         value = min(most, max(accepted, low))
         return Value(value, low, min(most, value * (1 + self.off)), "measured")
+
+    def shows_more(self, known: Value | None) -> bool:
+        """Return whether a simulation in this window is worth its time: all of the load may have been carried before.
+
+        Args:
+            known: What is known of the throughput, if anything.
+
+        >>> short, long, last = Window(400, 100, 0.3, full=0.97), Window(1000, 500, 0.15), Window(12_000, 6000, 0.03)
+        >>> [long.shows_more(short.value(accepted, 1.0)) for accepted in (0.8, 0.975)]
+        [True, False]
+        >>> last.shows_more(short.value(0.975, 1.0))
+        True
+        """
+        if known is None or known.known != "measured":
+            return True
+        return known.high - known.low > 2 * self.off * known.value / CLEAR
 
 
 MOST_FLITS = 30_000

@@ -37,7 +37,7 @@ class Survival:
     @cached_property
     def intact(self) -> dict[str, float]:
         """What the network carries without failures, by traffic: flits per active terminal per cycle."""
-        return {traffic: carried(self.network, traffic) for traffic in self.traffics}
+        return carried(self.network, self.traffics)
 
     @cached_property
     def _count(self) -> int:
@@ -64,9 +64,10 @@ class Survival:
         failed = int(fraction * self._count + 0.5 + 1e-9)
         draws = [self._draw(fraction, trial) for trial in range(self.trials)] if failed else [self.network]
         joined = [draw for draw in draws if draw is not None and draw.facts((1, 1))["connected"]]
+        left = [carried(draw, self.traffics) for draw in joined]
         rows = []
         for traffic in self.traffics:
-            found = [carried(draw, traffic) for draw in joined] + [0.0] * (len(draws) - len(joined))
+            found = [draw[traffic] for draw in left] + [0.0] * (len(draws) - len(joined))
             whole = self.intact[traffic]
             rows.append({
                 "fraction": fraction,
@@ -88,23 +89,24 @@ class Survival:
             return None
 
 
-def carried(core: _core.Network, traffic: str) -> float:
+def carried(core: _core.Network, traffics: Sequence[str]) -> dict[str, float]:
     """Return what minimal paths and Valiant's carry together, in the best shares; what minimal ones do without those.
 
     Args:
         core: The engine's network, ``Network.core``.
-        traffic: A traffic pattern.
+        traffics: The traffic patterns.
 
     Raises:
         TopoloomError: A traffic pattern that does not exist, or a network that is too large or in parts.
 
     >>> import topoloom
-    >>> round(carried(topoloom.network("torus:8x8").core, "tornado"), 6)
+    >>> round(carried(topoloom.network("torus:8x8").core, ["tornado"])["tornado"], 6)
     0.5
     """
+    # Tables of the routings are built once for all traffic.
     minimal = _core.Routing(core, routing_on(core, "minimal"))
     other = _core.Routing(core, DETOURS) if has_detours(core) else None
-    return min(1.0, minimal.split(other, _core.Traffic(core, traffic)).split_bound)
+    return {name: min(1.0, minimal.split(other, _core.Traffic(core, name)).split_bound) for name in traffics}
 
 
 def quantiles(values: Sequence[float]) -> dict[str, float]:

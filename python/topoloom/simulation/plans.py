@@ -4,8 +4,9 @@ A *plan* yields batches of loads; when the points of a batch are in the curve, i
 see nothing but their own curve, so that the points do not depend on how many workers there are.
 """
 
+import itertools
 import math
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from topoloom.simulation.curves import MOST_LATENCY, Curve
 from topoloom.simulation.points import ZERO_LOAD
@@ -16,11 +17,14 @@ RESOLUTION = 100
 LARGE = 4096
 """Terminals from which on a search starts near what is accepted at full load, not in the middle."""
 
-GUESSES = 4
-"""So many loads of a search are guessed from latencies; after them it halves what is left."""
+GUESSES = 8
+"""So many loads of a search are guessed from latencies; after them steps double, or halve what is left."""
 
 FARTHEST = 0.2
 """How far a guess may be from the largest stable load: latencies of near loads say little of far ones."""
+
+BELOW = (0.8, 0.5)
+"""A search near a load begins at these parts of it; a coarse one at the first of them."""
 
 Plan = Iterator[list[float]]
 
@@ -61,7 +65,7 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     if not coarse and curve.points[most].active_terminals >= LARGE:
         highest = _below_bound(curve)
         # Queues past saturation accept a little more than any stable load.
-        yield from _bracket(curve, curve.points[most].accepted - 1 / RESOLUTION, highest, past=most)
+        yield from _closing_in(curve, curve.points[most].accepted - 1 / RESOLUTION, highest, RESOLUTION)
         return
     fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
     for grid in (coarse, fine):
@@ -75,14 +79,15 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
 
 
 def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
-    """Look for the saturation load around `near`; then simulate one or two loads below it, for the curve.
+    """Look for the saturation load around `near`, from one or two loads below it, which a curve needs anyway.
 
-    Steps from there double until one load is stable and another one is not; most of a bisection from afar is spared.
-    Loads past the bound are never stable, and not simulated.
+    Simulations below saturation are short. Their latencies, with those that follow, say where the latency is three
+    times that of an empty network, so that few loads are simulated just past saturation, which takes longest. Loads
+    past the bound are never stable, and not simulated.
 
     Args:
         curve: The curve, which gets the points that the plan asks for.
-        near: The load to begin at, in flits per terminal per cycle.
+        near: The load to look around, in flits per terminal per cycle.
         parts: The loads that are searched are multiples of full load over this number; a coarse search has one load
             below the one that it finds.
 
@@ -91,12 +96,46 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
     [0.001]
     """
     yield [ZERO_LOAD]
-    if parts < RESOLUTION:
-        # Below saturation a simulation takes far less time than just past it.
-        near = math.floor(near * parts * (1 + 1e-9)) / parts
-    stable = yield from _bracket(curve, near, _below_bound(curve, parts), parts=parts)
-    below = {_on_grid(stable / 2)} | ({_on_grid(0.8 * stable)} if parts >= RESOLUTION else set())
-    yield sorted(load for load in below if load and load not in curve.points)
+    most = _below_bound(curve, parts)
+    near = min(near, most)
+    below = {max(_on_grid(part * near, parts), 1 / parts) for part in (BELOW if parts >= RESOLUTION else BELOW[:1])}
+    yield sorted(load for load in below if load <= most)
+    yield from _closing_in(curve, near, most, parts)
+
+
+def _closing_in(curve: Curve, near: float, most: float, parts: int) -> Plan:
+    """Look for the saturation load between the points that there are, up to `most`, first at `near` or below it."""
+    grid = sorted({part / parts for part in range(1, math.floor(most * parts + 1e-9) + 1)} | {most})
+    step = 1
+    for attempt in itertools.count():
+        stable = sorted(load for load in curve.points if load != ZERO_LOAD and curve.is_stable(load))
+        unstable = min((load for load in curve.points if load != ZERO_LOAD and load not in stable), default=math.inf)
+        between = [load for load in grid if (stable[-1] if stable else 0.0) < load < unstable]
+        if not between:
+            return
+        guess = _guessed(curve, stable, unstable, parts) if attempt < GUESSES else None
+        if attempt == 0 and near < unstable:
+            load = near if guess is None else min(guess, near)
+        elif guess is not None:
+            load = guess
+        else:
+            # What is accepted past saturation is about what can be carried.
+            last = curve.points.get(unstable)
+            load = stable[-1] + step / parts if last is None else min(unstable - step / parts, last.accepted)
+            step *= 2
+            if not between[0] <= load <= between[-1]:
+                load = between[len(between) // 2]
+        load = math.floor(load * parts + 1e-9) / parts
+        yield [min(max(load, between[0]), between[-1])]
+
+
+def _guessed(curve: Curve, stable: Sequence[float], unstable: float, parts: int) -> float | None:
+    """Guess the saturation load: from the two largest stable loads, and from the ends of what is left."""
+    pairs = [(stable[-2], stable[-1])] if len(stable) > 1 else []
+    if stable and unstable < math.inf:
+        pairs.append((stable[-1], unstable))
+    guesses = [guess for low, high in pairs if (guess := _crossing(curve, low, high, parts)) is not None]
+    return min([*guesses, stable[-1] + FARTHEST]) if guesses else None
 
 
 def _below_bound(curve: Curve, parts: int = RESOLUTION) -> float:
@@ -104,40 +143,6 @@ def _below_bound(curve: Curve, parts: int = RESOLUTION) -> float:
     if curve.bound is None:
         return curve.most_load
     return min(curve.most_load, math.floor(curve.bound.saturation_bound * parts * (1 + 1e-9)) / parts)
-
-
-def _bracket(
-    curve: Curve, near: float, most: float, past: float = math.inf, parts: int = RESOLUTION
-) -> Generator[list[float], None, float]:
-    """Look for the saturation load around `near`, up to `most` and below `past`; return the largest stable load."""
-    load = min(max(_on_grid(near, parts), 1 / parts), most)
-    limit = min(most + 1 / parts, past)
-    stable, unstable, step, guesses = 0.0, limit, 1, GUESSES
-    while load not in (stable, unstable):
-        yield [load]
-        before = stable
-        if curve.is_stable(load):
-            stable = load
-            load = min(_on_grid(load + step / parts, parts), most)
-        else:
-            unstable = load
-            # What is accepted past saturation is about what can be carried.
-            lower = load - step / parts
-            load = max(_on_grid(lower if stable else min(lower, curve.points[load].accepted), parts), 0.0)
-        step *= 2
-        between = [part / parts for part in range(1, parts) if stable < part / parts < unstable]
-        guess = None
-        if guesses and 0 < before < stable:
-            # Of two stable loads: past saturation a latency is only what it was when its run ended.
-            guess = _crossing(curve, before, stable, parts)
-        elif guesses and unstable < limit:
-            guess = _crossing(curve, stable, unstable, parts)
-        if between and guess is not None:
-            guesses -= 1
-            load = min(max(min(guess, _on_grid(stable + FARTHEST, parts)), between[0]), between[-1])
-        elif not stable < load < unstable:
-            load = between[len(between) // 2] if between else stable
-    return stable
 
 
 def _crossing(curve: Curve, stable: float, unstable: float, parts: int) -> float | None:

@@ -93,6 +93,9 @@ class LocalExecutor:
     AHEAD_S = 0.2
     """Seconds of work that a worker holds in tiny points."""
 
+    LONG_S = 5.0
+    """Seconds of points from which on a worker holds none but the one under way: another one may be idle at the end."""
+
     GATHER_S = 0.05
     """Outcomes within this many seconds are returned together: a commit of the ledger costs time."""
 
@@ -103,6 +106,7 @@ class LocalExecutor:
         self._waiting: deque[StudyPoint] = deque()
         self._lost: list[Outcome] = []
         self._mean_s = 1.0
+        self._last_s: deque[float] = deque(maxlen=4)
 
     @property
     def capacity(self) -> int:
@@ -116,6 +120,8 @@ class LocalExecutor:
 
     @property
     def _ahead(self) -> int:
+        if self._last_s and sum(self._last_s) >= self.LONG_S * len(self._last_s):
+            return 1
         return min(self.MOST_AHEAD, max(self.AHEAD, round(self.AHEAD_S / max(self._mean_s, 1e-6))))
 
     def __enter__(self) -> "LocalExecutor":
@@ -167,6 +173,7 @@ class LocalExecutor:
         outcomes = [new for worker, events in ready for new in self._exchange(worker, events)]
         for outcome in outcomes:
             self._mean_s += (outcome.wall_s - self._mean_s) / 20
+            self._last_s.append(outcome.wall_s)
         return outcomes
 
     def _exchange(self, worker: _Worker, events: int) -> list[Outcome]:
