@@ -478,6 +478,21 @@ def test_all_routers_in_pairs_are_one_network_whatever_the_family():
     assert dropped["joins every pair of routers, as a network of another family does"] >= 2
 
 
+def test_a_tree_of_two_families_is_built_once():
+    """A rack with one switch, and a link from it to each leaf, is a pod of an XGFT: the links are compared."""
+    asked = {"terminals": (40, 44), "radix": 8}
+    found, dropped = list(candidates(**asked)), Counter()
+    question = make_question(asked)
+    kept = {own.spec for own in in_doubt(found, question, dropped)}
+    one, other = "xgft:down=4x2x5,up=1x2", "rack-tree:racks=5,leaf=2,upper=1,trunk=1,top=2,links=1,p=4"
+    assert {one, other} <= {own.spec for own in found}
+    assert other not in kept
+    assert dropped["is the same tree as one of another family"] == 6
+    graphs = [networkx.MultiGraph([(a, b) for a, _, b, _, _ in network(spec).edges()]) for spec in (one, other)]
+    assert networkx.is_isomorphic(*graphs)
+    assert in_doubt([own for own in found if own.spec == other], question, Counter())
+
+
 def test_bounds_stand_for_what_networks_carry_that_are_too_large(monkeypatch):
     monkeypatch.setattr(windows, "_WINDOWS", ((MOST_FLITS, ()),))
     answer = topoloom.design(**ASKED | {"families": "hyperx"}, finalists=1)

@@ -56,6 +56,23 @@ def test_cables_that_stay_are_those_of_the_same_places():
     assert found.kept >= 7 * 6
 
 
+@pytest.mark.parametrize(
+    ("spec", "alone"),
+    [
+        ("xgft:down=4x5x2,up=2x2", "down=4x5x1"),
+        ("hyperx:4x2,p=3", "4x1"),
+        ("dragonfly:a=4,h=2,g=2,p=2", "g=1"),
+        ("rack-tree:racks=2,leaf=5,upper=1,trunk=1,top=1,links=3,p=4", "racks=1"),
+    ],
+)
+def test_a_level_of_one_child_or_a_side_of_one_router_is_no_neighbour(spec, alone):
+    """It would join nothing; sides that are numbers of links or of parents may be one."""
+    found = [text for _, text in changes(spec)]
+    assert found
+    assert not any(alone in text for text in found)
+    assert any("up=1x" in text for text in found) or "xgft" not in spec
+
+
 def test_a_pod_more_moves_no_cable_of_a_tree_with_room_at_the_top():
     spec = "xgft:down=6x8x3,up=4x2"
     (found,) = (each for each in neighbours(spec, 10) if each.relation == "larger")

@@ -24,6 +24,9 @@ FARTHEST = 4.0
 FIXED = ("seed", "levels")
 """Keys whose change makes another network, not a neighbour."""
 
+JOINED = (None, "down", "racks", "g")
+"""Keys of what a level or a dimension joins, None for its sides: with one of them it would join nothing."""
+
 SPARSE = 4
 """These networks have at least so many routers for each link of a router: other Cayley graphs are much alike."""
 
@@ -155,6 +158,8 @@ def _nearest(own: _core.Network, found: Sequence[tuple[str, _core.Network]]) -> 
 def changes(spec: str) -> Iterator[tuple[str, str]]:
     """Yield every change of one number, up and down to the next one that builds, and every other split into trunks.
 
+    A level of a tree with a single child, or a dimension of a single router, is no neighbour: it joins nothing.
+
     Args:
         spec: The spec of the network.
 
@@ -176,7 +181,7 @@ def changes(spec: str) -> Iterator[tuple[str, str]]:
                 for number in range(int(numbers[index]) + sign, int(numbers[index]) + sign * (STEPS + 1), sign):
                     other = "x".join([*numbers[:index], str(number), *numbers[index + 1 :]])
                     text = _text(name.family, [*parts[:place], (key, other), *parts[place + 1 :]])
-                    if number > 0 and _built(text) is not None:
+                    if number > (key in JOINED) and _built(text) is not None:
                         yield f"{told} {numbers[index]} → {number}", text
                         break
     yield from _trunks(spec)

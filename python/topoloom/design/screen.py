@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from topoloom import _core
 from topoloom.design.candidates import Candidate
 from topoloom.design.question import Question
 from topoloom.design.ranking import router_costs, unbeaten
@@ -66,6 +67,10 @@ def in_doubt(found: Sequence[Candidate], question: Question, dropped: Counter[st
     dropped["misses a requirement for certain"] += len(found) - len(held)
     able = _once(held)
     dropped["joins every pair of routers, as a network of another family does"] += len(held) - len(able)
+    trees = {own.spec for own in able if own.family == "xgft"}
+    different = [own for own in able if own.family != "rack-tree" or _as_xgft(own.spec) not in trees]
+    dropped["is the same tree as one of another family"] += len(able) - len(different)
+    able = different
     if question.least_terminals > MOST_FLITS:
         bounded = [own for own in able if own.routers <= MOST_ROUTERS.get(own.family, MOST_ROUTERS[""])]
         dropped["more routers than bounds of the throughput are computed of"] += len(able) - len(bounded)
@@ -114,6 +119,15 @@ def _once(found: Sequence[Candidate]) -> list[Candidate]:
             complete[size] = min(complete.get(size, own), own, key=lambda each: (each.family != "hyperx", each.spec))
     chosen = {own.spec for own in complete.values()}
     return [own for own in found if own.spec in chosen or not _is_complete(own)]
+
+
+def _as_xgft(spec: str) -> str | None:
+    """Return a rack tree as an XGFT if it is one: a single switch in each rack, and one link from it to each leaf."""
+    told = dict(_core.Name("topology", spec).values)
+    if (told["upper"], told["trunk"]) != ("1", "1"):
+        return None
+    trunk = f",trunk=1x{told['links']}" if told["links"] != "1" else ""
+    return f"xgft:down={told['p']}x{told['leaf']}x{told['racks']},up=1x{told['top']}{trunk}"
 
 
 def _is_complete(own: Candidate) -> bool:

@@ -76,7 +76,7 @@ MOST_FLITS = 30_000
 _WINDOWS = (
     (500, (Window(1000, 500, 0.15), Window(6000, 3000, 0.05), Window(12_000, 6000, 0.03))),
     (3000, (Window(400, 100, 0.3, 0.97, places=32), Window(1000, 500, 0.15, places=10), Window(1000, 500, 0.15))),
-    (MOST_FLITS, (Window(100, 100, 0.3, 0.97, places=12), Window(1000, 500, 0.15, places=0), Window(1000, 1000, 0.12))),
+    (MOST_FLITS, (Window(100, 100, 0.3, 0.96, places=12), Window(1000, 500, 0.15, places=0), Window(400, 400, 0.15))),
     (MOST_TERMINALS, ()),
 )
 """The largest number of terminals, and the windows: for all, for those that may be on the front, for finalists."""
