@@ -7,6 +7,8 @@ import pytest
 import topoloom
 from oracles import graphs, routes
 from topoloom import TopoloomError, _core, network
+from topoloom.network import survival
+from topoloom.network.faults import make_fault_options, try_faults
 from topoloom.network.survival import Survival, quantiles
 
 SHARES = 400
@@ -129,3 +131,20 @@ def test_quantiles_are_linear_between_neighbours():
 def test_traffic_that_does_not_exist_is_refused():
     with pytest.raises(TopoloomError, match="unknown traffic"):
         topoloom.network("mesh:2").faults(throughput=["nothing"])
+
+
+def test_what_is_known_of_the_intact_network_is_not_computed_again(monkeypatch):
+    options = make_fault_options({"kind": "links", "fractions": [0.25], "trials": 2, "throughput": "uniform"})
+    core = _core.Network("torus:4x4")
+    (row,) = try_faults(core, options)["throughput"]
+    computed = []
+    monkeypatch.setattr(
+        survival, "carried", lambda network, names: computed.append(network) or dict.fromkeys(names, 0.5)
+    )
+    (other,) = try_faults(core, options, {"uniform": 1.0})["throughput"]
+    assert other["kept"]["median"] == 0.5
+    assert core not in computed
+    assert len(computed) == 2
+    assert row["kept"]["median"] == pytest.approx(
+        row["throughput"]["median"]
+    )  # a torus of this size carries everything

@@ -45,6 +45,7 @@ class Entrant:
         cluster: The network with the hosts on it, where hosts are asked for.
         values: What is known of the criteria.
         most: Proved upper bounds of the throughput, by traffic.
+        split: What minimal and Valiant's paths carry together, by traffic.
         windows: In how many windows it was simulated, each longer than the one before it.
         details: Results of the full measurements, by kind and what they are of.
         neighbours: Its neighbourhood, of a finalist.
@@ -56,6 +57,7 @@ class Entrant:
     cluster: str = ""
     values: dict[str, Value] = field(default_factory=dict)
     most: dict[str, float] = field(default_factory=dict)
+    split: dict[str, float] = field(default_factory=dict)
     windows: int = 0
     details: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
     neighbours: list[Surroundings] = field(default_factory=list)

@@ -337,6 +337,7 @@ class Funnel:
             for name, bound in zip(traffics, bounds, strict=True):
                 assert bound is not None
                 most = entrant.most[name] = min(1.0, bound["distance_bound"])
+                entrant.split[name] = min(1.0, bound["split_bound"])
                 entrant.values[f"{SATURATION}.{name}"] = Value(min(most, bound["split_bound"]), 0.0, most, "bound")
             kept.append(entrant)
         self._estimate(kept)
@@ -506,9 +507,7 @@ class Funnel:
             for name in question.traffic if self._windows else ():
                 asked[own.spec, "saturation", name] = self._search(own, name)
             for kind in BROKEN:
-                asked[own.spec, "faults", kind] = StudyPoint(
-                    "faults", own.spec, settings={"options": self._faults(kind)}
-                )
+                asked[own.spec, "faults", kind] = self._faults(own, kind)
         terminals = {own.spec: own.candidate.terminals for own in finalists}
         searches = [(spec, point) for (spec, kind, _), point in asked.items() if kind == "saturation"]
         noted = {point.key: SEARCH_S * terminals[spec] for spec, point in searches}
@@ -536,17 +535,20 @@ class Funnel:
             settings |= {"near": value.value * (STABLE if value.value < CARRIED else 1.0)} | coarse
         return StudyPoint("saturation", own.spec, own.routing, traffic, settings=settings)
 
-    def _faults(self, kind: str) -> dict[str, Any]:
-        """Return which failures of a kind finalists are broken by, and the traffic that must continue."""
+    def _faults(self, own: Entrant, kind: str) -> StudyPoint:
+        """Return the failures of a kind that break a finalist, and the traffic that must continue."""
         traffic = list(self._question.traffic or (UNIFORM,))
         fractions, trials = list(BROKEN_PARTS), FAILURES
         if not self._windows:
             # Bounds of a network that is too large to be simulated take half a minute.
             fractions, trials, traffic = fractions[-1:], 1, traffic[:1]
-        return {
+        options = {
             "kind": kind, "fractions": fractions, "trials": trials, "seed": self._question.seed,
             "throughput": traffic,
         }  # fmt: skip
+        whole = {name: own.split[name] for name in traffic if name in own.split}
+        settings = {"options": options} | ({"intact": whole} if len(whole) == len(traffic) else {})
+        return StudyPoint("faults", own.spec, settings=settings)
 
     def _look_around(self, finalists: list[Entrant]) -> None:
         """Find the neighbours of finalists, price them and bound their throughput; not of those too large for it."""

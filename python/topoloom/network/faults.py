@@ -66,12 +66,14 @@ def make_fault_options(values: Mapping[str, Any]) -> FaultOptions:
     return checked(FaultOptions, trials | given | {"fractions": parsed, "throughput": tuple(traffics or ())})
 
 
-def try_faults(network: _core.Network, options: FaultOptions) -> Resilience:
+def try_faults(network: _core.Network, options: FaultOptions, intact: Mapping[str, float] | None = None) -> Resilience:
     """Return what is left of `network`, by the keys of ``topoloom faults --json``.
 
     Args:
         network: The engine's network, ``Network.core``.
         options: What fails, how often, and the traffic, of :func:`make_fault_options`.
+        intact: What the network carries without failures by traffic, in flits per active terminal per cycle, where
+            that is known.
 
     >>> import topoloom
     >>> options = make_fault_options({"fractions": [0.0, 0.5], "trials": 4})
@@ -79,6 +81,6 @@ def try_faults(network: _core.Network, options: FaultOptions) -> Resilience:
     'links'
     """
     left = network.resilience(options.kind, options.fractions, options.trials, options.seed, options.distances)
-    draws = Survival(network, options.kind, options.trials, options.seed, options.throughput)
+    draws = Survival(network, options.kind, options.trials, options.seed, options.throughput, intact)
     rows = [row for fraction in options.fractions for row in draws.at(fraction)] if options.throughput else []
     return Resilience({"version": _core.__version__} | left | {"throughput": rows})

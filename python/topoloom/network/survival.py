@@ -1,6 +1,6 @@
 """What failures leave of the throughput: bounds by channel load on the networks of several draws of failures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -26,6 +26,7 @@ class Survival:
         trials: How many draws.
         seed: The seed of the first one.
         traffics: The traffic patterns.
+        known: What the network carries without failures, by traffic, where that was computed before.
     """
 
     network: _core.Network
@@ -33,11 +34,12 @@ class Survival:
     trials: int
     seed: int
     traffics: tuple[str, ...]
+    known: Mapping[str, float] | None = None
 
     @cached_property
-    def intact(self) -> dict[str, float]:
+    def intact(self) -> Mapping[str, float]:
         """What the network carries without failures, by traffic: flits per active terminal per cycle."""
-        return carried(self.network, self.traffics)
+        return carried(self.network, self.traffics) if self.known is None else self.known
 
     @cached_property
     def _count(self) -> int:

@@ -352,7 +352,7 @@ def _plays(play: Callable[[Network, str, str, Mapping[str, Any]], Result]) -> Ca
 
 
 def _faults(point: Question) -> Result:
-    return try_faults(network(point.spec).core, make_fault_options(point.options))
+    return try_faults(network(point.spec).core, make_fault_options(point.options), point.settings.get("intact"))
 
 
 def _tables(point: Question) -> Result:
