@@ -223,6 +223,27 @@ def test_what_survives_counts_before_networks_drop_out(survivors):
         assert network(own.spec).with_failures("links=10%,seed=1").facts()["diameter"] is not None
 
 
+def test_failures_are_estimated_by_bounds_where_windows_have_no_place(monkeypatch, tmp_path):
+    """Every network must hold together, but only as many are simulated under failures as there are places."""
+    short, _, last = windows_of(make_question({"terminals": 400, "radix": 16}))
+    monkeypatch.setattr(
+        windows, "_WINDOWS", ((MOST_FLITS, (replace(short, places=1), replace(short, places=0), last)),)
+    )
+    asked = ASKED | {"families": "hyperx", "survive": "links=10%"}
+    answer = topoloom.design(**asked, finalists=1, store=tmp_path / "own.store")
+    known = {own.spec: own.values["survivable"] for own in answer.outcome.front}
+    assert sum(value.known == "measured" for value in known.values()) <= 2
+    estimated = {spec: value for spec, value in known.items() if value.known == "estimate"}
+    assert estimated
+    for spec, value in estimated.items():
+        whole = network(spec)
+        left = [
+            whole.with_failures(f"links=10%,seed={draw}").split_bound("uniform")["split_bound"] for draw in (1, 2, 3)
+        ]
+        assert value.value == pytest.approx(min(1.0, min(left) / min(1.0, whole.split_bound("uniform")["split_bound"])))
+        assert (value.low, value.high) == (0.0, 1.0)
+
+
 def test_failures_leave_less_and_neighbours_are_priced(found):
     for own in found.finalists:
         told = next(row for row in found.to_dict()["finalists"] if row["spec"] == own.spec)["details"]

@@ -324,6 +324,8 @@ class Funnel:
         traffics = [each.of for each in self._criteria if each.kind == SATURATION]
         if self._makespans:
             traffics = list(dict.fromkeys([*traffics, UNIFORM]))
+        if self._question.survive is not None:
+            traffics = list(dict.fromkeys([*traffics, self._broken_under]))
         asked = {(own.spec, name): StudyPoint("split", own.spec, traffic=name) for own in entrants for name in traffics}
         # Walks between all pairs of routers: the time grows with their number, and the longest go first.
         noted = {asked[own.spec, name].key: PAIR_S * own.candidate.routers**2 for own in entrants for name in traffics}
@@ -341,7 +343,38 @@ class Funnel:
                 entrant.values[f"{SATURATION}.{name}"] = Value(min(most, bound["split_bound"]), 0.0, most, "bound")
             kept.append(entrant)
         self._estimate(kept)
-        return self._fast_enough(kept, BOUNDS)
+        kept = self._fast_enough(kept, BOUNDS)
+        return kept if self._question.survive is None else self._holding(kept)
+
+    @property
+    def _broken_under(self) -> str:
+        """The traffic that must survive failures."""
+        return (self._question.traffic or (UNIFORM,))[0]
+
+    @property
+    def _draws(self) -> list[str]:
+        """The failures to survive."""
+        return [f"{self._question.survive},seed={self._question.seed + draw}" for draw in range(FAILURES)]
+
+    def _holding(self, entrants: list[Entrant]) -> list[Entrant]:
+        """Drop what failures leave in pieces, and estimate by bounds what is left of the throughput of the others."""
+        draws, name = self._draws, self._broken_under
+        kept = [own for own in entrants if all(_in_one_piece(own.spec, draw) for draw in draws)]
+        why = f"falls apart, or has no routing left, when {self._question.survive} fail"
+        self._dropped[BOUNDS][why] += len(entrants) - len(kept)
+        if entrants and not kept:
+            raise TopoloomError(f"no network is left: {why}")
+        asked = {
+            (own.spec, draw): StudyPoint("split", f"faulty:{draw}({own.spec})", traffic=name)
+            for own in kept
+            for draw in draws
+        }
+        known = self._results(asked.values())
+        for own in kept:
+            left = [known.get(asked[own.spec, draw].key, {}).get("split_bound", 0.0) for draw in draws]
+            part = min(1.0, min(left) / own.split[name]) if own.split[name] else 0.0
+            own.values[SURVIVABLE] = Value(part, 0.0, 1.0, "estimate")
+        return kept
 
     def _front(self, entrants: list[Entrant]) -> list[Entrant]:
         """Simulate in rounds until it is known which networks nothing beats; count why the others are not on it."""
@@ -588,8 +621,8 @@ class Funnel:
     def _broken(self, entrants: Sequence[Entrant], survive: str, rung: int) -> list[Entrant]:
         """Measure the least share of throughput that several draws of failures leave; drop what falls apart."""
         window = self._windows[rung]
-        traffic = (self._question.traffic or (UNIFORM,))[0]
-        draws = [None, *(f"{survive},seed={self._question.seed + draw}" for draw in range(FAILURES))]
+        traffic = self._broken_under
+        draws = [None, *self._draws]
         asked = {(own.spec, draw): self._full_load(own, traffic, window, draw) for own in entrants for draw in draws}
         known = self._results(asked.values())
         kept = []
@@ -656,6 +689,14 @@ def _exact(facts: Mapping[str, Any]) -> dict[str, Value]:
         "diameter": facts["diameter"],
     }
     return {name: Value.exact(float(value)) for name, value in told.items() if value is not None}
+
+
+def _in_one_piece(spec: str, fail: str) -> bool:
+    """Return whether failures leave a path between all routers that are left, and any of these."""
+    try:
+        return bool(Network(spec).core.with_failures(fail).facts((1, 1))["connected"])
+    except TopoloomError:
+        return False
 
 
 def _by_closed_forms(own: Candidate) -> dict[str, Any]:

@@ -107,9 +107,6 @@ def windows_of(question: Question) -> tuple[Window, ...]:
 def places_of(question: Question) -> list[int]:
     """Return the number of networks that may enter each window but that of the finalists.
 
-    A network that failures disconnect is no answer. If failures are asked for, all networks that may be on the front
-    are simulated.
-
     Args:
         question: The question.
 
@@ -117,8 +114,7 @@ def places_of(question: Question) -> list[int]:
     >>> places_of(make_question({"terminals": 2000, "radix": 32}))
     [32, 10]
     """
-    short = windows_of(question)[:-1]
-    return [ALL if question.survive is not None else window.places for window in short]
+    return [window.places for window in windows_of(question)[:-1]]
 
 
 FINE_SEARCH = 3000
