@@ -8,7 +8,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from topoloom.simulation.curves import MOST_LATENCY, Curve
+from topoloom.simulation.curves import LEAST_ACCEPTED, MOST_LATENCY, Curve
 from topoloom.simulation.points import ZERO_LOAD
 
 RESOLUTION = 100
@@ -23,8 +23,14 @@ GUESSES = 8
 FARTHEST = 0.2
 """How far a guess may be from the largest stable load: latencies of near loads say little of far ones."""
 
-BELOW = (0.8, 0.5)
-"""A search near a load begins at these parts of it; a coarse one at the first of them."""
+BELOW = (0.5, 0.8)
+"""A search near a load begins at these parts of it …"""
+
+COARSE_BELOW = (0.5, 0.6)
+"""… a coarse one at these, as past saturation queues may fill for ten thousand cycles …"""
+
+COARSE_NEAR_FULL = (0.8,)
+"""… and at this one where nearly full load is carried."""
 
 Plan = Iterator[list[float]]
 
@@ -79,7 +85,7 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
 
 
 def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
-    """Look for the saturation load around `near`, from one or two loads below it, which a curve needs anyway.
+    """Look for the saturation load around `near`, from two loads below it, which a curve needs anyway.
 
     Simulations below saturation are short. Their latencies, with those that follow, say where the latency is three
     times that of an empty network, so that few loads are simulated just past saturation, which takes longest. Loads
@@ -88,8 +94,7 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
     Args:
         curve: The curve, which gets the points that the plan asks for.
         near: The load to look around, in flits per terminal per cycle.
-        parts: The loads that are searched are multiples of full load over this number; a coarse search has one load
-            below the one that it finds.
+        parts: The loads that are searched are multiples of full load over this number.
 
     >>> import topoloom
     >>> next(near_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), 0.5))
@@ -98,8 +103,13 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
     yield [ZERO_LOAD]
     most = _below_bound(curve, parts)
     near = min(near, most)
-    below = {max(_on_grid(part * near, parts), 1 / parts) for part in (BELOW if parts >= RESOLUTION else BELOW[:1])}
-    yield sorted(load for load in below if load <= most)
+    fine, full = parts >= RESOLUTION, near >= LEAST_ACCEPTED
+    begins = BELOW if fine else COARSE_NEAR_FULL if full else COARSE_BELOW
+    below = {max(math.floor(part * near * parts + 1e-9), 1) / parts for part in begins}
+    for load in sorted(load for load in below if load <= most):
+        yield [load]
+        if not curve.is_stable(load):
+            break
     yield from _closing_in(curve, near, most, parts)
 
 
