@@ -345,6 +345,16 @@ def test_points_of_several_threads_share_the_processors(
         assert [outcome.error for outcome in local.collect(60)] == [None]
 
 
+def test_where_points_take_long_a_worker_holds_none_but_the_one_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another worker may be idle at the end; the next point waits for the first that is free."""
+    monkeypatch.setattr(LocalExecutor, "LONG_S", 0.0)
+    with LocalExecutor(1) as local:
+        assert local.capacity == LocalExecutor.AHEAD
+        local.submit(tiny("1")[0])
+        assert len(local.collect(60)) == 1
+        assert local.capacity == 1
+
+
 def test_points_of_more_threads_leave_workers_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "cpu_count", lambda: 2)
     one, *more = tiny("1:5")
