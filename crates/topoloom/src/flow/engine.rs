@@ -346,6 +346,8 @@ fn tasks(messages: &[Message]) -> usize {
 const SAME: f64 = 1e-12;
 /// The rate of a pool is summed up again when it was changed more often.
 const ADDED: u32 = 256;
+/// Among so many classes one on the same path is looked for one by one.
+const FEW: usize = 8;
 /// Bytes of memory that a flow takes, and for each channel of its path.
 const FLOW_BYTES: f64 = 200.0;
 const HOP_BYTES: f64 = 24.0;
@@ -487,7 +489,8 @@ pub(super) struct Engine<'a> {
     flights: Vec<Flight>,
     /// Goals beyond the lowest, by class.
     more: HashMap<u32, BinaryHeap<Goal>>,
-    /// Classes by the hash of their path.
+    /// Classes by the hash of their path, where all its channels had [more](FEW) as they began. One that began among fewer
+    /// may be missed later: another class on its path then has the same rate.
     by_path: HashMap<u64, u32, BuildHasherDefault<PathHasher>>,
     /// Parts that are under way of messages that have several.
     parts: HashMap<u32, u32>,
@@ -530,6 +533,7 @@ impl<'a> Engine<'a> {
         let channels = capacities.len();
         let at_places = (0..channels as u32).map(|place| capacities[lines.channel(place) as usize]);
         let rates = Rates::new(at_places, config.model);
+        let rates = if lines.are_known() { rates.in_lines(|place| lines.goes_on(place)) } else { rates };
         let paths = Paths::new(network, routing, config);
         Self {
             network,
@@ -760,8 +764,11 @@ impl<'a> Engine<'a> {
             return;
         }
         self.rates.warm_to_leave(classes);
-        let known = classes.iter().map(|&class| self.by_path.get(&self.flights[class as usize].hash));
-        std::hint::black_box(known.flatten().fold(0, |sum, class| sum ^ class));
+        let known = classes.iter().map(|&class| match self.by_path.is_empty() {
+            true => 0,
+            false => self.by_path.get(&self.flights[class as usize].hash).map_or(0, |class| *class),
+        });
+        std::hint::black_box(known.fold(0, |sum, class| sum ^ class));
     }
 
     /// Takes what is complete out of a class, or completes a pool where parts share bytes.
@@ -812,7 +819,8 @@ impl<'a> Engine<'a> {
                 self.record.now = [0.0; 3];
             }
             self.more.remove(&class);
-            if let Entry::Occupied(known) = self.by_path.entry(self.flights[class as usize].hash)
+            if !self.by_path.is_empty()
+                && let Entry::Occupied(known) = self.by_path.entry(self.flights[class as usize].hash)
                 && *known.get() == class
             {
                 known.remove();
@@ -1082,16 +1090,31 @@ impl<'a> Engine<'a> {
         Ok(channel)
     }
 
+    /// The class on a path with that hash, of that kind, and true if it would be looked for [by path](Engine::by_path).
+    fn on_path(&self, path: &[u32], hash: u64, kind: u32) -> (Option<u32>, bool) {
+        if self.config.model == Sharing::Sticky {
+            return (None, false);
+        }
+        // Most channels that terminals send into have few classes, among which a look finds more quickly than a map.
+        let classes = path.iter().map(|channel| self.rates.on(*channel));
+        let mut few = classes.min_by_key(ExactSizeIterator::len).expect("a path has channels");
+        let same = |class: &u32| {
+            let flight = &self.flights[*class as usize];
+            flight.hash == hash && flight.kind == kind && self.rates.path(*class).eq(path.iter().copied())
+        };
+        match few.len() > FEW {
+            true => (self.by_path.get(&hash).copied().filter(same), true),
+            false => (few.find(same), false),
+        }
+    }
+
     /// Adds a flow to the class of its path, the places of its channels, with the number of those between routers and its
     /// [kind](Flight::kind).
     fn add(&mut self, message: u32, bytes: f64, path: &[u32], [between, kind]: [u32; 2]) {
         // Not from 0, which a channel 0 would leave as it is.
         let hash = path.iter().fold(!u64::from(kind), |hash, &channel| mix(hash ^ u64::from(channel)));
-        let known = self.by_path.get(&hash).copied().filter(|_| self.config.model != Sharing::Sticky);
-        let same = |class: &u32| {
-            self.flights[*class as usize].kind == kind && self.rates.path(*class).eq(path.iter().copied())
-        };
-        if let Some(class) = known.filter(same) {
+        let (known, by_path) = self.on_path(path, hash, kind);
+        if let Some(class) = known {
             self.rates.join(class);
             let flight = &mut self.flights[class as usize];
             let served = flight.served + flight.rate * (self.now - flight.since);
@@ -1111,7 +1134,9 @@ impl<'a> Engine<'a> {
             return;
         }
         let class = self.rates.add(path, 1);
-        self.by_path.entry(hash).or_insert(class);
+        if by_path {
+            self.by_path.entry(hash).or_insert(class);
+        }
         let delay_s = match self.alike {
             Some(alike) => alike.delay_s(kind),
             None => {

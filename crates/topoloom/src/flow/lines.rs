@@ -11,6 +11,8 @@ pub(super) struct Lines {
     /// The place of each channel, and the channel at each place. Those beyond are at the places of their ids.
     places: Vec<u32>,
     channels: Vec<u32>,
+    /// True at the places of channels that follow the one at the place before in a line.
+    goes_on: Vec<bool>,
 }
 
 impl Lines {
@@ -24,12 +26,19 @@ impl Lines {
         let ports = 0..network.ports().len() as u32;
         let mut order: Vec<u64> = ports.map(|port| line(network, grid, PortId(port)) << 32 | u64::from(port)).collect();
         order.sort_unstable();
+        let goes_on = order.windows(2).map(|two| is_next(two, grid, network.num_routers() as u64));
+        let goes_on = std::iter::once(false).chain(goes_on).collect();
         let channels: Vec<u32> = order.into_iter().map(|key| key as u32).collect();
         let mut places = vec![0; channels.len()];
         for (place, &channel) in (0..).zip(&channels) {
             places[channel as usize] = place;
         }
-        Self { places, channels }
+        Self { places, channels, goes_on }
+    }
+
+    /// False where channels are kept as they are.
+    pub fn are_known(&self) -> bool {
+        !self.places.is_empty()
     }
 
     /// The place of a channel.
@@ -40,6 +49,11 @@ impl Lines {
     /// The channel at a place.
     pub fn channel(&self, place: u32) -> u32 {
         self.channels.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// True if the channel at a place follows the one at the place before in a line.
+    pub fn goes_on(&self, place: u32) -> bool {
+        self.goes_on.get(place as usize).is_some_and(|goes_on| *goes_on)
     }
 
     /// What is given by place, by channel.
@@ -68,6 +82,14 @@ fn line(network: &Network, grid: &Grid, port: PortId) -> u64 {
     let down = u64::from((own + 1) % side != next);
     let line = from % stride + from / stride / side * stride;
     (2 * dim as u64 + down) * routers + u64::from(line * side + own)
+}
+
+/// True if the second of two [numbers](line), each before the id of its port, is that of the channel behind the first in a
+/// line.
+fn is_next(two: &[u64], grid: &Grid, routers: u64) -> bool {
+    let [one, next] = [two[0] >> 32, two[1] >> 32];
+    let side = grid.sides.get((one / routers / 2) as usize).map(|&side| u64::from(side));
+    next == one + 1 && side.is_some_and(|side| one / side == next / side)
 }
 
 #[cfg(test)]

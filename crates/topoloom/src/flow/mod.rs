@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod config;
+mod cover;
 mod engine;
 mod lines;
 mod paths;

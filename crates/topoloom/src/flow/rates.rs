@@ -14,9 +14,14 @@
 //!
 //! Either way its rate was not lower than the level at hand, so that whatever was frozen before stands. A change thus
 //! costs what it reaches, and the rates are exact.
+//!
+//! Where paths run along lines, only channels that no other one [covers](super::cover) are looked at.
+
+use std::ops::Range;
 
 use serde::Serialize;
 
+use super::cover::Cover;
 use super::radix_heap::{LevelEntry, RadixHeap};
 use crate::memory::on_large_pages;
 
@@ -59,8 +64,10 @@ fn less(a: f64, b: f64, eps: f64) -> bool {
 struct Class {
     /// The rate of each of its flows.
     rate: f64,
-    /// Where its path begins in `hops`.
+    /// Where its path is in `hops`: first its runs, each as a hop from the lowest channel to the highest, where channels
+    /// are covered, then its channels.
     first: u32,
+    runs: u16,
     len: u32,
     /// How many flows it has.
     flows: u32,
@@ -71,6 +78,20 @@ struct Class {
     /// How often that change opened it again.
     again: u8,
     open: bool,
+}
+
+impl Class {
+    /// Where its channels are in `hops`.
+    fn channels(&self) -> Range<usize> {
+        let first = self.first as usize + usize::from(self.runs);
+        first..first + self.len as usize
+    }
+
+    /// Where its runs are, or its channels where none are covered.
+    fn parts(&self) -> Range<usize> {
+        let first = self.first as usize;
+        first..first + if self.runs > 0 { usize::from(self.runs) } else { self.len as usize }
+    }
 }
 
 /// A channel of a class's path.
@@ -144,7 +165,10 @@ impl ChannelState {
 #[derive(Debug)]
 pub struct Rates {
     sharing: Sharing,
+    /// Only channels that are not covered have a state that is kept up to date.
     channels: Vec<ChannelState>,
+    /// Where channels may be covered.
+    cover: Option<Cover>,
     crossings: Vec<Vec<Crossing>>,
     classes: Vec<Class>,
     /// Classes without flows, to be used again.
@@ -159,6 +183,11 @@ pub struct Rates {
     /// Channels and classes that the change concerns.
     dirty: Vec<u32>,
     fresh: Vec<u32>,
+    /// Those of a class at hand.
+    crossed: Vec<u32>,
+    /// Channels that are no longer covered, and those that now are.
+    uncovered: Vec<u32>,
+    covered: Vec<u32>,
     /// Channels to be queued.
     noted: Vec<u32>,
     heap: RadixHeap,
@@ -180,6 +209,7 @@ impl Rates {
         crossings.resize(channels.len(), Vec::new());
         Self {
             sharing,
+            cover: None,
             crossings,
             classes: on_large_pages(channels.len()),
             unused: Vec::new(),
@@ -190,6 +220,9 @@ impl Rates {
             eps: EPS,
             dirty: Vec::new(),
             fresh: Vec::new(),
+            crossed: Vec::new(),
+            uncovered: Vec::new(),
+            covered: Vec::new(),
             noted: Vec::new(),
             heap: RadixHeap::new(),
             changed: Vec::new(),
@@ -198,9 +231,21 @@ impl Rates {
         }
     }
 
+    /// The same without flows where paths go along lines; `follows` is true of a channel that follows the one before it in
+    /// a line.
+    pub fn in_lines(self, follows: impl Fn(u32) -> bool) -> Self {
+        let capacity = |channel: u32| self.channels[channel as usize].capacity;
+        let joined = |channel: u32| follows(channel) && capacity(channel) == capacity(channel - 1);
+        let cover = (self.sharing == Sharing::MaxMin).then(|| Cover::new(self.channels.len(), joined));
+        Self { cover, ..self }
+    }
+
     /// Adds a channel behind all others; returns its id.
     pub fn add_channel(&mut self, capacity: f64) -> u32 {
         self.channels.push(ChannelState::of(capacity));
+        if let Some(cover) = &mut self.cover {
+            cover.add_channel();
+        }
         self.crossings.push(Vec::new());
         self.channels.len() as u32 - 1
     }
@@ -208,12 +253,14 @@ impl Rates {
     /// Adds a class of `flows` flows on `path`, which is not empty; returns its id. A channel that occurs there several
     /// times carries each flow as often.
     pub fn add(&mut self, path: &[u32], flows: u32) -> u32 {
-        let first = self.free.get_mut(path.len()).and_then(Vec::pop).unwrap_or_else(|| {
-            self.hops.resize(self.hops.len() + path.len(), Hop { channel: NOWHERE, place: 0 });
-            (self.hops.len() - path.len()) as u32
+        let runs = self.cover.as_ref().map_or(0, |cover| cover.runs(path).count());
+        let room = runs + path.len();
+        let first = self.free.get_mut(room).and_then(Vec::pop).unwrap_or_else(|| {
+            self.hops.resize(self.hops.len() + room, Hop { channel: NOWHERE, place: 0 });
+            (self.hops.len() - room) as u32
         });
-        let (len, opened) = (path.len() as u32, self.change);
-        let class = Class { rate: 0.0, first, len, flows, bottleneck: NOWHERE, opened, again: 0, open: false };
+        let (runs, len, opened) = (runs as u16, path.len() as u32, self.change);
+        let class = Class { rate: 0.0, first, runs, len, flows, bottleneck: NOWHERE, opened, again: 0, open: false };
         let id = match self.unused.pop() {
             Some(id) => {
                 self.classes[id as usize] = class;
@@ -224,12 +271,18 @@ impl Rates {
                 self.classes.len() as u32 - 1
             }
         };
-        for (hop, &channel) in (first..).zip(path) {
+        for (hop, &channel) in (class.channels().start as u32..).zip(path) {
             let crossings = &mut self.crossings[channel as usize];
             self.hops[hop as usize] = Hop { channel, place: crossings.len() as u32 };
             crossings.push(Crossing { class: id, hop });
-            self.channels[channel as usize].parts += 1;
         }
+        if let Some(cover) = &mut self.cover {
+            for (at, (low, high)) in cover.runs(path).enumerate() {
+                self.hops[first as usize + at] = Hop { channel: low, place: high };
+            }
+            self.hops[class.parts()].iter().for_each(|run| cover.add((run.channel, run.place)));
+        }
+        self.each_channel(class, |there| there.parts += 1);
         self.fresh.push(id);
         id
     }
@@ -238,42 +291,67 @@ impl Rates {
     pub fn join(&mut self, class: u32) {
         let own = &mut self.classes[class as usize];
         own.flows += 1;
-        for hop in &self.hops[own.first as usize..(own.first + own.len) as usize] {
-            self.channels[hop.channel as usize].fixed += own.rate;
-        }
+        let own = *own;
+        self.each_channel(own, |there| there.fixed += own.rate);
         self.fresh.push(class);
+    }
+
+    /// Calls with the channels of a class that are not covered.
+    #[inline]
+    fn crossed(hops: &[Hop], cover: Option<&Cover>, class: Class, mut each: impl FnMut(u32)) {
+        match cover {
+            None => hops[class.channels()].iter().for_each(|hop| each(hop.channel)),
+            Some(cover) => {
+                hops[class.parts()]
+                    .iter()
+                    .for_each(|run| cover.uncovered((run.channel, run.place)).for_each(&mut each));
+            }
+        }
+    }
+
+    /// Changes the states of the channels of a class that are not covered.
+    #[inline]
+    fn each_channel(&mut self, class: Class, mut change: impl FnMut(&mut ChannelState)) {
+        let channels = &mut self.channels;
+        Self::crossed(&self.hops, self.cover.as_ref(), class, |channel| change(&mut channels[channel as usize]));
     }
 
     /// So many flows fewer in a class; returns true if it has none left and is gone.
     pub fn leave(&mut self, class: u32, flows: u32) -> bool {
         let own = &mut self.classes[class as usize];
         own.flows -= flows;
-        let Class { rate, first, len, flows: left, bottleneck, .. } = *own;
-        for hop in first..first + len {
-            let Hop { channel, place } = self.hops[hop as usize];
-            self.dirty.push(channel);
-            let there = &mut self.channels[channel as usize];
+        let own = *own;
+        let Class { rate, first, flows: left, bottleneck, .. } = own;
+        let (channels, dirty, gone) = (&mut self.channels, &mut self.dirty, u32::from(left == 0));
+        Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| {
+            dirty.push(channel);
+            let there = &mut channels[channel as usize];
             there.fixed -= rate * f64::from(flows);
             there.added += 1;
-            if left == 0 {
-                there.parts -= 1;
-                let crossings = &mut self.crossings[channel as usize];
-                crossings.swap_remove(place as usize);
-                if let Some(moved) = crossings.get(place as usize) {
-                    self.hops[moved.hop as usize].place = place;
-                }
-            }
-        }
+            there.parts -= gone;
+        });
         if left > 0 {
             return false;
+        }
+        for hop in own.channels() {
+            let Hop { channel, place } = self.hops[hop];
+            let crossings = &mut self.crossings[channel as usize];
+            crossings.swap_remove(place as usize);
+            if let Some(moved) = crossings.get(place as usize) {
+                self.hops[moved.hop as usize].place = place;
+            }
+        }
+        if let Some(cover) = &mut self.cover {
+            self.hops[own.parts()].iter().for_each(|run| cover.remove((run.channel, run.place)));
         }
         if bottleneck != NOWHERE {
             self.channels[bottleneck as usize].bound -= 1;
         }
-        if self.free.len() <= len as usize {
-            self.free.resize(len as usize + 1, Vec::new());
+        let room = own.channels().end - first as usize;
+        if self.free.len() <= room {
+            self.free.resize(room + 1, Vec::new());
         }
-        self.free[len as usize].push(first);
+        self.free[room].push(first);
         self.unused.push(class);
         true
     }
@@ -292,8 +370,12 @@ impl Rates {
 
     /// The path of a class.
     pub fn path(&self, class: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
-        let Class { first, len, .. } = self.classes[class as usize];
-        self.hops[first as usize..(first + len) as usize].iter().map(|hop| hop.channel)
+        self.hops[self.classes[class as usize].channels()].iter().map(|hop| hop.channel)
+    }
+
+    /// The classes that cross a channel.
+    pub fn on(&self, channel: u32) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.crossings[channel as usize].iter().map(|crossing| crossing.class)
     }
 
     /// Reads what changes of these classes are about to read. Here no read waits for another, so that memory delivers many at
@@ -301,10 +383,8 @@ impl Rates {
     pub fn warm(&self, classes: &[u32]) {
         let mut sum = 0;
         for &class in classes {
-            let Class { first, len, .. } = self.classes[class as usize];
-            for hop in &self.hops[first as usize..(first + len) as usize] {
-                sum ^= self.channels[hop.channel as usize].seen;
-            }
+            let own = self.classes[class as usize];
+            Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| sum ^= self.channels[channel as usize].seen);
         }
         std::hint::black_box(sum);
     }
@@ -314,8 +394,7 @@ impl Rates {
         self.warm(classes);
         let mut sum = 0;
         for &class in classes {
-            let Class { first, len, .. } = self.classes[class as usize];
-            for hop in &self.hops[first as usize..(first + len) as usize] {
+            for hop in &self.hops[self.classes[class as usize].channels()] {
                 let moved = self.crossings[hop.channel as usize].last();
                 sum ^= moved.map_or(0, |moved| self.hops[moved.hop as usize].place);
             }
@@ -339,6 +418,8 @@ impl Rates {
         match self.sharing {
             Sharing::Share => self.share(&dirty, &fresh),
             Sharing::MaxMin => {
+                self.update_cover();
+                dirty.retain(|&channel| self.is_uncovered(channel));
                 dirty.iter().for_each(|&channel| self.look(channel));
                 fresh.iter().for_each(|&class| self.open(class));
             }
@@ -353,6 +434,36 @@ impl Rates {
         dirty.clear();
         fresh.clear();
         (self.dirty, self.fresh) = (dirty, fresh);
+    }
+
+    /// Takes channels in that are no longer covered, and opens what was frozen at those that now are.
+    fn update_cover(&mut self) {
+        let Some(cover) = &mut self.cover else { return };
+        let (mut uncovered, mut covered) = (std::mem::take(&mut self.uncovered), std::mem::take(&mut self.covered));
+        cover.update(&mut uncovered, &mut covered);
+        uncovered.drain(..).for_each(|channel| self.sum_up(channel));
+        for channel in covered.drain(..) {
+            if self.channels[channel as usize].bound > 0 {
+                self.open_where(channel, |class| class.bottleneck == channel);
+            }
+        }
+        (self.uncovered, self.covered) = (uncovered, covered);
+    }
+
+    /// True if a channel counts.
+    fn is_uncovered(&self, channel: u32) -> bool {
+        self.cover.as_ref().is_none_or(|cover| cover.is_uncovered(channel))
+    }
+
+    /// Sums up what the classes that cross a channel take; none of them is open.
+    fn sum_up(&mut self, channel: u32) {
+        let (here, crossings) = (&mut self.channels[channel as usize], &self.crossings[channel as usize]);
+        (here.added, here.fixed, here.most, here.parts) = (0, 0.0, 0.0, crossings.len() as u32);
+        for crossing in crossings {
+            let class = &self.classes[crossing.class as usize];
+            here.fixed += class.rate * f64::from(class.flows);
+            here.most = here.most.max(class.rate);
+        }
     }
 
     /// Goes through the levels until no class is open.
@@ -396,13 +507,9 @@ impl Rates {
         }
         here.seen = self.change;
         if here.parts == 0 || here.added > ADDED + here.parts {
-            (here.added, here.fixed, here.most) = (0, 0.0, 0.0);
-            for crossing in &self.crossings[channel as usize] {
-                let class = &self.classes[crossing.class as usize];
-                here.fixed += class.rate * f64::from(class.flows);
-                here.most = here.most.max(class.rate);
-            }
+            self.sum_up(channel);
         }
+        let here = &self.channels[channel as usize];
         if here.bound > 0 && self.sharing == Sharing::MaxMin {
             let level = here.level;
             self.queue(channel, level);
@@ -411,7 +518,8 @@ impl Rates {
 
     /// Opens a class: its rate is to be found.
     fn open(&mut self, class: u32) {
-        let Class { rate, first, len, flows, bottleneck, open, opened, mut again } = self.classes[class as usize];
+        let own = self.classes[class as usize];
+        let Class { rate, flows, bottleneck, open, opened, mut again, .. } = own;
         if open {
             return;
         }
@@ -424,21 +532,23 @@ impl Rates {
                 (again, self.eps) = (0, self.eps * COARSER);
             }
         }
-        for hop in first..first + len {
-            let channel = self.hops[hop as usize].channel;
+        let mut crossed = std::mem::take(&mut self.crossed);
+        Self::crossed(&self.hops, self.cover.as_ref(), own, |channel| crossed.push(channel));
+        for &channel in &crossed {
             if self.channels[channel as usize].seen != self.change {
                 self.look(channel);
             }
         }
-        for hop in &self.hops[first as usize..(first + len) as usize] {
-            let here = &mut self.channels[hop.channel as usize];
+        for channel in crossed.drain(..) {
+            let here = &mut self.channels[channel as usize];
             here.fixed -= rate * f64::from(flows);
             here.added += 1;
             here.open += flows;
             if !std::mem::replace(&mut here.noted, true) {
-                self.noted.push(hop.channel);
+                self.noted.push(channel);
             }
         }
+        self.crossed = crossed;
         if bottleneck != NOWHERE {
             self.channels[bottleneck as usize].bound -= 1;
         }
@@ -539,23 +649,19 @@ impl Rates {
             }
             (own.open, own.rate, own.bottleneck) = (false, rate, channel);
             self.channels[channel as usize].bound += 1;
-            let Class { first, len, flows, .. } = *own;
-            for hop in &self.hops[first as usize..(first + len) as usize] {
-                let there = &mut self.channels[hop.channel as usize];
-                there.fixed += rate * f64::from(flows);
+            let own = *own;
+            self.each_channel(own, |there| {
+                there.fixed += rate * f64::from(own.flows);
                 there.most = there.most.max(rate);
-                there.open -= flows;
-            }
+                there.open -= own.flows;
+            });
         }
         self.channels[channel as usize].level = rate;
     }
 
     /// The rates by [`Sharing::Share`] of all classes that cross a channel of the change.
     fn share(&mut self, dirty: &[u32], fresh: &[u32]) {
-        let of_fresh = fresh.iter().flat_map(|&class| {
-            let Class { first, len, .. } = self.classes[class as usize];
-            &self.hops[first as usize..(first + len) as usize]
-        });
+        let of_fresh = fresh.iter().flat_map(|&class| &self.hops[self.classes[class as usize].channels()]);
         let mut channels: Vec<u32> = dirty.iter().copied().chain(of_fresh.map(|hop| hop.channel)).collect();
         channels.retain(|&channel| {
             let here = &mut self.channels[channel as usize];
@@ -571,7 +677,7 @@ impl Rates {
                 if own.opened == self.change {
                     continue;
                 }
-                let path = &self.hops[own.first as usize..(own.first + own.len) as usize];
+                let path = &self.hops[own.channels()];
                 let shares = path.iter().map(|hop| &self.channels[hop.channel as usize]);
                 let rate = shares.map(|there| there.capacity / f64::from(there.open)).fold(f64::INFINITY, f64::min);
                 self.changed.push(crossing.class);
@@ -617,9 +723,19 @@ mod tests {
         Leave(usize, bool),
     }
 
+    /// A path along lines: up or down from some channels.
+    fn along(pieces: Vec<(u32, u32, bool)>, channels: u32) -> Vec<u32> {
+        let piece = |(first, more, up): (u32, u32, bool)| {
+            (0..=more).map_while(move |step| if up { Some(first + step) } else { first.checked_sub(step) })
+        };
+        pieces.into_iter().flat_map(piece).filter(|channel| *channel < channels).collect()
+    }
+
     fn events(channels: u32) -> impl Strategy<Value = Vec<Vec<Event>>> {
         // A channel may be on a path several times: that of a flow that stands for several.
         let path = prop::collection::vec(0..channels, 1..=channels.min(4) as usize);
+        let pieces = prop::collection::vec((0..channels, 0..channels, any::<bool>()), 1..3);
+        let path = prop_oneof![path, pieces.prop_map(move |pieces| along(pieces, channels))];
         let event = prop_oneof![
             5 => (path, 1u32..4).prop_map(|(path, flows)| Event::Add(path, flows)),
             1 => any::<usize>().prop_map(Event::Join),
@@ -629,9 +745,11 @@ mod tests {
     }
 
     fn networks() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<Event>>)> {
-        let capacity = prop_oneof![Just(1.0), (1u32..5).prop_map(f64::from), 0.1f64..1.0];
+        let capacity = || prop_oneof![4 => Just(1.0), 1 => (1u32..5).prop_map(f64::from), 1 => 0.1f64..1.0];
         (2u32..12).prop_flat_map(move |channels| {
-            (prop::collection::vec(capacity.clone(), channels as usize), events(channels))
+            let equal = capacity().prop_map(move |all| vec![all; channels as usize]);
+            let capacities = prop_oneof![equal, prop::collection::vec(capacity(), channels as usize)];
+            (capacities, events(channels))
         })
     }
 
@@ -639,8 +757,12 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn rates_after_each_change_are_those_found_from_the_start((capacities, changes) in networks()) {
+        fn rates_after_each_change_are_those_found_from_the_start((capacities, changes) in networks(), line in 0u32..14) {
             let mut rates = Rates::new(capacities.iter().copied(), Sharing::MaxMin);
+            if line > 0 {
+                // Two lines, or one.
+                rates = rates.in_lines(|channel| channel > 0 && channel != line);
+            }
             let mut live: Vec<(u32, Vec<u32>, u32)> = Vec::new();
             for change in changes {
                 for event in change {
