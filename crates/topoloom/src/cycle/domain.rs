@@ -159,6 +159,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
+    fn published_backlog(&self, port: PortId) -> u32 {
+        self.published(port).saturating_sub(self.channels.in_flight(port))
+    }
+
+    #[inline(always)]
     fn published_table(&self) -> Option<&[AtomicU32]> {
         Some(self.snapshot.table())
     }

@@ -82,6 +82,11 @@ impl View for PacketView {
         self.queues.of(port.0)
     }
 
+    /// Not drawn: a path that is taken if the queues here are short is offered whatever waits beyond.
+    fn published_backlog(&self, _port: PortId) -> u32 {
+        0
+    }
+
     fn interval(&self) -> u32 {
         match self.queues {
             Queues::Idle => 0,

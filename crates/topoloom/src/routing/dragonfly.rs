@@ -12,6 +12,15 @@ struct Exit {
     peer: u32,
 }
 
+/// The first hop of a minimal path.
+#[derive(Debug, Clone, Copy)]
+pub struct FirstHop {
+    /// Its output.
+    pub port: u16,
+    /// The router and the output of the global link behind it, if it leads to another router that has it.
+    pub exit: Option<(RouterId, u16)>,
+}
+
 /// Local-global-local on any graph whose groups are complete and joined pairwise.
 pub struct DragonflyMinimal {
     group: Vec<u32>,
@@ -81,6 +90,29 @@ impl DragonflyMinimal {
         exits.iter().filter(move |exit| Self::cost(exit, at, to) == least)
     }
 
+    /// The first hop of the path that [`Minimal::step`] draws.
+    #[inline(always)]
+    pub fn first_hop(&self, at: RouterId, target: RouterId, rng: &mut Rng) -> FirstHop {
+        if self.same_group(at, target) {
+            return FirstHop { port: self.local_step(at, target.0, 0).port, exit: None };
+        }
+        let exit = self.drawn_exit(at, target, rng);
+        let beyond = (exit.router != at.0).then_some((RouterId(exit.router), exit.port));
+        FirstHop { port: self.towards(at, exit, 0).port, exit: beyond }
+    }
+
+    /// One of the exits on a shortest path to another group.
+    #[inline(always)]
+    fn drawn_exit(&self, at: RouterId, target: RouterId, rng: &mut Rng) -> &Exit {
+        let exits = self.exits(at, target);
+        if let [exit] = exits {
+            return exit;
+        }
+        let best = self.best(at, target);
+        let drawn = rng.below(best.clone().count() as u32) as usize;
+        best.into_iter().nth(drawn).expect("drawn below the count")
+    }
+
     #[inline(always)]
     fn local_step(&self, at: RouterId, to: u32, taken: u32) -> Step {
         let port = self.local[(at.0 * self.group_size + to % self.group_size) as usize];
@@ -130,14 +162,7 @@ impl Minimal for DragonflyMinimal {
         if self.group[at.index()] == self.group[target.index()] {
             return self.local_step(at, target.0, bits);
         }
-        let exits = self.exits(at, target);
-        if let [exit] = exits {
-            return self.towards(at, exit, bits);
-        }
-        let best = self.best(at, target);
-        let drawn = rng.below(best.clone().count() as u32) as usize;
-        let exit = best.into_iter().nth(drawn).expect("drawn below the count");
-        self.towards(at, exit, bits)
+        self.towards(at, self.drawn_exit(at, target, rng), bits)
     }
 
     #[inline(always)]

@@ -171,6 +171,10 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published(PortId(self.published[port.index()]))
     }
 
+    fn published_backlog(&self, port: PortId) -> u32 {
+        self.view.published_backlog(PortId(self.published[port.index()]))
+    }
+
     fn interval(&self) -> u32 {
         self.view.interval()
     }

@@ -213,6 +213,11 @@ pub trait View {
     /// [`Routing::snapshot_period`].
     fn published(&self, port: PortId) -> u32;
 
+    /// [`View::backlog`] of any output in the network, as last published.
+    fn published_backlog(&self, port: PortId) -> u32 {
+        self.published(port)
+    }
+
     /// The values of [`View::published`] by port of the network, for routings that read many; `None` without a table.
     fn published_table(&self) -> Option<&[AtomicU32]> {
         None
@@ -284,6 +289,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published(&self, port: PortId) -> u32 {
         (**self).published(port)
+    }
+
+    #[inline(always)]
+    fn published_backlog(&self, port: PortId) -> u32 {
+        (**self).published_backlog(port)
     }
 
     #[inline(always)]

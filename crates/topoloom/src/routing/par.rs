@@ -1,16 +1,22 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
 //! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
+//! The late decision is made where the minimal path's global link is. A detour from there mostly begins with a local hop,
+//! whose queue says nothing of the global link behind it. If all global links are full, as under uniform traffic at full
+//! load where they are fewer than terminals, every packet would turn away from one full link to another, and take two of
+//! them instead of one. The decision therefore also counts the backlog of the detour's global link, as the routers of a
+//! group publish it to each other every [`PERIOD`] cycles (after the piggybacking of the same paper).
+//!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
-use super::dragonfly::DragonflyMinimal;
+use super::dragonfly::{DragonflyMinimal, FirstHop};
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
     ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
 };
-use crate::network::RouterId;
+use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
 
 pub(super) const PAR: RoutingInfo = RoutingInfo {
@@ -33,16 +39,16 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
         };
         let bias = bias.unwrap_or(minimal.ugal().bias);
         let weighing = Weighing { minimal: 1, detour: 2, bias };
-        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers })))
+        let port_base = network.routers().map(|router| network.port_base(router)).collect();
+        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, port_base })))
     },
 };
 
 /// The classes of global links towards the intermediate router, and to the destination.
 const GLOBAL: [u8; 2] = [1, 3];
 
-/// The rule at the source router for a head that did not get a VC. By then both paths are busy, and weighing the detour
-/// by its length too would hold packets back where Valiant's routing moves them on.
-const REFUSED: Weighing = Weighing { minimal: 1, detour: 1, bias: 5 };
+/// Cycles from one publication of queues to the next.
+const PERIOD: u32 = 10;
 
 /// Where a packet is in flight: the bits of its state.
 mod stage {
@@ -76,6 +82,7 @@ pub struct Progressive {
     minimal: DragonflyMinimal,
     weighing: Weighing,
     routers: u32,
+    port_base: Vec<u32>,
 }
 
 impl Progressive {
@@ -112,35 +119,32 @@ impl Progressive {
         if state.via == at.0 { PacketState::direct(stage::SECOND) } else { state }
     }
 
-    /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none.
+    /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none. If it is a `late` one,
+    /// a detour's global link counts as well.
     ///
     /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
     /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in
     /// turn.
     #[inline(always)]
-    fn detour<V: View>(
-        &self,
-        at: RouterId,
-        dst: RouterId,
-        weighing: Weighing,
-        view: &V,
-        rng: &mut Rng,
-    ) -> Option<RouterId> {
+    fn detour<V: View>(&self, at: RouterId, dst: RouterId, late: bool, view: &V, rng: &mut Rng) -> Option<RouterId> {
+        let Weighing { minimal, detour, bias } = self.weighing;
+        // A detour from the second router is a local hop longer than one from the source.
+        let bias = bias + u32::from(late);
         // No detour is better than a minimal path whose backlog is no longer than the bias. No candidate is drawn for it, as
         // no later draw depends on one.
-        let is_short = |port: u16| weighing.minimal * view.backlog(port.into()) <= weighing.bias;
+        let is_short = |port: u16| minimal * view.backlog(port.into()) <= bias;
         if self.minimal.only_output(at, dst).is_some_and(is_short) {
             return None;
         }
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
-        let (minimal, detour) = (self.backlog(at, dst, view, *rng), self.backlog(at, via, view, *rng));
-        (weighing.minimal * minimal > weighing.detour * detour + weighing.bias).then_some(via)
-    }
-
-    /// The backlog of the first hop towards `target` that `choose` will draw from `stream`.
-    #[inline(always)]
-    fn backlog<V: View>(&self, at: RouterId, target: RouterId, view: &V, mut stream: Rng) -> u32 {
-        view.backlog(self.minimal.step(at, 0, target, &mut stream).port.into())
+        // The first hops that `choose` will draw.
+        let backlog = |hop: FirstHop| view.backlog(hop.port.into());
+        let direct = backlog(self.minimal.first_hop(at, dst, &mut rng.clone()));
+        let hop = self.minimal.first_hop(at, via, &mut rng.clone());
+        let beyond = hop.exit.filter(|_| late).map_or(0, |(router, port)| {
+            view.published_backlog(PortId(self.port_base[router.index()] + u32::from(port)))
+        });
+        (minimal * direct > detour * (backlog(hop) + beyond) + bias).then_some(via)
     }
 }
 
@@ -166,8 +170,7 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let weighing = if view.decides_again() { REFUSED } else { self.weighing };
-        match self.detour(src, dst, weighing, view, rng) {
+        match self.detour(src, dst, false, view, rng) {
             Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
             None => PacketState::direct(stage::FIRST),
         }
@@ -177,14 +180,16 @@ impl Routing for Progressive {
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut state = Self::turned(at, state);
         if state.bits == stage::OPEN {
-            // A detour from here is a local hop longer than one from the source.
-            let weighing = Weighing { bias: self.weighing.bias + 1, ..self.weighing };
-            if let Some(via) = self.detour(at, dst, weighing, view, rng) {
+            if let Some(via) = self.detour(at, dst, true, view, rng) {
                 state = PacketState { via: via.0, bits: stage::LATE };
             }
         }
         let step = self.minimal.step(at, Self::taken(state.bits), state.target(dst), rng);
         Self::hop(step, state.bits, state.via)
+    }
+
+    fn snapshot_period(&self) -> u32 {
+        PERIOD
     }
 
     #[inline(always)]
