@@ -80,7 +80,7 @@ impl Iterator for Members<'_> {
 /// The runs of paths on all channels.
 #[derive(Debug)]
 pub(super) struct Cover {
-    /// Channels with which a run can go on from the one before.
+    /// Channels with which a run can continue from the one before.
     joined: Bits,
     /// How many runs have their lowest channel here, and their highest.
     counts: Vec<[u32; 2]>,

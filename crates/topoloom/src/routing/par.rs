@@ -4,8 +4,10 @@
 //! The late decision is made where the minimal path's global link is. A detour from there mostly begins with a local hop,
 //! whose queue says nothing of the global link behind it. If all global links are full, as under uniform traffic at full
 //! load where they are fewer than terminals, every packet would turn away from one full link to another, and take two of
-//! them instead of one. The decision therefore also counts the backlog of the detour's global link, as the routers of a
-//! group publish it to each other every [`PERIOD`] cycles (after the piggybacking of the same paper).
+//! them instead of one. A decision where the minimal global link is therefore also counts the backlog of the detour's
+//! global link, as the routers of a group publish it to each other every [`PERIOD`] cycles (after the piggybacking of the
+//! same paper). For the same reason a head that was refused a VC elsewhere takes the minimal path: if it drew one detour
+//! after another, it would soon find one whose first hop is free.
 //!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
@@ -119,8 +121,8 @@ impl Progressive {
         if state.via == at.0 { PacketState::direct(stage::SECOND) } else { state }
     }
 
-    /// UGAL's decision at a router of the source group: the intermediate router of a detour, or none. If it is a `late` one,
-    /// a detour's global link counts as well.
+    /// UGAL's decision at a router of the source group, at the source or a `late` one: the intermediate router of a detour,
+    /// or none.
     ///
     /// It compares backlogs: where minimal channels run at full load without waiting, as under a permutation that suits
     /// the network, what is under way in them is no reason for detours, which would fill other minimal channels in
@@ -138,13 +140,13 @@ impl Progressive {
         }
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
         // The first hops that `choose` will draw.
+        let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
         let backlog = |hop: FirstHop| view.backlog(hop.port.into());
-        let direct = backlog(self.minimal.first_hop(at, dst, &mut rng.clone()));
-        let hop = self.minimal.first_hop(at, via, &mut rng.clone());
-        let beyond = hop.exit.filter(|_| late).map_or(0, |(router, port)| {
+        let (direct, hop) = (first_hop(dst), first_hop(via));
+        let beyond = hop.exit.filter(|_| direct.exit.is_none()).map_or(0, |(router, port)| {
             view.published_backlog(PortId(self.port_base[router.index()] + u32::from(port)))
         });
-        (minimal * direct > detour * (backlog(hop) + beyond) + bias).then_some(via)
+        (minimal * backlog(direct) > detour * (backlog(hop) + beyond) + bias).then_some(via)
     }
 }
 
@@ -170,7 +172,8 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        match self.detour(src, dst, false, view, rng) {
+        let detour = if view.decides_again() { None } else { self.detour(src, dst, false, view, rng) };
+        match detour {
             Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
             None => PacketState::direct(stage::FIRST),
         }
@@ -284,5 +287,97 @@ impl<M: Minimal> Routing for Late<M> {
         if state.bits & OPEN != 0 {
             out.extend(self.two.minimal().begins().into_iter().map(|bits| PacketState { via: ANY_VIA, bits }));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    /// The backlog of the minimal path's output, those that the group publishes of its global links, and whether the head was
+    /// refused; all other outputs are free.
+    struct Queues {
+        minimal: (u32, u32),
+        published: u32,
+        refused: bool,
+    }
+
+    impl View for Queues {
+        fn occupancy(&self, port: u32) -> u32 {
+            if port == self.minimal.0 { self.minimal.1 } else { 0 }
+        }
+
+        fn published(&self, _port: PortId) -> u32 {
+            self.published
+        }
+
+        fn interval(&self) -> u32 {
+            0
+        }
+
+        fn free_vcs(&self, _port: u32, _class: u8) -> u32 {
+            1
+        }
+
+        fn buffer(&self, _class: u8) -> u32 {
+            8
+        }
+
+        fn decides_again(&self) -> bool {
+            self.refused
+        }
+    }
+
+    /// The detours that a hundred decisions at a router make, by their first hops.
+    fn detours(par: &Progressive, [at, dst]: [RouterId; 2], view: &Queues) -> Vec<FirstHop> {
+        let decide = |seed| {
+            let mut rng = Rng::stream(seed, 0);
+            let state = PacketState::direct(stage::OPEN);
+            let via = par.choose(at, state, dst, view, &mut rng).next.via;
+            (via != NO_VIA).then(|| par.minimal.first_hop(at, RouterId(via), &mut rng))
+        };
+        (0..100).filter_map(decide).collect()
+    }
+
+    #[test]
+    fn where_all_global_links_are_full_none_is_left_for_another() {
+        let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
+        let par = Progressive {
+            minimal: DragonflyMinimal::new(&network).expect("it has groups"),
+            weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
+            routers: network.num_routers() as u32,
+            port_base: network.routers().map(|router| network.port_base(router)).collect(),
+        };
+        let at = RouterId(1);
+        let is_exit = |dst: &RouterId| {
+            let hop = par.minimal.first_hop(at, *dst, &mut Rng::stream(1, 1));
+            hop.exit.is_none() && !par.minimal.same_group(at, *dst)
+        };
+        let dst = network.routers().find(is_exit).expect("each router has global links");
+        let port = par.minimal.only_output(at, dst).expect("a single link joins two groups").into();
+        let full = |published| Queues { minimal: (port, 50), published, refused: false };
+        let locally = |hops: &[FirstHop]| hops.iter().filter(|hop| hop.exit.is_some()).count();
+        let (free, busy) = (detours(&par, [at, dst], &full(0)), detours(&par, [at, dst], &full(50)));
+        // Of the detours that are drawn, most begin with a local hop; the router's other global link is free in both.
+        assert!(locally(&free) > 50, "{free:?}");
+        assert!(locally(&busy) == 0 && !busy.is_empty(), "{busy:?}");
+        assert!(detours(&par, [at, dst], &Queues { minimal: (port, 3), published: 0, refused: false }).is_empty());
+    }
+
+    #[test]
+    fn a_head_that_was_refused_takes_the_minimal_path() {
+        let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
+        let routing = super::super::build(&network, "par").expect("it is offered");
+        let starts = |refused| {
+            let full = |port| Queues { minimal: (port, 50), published: 0, refused };
+            let start = |seed: u64| {
+                let view = full(seed as u32 % 7);
+                routing.start(RouterId(0), RouterId(20), &view, &mut Rng::stream(seed, 0)).via != NO_VIA
+            };
+            (0..200).filter(|seed| start(*seed)).count()
+        };
+        assert!(starts(false) > 0);
+        assert_eq!(starts(true), 0);
     }
 }
