@@ -6,8 +6,7 @@
 //! load where they are fewer than terminals, every packet would turn away from one full link to another, and take two of
 //! them instead of one. A decision where the minimal global link is therefore also counts the backlog of the detour's
 //! global link, as the routers of a group publish it to each other every [`PERIOD`] cycles (after the piggybacking of the
-//! same paper). For the same reason a head that was refused a VC elsewhere takes the minimal path: if it drew one detour
-//! after another, it would soon find one whose first hop is free.
+//! same paper).
 //!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
@@ -172,8 +171,7 @@ impl Routing for Progressive {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let detour = if view.decides_again() { None } else { self.detour(src, dst, false, view, rng) };
-        match detour {
+        match self.detour(src, dst, false, view, rng) {
             Some(via) => PacketState { via: via.0, bits: stage::DETOUR },
             None => PacketState::direct(stage::FIRST),
         }
@@ -295,12 +293,11 @@ mod tests {
     use super::*;
     use crate::topology;
 
-    /// The backlog of the minimal path's output, those that the group publishes of its global links, and whether the head was
-    /// refused; all other outputs are free.
+    /// The backlog of the minimal path's output, and those that the group publishes of its global links; all other outputs are
+    /// free.
     struct Queues {
         minimal: (u32, u32),
         published: u32,
-        refused: bool,
     }
 
     impl View for Queues {
@@ -322,10 +319,6 @@ mod tests {
 
         fn buffer(&self, _class: u8) -> u32 {
             8
-        }
-
-        fn decides_again(&self) -> bool {
-            self.refused
         }
     }
 
@@ -356,28 +349,12 @@ mod tests {
         };
         let dst = network.routers().find(is_exit).expect("each router has global links");
         let port = par.minimal.only_output(at, dst).expect("a single link joins two groups").into();
-        let full = |published| Queues { minimal: (port, 50), published, refused: false };
+        let full = |published| Queues { minimal: (port, 50), published };
         let locally = |hops: &[FirstHop]| hops.iter().filter(|hop| hop.exit.is_some()).count();
         let (free, busy) = (detours(&par, [at, dst], &full(0)), detours(&par, [at, dst], &full(50)));
         // Of the detours that are drawn, most begin with a local hop; the router's other global link is free in both.
         assert!(locally(&free) > 50, "{free:?}");
         assert!(locally(&busy) == 0 && !busy.is_empty(), "{busy:?}");
-        assert!(detours(&par, [at, dst], &Queues { minimal: (port, 3), published: 0, refused: false }).is_empty());
-    }
-
-    #[test]
-    fn a_head_that_was_refused_takes_the_minimal_path() {
-        let network = topology::build("dragonfly:a=4,h=2,p=2").expect("a spec that works");
-        let routing = super::super::build(&network, "par").expect("it is offered");
-        let starts = |refused| {
-            let full = |port| Queues { minimal: (port, 50), published: 0, refused };
-            let start = |seed: u64| {
-                let view = full(seed as u32 % 7);
-                routing.start(RouterId(0), RouterId(20), &view, &mut Rng::stream(seed, 0)).via != NO_VIA
-            };
-            (0..200).filter(|seed| start(*seed)).count()
-        };
-        assert!(starts(false) > 0);
-        assert_eq!(starts(true), 0);
+        assert!(detours(&par, [at, dst], &Queues { minimal: (port, 3), published: 0 }).is_empty());
     }
 }
