@@ -141,23 +141,22 @@ impl Cover {
         })
     }
 
-    pub fn add(&mut self, (low, high): (u32, u32)) {
-        for (end, at) in [low, high].into_iter().enumerate() {
-            let count = &mut self.counts[at as usize][end];
-            *count += 1;
-            if *count == 1 {
-                [&mut self.begins, &mut self.ends][end].set(at, true);
-                self.touched.push(at);
-            }
-        }
+    pub fn add(&mut self, run: (u32, u32)) {
+        self.count(run, 1);
     }
 
-    pub fn remove(&mut self, (low, high): (u32, u32)) {
+    pub fn remove(&mut self, run: (u32, u32)) {
+        self.count(run, -1);
+    }
+
+    /// Counts so many runs more at both of their ends.
+    fn count(&mut self, (low, high): (u32, u32), more: i32) {
         for (end, at) in [low, high].into_iter().enumerate() {
             let count = &mut self.counts[at as usize][end];
-            *count -= 1;
-            if *count == 0 {
-                [&mut self.begins, &mut self.ends][end].set(at, false);
+            let before = *count;
+            *count = before.wrapping_add_signed(more);
+            if (before == 0) != (*count == 0) {
+                [&mut self.begins, &mut self.ends][end].set(at, *count > 0);
                 self.touched.push(at);
             }
         }

@@ -11,13 +11,14 @@
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
+use super::channels::ChannelEnds;
 use super::dragonfly::{DragonflyMinimal, FirstHop};
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
     ANY_VIA, Again, AnyRouting, Availability, Minimal, Move, NO_VIA, PacketState, Routing, RoutingInfo, Step, View,
 };
-use crate::network::{PortId, RouterId};
+use crate::network::RouterId;
 use crate::rng::Rng;
 
 pub(super) const PAR: RoutingInfo = RoutingInfo {
@@ -40,8 +41,8 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
         };
         let bias = bias.unwrap_or(minimal.ugal().bias);
         let weighing = Weighing { minimal: 1, detour: 2, bias };
-        let port_base = network.routers().map(|router| network.port_base(router)).collect();
-        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, port_base })))
+        let channels = ChannelEnds::new(network);
+        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, channels })))
     },
 };
 
@@ -83,7 +84,7 @@ pub struct Progressive {
     minimal: DragonflyMinimal,
     weighing: Weighing,
     routers: u32,
-    port_base: Vec<u32>,
+    channels: ChannelEnds,
 }
 
 impl Progressive {
@@ -142,9 +143,8 @@ impl Progressive {
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
         let backlog = |hop: FirstHop| view.backlog(hop.port.into());
         let (direct, hop) = (first_hop(dst), first_hop(via));
-        let beyond = hop.exit.filter(|_| direct.exit.is_none()).map_or(0, |(router, port)| {
-            view.published_backlog(PortId(self.port_base[router.index()] + u32::from(port)))
-        });
+        let exit = hop.exit.filter(|_| direct.exit.is_none());
+        let beyond = exit.map_or(0, |(router, port)| view.published_backlog(self.channels.output(router, port)));
         (minimal * backlog(direct) > detour * (backlog(hop) + beyond) + bias).then_some(via)
     }
 }
@@ -291,6 +291,7 @@ impl<M: Minimal> Routing for Late<M> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::PortId;
     use crate::topology;
 
     /// The backlog of the minimal path's output, and those that the group publishes of its global links; all other outputs are
@@ -340,7 +341,7 @@ mod tests {
             minimal: DragonflyMinimal::new(&network).expect("it has groups"),
             weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
             routers: network.num_routers() as u32,
-            port_base: network.routers().map(|router| network.port_base(router)).collect(),
+            channels: ChannelEnds::new(&network),
         };
         let at = RouterId(1);
         let is_exit = |dst: &RouterId| {
