@@ -9,7 +9,7 @@ from harness.engine import bound_of
 from topoloom import Network, TopoloomError, _core, compare
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import make_options
-from topoloom.simulation.plans import fixed_plan, near_plan, search_plan
+from topoloom.simulation.plans import fixed_plan, highest_stable, near_plan, search_plan
 from topoloom.simulation.runs import run_plans
 from topoloom.simulation.simulator import Simulator
 
@@ -272,6 +272,17 @@ def test_a_coarse_search_meets_slow_runs_past_the_knee_once():
     assert sum(not curve.is_stable(load) for load in curve.points) <= 2
 
 
+def test_a_coarse_search_leaves_out_full_load_where_destinations_are_drawn():
+    """A channel to a terminal that is busy all the time has no steady state, whatever a short simulation shows."""
+    assert highest_stable("uniform", 20) == 0.95
+    curve = Knee(0.97, zero_load_latency=20.0)
+    assert curve.followed(near_plan(curve, 0.98, 20, highest_stable("uniform", 20))) == pytest.approx(0.95)
+    assert max(curve.points) <= 0.95
+    assert len(curve.points) <= 3, "nearly full load is carried: it begins at 0.75"
+    full = Knee(1.0)
+    assert full.followed(near_plan(full, 0.98, 20, highest_stable("shift", 20))) == pytest.approx(1.0)
+
+
 def test_a_search_near_a_load_leaves_out_what_is_past_the_bound():
     curve = Knee(0.5)
     curve.bound = SimpleNamespace(saturation_bound=0.505)
@@ -321,6 +332,29 @@ def test_a_search_in_a_large_network_starts_near_what_is_accepted_at_full_load(e
     below = FullKnee(0.5, bound=0.505)
     assert below.followed(search_plan(below)) == pytest.approx(0.5)
     assert max(load for load in below.points if load < 1) <= 0.505, "loads past the bound need no simulation"
+
+
+def test_the_first_load_below_what_full_load_accepts_is_rounded_to_the_nearest():
+    """What is accepted comes with noise: rounded down, a simulation of thousands of cycles at the knee is added."""
+    for accepted in (0.9899, 0.9901):
+        curve = FullKnee(0.98)
+        curve.point = lambda load, most=accepted: SimpleNamespace(
+            accepted=min(load, most), active_terminals=10_000, latency_cycles=None
+        )
+        assert curve.followed(search_plan(curve)) == pytest.approx(0.98)
+        assert sorted(curve.points) == [0.001, 0.98, 0.99, 1.0]
+
+
+def test_a_search_in_a_large_network_need_not_wait_until_latencies_hardly_drift():
+    few, many = (
+        Simulator(_core.Network(spec), "minimal", "uniform", make_options(given), precise=())
+        for spec, given in (("hyperx:8x8,p=63", {}), ("hyperx:8x8,p=64", {}))
+    )
+    assert [own.options_at(0.5).precision for own in (few, many)] == [0.05, 0.1]
+    coarse = Simulator(
+        _core.Network("hyperx:8x8,p=64"), "minimal", "uniform", make_options({"precision": 0.2}), precise=()
+    )
+    assert coarse.options_at(0.5).precision == 0.2
 
 
 def test_latencies_tell_where_saturation_is():

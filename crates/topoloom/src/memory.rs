@@ -1,4 +1,5 @@
-//! The memory that this process may still take, for the guards before large allocations.
+//! The memory that this process may still take, for the guards before large allocations; and memory that is asked for
+//! before it is needed.
 //!
 //! Four limits count, and the least of them holds: what the machine can give without swapping, the limits of the
 //! process (`ulimit -v`, `ulimit -d`), and those of its control groups, versions 1 and 2, where batch systems and
@@ -17,6 +18,20 @@ pub fn available_memory() -> u128 {
     }
     let root = Path::new("/");
     [of_machine(root), of_process(root, rlimit), of_groups(root)].into_iter().flatten().min().unwrap_or(UNKNOWN)
+}
+
+/// Asks for the memory of an entry, which will be used soon. An index past the end does nothing.
+#[inline(always)]
+pub fn prefetch<T>(entries: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let entry = entries.as_ptr().wrapping_add(index);
+        // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (entries, index);
 }
 
 /// What `/proc/meminfo` counts as available.

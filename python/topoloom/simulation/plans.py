@@ -71,7 +71,8 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
     if not coarse and curve.points[most].active_terminals >= LARGE:
         highest = _below_bound(curve)
         # Queues past saturation accept a little more than any stable load.
-        yield from _closing_in(curve, curve.points[most].accepted - 1 / RESOLUTION, highest, RESOLUTION)
+        near = (round(curve.points[most].accepted * RESOLUTION) - 1) / RESOLUTION
+        yield from _closing_in(curve, near, highest, RESOLUTION)
         return
     fine = [step / RESOLUTION for step in range(1, RESOLUTION)]
     for grid in (coarse, fine):
@@ -84,7 +85,7 @@ def search_plan(curve: Curve, coarse: Iterable[float] = ()) -> Plan:
                 unstable = middle
 
 
-def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
+def near_plan(curve: Curve, near: float, parts: int = RESOLUTION, highest: float = 1.0) -> Plan:
     """Look for the saturation load around `near`, from two loads below it, which a curve needs anyway.
 
     Simulations below saturation are short. Their latencies, with those that follow, say where the latency is three
@@ -95,15 +96,17 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
         curve: The curve, which gets the points that the plan asks for.
         near: The load to look around, in flits per terminal per cycle.
         parts: The loads that are searched are multiples of full load over this number.
+        highest: The largest load to simulate, where those above are known not to be stable.
 
     >>> import topoloom
     >>> next(near_plan(topoloom.network("mesh:4").simulate(load=0.1, warmup=50, measure=50), 0.5))
     [0.001]
     """
     yield [ZERO_LOAD]
-    most = _below_bound(curve, parts)
+    bound = _below_bound(curve, parts)
+    fine, full = parts >= RESOLUTION, min(near, bound) >= LEAST_ACCEPTED
+    most = min(bound, highest)
     near = min(near, most)
-    fine, full = parts >= RESOLUTION, near >= LEAST_ACCEPTED
     begins = BELOW if fine else COARSE_NEAR_FULL if full else COARSE_BELOW
     below = {max(math.floor(part * near * parts + 1e-9), 1) / parts for part in begins}
     for load in sorted(load for load in below if load <= most):
@@ -111,6 +114,22 @@ def near_plan(curve: Curve, near: float, parts: int = RESOLUTION) -> Plan:
         if not curve.is_stable(load):
             break
     yield from _closing_in(curve, near, most, parts)
+
+
+def highest_stable(traffic: str, parts: int) -> float:
+    """Return the largest of the loads that are multiples of full load over `parts` and may be stable under a traffic.
+
+    Where terminals draw their destinations, a channel to a terminal is busy all the time at full load. Packets come to
+    it at random, so that its queue grows without end, if slowly.
+
+    Args:
+        traffic: The traffic pattern.
+        parts: The number of parts.
+
+    >>> highest_stable("uniform", 20), highest_stable("worst-case", 20)
+    (0.95, 1.0)
+    """
+    return (parts - 1) / parts if traffic == "uniform" else 1.0
 
 
 def _closing_in(curve: Curve, near: float, most: float, parts: int) -> Plan:

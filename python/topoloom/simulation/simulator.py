@@ -12,7 +12,7 @@ from topoloom.files import source
 from topoloom.simulation.curves import MOST_LATENCY, ChannelLoads, Curve
 from topoloom.simulation.loads import is_trace
 from topoloom.simulation.options import EngineOptions, threads_given
-from topoloom.simulation.plans import RESOLUTION
+from topoloom.simulation.plans import LARGE, RESOLUTION
 from topoloom.simulation.points import ZERO_LOAD, Point, Units, bound_of
 from topoloom.simulation.roles import roles_of, routing_on
 
@@ -25,6 +25,10 @@ HOPELESS_LATENCY = 1.05 * MOST_LATENCY
 
 SEARCH_PRECISION = 0.05
 """Relative half-width of the latency interval that is enough for a search: latency grows steeply at the knee."""
+
+LARGE_SEARCH_PRECISION = 0.1
+"""The same of a network of at least :data:`LARGE` terminals: their mean latency hardly differs by chance, but near
+saturation it still drifts for thousands of cycles, of which this is the most that may be left."""
 
 EMPTY_FLITS = 2000
 """Flits that measure the latency of an empty network."""
@@ -202,7 +206,8 @@ class Simulator:
             return options.model_copy(update={"warmup": 0, "measure": self._empty_cycles()})
         changed: dict[str, float] = {}
         if self._precise is not None and load not in self._precise:
-            changed["precision"] = max(options.precision, SEARCH_PRECISION)
+            large = self._network.num_terminals >= LARGE
+            changed["precision"] = max(options.precision, LARGE_SEARCH_PRECISION if large else SEARCH_PRECISION)
         empty = self.curve.zero_load_latency
         if empty is not None and options.latency_limit is None and not self._settles(load):
             changed["latency_limit"] = HOPELESS_LATENCY * empty

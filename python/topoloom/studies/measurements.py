@@ -20,7 +20,7 @@ from topoloom.network.networks import Network
 from topoloom.simulation.loads import is_trace, offered_loads
 from topoloom.simulation.option_types import U32, Options, Reads
 from topoloom.simulation.options import EngineOptions, checked, make_options
-from topoloom.simulation.plans import RESOLUTION, bend_plan, fixed_plan, near_plan, search_plan
+from topoloom.simulation.plans import RESOLUTION, bend_plan, fixed_plan, highest_stable, near_plan, search_plan
 from topoloom.simulation.replications import REPLICA_PRECISION, replicate
 from topoloom.simulation.runs import run_here
 from topoloom.simulation.simulator import Simulator
@@ -303,7 +303,9 @@ def _saturation(point: Question) -> Result:
     """Search for the saturation load; from the load `near` on, if the settings have one, in `parts` of full load."""
     sim = _simulator(point, searching=True)
     near, parts = point.settings.get("near"), point.settings.get("parts", RESOLUTION)
-    run_here(sim, search_plan(sim.curve) if near is None else near_plan(sim.curve, near, parts))
+    # A fine search looks at full load as well, which other fine searches show.
+    highest = highest_stable(point.traffic, parts) if parts < RESOLUTION else 1.0
+    run_here(sim, search_plan(sim.curve) if near is None else near_plan(sim.curve, near, parts, highest))
     return sim.curve.saturation_dict()
 
 

@@ -38,6 +38,9 @@ impl<M: RouterModel, R: Routing> Arrivals<M> for R {
                 domain.model.pool().prefetch(next.place);
                 domain.model.expect_flit(next.to, next.place);
             }
+            if let Some(next) = events.get(place + ahead / 2) {
+                domain.expect_route(self, next.to, domain.model.pool().get(next.place));
+            }
             domain.arrive(self, event, now, shared, rings);
         }
         if again != Again::Never {
@@ -377,6 +380,15 @@ impl<M: RouterModel> Domain<M> {
         self.model.accept(event.to, router, event.place, Some(decided), now);
     }
 
+    /// Asks for what the routing will look at when `flit`, if it is a head, decides at input VC `vc`.
+    #[inline(always)]
+    fn expect_route<R: Routing>(&self, routing: &R, vc: u32, flit: &Flit) {
+        if flit.is_head() {
+            let at = RouterId(self.first_router + self.model.router_of(vc));
+            routing.expect(at, flit.state, RouterId(flit.dst));
+        }
+    }
+
     /// Decides where a head at router `local` goes, which may have `decided` before, with random stream number `stream`;
     /// returns the state in which it decided as well.
     #[inline(always)]
@@ -434,7 +446,17 @@ impl<M: RouterModel> Domain<M> {
         let UndecidedHeads { fresh, waiting, decisions } = &mut undecided;
         self.model.undecided(fresh, waiting);
         let stream = |vc: u32| u64::from(((self.first_port << self.log) + vc) | 1 << 30) << 32 | u64::from(now);
-        for &vc in &*fresh {
+        let ahead = self.ahead();
+        for (place, &vc) in fresh.iter().enumerate() {
+            if let Some(&next) = fresh.get(place + ahead) {
+                self.model.expect_front(next);
+            }
+            if let Some(&next) = fresh.get(place + ahead / 4 * 3) {
+                self.model.expect_head(next);
+            }
+            if let Some(&next) = fresh.get(place + ahead / 2) {
+                self.expect_route(routing, next, self.model.fresh_head(next));
+            }
             let (router, head) = (self.model.router_of(vc), self.model.fresh_head(vc));
             let (decision, _) = self.route(routing, vc, router, head, NOWHERE, stream(vc), shared, rings);
             decisions.push(decision);
@@ -449,10 +471,17 @@ impl<M: RouterModel> Domain<M> {
             let (decision, _) = self.route(routing, vc, router, &head, decided, stream(vc), shared, rings);
             decisions.push(decision);
         }
-        let mut decisions = decisions.drain(..);
-        for (vc, decision) in fresh.drain(..).zip(&mut decisions) {
+        for (place, (&vc, &decision)) in fresh.iter().zip(&*decisions).enumerate() {
+            if let Some(&next) = fresh.get(place + ahead) {
+                self.model.expect_front(next);
+            }
+            if let Some(&next) = fresh.get(place + ahead / 2) {
+                self.model.expect_decision(next, decisions[place + ahead / 2].out);
+            }
             self.model.decide_first(vc, decision);
         }
+        let decisions = decisions.drain(..).skip(fresh.len());
+        fresh.clear();
         for ((vc, number), decision) in waiting.drain(..).zip(decisions) {
             self.model.redirect(vc, number, decision);
         }

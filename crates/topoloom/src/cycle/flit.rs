@@ -1,6 +1,6 @@
 //! Flits, and the pool that holds those behind the front of a queue.
 
-use super::table::prefetch;
+use crate::memory::prefetch;
 use crate::routing::PacketState;
 
 /// A flit with its packet's record inline: 28 bytes, so that it takes half a cache line in its pool.
@@ -108,6 +108,9 @@ pub struct Decision {
     pub state: PacketState,
 }
 
+/// How many places ahead memory is asked for.
+const AHEAD: usize = 8;
+
 /// The end of a list.
 pub const NIL: u32 = u32::MAX;
 
@@ -125,26 +128,24 @@ struct Node<T> {
 #[derive(Debug, Default)]
 pub struct Pool<T> {
     nodes: Vec<Node<T>>,
-    free: u32,
+    /// The places that were freed, the last one behind the others.
+    free: Vec<u32>,
 }
 
 impl<T: Copy> Pool<T> {
     /// An empty pool.
     pub fn new() -> Self {
-        Self { nodes: Vec::new(), free: NIL }
+        Self { nodes: Vec::new(), free: Vec::new() }
     }
 
     /// Stores one, with nothing behind it that counts.
     #[inline(always)]
     pub fn insert(&mut self, item: T) -> u32 {
-        let place = self.free;
-        if place == NIL {
-            return self.grow(item);
+        let Some(place) = self.free.pop() else { return self.grow(item) };
+        if let Some(&soon) = self.free.get(self.free.len().wrapping_sub(AHEAD)) {
+            self.prefetch(soon);
         }
-        let node = &mut self.nodes[place as usize];
-        self.free = node.next;
-        node.item = item;
-        self.prefetch(self.free);
+        self.nodes[place as usize].item = item;
         place
     }
 
@@ -164,9 +165,8 @@ impl<T: Copy> Pool<T> {
     /// Frees `place`; returns its item, which stays until the place is used again.
     #[inline(always)]
     pub fn release(&mut self, place: u32) -> &T {
-        let node = &mut self.nodes[place as usize];
-        node.next = std::mem::replace(&mut self.free, place);
-        &node.item
+        self.free.push(place);
+        &self.nodes[place as usize].item
     }
 
     /// The bytes of all places.

@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::memory::prefetch;
+
 /// An array of fixed length that `table[index]` does not check in release builds; debug builds, and so the tests, do.
 ///
 /// Bounds checks cost the engine a seventh of its speed. So an index out of bounds is undefined behaviour, and only a
@@ -114,20 +116,6 @@ impl<T> IndexMut<usize> for Table<T> {
         // SAFETY: as above.
         unsafe { self.0.get_unchecked_mut(index) }
     }
-}
-
-/// Asks for the memory of an entry, as [`Table::prefetch`].
-#[inline(always)]
-pub fn prefetch<T>(entries: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let entry = entries.as_ptr().wrapping_add(index);
-        // SAFETY: the instruction is part of every x86-64 processor, and changes nothing but caches: any address will do.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (entries, index);
 }
 
 /// Entries of a [`Table`] that are used together, such as those of one router, indexed from 0. Code that holds the parts

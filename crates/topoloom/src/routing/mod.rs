@@ -398,6 +398,14 @@ pub trait Routing: Send + Sync {
         PacketState::direct(0)
     }
 
+    /// The head of a packet in `state` will decide at router `at` soon: the memory of tables may be asked for.
+    #[inline(always)]
+    fn expect(&self, _at: RouterId, _state: PacketState, _dst: RouterId)
+    where
+        Self: Sized,
+    {
+    }
+
     /// Decides the next hop, when the head arrives at router `at`.
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move
     where
@@ -573,6 +581,10 @@ pub trait Minimal: Send + Sync {
 
     /// Decides the hop.
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step;
+
+    /// A hop from `at` to `target` will be decided soon: the memory of tables may be asked for.
+    #[inline(always)]
+    fn expect(&self, _at: RouterId, _target: RouterId) {}
 
     /// The output of the first hop from `at` to another router `target`, if neither it nor the initial bits are drawn.
     /// `None` only costs time.

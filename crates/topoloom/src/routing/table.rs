@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Minimal, Step};
 use crate::distances::require_connected;
 use crate::error::{Error, Result};
-use crate::memory::available_memory;
+use crate::memory::{available_memory, prefetch};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
 use crate::watch;
@@ -186,6 +186,16 @@ impl Minimal for TableMinimal {
             outputs => outputs[rng.below(outputs.len() as u32) as usize],
         });
         Step { port, class: bits as u8, bits: bits + 1 }
+    }
+
+    #[inline(always)]
+    fn expect(&self, at: RouterId, target: RouterId) {
+        if self.only.is_empty() {
+            prefetch(&self.rows[at.index()].start, target.index());
+        } else {
+            prefetch(&self.only, at.index() * self.routers + target.index());
+        }
+        prefetch(&self.distance, at.index() * self.routers + target.index());
     }
 
     #[inline(always)]

@@ -362,6 +362,12 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
     }
 
     #[inline(always)]
+    fn expect(&self, at: RouterId, state: PacketState, dst: RouterId) {
+        // A packet at its intermediate router turns.
+        self.minimal.expect(at, if state.via == at.0 { dst } else { state.target(dst) });
+    }
+
+    #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, _view: &V, rng: &mut Rng) -> Move {
         let state = self.turned(at, state, rng);
         let step = self.minimal.step(at, state.bits, state.target(dst), rng);

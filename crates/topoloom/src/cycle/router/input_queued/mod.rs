@@ -21,9 +21,10 @@ use crate::cycle::channels::{ChannelEnd, Channels};
 use crate::cycle::flit::{Decision, Flit, Pool, UNDECIDED};
 use crate::cycle::router::buffer_policy::{BufferPolicy, Buffers};
 use crate::cycle::router::{Case, PortQueue, Router, RouterModel, Simulation, Wait};
-use crate::cycle::table::{Table, TableMaker, prefetch};
+use crate::cycle::table::{Table, TableMaker};
 use crate::cycle::{Point, Setup};
 use crate::error::{Error, Result};
+use crate::memory::prefetch;
 use crate::routing::{Again, PacketState};
 use buffers::{InputVc, OutputVc};
 use matching::{Choices, Diagonals, Pairing, Turns};
@@ -521,6 +522,26 @@ impl<const LOG: u32, const KIND: u8> RouterModel for InputQueuedRouters<LOG, KIN
             self.waiting_heads.prefetch(vc as usize);
             prefetch(&self.before, place as usize);
         }
+    }
+
+    #[inline(always)]
+    fn expect_front(&self, vc: u32) {
+        self.inputs.prefetch(vc as usize);
+    }
+
+    #[inline(always)]
+    fn expect_head(&self, vc: u32) {
+        let place = self.inputs[vc as usize].front;
+        self.pool.prefetch(place);
+        prefetch(&self.before, place as usize);
+    }
+
+    #[inline(always)]
+    fn expect_decision(&self, vc: u32, out: u16) {
+        self.expect_head(vc);
+        let port = self.routers[self.router_of(vc) as usize].first_port as usize + usize::from(out);
+        self.ports.prefetch(port);
+        self.queued.prefetch(port);
     }
 
     #[inline(always)]
