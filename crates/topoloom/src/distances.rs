@@ -228,22 +228,48 @@ impl Levels {
 }
 
 /// The routers in the order of their distance from `source`, cut into levels; `seen` marks those that were met before,
-/// here or in an earlier search.
+/// here or in an earlier search. Where most routers are met, those that are not look for a neighbour that is, rather than
+/// the other way round (Beamer, Asanović and Patterson, Direction-optimizing breadth-first search, SC 2012).
 fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(usize, u32)) {
     let (mut frontier, mut next) = (vec![source], Vec::new());
     seen[source as usize] = true;
+    let mut unseen = seen.iter().filter(|seen| !**seen).count();
+    let (mut left, mut is_frontier): (Option<Vec<u32>>, Vec<bool>) = (None, Vec::new());
     for distance in 0.. {
-        for &router in &frontier {
-            visit(distance, router);
-            for &peer in graph.neighbors(router) {
-                if !std::mem::replace(&mut seen[peer as usize], true) {
-                    next.push(peer);
+        frontier.iter().for_each(|&router| visit(distance, router));
+        if unseen == 0 {
+            return;
+        }
+        if frontier.len() < unseen {
+            for &router in &frontier {
+                for &peer in graph.neighbors(router) {
+                    if !std::mem::replace(&mut seen[peer as usize], true) {
+                        next.push(peer);
+                    }
                 }
             }
+        } else {
+            let all = || (0..graph.len() as u32).filter(|&router| !seen[router as usize]).collect();
+            let left = left.get_or_insert_with(all);
+            is_frontier.clear();
+            is_frontier.resize(graph.len(), false);
+            frontier.iter().for_each(|&router| is_frontier[router as usize] = true);
+            left.retain(|&router| {
+                if seen[router as usize] {
+                    return false;
+                }
+                let met = graph.neighbors(router).iter().any(|&peer| is_frontier[peer as usize]);
+                if met {
+                    next.push(router);
+                }
+                !met
+            });
+            next.iter().for_each(|&router| seen[router as usize] = true);
         }
         if next.is_empty() {
             return;
         }
+        unseen -= next.len();
         std::mem::swap(&mut frontier, &mut next);
         next.clear();
     }

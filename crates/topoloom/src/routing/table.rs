@@ -3,8 +3,9 @@
 use rayon::prelude::*;
 
 use super::{Minimal, Step};
-use crate::distances::require_connected;
+use crate::distances::{distances_from, require_connected};
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::memory::{available_memory, prefetch};
 use crate::network::{Network, RouterId};
 use crate::rng::Rng;
@@ -58,9 +59,10 @@ impl TableMinimal {
         }
         let stage = watch::stage("routing tables", 2 * routers as u64);
         let ids = || (0..routers as u32).into_par_iter().map(RouterId);
+        let graph = Graph::new(network);
         let distances = |from| {
             stage.step();
-            distances(network, from)
+            distances(&graph, from).map_err(|error| Error::Routing(format!("{}: {error}", network.spec())))
         };
         let distance = ids().map(distances).collect::<Result<Vec<_>>>()?.concat();
         let reached = distance.iter().copied().filter(|&hops| hops != FAR);
@@ -118,29 +120,13 @@ struct NextHops {
 }
 
 /// The links from a router to each other one.
-fn distances(network: &Network, from: RouterId) -> Result<Vec<u8>> {
-    let mut distance = vec![FAR; network.num_routers()];
-    distance[from.index()] = 0;
-    let mut queue = vec![from];
-    let mut next = 0;
-    while next < queue.len() {
-        let at = queue[next];
-        next += 1;
-        let hops = distance[at.index()] + 1;
-        for (_, peer) in network.neighbors(at) {
-            if distance[peer.index()] == FAR {
-                if hops == FAR {
-                    return Err(Error::Routing(format!(
-                        "{}: the diameter is above 254 hops, which tables cannot count",
-                        network.spec()
-                    )));
-                }
-                distance[peer.index()] = hops;
-                queue.push(peer);
-            }
-        }
-    }
-    Ok(distance)
+fn distances(graph: &Graph, from: RouterId) -> Result<Vec<u8>> {
+    let told = |hops: u32| match u8::try_from(hops) {
+        _ if hops == u32::MAX => Ok(FAR),
+        Ok(hops) if hops != FAR => Ok(hops),
+        _ => Err(Error::Routing("the diameter is above 254 hops, which tables cannot count".to_owned())),
+    };
+    distances_from(graph, from.0).into_iter().map(told).collect()
 }
 
 fn next_hops(network: &Network, at: RouterId, distance: &[u8]) -> NextHops {
