@@ -134,14 +134,36 @@ fn next_hops(network: &Network, at: RouterId, distance: &[u8]) -> NextHops {
     let row = |router: RouterId| &distance[router.index() * routers..][..routers];
     let (own, peers): (_, Vec<_>) =
         (row(at), network.neighbors(at).map(|(port, peer)| (port as u16, row(peer))).collect());
-    let (mut start, mut pool) = (Vec::with_capacity(routers + 1), Vec::new());
-    start.push(0);
+    let mut less = vec![0; routers];
+    let mut start = vec![0u32; routers + 1];
+    for (_, far) in &peers {
+        closer(far, own, &mut less, |to| start[to + 1] += 1);
+    }
     for to in 0..routers {
-        let closer = peers.iter().filter(|(_, far)| far[to] < own[to]);
-        pool.extend(closer.map(|(port, _)| *port));
-        start.push(pool.len() as u32);
+        start[to + 1] += start[to];
+    }
+    let (mut place, mut pool) = (start.clone(), vec![0; start[routers] as usize]);
+    for (port, far) in &peers {
+        closer(far, own, &mut less, |to| {
+            pool[place[to] as usize] = *port;
+            place[to] += 1;
+        });
     }
     NextHops { start, pool }
+}
+
+/// Visits where distances are less than others. They are few: comparisons without a branch, in `less`, come first.
+fn closer(far: &[u8], own: &[u8], less: &mut [u8], mut visit: impl FnMut(usize)) {
+    less.iter_mut().zip(far).zip(own).for_each(|((less, far), own)| *less = u8::from(far < own));
+    for (group, bytes) in less.chunks(size_of::<u64>()).enumerate() {
+        let mut all = [0; size_of::<u64>()];
+        all[..bytes.len()].copy_from_slice(bytes);
+        let mut bits = u64::from_le_bytes(all);
+        while bits != 0 {
+            visit(group * size_of::<u64>() + bits.trailing_zeros() as usize / 8);
+            bits &= bits - 1;
+        }
+    }
 }
 
 impl Minimal for TableMinimal {
