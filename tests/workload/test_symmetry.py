@@ -26,8 +26,8 @@ def way(result: WorkloadResult) -> tuple[str, int] | None:
     [
         ("fattree:k=32,levels=2", RING.format(size="1MiB"), ("alike", 1)),
         ("dragonfly:a=8,h=4,p=4", "allreduce:algorithm=ring,size=512KiB,tasks=512", ("alike", 1)),
-        # The way from the last group to the first shares links in both.
-        ("dragonfly:a=8,h=4,p=4,g=32", RING.format(size="1MiB"), None),
+        # The way from the last group to the first shares links with two others.
+        ("dragonfly:a=8,h=4,p=4,g=32", RING.format(size="1MiB"), ("delay-lines", 3)),
         ("clos:radix=16,levels=3", "all-to-all:algorithm=direct,size=4KiB,tasks=300", ("at-once", 300)),
     ],
 )

@@ -49,6 +49,8 @@ RATE = "rate: links carry {rate} in each direction, where their network gives no
 
 SYMBOLIC = {
     "alike": "{app}, {spec}: {tasks:,} of the tasks were simulated, each of which stands for all that are like it",
+    "delay-lines": "{app}, {spec}: {tasks:,} of the tasks were simulated; the others pass on what reaches them after a "
+    "fixed time",
     "at-once": "{app}, {spec}: all messages begin together and keep their rates, which were found once",
     "lock-step": "{app}, {spec}: all messages of a step have one rate; the steps follow one another",
 }

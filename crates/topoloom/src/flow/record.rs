@@ -12,7 +12,7 @@ use crate::workload::{Message, RunTimes, StepTimes};
 /// Intervals of a [`Timeline`], at most.
 const INTERVALS: usize = 256;
 /// Steps of the critical path that are listed one by one.
-const TOLD: usize = 200;
+pub(super) const PATH_STEPS: usize = 200;
 /// Channels that are listed one by one.
 const BUSIEST: usize = 10;
 /// No cause: the start.
@@ -83,10 +83,11 @@ impl FlowResult {
 /// How a regular collective was simulated without a list of its messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Symbolic {
-    /// `alike`: tasks that are alike share one entry; `lock-step`: all messages of a step end together; `at-once`: all messages
-    /// begin together, and the rates of none change.
+    /// `alike`: tasks that are alike share one entry; `delay-lines`: tasks whose flows share no channel pass on what reaches
+    /// them after a fixed time; `lock-step`: all messages of a step end together; `at-once`: all messages begin together,
+    /// and the rates of none change.
     pub way: &'static str,
-    /// Tasks that were simulated, each of which stands for as many others.
+    /// Tasks that were simulated. Of `alike` each stands for as many others.
     pub tasks: u32,
 }
 
@@ -117,6 +118,26 @@ impl MessageTimes {
         let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count * 99).div_ceil(100) - 1), nth(last));
         let mean = |sum: f64| sum / took.len() as f64;
         Some(Self { mean_s: mean(took.iter().sum()), p50_s, p99_s, max_s, mean_stretch: mean(stretches), max_stretch })
+    }
+}
+
+impl MessageTimes {
+    /// Of messages that took so long, so many each; `unit_s` is what their stretches are measured by.
+    pub(super) fn weighted(mut took: Vec<(f64, u64)>, unit_s: f64) -> Self {
+        took.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let count: u64 = took.iter().map(|(_, times)| times).sum();
+        let nth = |place: u64| {
+            let mut before = 0;
+            let reaches = |(_, times): &&(f64, u64)| {
+                before += times;
+                before > place
+            };
+            took.iter().find(reaches).expect("there are as many").0
+        };
+        let mean_s = took.iter().map(|(seconds, times)| seconds * *times as f64).sum::<f64>() / count as f64;
+        let max_s = nth(count - 1);
+        let (p50_s, p99_s) = (nth((count - 1) / 2), nth((count * 99).div_ceil(100) - 1));
+        Self { mean_s, p50_s, p99_s, max_s, mean_stretch: mean_s / unit_s, max_stretch: max_s / unit_s }
     }
 }
 
@@ -359,7 +380,7 @@ impl Record {
     }
 
     /// Adds to the timeline what has had these rates for a time.
-    fn spread(&mut self, from: f64, to: f64, rates: [f64; 3]) {
+    pub fn spread(&mut self, from: f64, to: f64, rates: [f64; 3]) {
         if to <= from {
             return;
         }
@@ -376,8 +397,8 @@ impl Record {
         let interval = |time: f64| ((time / line.interval_s) as usize).min(INTERVALS - 1);
         let (first, last) = (interval(from), interval(to));
         for (series, rate) in [&mut line.bytes_per_s, &mut line.utilisation, &mut line.flows].into_iter().zip(rates) {
-            series.resize(last + 1, 0.0);
-            for (place, sum) in series.iter_mut().enumerate().skip(first) {
+            series.resize(series.len().max(last + 1), 0.0);
+            for (place, sum) in series.iter_mut().enumerate().take(last + 1).skip(first) {
                 let start = (place as f64 * line.interval_s).max(from);
                 let end = if place == last { to } else { (place + 1) as f64 * line.interval_s };
                 *sum += rate * (end - start).max(0.0);
@@ -534,7 +555,7 @@ impl Record {
             };
             cause = before;
             until = step.start_s;
-            if path.steps.len() < TOLD {
+            if path.steps.len() < PATH_STEPS {
                 path.steps.push(step);
             }
         }

@@ -47,6 +47,7 @@ pub(super) struct Builder {
     grid: Option<Grid>,
     notes: Vec<String>,
     carried: Payloads,
+    in_order: bool,
 }
 
 impl Builder {
@@ -73,7 +74,13 @@ impl Builder {
             grid: None,
             notes: Vec::new(),
             carried: Payloads::new(records),
+            in_order: false,
         }
+    }
+
+    /// Messages from one task to another are sent one at a time.
+    pub fn in_order(self, in_order: bool) -> Self {
+        Self { in_order, ..self }
     }
 
     /// The tasks are on a grid.
@@ -174,6 +181,7 @@ impl Builder {
             ops[*place as usize] = op;
             *place += 1;
         }
+        let connections = if self.in_order { connections(&self.messages) } else { Vec::new() };
         Workload {
             spec: self.spec,
             tasks: self.tasks,
@@ -182,6 +190,7 @@ impl Builder {
             starts,
             durations: self.durations,
             order: Order::Sequence { endless: self.endless },
+            connections,
             rounds: self.rounds,
             grid: self.grid,
             notes: self.notes,
@@ -195,4 +204,14 @@ impl Builder {
             listed: OnceLock::new(),
         }
     }
+}
+
+/// The connection of each message: one from each task to each that it sends to.
+fn connections(messages: &[Message]) -> Vec<u32> {
+    let mut known = HashMap::new();
+    let mut of = |message: &Message| {
+        let next = known.len() as u32;
+        *known.entry((message.source, message.target)).or_insert(next)
+    };
+    messages.iter().map(&mut of).collect()
 }

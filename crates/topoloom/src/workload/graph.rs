@@ -137,7 +137,6 @@ impl GraphBuilder {
             followers: edges.iter().map(|(_, to)| *to).collect(),
             receives,
             processors,
-            connections,
         };
         drop(edges);
         let workload = Workload {
@@ -148,6 +147,7 @@ impl GraphBuilder {
             starts,
             durations,
             order: Order::Graph(graph),
+            connections,
             rounds: 1,
             grid: None,
             notes: Vec::new(),

@@ -143,9 +143,6 @@ struct Graph {
     receives: Vec<u32>,
     /// The processor that each computation runs on: one at a time, first come, first served.
     processors: Vec<u32>,
-    /// The connection that each message is sent on, one at a time in the order in which they can be sent, or
-    /// [`NO_CONNECTION`]; empty if there are none.
-    connections: Vec<u32>,
 }
 
 /// Stands for the connection of a message that has none.
@@ -155,17 +152,6 @@ const NO_CONNECTION: u32 = u32::MAX;
 const ON_START: u32 = 1 << 31;
 
 impl Graph {
-    /// The connection that a message is sent on, if it is on one.
-    fn connection(&self, message: u32) -> Option<usize> {
-        self.connections.get(message as usize).filter(|own| **own != NO_CONNECTION).map(|own| *own as usize)
-    }
-
-    /// Connections, counted up to the last.
-    fn num_connections(&self) -> usize {
-        let numbers = self.connections.iter().filter(|own| **own != NO_CONNECTION);
-        numbers.max().map_or(0, |last| *last as usize + 1)
-    }
-
     fn followers(&self, op: u32) -> &[u32] {
         &self.followers[self.starts[op as usize] as usize..self.starts[op as usize + 1] as usize]
     }
@@ -183,6 +169,9 @@ pub struct Workload {
     /// Seconds of computing.
     durations: Vec<f64>,
     order: Order,
+    /// The connection that each message is sent on, one at a time in the order in which they can be sent, or
+    /// [`NO_CONNECTION`]; empty if there are none.
+    connections: Vec<u32>,
     /// Rounds of the messages of tasks that do not begin again, each of equally many that follow one another.
     rounds: u32,
     grid: Option<Grid>,
@@ -345,19 +334,17 @@ impl Workload {
 
     /// The connection that a message is sent on, if it is on one.
     fn connection(&self, message: u32) -> Option<u32> {
-        let Order::Graph(graph) = &self.order else { return None };
-        graph.connection(message).map(|own| own as u32)
+        self.connections.get(message as usize).copied().filter(|own| *own != NO_CONNECTION)
     }
 
     /// Connections, counted up to the last.
     fn num_connections(&self) -> u32 {
-        let Order::Graph(graph) = &self.order else { return 0 };
-        graph.num_connections() as u32
+        self.connections.iter().filter(|own| **own != NO_CONNECTION).max().map_or(0, |last| last + 1)
     }
 
     /// True if messages wait for connections, so that engines must report when one has left its task.
     pub fn has_connections(&self) -> bool {
-        matches!(&self.order, Order::Graph(graph) if !graph.connections.is_empty())
+        !self.connections.is_empty()
     }
 
     /// What its bandwidth is measured by, if it is a collective that nccl-tests know.

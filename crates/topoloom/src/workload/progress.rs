@@ -34,6 +34,8 @@ pub struct Progress<W> {
     /// Tasks, or operations of a graph, that are not finished.
     left: usize,
     state: State,
+    /// What each connection sends, and what waits for it.
+    connections: Vec<Connection>,
     /// Which receives are posted, once a message has asked.
     posted: Option<Receives>,
 }
@@ -65,8 +67,6 @@ struct Dependencies {
     begun: Vec<bool>,
     /// Computations that wait for each processor; `None` if it is idle.
     processors: Vec<Option<VecDeque<u32>>>,
-    /// What each connection sends, and what waits for it.
-    connections: Vec<Connection>,
     /// Operations that can begin; empty between calls.
     next: VecDeque<u32>,
 }
@@ -75,8 +75,20 @@ struct Dependencies {
 #[derive(Debug, Clone, Default)]
 struct Connection {
     busy: bool,
-    /// Sends that wait for it, in the order in which they could have begun.
+    /// What waits for it, in the order in which it could have begun: messages, or operations of a graph that send them.
     queue: VecDeque<u32>,
+}
+
+impl Connection {
+    /// True if it is free, and now busy; else it takes what waits for it.
+    fn take(&mut self, waits: u32) -> bool {
+        if self.busy {
+            self.queue.push_back(waits);
+            return false;
+        }
+        self.busy = true;
+        true
+    }
 }
 
 impl<W: AsRef<Workload>> Progress<W> {
@@ -100,14 +112,14 @@ impl<W: AsRef<Workload>> Progress<W> {
                     needs: graph.needs.clone(),
                     begun: vec![false; read.ops.len()],
                     processors: vec![None; processors],
-                    connections: vec![Connection::default(); graph.num_connections()],
                     next: VecDeque::new(),
                 };
                 (tasks.iter().map(|task| read.range(*task).len()).sum(), State::Graph(waiting))
             }
         };
         let arrived = vec![0; read.messages.len()];
-        Self { workload, tasks, arrived, left, state, posted: None }
+        let connections = vec![Connection::default(); read.num_connections() as usize];
+        Self { workload, tasks, arrived, left, state, connections, posted: None }
     }
 
     /// True if messages wait for others to leave their tasks.
@@ -202,15 +214,17 @@ impl<W: AsRef<Workload>> Progress<W> {
     /// All of a message has left its task: appends what that lets begin. To be reported if the workload
     /// [has connections](Workload::has_connections).
     pub fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
-        let (State::Graph(waiting), Order::Graph(graph)) = (&mut self.state, &self.workload.as_ref().order) else {
-            return;
-        };
-        let Some(connection) = graph.connection(message) else { return };
-        let connection = &mut waiting.connections[connection];
-        connection.busy = false;
-        if let Some(op) = connection.queue.pop_front() {
-            waiting.next.push_front(op);
-            self.flow(out);
+        let Some(connection) = self.workload.as_ref().connection(message) else { return };
+        let connection = &mut self.connections[connection as usize];
+        let waits = connection.queue.pop_front();
+        match (waits, &mut self.state) {
+            (None, _) => connection.busy = false,
+            (Some(message), State::Sequence(..)) => out.push(Ready::Message(message)),
+            (Some(op), State::Graph(waiting)) => {
+                connection.busy = false;
+                waiting.next.push_front(op);
+                self.flow(out);
+            }
         }
     }
 
@@ -262,7 +276,12 @@ impl<W: AsRef<Workload>> Progress<W> {
                 }
             }
             match self.workload.as_ref().ops[*at as usize].unpack() {
-                Op::Send(message) => out.push(Ready::Message(message)),
+                Op::Send(message) => {
+                    let connection = self.workload.as_ref().connection(message);
+                    if connection.is_none_or(|own| self.connections[own as usize].take(message)) {
+                        out.push(Ready::Message(message));
+                    }
+                }
                 Op::Receive(message) => {
                     let arrived = &mut self.arrived[message as usize];
                     if *arrived == 0 {
@@ -300,14 +319,10 @@ impl<W: AsRef<Workload>> Progress<W> {
                 out.push(Ready::Compute { op, seconds: seconds(place) });
             }
             if let Op::Send(message) = kind
-                && let Some(connection) = graph.connection(message)
+                && let Some(connection) = self.workload.as_ref().connection(message)
+                && !self.connections[connection as usize].take(op)
             {
-                let connection = &mut waiting.connections[connection];
-                if connection.busy {
-                    connection.queue.push_back(op);
-                    continue;
-                }
-                connection.busy = true;
+                continue;
             }
             waiting.begun[op as usize] = true;
             waiting.release(graph, op, ON_START);

@@ -102,6 +102,8 @@ pub struct Regular {
     pub(super) stages: Vec<Stage>,
     /// How often all stages are gone through.
     pub(super) iterations: u32,
+    /// Whether messages from one member to another are sent one at a time, as those of several parts always are.
+    pub(super) in_order: bool,
     /// What goes through them by itself.
     pub(super) parts: Parts,
 }
@@ -115,6 +117,11 @@ impl Regular {
     /// What goes through all stages by itself.
     pub fn parts(&self) -> Parts {
         self.parts
+    }
+
+    /// True if messages from one member to another are sent one at a time.
+    pub fn in_order(&self) -> bool {
+        self.in_order
     }
 
     /// The members in the order of a channel.
@@ -192,7 +199,8 @@ impl Regular {
         if self.parts != Parts::ONE {
             return self.in_lanes(spec);
         }
-        let mut builder = Builder::sized(spec, self.tasks, self.messages() as usize, false);
+        let builder = Builder::sized(spec, self.tasks, self.messages() as usize, false);
+        let mut builder = builder.in_order(self.in_order);
         for stage in self.steps() {
             let to = |shift: u32, member: usize| {
                 let Message { source, target, bytes } = self.message(member, shift, stage);

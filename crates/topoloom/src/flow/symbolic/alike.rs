@@ -8,25 +8,17 @@
 //!
 //! Where the data goes in several parts, tasks have a flow on each channel, which goes round a circle of its own; members
 //! are then alike if their flows are on all channels. Pieces that follow one another on a connection take one path.
-//!
-//! Channels that can never fill up before another one on the paths of all their flows change no rate. They are left out
-//! first, one by one, each by the channels that are left.
 
 use std::collections::HashMap;
 
 use super::Case;
-use super::links::{Crossings, Links};
+use super::flows::Flows;
 use crate::error::Result;
 use crate::flow::engine::{Engine, Facts};
 use crate::flow::record::{FlowResult, Step, Symbolic};
-use crate::flow::{FlowConfig, Paths};
-use crate::network::TerminalId;
 use crate::rng::mix;
 use crate::watch::Control;
-use crate::workload::{Progress, Stage, Workload, ideal, turned};
-
-/// The times of so many messages are reported one by one.
-const TOLD: u128 = 1 << 22;
+use crate::workload::{Progress, Stage, Workload, ideal};
 
 /// Tasks that stand for others, and what their flows share.
 #[derive(Debug)]
@@ -78,8 +70,7 @@ impl Alike {
 }
 
 /// Runs a ring by tasks that stand for others; none if no two are alike.
-pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Option<FlowResult>> {
-    let Some(flows) = Flows::of(case, stage)? else { return Ok(None) };
+pub(super) fn run(case: &Case, stage: Stage, flows: &Flows, control: &dyn Control) -> Result<Option<FlowResult>> {
     let period = flows.period();
     if period == flows.members {
         return Ok(None);
@@ -113,7 +104,7 @@ pub(super) fn run(case: &Case, stage: Stage, control: &dyn Control) -> Result<Op
 /// The result of tasks that stand for others, as that of all.
 fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> FlowResult {
     let (period, n) = (kinds.tasks() as usize, case.regular.members().len());
-    let times = match case.regular.messages() <= TOLD {
+    let times = match case.regular.messages() <= super::TOLD {
         true => result.times.chunks(period).flat_map(|step| (0..n).map(|task| step[task % period])).collect(),
         false => Vec::new(),
     };
@@ -123,6 +114,8 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
     let orders: Vec<Vec<u32>> = (0..channels).map(|channel| case.regular.on_channel(channel)).collect();
     let channel = |part: usize| part % count % channels as usize;
     let on_connection = |part: usize| (part / count, channel(part));
+    // Tasks of one kind only do not wait for their connections, as all are as fast.
+    let waits = |message: usize, after: usize| period > 1 && message % period == after % period;
     // Any of the tasks that the last one stands for will do.
     let mut after: Option<(usize, usize, u32)> = None;
     for step in critical_path.steps.iter_mut().rev() {
@@ -131,7 +124,9 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
         let order = &orders[channel(own)];
         let at = match after {
             None => message % period,
-            // What its source received in the step before lets a message begin …
+            // What leaves the connection lets a message begin …
+            Some((before, at, _)) if before == own && waits(message, at) => at,
+            // … or what its source received in the step before …
             Some((before, at, _)) if before == own => (at + n - stage.first as usize % n) % n,
             // … or, of the same iteration, what leaves its connection …
             Some((before, at, _)) if on_connection(before) == on_connection(own) => at,
@@ -150,93 +145,7 @@ fn reported(case: &Case, stage: Stage, kinds: &Workload, result: FlowResult) -> 
     FlowResult { times, critical_path, symbolic, ..result }
 }
 
-/// One flow of each member on each channel.
-struct Flows {
-    members: usize,
-    /// Channels that have a circle of their own, or all of them.
-    channels: usize,
-    on_host: usize,
-    ends: Vec<[TerminalId; 2]>,
-    links: Links,
-    crossings: Crossings,
-    capacities: Vec<f64>,
-    /// Whether a channel distinguishes flows.
-    kept: Vec<bool>,
-    delays: Vec<f64>,
-    /// Seconds that a message takes alone.
-    alone_s: Vec<f64>,
-    /// Bytes of a message, with headers.
-    bytes: f64,
-}
-
 impl Flows {
-    /// Those of a stage; none if messages do not go through the network.
-    fn of(case: &Case, stage: Stage) -> Result<Option<Self>> {
-        let (n, parts) = (case.regular.members().len(), case.regular.parts());
-        let (channels, on_host) = (parts.channels as usize, parts.on_host as usize);
-        let (alone, mut links) = (case.alone(), Links::with_room(n * channels));
-        let (mut delays, mut alone_s) = (Vec::with_capacity(n * channels), Vec::with_capacity(n * channels));
-        let mut ends = Vec::with_capacity(n * channels);
-        for channel in 0..parts.channels {
-            // By the place of the source among all members.
-            let places = turned(&(0..n as u32).collect::<Vec<u32>>(), channel, on_host);
-            let first = ends.len();
-            ends.resize(first + n, [TerminalId(0); 2]);
-            for (at, place) in places.iter().enumerate() {
-                let other = places[stage.circle.on(at, stage.first as usize, n)];
-                let task = |place: u32| case.mapping.terminal(case.regular.members()[place as usize]);
-                ends[first + *place as usize] = [task(*place), task(other)];
-            }
-        }
-        for own in &ends {
-            let path = links.add(case, *own)?;
-            if path.is_empty() {
-                return Ok(None);
-            }
-            delays.push(case.paths.delay_s(*own, path.iter().copied()));
-            alone_s.push(alone.seconds_on(stage.bytes as f64, *own, path));
-        }
-        let capacities: Vec<f64> = Paths::capacities(case.network, case.config).collect();
-        let crossings = Crossings::of(&links, capacities.len());
-        let kept = (0..capacities.len() as u32).map(|channel| crossings.count(channel) > 0).collect();
-        let bytes = carried(case.config, stage.bytes);
-        let members = n;
-        let mut flows =
-            Self { members, channels, on_host, ends, links, crossings, capacities, kept, delays, alone_s, bytes };
-        flows.leave_out();
-        Ok(Some(flows))
-    }
-
-    /// Leaves out the channels that others imply, wide ones first, and those of few flows first.
-    fn leave_out(&mut self) {
-        let mut order: Vec<u32> = (0..self.kept.len() as u32).filter(|channel| self.kept[*channel as usize]).collect();
-        let capacity = |channel: &u32| self.capacities[*channel as usize];
-        let count = |channel: &u32| self.crossings.count(*channel);
-        order.sort_by(|a, b| capacity(b).total_cmp(&capacity(a)).then(count(a).cmp(&count(b))).then(b.cmp(a)));
-        for channel in order {
-            self.kept[channel as usize] = !self.is_implied(channel);
-        }
-    }
-
-    /// True if the channels that are kept let no more through to a channel than it can carry.
-    fn is_implied(&self, channel: u32) -> bool {
-        let flows = self.crossings.of_channel(channel);
-        if flows.windows(2).any(|pair| pair[0] == pair[1]) {
-            return false;
-        }
-        let capacity = |channel: u32| self.capacities[channel as usize];
-        let others = |flow: u32| self.kept_of(flow as usize).filter(move |other| *other != channel);
-        let shared = |other: u32| flows.iter().all(|flow| self.links.path(*flow as usize).contains(&other));
-        let least = |flow: &u32| others(*flow).map(capacity).fold(f64::INFINITY, f64::min);
-        others(flows[0]).any(|other| capacity(other) <= capacity(channel) && shared(other))
-            || flows.iter().map(least).sum::<f64>() <= capacity(channel)
-    }
-
-    /// The channels of a flow that distinguish it.
-    fn kept_of(&self, flow: usize) -> impl Iterator<Item = u32> + '_ {
-        self.links.path(flow).iter().copied().filter(|channel| self.kept[*channel as usize])
-    }
-
     /// The flows of a member, and what each of them says, in one number.
     fn of_member(&self, member: usize, of_flow: impl Fn(usize) -> u64) -> u64 {
         let flows = (0..self.channels).map(|channel| of_flow(channel * self.members + member));
@@ -305,11 +214,6 @@ impl Flows {
         let (channels, period) = (self.channels as u32, period as u32);
         Alike { capacities, copies, part, channels, period, paths, between, delays, channel_bytes, bytes }
     }
-}
-
-/// Bytes of a message with what its packets carry beside them.
-fn carried(config: &FlowConfig, bytes: u64) -> f64 {
-    config.endpoint.as_ref().map_or(bytes, |costs| costs.carried(bytes)) as f64
 }
 
 /// The least p that divides the length, with which what stands p places further on is the same everywhere, in a circle.

@@ -8,15 +8,13 @@ use super::ideal::Ideal;
 use super::links::Links;
 use crate::error::Result;
 use crate::flow::Paths;
-use crate::flow::record::{CriticalPath, FlowResult, MessageTimes, Step, Symbolic};
+use crate::flow::record::{CriticalPath, FlowResult, MessageTimes, PATH_STEPS, Step, Symbolic};
 use crate::flow::uncongested::Alone;
 use crate::watch::Control;
 use crate::workload::Stage;
 
 /// Shares that differ by less than this part are equal.
 const SAME: f64 = 1e-12;
-/// Steps of the critical path that are reported one by one.
-const TOLD: usize = 200;
 
 /// Runs steps; none if the messages of some step differ in their rates or delays.
 pub(super) fn run(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
@@ -129,7 +127,7 @@ fn reported(case: &Case, ended: &[f64], result: FlowResult) -> FlowResult {
     for (number, (times, stage)) in steps.iter().enumerate().rev() {
         let own = case.regular.message(member, stage.first, stage);
         critical_path.alone_s += alone.on_idle_paths(&own, case.ends(&own));
-        if critical_path.steps.len() < TOLD {
+        if critical_path.steps.len() < PATH_STEPS {
             let (message, [start_s, end_s]) = (u32::try_from(firsts[number] + member).ok(), [times[0], times[1]]);
             let (source, target) = (Some(own.source), Some(own.target));
             critical_path.steps.push(Step { message, source, target, start_s, end_s });

@@ -1,15 +1,19 @@
 //! Regular collectives without a list of their messages.
 //!
-//! Three ways, each with the result of the list to within rounding; where none holds, each message is simulated by itself,
+//! Four ways, each with the result of the list to within rounding; where none holds, each message is simulated by itself,
 //! and made when it can be [sent](rounds):
 //!
 //! - Round a ring, tasks whose flows are [alike](alike) share one entry for the whole run.
+//! - Where they are not, those that share no channel only [pass on](delay_lines) what reaches them, after a fixed time:
+//!   all others are simulated.
 //! - Messages of one size that all begin together keep the rates that they begin with ([`at_once`]).
 //! - Where all messages of each step have one rate, the steps follow one another in [lock-step](lock_step): those of
 //!   collectives in two levels, too, first within hosts and then across them.
 
 mod alike;
 mod at_once;
+mod delay_lines;
+mod flows;
 mod ideal;
 mod links;
 mod lock_step;
@@ -27,6 +31,9 @@ use crate::network::{Network, TerminalId};
 use crate::routing::AnyRouting;
 use crate::watch::Control;
 use crate::workload::{Endpoint, Mapping, Message, Regular, Workload};
+
+/// The times of so many messages are reported one by one.
+const TOLD: u128 = 1 << 22;
 
 /// A regular collective on a network.
 struct Case<'a> {
@@ -74,7 +81,11 @@ fn by_rule(case: &Case, control: &dyn Control) -> Result<Option<FlowResult>> {
         return Ok(None);
     }
     if let Some(stage) = case.regular.only().filter(|_| !alone) {
-        return alike::run(case, stage, control);
+        let Some(flows) = flows::Flows::of(case, stage)? else { return Ok(None) };
+        return Ok(match alike::run(case, stage, &flows, control)? {
+            Some(result) => Some(result),
+            None => delay_lines::run(case, stage, &flows, control),
+        });
     }
     if case.config.endpoint.is_some() {
         return Ok(None);

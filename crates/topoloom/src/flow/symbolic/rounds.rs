@@ -74,7 +74,7 @@ impl<'a> Rule<'a> {
         let own = steps[0].shifts();
         let mut places = vec![0; members.iter().max().map_or(0, |last| *last as usize + 1)];
         members.iter().zip(0..).for_each(|(task, place)| places[*task as usize] = place);
-        // Parts wait for connections, which only the list has.
+        // Parts go over several connections, which only the list has.
         let same = steps.iter().all(|stage| stage.shifts() == own) && case.regular.parts() == Parts::ONE;
         same.then(|| Self { case, steps, places, each: own as usize * members.len(), own })
     }
@@ -103,20 +103,36 @@ struct Rounds<'a> {
     waiting: Vec<Vec<u32>>,
     /// Members that are not done.
     left: usize,
+    /// Messages of each member that have not left it, and those that wait for one to the same target to leave: where
+    /// messages are sent in order.
+    under_way: Vec<Vec<u32>>,
+    queues: Vec<VecDeque<u32>>,
 }
 
 impl<'a> Rounds<'a> {
     fn new(rule: &'a Rule<'a>) -> Self {
         let members = rule.case.regular.members().len();
         let (arrived, waiting) = (vec![VecDeque::new(); members], vec![Vec::new(); members]);
-        Self { rule, at: vec![0; members], arrived, waiting, left: members }
+        let ordered = if rule.case.regular.in_order() { members } else { 0 };
+        let (under_way, queues) = (vec![Vec::new(); ordered], vec![VecDeque::new(); ordered]);
+        Self { rule, at: vec![0; members], arrived, waiting, left: members, under_way, queues }
     }
 
     /// A member sends all that it has to send in its step.
-    fn send(&self, member: usize, out: &mut Vec<Ready>) {
+    fn send(&mut self, member: usize, out: &mut Vec<Ready>) {
         let members = self.at.len();
         let first = self.at[member] * self.rule.each + member;
-        out.extend((0..self.rule.own as usize).map(|shift| Ready::Message((first + shift * members) as u32)));
+        for message in (0..self.rule.own as usize).map(|shift| (first + shift * members) as u32) {
+            if self.waits_for_leaving() {
+                let target = self.target(message);
+                if self.under_way[member].iter().any(|other| self.target(*other) == target) {
+                    self.queues[member].push_back(message);
+                    continue;
+                }
+                self.under_way[member].push(message);
+            }
+            out.push(Ready::Message(message));
+        }
     }
 
     /// A member answers those that have asked for its step: all its receives are posted.
@@ -157,6 +173,20 @@ impl Script for Rounds<'_> {
             self.send(member, out);
             self.answer(member, out);
         }
+    }
+
+    fn left(&mut self, message: u32, out: &mut Vec<Ready>) {
+        let (member, target) = (message as usize % self.at.len(), self.target(message));
+        self.under_way[member].retain(|other| *other != message);
+        let next = self.queues[member].iter().position(|other| self.target(*other) == target);
+        if let Some(next) = next.and_then(|place| self.queues[member].remove(place)) {
+            self.under_way[member].push(next);
+            out.push(Ready::Message(next));
+        }
+    }
+
+    fn waits_for_leaving(&self) -> bool {
+        !self.queues.is_empty()
     }
 
     fn asked(&mut self, message: u32, out: &mut Vec<Ready>) {

@@ -79,8 +79,20 @@ const CASES: &[Way] = &[
     ("fattree:k=4,levels=3", "nca", "all-gather:size=64KiB,iterations=3", "linear", "", Some(("alike", 1))),
     ("fattree:k=4,levels=3", "nca", "allreduce:algorithm=ring,size=60KiB,tasks=60", "linear", "", Some(("alike", 1))),
     ("clos:radix=8,levels=3", "nca", "reduce-scatter:size=128KiB,group=0-63", "linear", "injection=0.5", Some(("alike", 1))),
-    // The last group's way to the first shares links in both.
-    ("dragonfly:a=4,h=2,p=2", "min", "allreduce:algorithm=ring,size=72KiB", "linear", "", None),
+    // The last group's way to the first shares links, with two others: most tasks only pass on.
+    ("dragonfly:a=4,h=2,p=2", "min", "allreduce:algorithm=ring,size=72KiB", "linear", "", Some(("delay-lines", 3))),
+    ("dragonfly:a=4,h=2,p=2", "min", "allreduce:algorithm=ring,size=72KiB", "linear", "latency=50ns", Some(("delay-lines", 3))),
+    ("dragonfly:a=4,h=2,p=2,rate=200G,rate.global=100G,delay.global=300ns", "min", "all-gather:size=72KiB,iterations=2", "linear", "", Some(("alike", 8))),
+    ("dragonfly:a=4,h=2,p=2,rate=200G,rate.global=100G,delay.global=300ns", "min", "all-gather:size=66KiB,iterations=2,group=1-66", "linear", "", Some(("delay-lines", 9))),
+    ("dragonfly:a=4,h=2,p=2,rate=200G,rate.terminal=100G,delay.global=300ns", "min", "all-gather:size=66KiB,iterations=2,group=1-66", "linear", "", Some(("delay-lines", 0))),
+    ("dragonfly:a=4,h=2,p=2", "min", "send-recv:shift=9,size=1KiB,iterations=40,group=1-70", "linear", "latency=1us", None),
+    // Three rings beside each other.
+    ("faulty:base=(hyperx:12,p=2),links=4,seed=2", "min", "send-recv:shift=3,size=1KiB,iterations=40,group=0-20", "linear", "latency=100ns", Some(("delay-lines", 2))),
+    ("faulty:base=(hyperx:12,p=2),links=4,seed=3", "min", "send-recv:shift=3,size=1KiB,iterations=90,group=0-20", "linear", "injection=0.25", Some(("alike", 1))),
+    ("hyperx:6", "min", "reduce-scatter:size=600KiB,group=0-4", "linear", "latency=1ns", Some(("alike", 1))),
+    ("faulty:base=(hyperx:5x5,p=2),links=3", "min", "allreduce:algorithm=ring,size=500KiB", "linear", "", Some(("delay-lines", 2))),
+    // Too many tasks share links.
+    ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB,group=0-62", "random:seed=2", "", None),
     ("dragonfly:a=4,h=2,p=2", "min", "allreduce:algorithm=ring,size=48KiB,tasks=48", "linear", "", Some(("alike", 1))),
     ("dragonfly:a=4,h=2,p=2,arrangement=palmtree", "min", "allreduce:algorithm=ring,size=72KiB", "linear", "", Some(("alike", 1))),
     ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB", "linear", "consumption=inf", Some(("alike", 1))),
@@ -104,8 +116,7 @@ const CASES: &[Way] = &[
     (RAILS, "hosts", "reduce-scatter:size=64KiB,channels=2,chunk=8KiB", "linear", "latency=500ns", None),
     (HGX, "hosts", "all-gather:size=160KiB,channels=4,group=8-47", "linear", "", Some(("alike", 8))),
     ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB,chunk=16KiB", "random", "", None),
-    // No two ranks are equivalent.
-    ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB", "random", "", None),
+    ("torus:4x4x4", "dor", "allreduce:algorithm=ring,size=64KiB", "random", "", Some(("delay-lines", 25))),
     // All that begins together, of whatever rates.
     ("torus:4x4", "dor", "all-to-all:algorithm=direct,size=1KiB", "linear", "", Some(("at-once", 16))),
     ("clos:radix=8,levels=3", "nca", "all-to-all:algorithm=direct,size=1KiB,tasks=50", "random", "", Some(("at-once", 50))),

@@ -174,7 +174,14 @@ impl Plan {
             (_, Algorithm::Hierarchical | Algorithm::Grid) => self.in_rows(each),
             _ => return None,
         };
-        Some(Regular { tasks: self.group.tasks, members: self.group.members.clone(), stages, iterations, parts })
+        let (tasks, members, in_order) = (self.group.tasks, self.group.members.clone(), self.in_order());
+        Some(Regular { tasks, members, stages, iterations, in_order, parts })
+    }
+
+    /// True if ranks send to one other rank again and again: on a connection, where messages do not overtake each other.
+    pub fn in_order(&self) -> bool {
+        let ring = matches!(self.algorithm, Algorithm::Ring | Algorithm::Hierarchical | Algorithm::Grid);
+        self.what == Collective::SendRecv || ring && self.what != Collective::AllToAll
     }
 
     /// The parts of the data, where one rule describes them: of a ring several, of others all in one.

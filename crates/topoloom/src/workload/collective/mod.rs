@@ -225,7 +225,7 @@ impl Plan {
             return Ok(unlisted);
         }
         if !plan.in_lanes() {
-            let mut builder = Builder::new(request, plan.group.tasks, messages)?;
+            let mut builder = Builder::new(request, plan.group.tasks, messages)?.in_order(plan.in_order());
             let order = plan.group.on_channel(0);
             (0..iterations).for_each(|_| plan.pass(&mut builder, &order, [0, 1]));
             builder.rounds(iterations);
