@@ -167,6 +167,11 @@ impl<M: RouterModel> View for RouterView<'_, M> {
     }
 
     #[inline(always)]
+    fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        self.snapshot.mean(set, outputs.map(|port| self.published_backlog(port)))
+    }
+
+    #[inline(always)]
     fn published_table(&self) -> Option<&[AtomicU32]> {
         Some(self.snapshot.table())
     }

@@ -4,7 +4,7 @@
 //! a router sees of its own outputs in t. It stands until the next time. Runs whose routing asks for none pay a
 //! comparison a cycle.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::network::{Network, PortId, RouterId};
 
@@ -42,6 +42,8 @@ pub struct Snapshot {
     occupancy: Vec<AtomicU32>,
     /// The number of the interval since the last publication.
     interval: AtomicU32,
+    /// Means over sets of outputs, by one that stands for its set: the interval in which each was counted in the upper half.
+    means: Vec<AtomicU64>,
     /// By router. They belong to a run: a routing is shared by runs at the same time.
     sent: Vec<PacketCounter>,
 }
@@ -52,8 +54,9 @@ impl Snapshot {
         let ports = if period > 0 { network.ports().len() } else { 0 };
         let routers = if period > 0 { network.num_routers() } else { 0 };
         let occupancy = (0..ports).map(|_| AtomicU32::new(0)).collect();
+        let means = (0..ports).map(|_| AtomicU64::new(u64::MAX)).collect();
         let sent = (0..routers).map(|_| PacketCounter::default()).collect();
-        Self { period, occupancy, interval: AtomicU32::new(0), sent }
+        Self { period, occupancy, interval: AtomicU32::new(0), means, sent }
     }
 
     /// True if the state at the beginning of cycle `now` is to be published.
@@ -100,6 +103,20 @@ impl Snapshot {
         self.occupancy[port.index()].load(Ordering::Relaxed)
     }
 
+    /// The mean of what was published of a set of outputs, which `set` stands for. Whoever asks first in an interval counts
+    /// it; several at once count the same.
+    pub fn mean(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
+        let (known, interval) = (&self.means[set.index()], u64::from(self.interval()));
+        let last = known.load(Ordering::Relaxed);
+        if last >> 32 == interval {
+            return last as u32;
+        }
+        let (sum, count) = published.fold((0u64, 0u64), |(sum, count), own| (sum + u64::from(own), count + 1));
+        let mean = sum.checked_div(count).unwrap_or(0) as u32;
+        known.store(interval << 32 | u64::from(mean), Ordering::Relaxed);
+        mean
+    }
+
     /// Those of all outputs, by port.
     #[inline(always)]
     pub fn table(&self) -> &[AtomicU32] {
@@ -127,6 +144,16 @@ mod tests {
         let sent = PacketCounter::default();
         let counts: Vec<u32> = [0, 0, 1, 1, 1, 2, 4].map(|interval| sent.count(interval, true)).to_vec();
         assert_eq!(counts, [0, 0, 2, 2, 2, 3, 0]);
+    }
+
+    #[test]
+    fn means_are_counted_once_in_an_interval() {
+        let network = topology::build("ring:4").expect("a spec that works");
+        let snapshot = Snapshot::new(&network, 10);
+        let mean = |set: u32, published: &[u32]| snapshot.mean(PortId(set), published.iter().copied());
+        assert_eq!([mean(0, &[1, 2, 6]), mean(1, &[8]), mean(0, &[100])], [3, 8, 3]);
+        snapshot.begin(10);
+        assert_eq!([mean(0, &[100]), mean(1, &[]), mean(0, &[1])], [100, 0, 100]);
     }
 
     /// On a mesh, x first or y first, each in a class of its own, by a hash of all that is published: whatever is off

@@ -82,8 +82,8 @@ impl View for PacketView {
         self.queues.of(port.0)
     }
 
-    /// Not drawn: a path that is taken if the queues here are short is offered whatever waits beyond.
-    fn published_backlog(&self, _port: PortId) -> u32 {
+    /// Not drawn: a path that is taken if others are congested less is offered.
+    fn published_mean(&self, _set: PortId, _outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
         0
     }
 

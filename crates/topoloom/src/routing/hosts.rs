@@ -175,6 +175,11 @@ impl<V: View> View for FabricView<'_, V> {
         self.view.published_backlog(PortId(self.published[port.index()]))
     }
 
+    fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        let own = |port: PortId| PortId(self.published[port.index()]);
+        self.view.published_mean(own(set), &mut outputs.map(own))
+    }
+
     fn interval(&self) -> u32 {
         self.view.interval()
     }

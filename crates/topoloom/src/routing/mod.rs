@@ -218,6 +218,14 @@ pub trait View {
         self.published(port)
     }
 
+    /// The mean of [`View::published_backlog`] over `outputs`, which are those of one set always: `set` stands for it, one of
+    /// them that is in no other set. Counted once in an interval.
+    fn published_mean(&self, _set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        let add = |(sum, count), port| (sum + self.published_backlog(port), count + 1);
+        let (sum, count): (u32, u32) = outputs.fold((0, 0), add);
+        sum.checked_div(count).unwrap_or(0)
+    }
+
     /// The values of [`View::published`] by port of the network, for routings that read many; `None` without a table.
     fn published_table(&self) -> Option<&[AtomicU32]> {
         None
@@ -294,6 +302,11 @@ impl<V: View + ?Sized> View for &V {
     #[inline(always)]
     fn published_backlog(&self, port: PortId) -> u32 {
         (**self).published_backlog(port)
+    }
+
+    #[inline(always)]
+    fn published_mean(&self, set: PortId, outputs: &mut dyn Iterator<Item = PortId>) -> u32 {
+        (**self).published_mean(set, outputs)
     }
 
     #[inline(always)]

@@ -1,18 +1,18 @@
 //! Progressive adaptive routing on a dragonfly (Jiang, Kim and Dally, ISCA 2009): UGAL, decided again after a local hop
 //! in the source group. On other networks the same after the first hop: see [`Late`].
 //!
-//! The late decision is made where the minimal path's global link is. A detour from there mostly begins with a local hop,
-//! whose queue says nothing of the global link behind it. If all global links are full, as under uniform traffic at full
-//! load where they are fewer than terminals, every packet would turn away from one full link to another, and take two of
-//! them instead of one. A decision where the minimal global link is therefore also counts the backlog of the detour's
-//! global link, as the routers of a group publish it to each other every [`PERIOD`] cycles (after the piggybacking of the
-//! same paper).
+//! The first hop's queue says little of the global links behind it. If all of these are full, as under uniform traffic at
+//! full load where they are fewer than terminals, a packet that is blocked would turn away from one full link to another,
+//! at some time, and take two of them instead of one. A detour is therefore made only if the minimal path's global link has
+//! a longer backlog than the group's global links have on average, by the same rule that compares the two first hops.
+//! Where the minimal global link is, the backlog of the detour's counts as well. The routers of a group publish these
+//! backlogs to each other every [`PERIOD`] cycles (after the piggybacking of the same paper).
 //!
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
 use super::channels::ChannelEnds;
-use super::dragonfly::{DragonflyMinimal, FirstHop};
+use super::dragonfly::DragonflyMinimal;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
@@ -141,11 +141,22 @@ impl Progressive {
         let via = self.minimal.candidate(at, dst, self.routers, rng)?;
         // The first hops that `choose` will draw.
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
-        let backlog = |hop: FirstHop| view.backlog(hop.port.into());
         let (direct, hop) = (first_hop(dst), first_hop(via));
-        let exit = hop.exit.filter(|_| direct.exit.is_none());
-        let beyond = exit.map_or(0, |(router, port)| view.published_backlog(self.channels.output(router, port)));
-        (minimal * backlog(direct) > detour * (backlog(hop) + beyond) + bias).then_some(via)
+        let is_longer = |own: u32, other: u32| minimal * own > detour * other + bias;
+        let output = |(router, port)| self.channels.output(router, port);
+        let queue = view.backlog(direct.port.into());
+        // Where the minimal global link is, that of the detour counts as well.
+        let (own, beyond) = match (direct.exit, hop.exit) {
+            (Some(link), _) => (view.published_backlog(output(link)), 0),
+            (None, Some(link)) => (queue, view.published_backlog(output(link))),
+            (None, None) => (queue, 0),
+        };
+        if !is_longer(queue, view.backlog(hop.port.into()) + beyond) {
+            return None;
+        }
+        let mut links = self.minimal.global_links(at).map(output);
+        let group = output(self.minimal.global_links(at).next()?);
+        is_longer(own, view.published_mean(group, &mut links)).then_some(via)
     }
 }
 
@@ -294,11 +305,12 @@ mod tests {
     use crate::network::PortId;
     use crate::topology;
 
-    /// The backlog of the minimal path's output, and those that the group publishes of its global links; all other outputs are
-    /// free.
+    /// The backlog of the minimal path's output, and those that the group publishes of the minimal global link and of all
+    /// others; all other outputs are free.
     struct Queues {
         minimal: (u32, u32),
-        published: u32,
+        link: (PortId, u32),
+        others: u32,
     }
 
     impl View for Queues {
@@ -306,8 +318,8 @@ mod tests {
             if port == self.minimal.0 { self.minimal.1 } else { 0 }
         }
 
-        fn published(&self, _port: PortId) -> u32 {
-            self.published
+        fn published(&self, port: PortId) -> u32 {
+            if port == self.link.0 { self.link.1 } else { self.others }
         }
 
         fn interval(&self) -> u32 {
@@ -323,15 +335,13 @@ mod tests {
         }
     }
 
-    /// The detours that a hundred decisions at a router make, by their first hops.
-    fn detours(par: &Progressive, [at, dst]: [RouterId; 2], view: &Queues) -> Vec<FirstHop> {
-        let decide = |seed| {
-            let mut rng = Rng::stream(seed, 0);
-            let state = PacketState::direct(stage::OPEN);
-            let via = par.choose(at, state, dst, view, &mut rng).next.via;
-            (via != NO_VIA).then(|| par.minimal.first_hop(at, RouterId(via), &mut rng))
+    /// The detours that a hundred decisions at a router make.
+    fn detours(par: &Progressive, [at, dst]: [RouterId; 2], view: &Queues) -> usize {
+        let decide = |seed: &u64| {
+            let mut rng = Rng::stream(*seed, 0);
+            par.choose(at, PacketState::direct(stage::OPEN), dst, view, &mut rng).next.via != NO_VIA
         };
-        (0..100).filter_map(decide).collect()
+        (0..100).filter(decide).count()
     }
 
     #[test]
@@ -344,18 +354,23 @@ mod tests {
             channels: ChannelEnds::new(&network),
         };
         let at = RouterId(1);
-        let is_exit = |dst: &RouterId| {
-            let hop = par.minimal.first_hop(at, *dst, &mut Rng::stream(1, 1));
-            hop.exit.is_none() && !par.minimal.same_group(at, *dst)
-        };
-        let dst = network.routers().find(is_exit).expect("each router has global links");
-        let port = par.minimal.only_output(at, dst).expect("a single link joins two groups").into();
-        let full = |published| Queues { minimal: (port, 50), published };
-        let locally = |hops: &[FirstHop]| hops.iter().filter(|hop| hop.exit.is_some()).count();
-        let (free, busy) = (detours(&par, [at, dst], &full(0)), detours(&par, [at, dst], &full(50)));
-        // Of the detours that are drawn, most begin with a local hop; the router's other global link is free in both.
-        assert!(locally(&free) > 50, "{free:?}");
-        assert!(locally(&busy) == 0 && !busy.is_empty(), "{busy:?}");
-        assert!(detours(&par, [at, dst], &Queues { minimal: (port, 3), published: 0 }).is_empty());
+        let first_hop = |dst: RouterId| par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1));
+        // The minimal global link is here, or at another router of the group.
+        for here in [true, false] {
+            let is_wanted =
+                |dst: &RouterId| first_hop(*dst).exit.is_none() == here && !par.minimal.same_group(at, *dst);
+            let dst = network.routers().find(is_wanted).expect("each router has global links");
+            let port = par.minimal.only_output(at, dst).expect("a single link joins two groups");
+            let (router, output) = first_hop(dst).exit.unwrap_or((at, port));
+            let link = par.channels.output(router, output);
+            let of = |queue, own, others| {
+                detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others })
+            };
+            assert!(of(50, 50, 0) > 50, "{here}: others are free");
+            assert_eq!(of(50, 50, 50), 0, "{here}: others are as full");
+            assert_eq!(of(50, 50, 26), 0, "{here}: a detour takes two of them");
+            assert_eq!(of(3, 50, 0), 0, "{here}: the first hop has no queue");
+            assert_eq!(of(50, 3, 0) > 0, here, "the link behind another router has no queue");
+        }
     }
 }
