@@ -17,6 +17,7 @@ from topoloom import TopoloomError, _core
 NETWORKS = (
     "dragonfly:a=8,h=4,p=4",
     "dragonfly:a=8,h=2,p=4",
+    "dragonfly:a=8,h=4,p=8,g=9",
     "hyperx:10x10,p=10",
     "slimfly:q=9,p=6",
     "flex:6x6x3,p=10",

@@ -23,6 +23,7 @@ FIRST, LAST = "<!-- what adaptive stands for -->", "<!-- end -->"
 CASES = (
     (("dragonfly",), "dragonfly:a=4,h=2,p=2", "next-group"),
     (("dragonfly",), "dragonfly:a=4,h=1,p=2", "next-group"),
+    (("dragonfly",), "dragonfly:a=6,h=2,p=4,g=7", "next-group"),
     (("dragonfly-plus",), "dragonfly-plus:leaf=4,spine=4,p=4,h=4,g=5", "next-group"),
     (("hyperx",), "hyperx:6x6,p=6", "bit-complement"),
     (("slimfly",), "slimfly:q=5,p=4", "worst-case"),

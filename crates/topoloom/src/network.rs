@@ -145,6 +145,11 @@ pub trait Structure: Any + Send + Sync + fmt::Debug {
         None
     }
 
+    /// True if `par` makes detours only where a minimal path's global links are congested more than others of its group.
+    fn compares_global_links(&self) -> bool {
+        false
+    }
+
     /// True if the patterns `neighbor` and `tornado` move the coordinates of [`Structure::grid`]; else they move
     /// terminals on the ring of their ids.
     fn moves_by_coordinates(&self) -> bool {

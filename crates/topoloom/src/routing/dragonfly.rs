@@ -77,14 +77,6 @@ impl DragonflyMinimal {
         &self.exits[self.start[pair] as usize..self.start[pair + 1] as usize]
     }
 
-    /// The routers and outputs of all global links of a router's group, always in one order.
-    pub fn global_links(&self, at: RouterId) -> impl Iterator<Item = (RouterId, u16)> + '_ {
-        let group = self.group[at.index()];
-        let [from, to] =
-            [group * self.groups, (group + 1) * self.groups].map(|pair| self.start[pair as usize] as usize);
-        self.exits[from..to].iter().map(|exit| (RouterId(exit.router), exit.port))
-    }
-
     /// Hops from `at` to `to` by way of `exit`.
     #[inline(always)]
     fn cost(exit: &Exit, at: RouterId, to: RouterId) -> u32 {

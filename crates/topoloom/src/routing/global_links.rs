@@ -1,0 +1,83 @@
+//! The global links of groups that are joined pairwise: whether those of a minimal path are congested more than others.
+
+use super::View;
+use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
+
+/// The outputs to other groups, group by group and in each by the other group.
+pub(super) struct GlobalLinks {
+    group: Vec<u32>,
+    groups: u32,
+    /// Where the outputs from each group to each other one begin, and behind them their number.
+    start: Vec<u32>,
+    outputs: Vec<PortId>,
+}
+
+impl GlobalLinks {
+    /// Those of a network; none if it has no groups, or if a pair of groups has no link.
+    pub fn new(network: &Network) -> Option<Self> {
+        let size = network.any_structure().group_size()?;
+        let group: Vec<u32> = (0..network.num_routers() as u32).map(|router| router / size).collect();
+        let groups = group.last()? + 1;
+        let mut links: Vec<(u32, PortId)> = Vec::new();
+        for (id, port) in (0..).map(PortId).zip(network.ports()) {
+            if let (LinkClass::Global, Peer::Port(peer)) = (port.class, port.peer) {
+                let to = network.ports()[peer.index()].router;
+                links.push((group[port.router.index()] * groups + group[to.index()], id));
+            }
+        }
+        links.sort_unstable();
+        let mut start = vec![0u32; (groups * groups) as usize + 1];
+        links.iter().for_each(|(pair, _)| start[*pair as usize + 1] += 1);
+        (1..start.len()).for_each(|pair| start[pair] += start[pair - 1]);
+        let is_joined = |pair: u32| pair / groups == pair % groups || start[pair as usize] < start[pair as usize + 1];
+        let outputs = links.into_iter().map(|(_, output)| output).collect();
+        (0..groups * groups).all(is_joined).then_some(Self { group, groups, start, outputs })
+    }
+
+    /// The mean backlog of the global links from a router's group to another's, and that of all others of the group, as last
+    /// published; none within a group.
+    #[inline(always)]
+    pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
+        let [from, to] = [at, to].map(|router| self.group[router.index()]);
+        let minimal = self.of_pairs(from * self.groups + to, from * self.groups + to + 1);
+        let count = minimal.len() as u32;
+        let sum: u32 = minimal.iter().map(|output| view.published_backlog(*output)).sum();
+        let all = self.of_pairs(from * self.groups, (from + 1) * self.groups);
+        let total = all.len() as u32 * view.published_mean(*all.first()?, &mut all.iter().copied());
+        let others = total.saturating_sub(sum).checked_div(all.len() as u32 - count).unwrap_or(0);
+        Some((sum.checked_div(count)?, others))
+    }
+
+    /// The outputs of pairs of groups that follow each other.
+    #[inline(always)]
+    fn of_pairs(&self, first: u32, end: u32) -> &[PortId] {
+        &self.outputs[self.start[first as usize] as usize..self.start[end as usize] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology;
+
+    #[test]
+    fn groups_are_joined_by_as_many_links_as_there_are() {
+        let links = |spec: &str| GlobalLinks::new(&topology::build(spec).expect("a spec that works"));
+        for (spec, between, all) in [
+            ("dragonfly:a=4,h=2,p=2", 1, 8),
+            ("dragonfly:a=6,h=2,p=4,g=7", 2, 12),
+            ("dragonfly-plus:leaf=4,spine=4,p=4,h=4,g=5", 4, 16),
+        ] {
+            let links = links(spec).expect("every group is joined with every other one");
+            let last = RouterId(links.group.len() as u32 - 1);
+            let between = |to: RouterId| {
+                let pair = links.group[to.index()];
+                links.of_pairs(pair, pair + 1).len()
+            };
+            let count = |first: u32| links.of_pairs(first, first + links.groups).len();
+            assert_eq!((between(last), count(0), count(links.groups)), (between, all, all), "{spec}");
+            assert_eq!(between(RouterId(1)), 0, "{spec}: of one group");
+        }
+        assert!(links("torus:4x4").is_none());
+    }
+}
