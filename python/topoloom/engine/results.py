@@ -639,9 +639,9 @@ class Symbolic(Record):
     How a regular collective was simulated without a list of its messages.
 
     Attributes:
-        way: ``alike``: tasks that are alike share one entry; ``delay-lines``: tasks whose flows share no channel pass on
-            what reaches them after a fixed time; ``lock-step``: all messages of a step end together; ``at-once``: all
-            messages begin together, and the rates of none change.
+        way: ``alike``: tasks that are alike share one entry; ``delay-lines``: tasks whose flows share no channel pass
+            on what reaches them after a fixed time; ``lock-step``: all messages of a step end together; ``at-once``:
+            all messages begin together, and the rates of none change.
         tasks: Tasks that were simulated. Of ``alike`` each stands for as many others.
     """
 
