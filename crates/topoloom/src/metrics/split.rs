@@ -31,7 +31,7 @@ pub struct SplitBound {
 
 /// What is carried if a share of every flow takes `minimal` paths, and the rest those of `detours`, if there are any.
 ///
-/// With many routers detours are counted as [`load_of_detours`] does: a little too busy.
+/// With many routers detours are counted as `load_of_detours` does: a little too busy.
 ///
 /// # Errors
 /// As [`channel_load`](super::load::channel_load), but for a minimal routing that looks at congestion: its bound is that of

@@ -70,13 +70,13 @@ mod tests {
         ] {
             let links = links(spec).expect("every group is joined with every other one");
             let last = RouterId(links.group.len() as u32 - 1);
-            let between = |to: RouterId| {
+            let minimal = |to: RouterId| {
                 let pair = links.group[to.index()];
                 links.of_pairs(pair, pair + 1).len()
             };
             let count = |first: u32| links.of_pairs(first, first + links.groups).len();
-            assert_eq!((between(last), count(0), count(links.groups)), (between, all, all), "{spec}");
-            assert_eq!(between(RouterId(1)), 0, "{spec}: of one group");
+            assert_eq!((minimal(last), count(0), count(links.groups)), (between, all, all), "{spec}");
+            assert_eq!(minimal(RouterId(1)), 0, "{spec}: of one group");
         }
         assert!(links("torus:4x4").is_none());
     }

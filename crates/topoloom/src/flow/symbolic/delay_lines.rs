@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
                 }
             }
             self.begin(until);
-            if self.record.events.is_multiple_of(EVENTS) {
+            if self.record.events % EVENTS == 0 {
                 if control.cancelled() {
                     return false;
                 }
