@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn means_are_counted_once_in_an_interval() {
-        let network = topology::build("ring:4").expect("a spec that works");
+        let network = topology::build("torus:4").expect("a spec that works");
         let snapshot = Snapshot::new(&network, 10);
         let mean = |set: u32, published: &[u32]| snapshot.mean(PortId(set), published.iter().copied());
         assert_eq!([mean(0, &[1, 2, 6]), mean(1, &[8]), mean(0, &[100])], [3, 8, 3]);
