@@ -123,7 +123,7 @@ def highest_stable(traffic: str, parts: int) -> float:
     it at random, so that its queue grows without end, if slowly.
 
     Args:
-        traffic: The traffic pattern.
+        traffic: The traffic pattern, unchecked.
         parts: The number of parts.
 
     >>> highest_stable("uniform", 20), highest_stable("worst-case", 20)

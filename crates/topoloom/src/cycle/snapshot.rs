@@ -103,8 +103,8 @@ impl Snapshot {
         self.occupancy[port.index()].load(Ordering::Relaxed)
     }
 
-    /// The mean of what was published of a set of outputs, which `set` stands for. Whoever asks first in an interval counts
-    /// it; several at once count the same.
+    /// The mean of what was published of a set of outputs, which `set` stands for. The first call in an interval counts it;
+    /// several at once count the same.
     pub fn mean(&self, set: PortId, published: impl Iterator<Item = u32>) -> u32 {
         let (known, interval) = (&self.means[set.index()], u64::from(self.interval()));
         let last = known.load(Ordering::Relaxed);
