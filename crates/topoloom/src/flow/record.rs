@@ -114,14 +114,17 @@ impl MessageTimes {
         let count = took.len() as u64 * copies;
         let last = count.checked_sub(1)?;
         let mut nth = |place: u64| *took.select_nth_unstable_by((place / copies) as usize, f64::total_cmp).1;
-        // The least that so many per cent of them do not exceed.
-        let (p50_s, p99_s, max_s) = (nth(last / 2), nth((count * 99).div_ceil(100) - 1), nth(last));
+        let [p50_s, p99_s, max_s] = Self::ranks(last + 1).map(&mut nth);
         let mean = |sum: f64| sum / took.len() as f64;
         Some(Self { mean_s: mean(took.iter().sum()), p50_s, p99_s, max_s, mean_stretch: mean(stretches), max_stretch })
     }
-}
 
-impl MessageTimes {
+    /// The places of the median, the 99th percentile and the longest among so many sorted times: the least that so many per
+    /// cent of them do not exceed.
+    fn ranks(count: u64) -> [u64; 3] {
+        [(count - 1) / 2, (count * 99).div_ceil(100) - 1, count - 1]
+    }
+
     /// Of messages that took so long, so many each; `unit_s` is what their stretches are measured by.
     pub(super) fn weighted(mut took: Vec<(f64, u64)>, unit_s: f64) -> Self {
         took.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
@@ -135,8 +138,7 @@ impl MessageTimes {
             took.iter().find(reaches).expect("there are as many").0
         };
         let mean_s = took.iter().map(|(seconds, times)| seconds * *times as f64).sum::<f64>() / count as f64;
-        let max_s = nth(count - 1);
-        let (p50_s, p99_s) = (nth((count - 1) / 2), nth((count * 99).div_ceil(100) - 1));
+        let [p50_s, p99_s, max_s] = Self::ranks(count).map(nth);
         Self { mean_s, p50_s, p99_s, max_s, mean_stretch: mean_s / unit_s, max_stretch: max_s / unit_s }
     }
 }

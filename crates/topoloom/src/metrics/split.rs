@@ -95,11 +95,11 @@ mod tests {
             ("hyperx:5x4x3,p=3", "worst-case", 3.0),
             ("dragonfly:a=6,h=3,p=3", "worst-case", 3.0),
             ("ring:60,degree=9,p=3", "worst-case", 4.0),
-            ("torus:6x5,p=2", "transpose:seed=1", 5.0),
+            ("torus:6x5,p=2", "random-permutation:seed=1", 5.0),
             ("faulty:links=5%,seed=1(slimfly:q=5,p=4)", "worst-case", 3.0),
         ] {
             let network = topology::build(spec).expect(spec);
-            let Ok(traffic) = traffic::build(&network, pattern) else { continue };
+            let traffic = traffic::build(&network, pattern).expect(pattern);
             let routing = routing::build(&network, "val").expect("offered");
             let demands = Demands::new(&network, &traffic).expect("small");
             let exact = load_of(&network, &routing, &demands).expect("oblivious");

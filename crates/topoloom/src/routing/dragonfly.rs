@@ -1,12 +1,15 @@
 //! Minimal routing on a dragonfly: local, global, local (Kim et al., 2008). VC class = global hops taken.
 
+use super::channels::ChannelEnds;
+use super::global_links::GlobalLinks;
 use super::{Minimal, Step, UgalRule};
-use crate::network::{LinkClass, Network, Peer, RouterId};
+use crate::network::{Network, PortId, RouterId};
 use crate::rng::Rng;
 
 /// One global link as seen from a group: the router and output that it leaves by, the router it arrives at.
 #[derive(Debug, Clone, Copy)]
 struct Exit {
+    output: PortId,
     router: u32,
     port: u16,
     peer: u32,
@@ -17,64 +20,53 @@ struct Exit {
 pub struct FirstHop {
     /// Its output.
     pub port: u16,
-    /// The router and the output of the global link behind it, if it leads to another router that has it.
-    pub exit: Option<(RouterId, u16)>,
+    /// The output to the global link behind it, if it leads to another router that has it.
+    pub exit: Option<PortId>,
 }
 
 /// Local-global-local on any graph whose groups are complete and joined pairwise.
 pub struct DragonflyMinimal {
-    group: Vec<u32>,
+    links: GlobalLinks,
     group_size: u32,
-    groups: u32,
     /// Output to the i-th router of the own group, router by router.
     local: Vec<u16>,
-    /// `exits[start[g * groups + t]..start[g * groups + t + 1]]` lead from group g to group t.
-    start: Vec<u32>,
+    /// The global links in the order of `links`.
     exits: Vec<Exit>,
 }
 
 impl DragonflyMinimal {
     /// For a network with groups; `None` if it has none, or if a pair of groups has no link.
     pub fn new(network: &Network) -> Option<Self> {
-        let group_size = network.any_structure().group_size()?;
-        let routers = network.num_routers() as u32;
-        let groups = routers / group_size;
-        let group: Vec<u32> = (0..routers).map(|r| r / group_size).collect();
-        let mut local = vec![u16::MAX; (routers * group_size) as usize];
-        let mut exits: Vec<(u32, Exit)> = Vec::new();
+        let (links, group_size) = (GlobalLinks::new(network)?, network.any_structure().group_size()?);
+        let mut local = vec![u16::MAX; network.num_routers() * group_size as usize];
         for router in network.routers() {
-            for (port, at) in network.ports_of(router).iter().enumerate() {
-                let Peer::Port(peer) = at.peer else { continue };
-                let peer = network.ports()[peer.index()].router;
-                if at.class == LinkClass::Global {
-                    let pair = group[router.index()] * groups + group[peer.index()];
-                    exits.push((pair, Exit { router: router.0, port: port as u16, peer: peer.0 }));
-                } else {
-                    local[(router.0 * group_size + peer.0 % group_size) as usize] = port as u16;
-                }
+            for (port, peer) in network.neighbors(router).filter(|(_, peer)| links.group(router) == links.group(*peer))
+            {
+                local[(router.0 * group_size + peer.0 % group_size) as usize] = port as u16;
             }
         }
-        exits.sort_by_key(|(pair, exit)| (*pair, exit.router, exit.port));
-        let mut start = vec![0u32; (groups * groups) as usize + 1];
-        exits.iter().for_each(|(pair, _)| start[*pair as usize + 1] += 1);
-        (0..start.len() - 1).for_each(|i| start[i + 1] += start[i]);
-        let joined = |pair: u32| pair / groups == pair % groups || start[pair as usize] < start[pair as usize + 1];
-        if !(0..groups * groups).all(joined) {
-            return None;
-        }
-        let exits = exits.into_iter().map(|(_, exit)| exit).collect();
-        Some(Self { group, group_size, groups, local, start, exits })
+        let channels = ChannelEnds::new(network);
+        let exit = |&output: &PortId| {
+            let (router, port) = network.local_port(output);
+            Exit { output, router: router.0, port: port as u16, peer: channels.behind(output).0 }
+        };
+        let exits = links.outputs().iter().map(exit).collect();
+        Some(Self { links, group_size, local, exits })
+    }
+
+    /// The global links of all groups.
+    pub(super) fn links(&self) -> &GlobalLinks {
+        &self.links
     }
 
     /// True if two routers are in one group.
     pub fn same_group(&self, a: RouterId, b: RouterId) -> bool {
-        self.group[a.index()] == self.group[b.index()]
+        self.links.group(a) == self.links.group(b)
     }
 
     #[inline(always)]
     fn exits(&self, from: RouterId, to: RouterId) -> &[Exit] {
-        let pair = (self.group[from.index()] * self.groups + self.group[to.index()]) as usize;
-        &self.exits[self.start[pair] as usize..self.start[pair + 1] as usize]
+        &self.exits[self.links.between(from, to)]
     }
 
     /// Hops from `at` to `to` by way of `exit`.
@@ -97,7 +89,7 @@ impl DragonflyMinimal {
             return FirstHop { port: self.local_step(at, target.0, 0).port, exit: None };
         }
         let exit = self.drawn_exit(at, target, rng);
-        let beyond = (exit.router != at.0).then_some((RouterId(exit.router), exit.port));
+        let beyond = (exit.router != at.0).then_some(exit.output);
         FirstHop { port: self.towards(at, exit, 0).port, exit: beyond }
     }
 
@@ -131,11 +123,11 @@ impl DragonflyMinimal {
 
 impl Minimal for DragonflyMinimal {
     fn classes(&self) -> u32 {
-        self.groups.min(2)
+        self.links.groups().min(2)
     }
 
     fn steps(&self, at: RouterId, bits: u32, target: RouterId, out: &mut Vec<Step>) {
-        if self.group[at.index()] == self.group[target.index()] {
+        if self.same_group(at, target) {
             out.push(self.local_step(at, target.0, bits));
             return;
         }
@@ -149,7 +141,7 @@ impl Minimal for DragonflyMinimal {
 
     /// Every exit is as likely as the others; several may lie behind one output.
     fn likely_steps(&self, at: RouterId, bits: u32, target: RouterId, mut visit: impl FnMut(f64, Step)) {
-        if self.group[at.index()] == self.group[target.index()] {
+        if self.same_group(at, target) {
             return visit(1.0, self.local_step(at, target.0, bits));
         }
         let best = self.best(at, target);
@@ -159,7 +151,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn step(&self, at: RouterId, bits: u32, target: RouterId, rng: &mut Rng) -> Step {
-        if self.group[at.index()] == self.group[target.index()] {
+        if self.same_group(at, target) {
             return self.local_step(at, target.0, bits);
         }
         self.towards(at, self.drawn_exit(at, target, rng), bits)
@@ -167,7 +159,7 @@ impl Minimal for DragonflyMinimal {
 
     #[inline(always)]
     fn only_output(&self, at: RouterId, target: RouterId) -> Option<u16> {
-        if self.group[at.index()] == self.group[target.index()] {
+        if self.same_group(at, target) {
             return Some(self.local_step(at, target.0, 0).port);
         }
         let [exit] = self.exits(at, target) else { return None };
@@ -179,7 +171,7 @@ impl Minimal for DragonflyMinimal {
         if from == to {
             return 0;
         }
-        if self.group[from.index()] == self.group[to.index()] {
+        if self.same_group(from, to) {
             return 1;
         }
         self.exits(from, to).iter().map(|exit| Self::cost(exit, from, to)).min().unwrap_or(0)
@@ -197,12 +189,12 @@ impl Minimal for DragonflyMinimal {
     /// Only a third group makes a detour.
     #[inline(always)]
     fn candidate(&self, src: RouterId, dst: RouterId, routers: u32, rng: &mut Rng) -> Option<RouterId> {
-        let (from, to) = (self.group[src.index()], self.group[dst.index()]);
+        let [from, to] = [src, dst].map(|router| self.links.group(router));
         if from == to {
             return None;
         }
         let via = RouterId(rng.below(routers));
-        let group = self.group[via.index()];
+        let group = self.links.group(via);
         (group != from && group != to).then_some(via)
     }
 }

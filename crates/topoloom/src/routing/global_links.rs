@@ -1,9 +1,12 @@
 //! The global links of groups that are joined pairwise: whether those of a minimal path are congested more than others.
 
+use std::ops::Range;
+
 use super::View;
 use crate::network::{LinkClass, Network, Peer, PortId, RouterId};
 
 /// The outputs to other groups, group by group and in each by the other group.
+#[derive(Debug)]
 pub(super) struct GlobalLinks {
     group: Vec<u32>,
     groups: u32,
@@ -34,15 +37,37 @@ impl GlobalLinks {
         (0..groups * groups).all(is_joined).then_some(Self { group, groups, start, outputs })
     }
 
+    /// The number of a router's group.
+    #[inline(always)]
+    pub fn group(&self, router: RouterId) -> u32 {
+        self.group[router.index()]
+    }
+
+    /// How many groups there are.
+    pub fn groups(&self) -> u32 {
+        self.groups
+    }
+
+    /// All outputs, of which each pair of groups has a [range](Self::between).
+    pub fn outputs(&self) -> &[PortId] {
+        &self.outputs
+    }
+
+    /// Which of the [outputs](Self::outputs) lead from a router's group to another's; none within a group.
+    #[inline(always)]
+    pub fn between(&self, at: RouterId, to: RouterId) -> Range<usize> {
+        let pair = self.group(at) * self.groups + self.group(to);
+        self.of_pairs(pair, pair + 1)
+    }
+
     /// The mean backlog of the global links from a router's group to another's, and that of all others of the group, as last
     /// published; none within a group.
     #[inline(always)]
     pub fn backlogs<V: View>(&self, at: RouterId, to: RouterId, view: &V) -> Option<(u32, u32)> {
-        let [from, to] = [at, to].map(|router| self.group[router.index()]);
-        let minimal = self.of_pairs(from * self.groups + to, from * self.groups + to + 1);
+        let (minimal, first) = (&self.outputs[self.between(at, to)], self.group(at) * self.groups);
         let count = minimal.len() as u32;
         let sum: u32 = minimal.iter().map(|output| view.published_backlog(*output)).sum();
-        let all = self.of_pairs(from * self.groups, (from + 1) * self.groups);
+        let all = &self.outputs[self.of_pairs(first, first + self.groups)];
         let total = all.len() as u32 * view.published_mean(*all.first()?, &mut all.iter().copied());
         let others = total.saturating_sub(sum).checked_div(all.len() as u32 - count).unwrap_or(0);
         Some((sum.checked_div(count)?, others))
@@ -50,8 +75,8 @@ impl GlobalLinks {
 
     /// The outputs of pairs of groups that follow each other.
     #[inline(always)]
-    fn of_pairs(&self, first: u32, end: u32) -> &[PortId] {
-        &self.outputs[self.start[first as usize] as usize..self.start[end as usize] as usize]
+    fn of_pairs(&self, first: u32, end: u32) -> Range<usize> {
+        self.start[first as usize] as usize..self.start[end as usize] as usize
     }
 }
 
@@ -70,10 +95,7 @@ mod tests {
         ] {
             let links = links(spec).expect("every group is joined with every other one");
             let last = RouterId(links.group.len() as u32 - 1);
-            let minimal = |to: RouterId| {
-                let pair = links.group[to.index()];
-                links.of_pairs(pair, pair + 1).len()
-            };
+            let minimal = |to: RouterId| links.between(RouterId(0), to).len();
             let count = |first: u32| links.of_pairs(first, first + links.groups).len();
             assert_eq!((minimal(last), count(0), count(links.groups)), (between, all, all), "{spec}");
             assert_eq!(minimal(RouterId(1)), 0, "{spec}: of one group");

@@ -11,7 +11,6 @@
 //! On a dragonfly, classes grow along every way: local 0 to the first exit, 1 to the exit of a detour taken late, 2 to
 //! the intermediate router, 3 to the exit of its group, 4 to the destination; global [`GLOBAL`] in each phase.
 
-use super::channels::ChannelEnds;
 use super::dragonfly::DragonflyMinimal;
 use super::global_links::GlobalLinks;
 use super::minimal::{self, AnyMinimal, with_minimal};
@@ -43,11 +42,9 @@ pub(super) const PAR: RoutingInfo = RoutingInfo {
                 return Ok(Some(late));
             }
         };
-        let Some(links) = GlobalLinks::new(network) else { return Ok(None) };
         let bias = bias.unwrap_or(minimal.ugal().bias);
         let weighing = Weighing { minimal: 1, detour: 2, bias };
-        let channels = ChannelEnds::new(network);
-        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers, channels, links })))
+        Ok(Some(AnyRouting::new(Progressive { minimal, weighing, routers })))
     },
 };
 
@@ -89,8 +86,6 @@ pub struct Progressive {
     minimal: DragonflyMinimal,
     weighing: Weighing,
     routers: u32,
-    channels: ChannelEnds,
-    links: GlobalLinks,
 }
 
 impl Progressive {
@@ -149,18 +144,17 @@ impl Progressive {
         let first_hop = |target| self.minimal.first_hop(at, target, &mut rng.clone());
         let (direct, hop) = (first_hop(dst), first_hop(via));
         let is_longer = |own: u32, other: u32| minimal * own > detour * other + bias;
-        let output = |(router, port)| self.channels.output(router, port);
         let queue = view.backlog(direct.port.into());
         // Where the minimal global link is, that of the detour counts as well.
         let (own, beyond) = match (direct.exit, hop.exit) {
-            (Some(link), _) => (view.published_backlog(output(link)), 0),
-            (None, Some(link)) => (queue, view.published_backlog(output(link))),
+            (Some(link), _) => (view.published_backlog(link), 0),
+            (None, Some(link)) => (queue, view.published_backlog(link)),
             (None, None) => (queue, 0),
         };
         if !is_longer(queue, view.backlog(hop.port.into()) + beyond) {
             return None;
         }
-        let (_, others) = self.links.backlogs(at, dst, view)?;
+        let (_, others) = self.minimal.links().backlogs(at, dst, view)?;
         is_longer(own, others).then_some(via)
     }
 }
@@ -376,8 +370,6 @@ mod tests {
             minimal: DragonflyMinimal::new(&network).expect("it has groups"),
             weighing: Weighing { minimal: 1, detour: 2, bias: 3 },
             routers: network.num_routers() as u32,
-            channels: ChannelEnds::new(&network),
-            links: GlobalLinks::new(&network).expect("groups are joined"),
         };
         let at = RouterId(1);
         let first_hop = |dst: RouterId| par.minimal.first_hop(at, dst, &mut Rng::stream(1, 1));
@@ -387,14 +379,14 @@ mod tests {
                 |dst: &RouterId| first_hop(*dst).exit.is_none() == here && !par.minimal.same_group(at, *dst);
             let dst = network.routers().find(is_wanted).expect("each router has global links");
             let port = par.minimal.only_output(at, dst).expect("a single link joins two groups");
-            let (router, output) = first_hop(dst).exit.unwrap_or((at, port));
-            let link = par.channels.output(router, output);
+            let link = first_hop(dst).exit.unwrap_or(PortId(network.port_base(at) + u32::from(port)));
             let of = |queue, own, others| {
                 detours(&par, [at, dst], &Queues { minimal: (port.into(), queue), link: (link, own), others })
             };
             assert!(of(50, 50, 0) > 50, "{here}: others are free");
             assert_eq!(of(50, 50, 50), 0, "{here}: others are as full");
             assert_eq!(of(50, 50, 26), 0, "{here}: a detour takes two of them");
+            assert!(of(62, 62, 28) > 0, "{here}: the minimal link is none of the others");
             assert_eq!(of(3, 50, 0), 0, "{here}: the first hop has no queue");
             assert_eq!(of(50, 3, 0) > 0, here, "the link behind another router has no queue");
         }

@@ -6,11 +6,12 @@
 //! message has come through, it sends what its tasks have had since the start, one after the other. So all of its times
 //! are a sum, and only tasks are simulated whose flows share channels, or that are slower than others.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use super::Case;
 use super::flows::Flows;
 use crate::flow::record::{CriticalPath, FlowResult, MessageTimes, PATH_STEPS, Record, Step, Symbolic};
+use crate::flow::{Rates, Sharing};
 use crate::watch::Control;
 use crate::workload::{Parts, Stage};
 
@@ -54,6 +55,8 @@ struct Lines<'a> {
     heads: Vec<usize>,
     /// Seconds of the links of all places before each one, and of all.
     before_s: Vec<f64>,
+    /// Bytes a second of the flow of each member alone.
+    alone: Vec<f64>,
     /// Seconds of a message at a task that passes on, without its links.
     own_s: f64,
 }
@@ -62,8 +65,8 @@ impl<'a> Lines<'a> {
     /// Those of a stage; none if messages take no time.
     fn of(flows: &'a Flows, stage: Stage) -> Option<Self> {
         let n = flows.members;
-        let fastest = |flow: usize| flows.links.path(flow).iter().map(|channel| flows.capacities[*channel as usize]);
-        let alone: Vec<f64> = (0..n).map(|flow| fastest(flow).fold(f64::INFINITY, f64::min)).collect();
+        let capacities = |flow: usize| flows.links.path(flow).iter().map(|channel| flows.capacities[*channel as usize]);
+        let alone: Vec<f64> = (0..n).map(|flow| capacities(flow).fold(f64::INFINITY, f64::min)).collect();
         let most = alone.iter().copied().fold(0.0, f64::max);
         let own_s = flows.bytes / most;
         if !own_s.is_normal() {
@@ -89,7 +92,7 @@ impl<'a> Lines<'a> {
             heads.push(if simulated[member] { place } else { before });
             before_s.push(before_s[place] + flows.delays[member]);
         }
-        Some(Self { flows, members, places, circles, heads, before_s, own_s })
+        Some(Self { flows, members, places, circles, heads, before_s, alone, own_s })
     }
 
     fn is_simulated(&self, place: usize) -> bool {
@@ -144,13 +147,13 @@ struct Task {
     to_next_s: f64,
     /// When messages reach it that have come through tasks that are simulated.
     arrivals: VecDeque<f64>,
-    /// Bytes a second of its flow alone, and the channels that it shares.
-    alone: f64,
-    shared: Vec<usize>,
+    /// A channel of its own, which limits it alone, and those that it shares.
+    path: Vec<u32>,
     between: f64,
     /// The message that it sends or is to send.
     message: u32,
-    sends: bool,
+    /// Its class of flows while it sends.
+    class: Option<u32>,
     served: f64,
     since: f64,
     rate: f64,
@@ -159,6 +162,11 @@ struct Task {
 }
 
 impl Task {
+    /// When its message of so many bytes will have left, if it sends one.
+    fn ends(&self, bytes: f64) -> Option<f64> {
+        self.class.map(|_| self.since + (bytes - self.served) / self.rate)
+    }
+
     /// When it begins with its next message, which may not be known yet.
     fn begins(&self, lines: &Lines, now: f64) -> f64 {
         let waited = self.message as usize;
@@ -178,39 +186,34 @@ struct Run<'a> {
     /// Messages of each task.
     steps: u32,
     simulated: Vec<Task>,
-    /// Bytes a second of the channels that they share.
-    capacities: Vec<f64>,
+    rates: Rates,
     record: Record,
     now: f64,
 }
 
 impl<'a> Run<'a> {
     fn new(case: &'a Case, lines: &'a Lines, steps: u32) -> Self {
-        let (flows, mut channels) = (lines.flows, Vec::new());
+        let (flows, mut numbers) = (lines.flows, HashMap::new());
+        let mut rates = Rates::new([], Sharing::MaxMin);
         let places: Vec<usize> = (0..flows.members).filter(|place| lines.is_simulated(*place)).collect();
-        let mut number = |channel: u32| {
-            channels.iter().position(|known| *known == channel).unwrap_or_else(|| {
-                channels.push(channel);
-                channels.len() - 1
-            })
-        };
         let is_shared = |channel: &u32| flows.crossings.count(*channel) > 1;
-        let mut shared = |flow: usize| flows.kept_of(flow).filter(is_shared).map(&mut number).collect();
         let simulated = places.iter().map(|&place| {
             let flow = lines.members[place] as usize;
             let (last, end) = lines.before(place);
-            let path = flows.links.path(flow).iter().map(|channel| flows.capacities[*channel as usize]);
+            let mut path = vec![rates.add_channel(lines.alone[flow])];
+            path.extend(flows.kept_of(flow).filter(is_shared).map(|channel| {
+                *numbers.entry(channel).or_insert_with(|| rates.add_channel(flows.capacities[channel as usize]))
+            }));
             Task {
                 place,
                 before: end - 1 - lines.heads[last],
                 next: 0,
                 to_next_s: 0.0,
                 arrivals: VecDeque::new(),
-                alone: path.fold(f64::INFINITY, f64::min),
-                shared: shared(flow),
+                path,
                 between: flows.links.between(flow),
                 message: 0,
-                sends: false,
+                class: None,
                 served: 0.0,
                 since: 0.0,
                 rate: 0.0,
@@ -225,8 +228,7 @@ impl<'a> Run<'a> {
             simulated[before].next = at;
             simulated[before].to_next_s = lines.links_s(head, head + 1) + lines.through_s(head + 1, end);
         }
-        let capacities = channels.iter().map(|channel| flows.capacities[*channel as usize]).collect();
-        Self { case, lines, steps, simulated, capacities, record: case.record(0.0), now: 0.0 }
+        Self { case, lines, steps, simulated, rates, record: case.record(0.0), now: 0.0 }
     }
 
     /// Simulates all of them; false if the run was stopped.
@@ -238,9 +240,8 @@ impl<'a> Run<'a> {
             self.record.events += 1;
             let until = time * (1.0 + SAME);
             let bytes = self.lines.flows.bytes;
-            let done = |own: &Task| own.sends && own.since + (bytes - own.served) / own.rate <= until;
             for at in 0..self.simulated.len() {
-                if done(&self.simulated[at]) {
+                if self.simulated[at].ends(bytes).is_some_and(|end| end <= until) {
                     self.complete(at);
                 }
             }
@@ -259,10 +260,10 @@ impl<'a> Run<'a> {
     /// When a message leaves next, or one begins.
     fn next_event(&self) -> Option<f64> {
         let bytes = self.lines.flows.bytes;
-        let of = |own: &Task| match own.sends {
-            true => own.since + (bytes - own.served) / own.rate,
-            false if own.message < self.steps => own.begins(self.lines, self.now),
-            false => f64::INFINITY,
+        let of = |own: &Task| match own.ends(bytes) {
+            Some(end) => end,
+            None if own.message < self.steps => own.begins(self.lines, self.now),
+            None => f64::INFINITY,
         };
         let time = self.simulated.iter().map(of).fold(f64::INFINITY, f64::min);
         time.is_finite().then_some(time.max(self.now))
@@ -273,7 +274,9 @@ impl<'a> Run<'a> {
         let own = &mut self.simulated[at];
         own.times[own.message as usize][1] = self.now;
         own.message += 1;
-        own.sends = false;
+        if let Some(class) = own.class.take() {
+            self.rates.leave(class, 1);
+        }
         let (next, arrives) = (own.next, self.now + own.to_next_s);
         self.simulated[next].arrivals.push_back(arrives);
     }
@@ -281,50 +284,32 @@ impl<'a> Run<'a> {
     /// All tasks begin that can until a time, and the rates are those of all that are under way.
     fn begin(&mut self, until: f64) {
         for own in &mut self.simulated {
-            if own.sends || own.message >= self.steps || own.begins(self.lines, self.now) > until {
+            if own.class.is_some() || own.message >= self.steps || own.begins(self.lines, self.now) > until {
                 continue;
             }
             if own.message as usize > own.before {
                 own.arrivals.pop_front();
             }
             own.times[own.message as usize][0] = self.now;
-            (own.sends, own.served, own.since, own.rate) = (true, 0.0, self.now, 0.0);
+            own.class = Some(self.rates.add(&own.path, 1));
+            (own.served, own.since, own.rate) = (0.0, self.now, 0.0);
         }
         self.share();
     }
 
-    /// Max-min fair rates of the messages under way, by progressive filling.
+    /// The rates of all messages under way, after some have begun or left.
     fn share(&mut self) {
-        let (mut left, mut open) = (self.capacities.clone(), vec![0u32; self.capacities.len()]);
-        let mut rates: Vec<Option<f64>> = self.simulated.iter().map(|own| (!own.sends).then_some(0.0)).collect();
-        for own in self.simulated.iter().filter(|own| own.sends) {
-            own.shared.iter().for_each(|channel| open[*channel] += 1);
-        }
-        while rates.iter().any(Option::is_none) {
-            let share: Vec<f64> = left.iter().zip(&open).map(|(left, open)| left / f64::from(*open)).collect();
-            let most = |own: &Task| own.shared.iter().map(|channel| share[*channel]).fold(own.alone, f64::min);
-            let waiting = || self.simulated.iter().zip(&rates).filter(|(_, rate)| rate.is_none());
-            let level = waiting().map(|(own, _)| most(own)).fold(f64::INFINITY, f64::min);
-            let frozen: Vec<bool> = self.simulated.iter().map(|own| most(own) <= level * (1.0 + SAME)).collect();
-            for ((own, rate), frozen) in self.simulated.iter().zip(&mut rates).zip(frozen) {
-                if rate.is_none() && frozen {
-                    *rate = Some(level);
-                    own.shared.iter().for_each(|channel| {
-                        left[*channel] -= level;
-                        open[*channel] -= 1;
-                    });
-                }
-            }
-        }
+        self.rates.settle();
         let (mut changes, mut now) = (0, [0.0; 3]);
-        for (own, rate) in self.simulated.iter_mut().zip(rates.into_iter().flatten()) {
-            if own.sends && rate != own.rate {
+        for own in &mut self.simulated {
+            let Some(class) = own.class else { continue };
+            let rate = self.rates.rate(class);
+            if rate != own.rate {
                 own.served += own.rate * (self.now - own.since);
                 (own.since, own.rate) = (self.now, rate);
                 changes += 1;
             }
-            let flows = f64::from(u8::from(own.sends));
-            now = [now[0] + rate, now[1] + rate * own.between, now[2] + flows];
+            now = [now[0] + rate, now[1] + rate * own.between, now[2] + 1.0];
         }
         self.record.rate_changes += changes;
         self.record.now = now;
