@@ -1,7 +1,10 @@
 """Pictures of makespans, by matplotlib."""
 
+import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Protocol
 
 import matplotlib as mpl
@@ -12,6 +15,25 @@ from topoloom.plotting.pictures import check_plot, plain, save_plot
 WIDTH_IN, BAR_IN, HEIGHT_IN = 2.5, 0.18, 3.4
 GAP = 0.2
 """Of the room of an application, the part between it and the next one."""
+MOST_IN = 6.0
+"""Long names of networks make a picture wider up to here; longer ones have several lines."""
+LETTER_IN, LINE_IN = 0.075, 0.15
+"""What a letter of a name takes, and a line."""
+
+
+def _lines(name: str, letters: int) -> list[str]:
+    """Return a name in lines of so many letters at most, the parts of a spec as they are.
+
+    >>> _lines("mesh:4", 6), _lines("mesh:4,p=2", 8), _lines("mesh:4x4x4", 6)
+    (['mesh:4'], ['mesh:4,', 'p=2'], ['mesh:4', 'x4x4'])
+    """
+    lines = [""]
+    for part in re.findall(r"[^,]+,?|,", name):
+        for piece in wrap(part, letters, break_on_hyphens=False) or [part]:
+            if lines[-1] and len(lines[-1]) + len(piece) > letters:
+                lines.append("")
+            lines[-1] += piece
+    return lines
 
 
 class Makespans(Protocol):
@@ -69,19 +91,26 @@ def write_makespans(found: Makespans, path: Path, *, force: bool = False) -> Non
     """
     check_plot(path)
     width = (1 - GAP) / len(found.placements)
+    names = [found.label(*placement) for placement in found.placements]
+    longest = LETTER_IN * max(map(len, names))
+    wide = max(WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), min(longest + 0.6, MOST_IN))
+    letters = int((wide - 0.6) / LETTER_IN)
+    columns = 2 if 2 * longest + 1.2 < wide else 1
+    listed = [_lines(name, letters) for name in names]
+    head = ["1 is the makespan on", *_lines(found.reference, letters)]
+    rows = math.ceil(sum(map(len, listed)) / columns) + len(head)
     with plain(), mpl.rc_context({"font.size": 9}):
-        size = (WIDTH_IN + BAR_IN * len(found.results) + 0.3 * len(found.apps), HEIGHT_IN)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(wide, HEIGHT_IN + LINE_IN * max(rows - 4, 0)), layout="constrained")
         panel = figure.subplots()
         for place, (spec, mapping) in enumerate(found.placements):
             heights = [found.relative(spec, app, mapping) or 0.0 for app in found.apps]
             left = [x + GAP / 2 + width * place for x in range(len(found.apps))]
-            panel.bar(
-                left, heights, width=width, align="edge", color=f"C{place % 10}", label=found.label(spec, mapping)
-            )
+            label = "\n".join(listed[place])
+            panel.bar(left, heights, width=width, align="edge", color=f"C{place % 10}", label=label)
         panel.set_xticks([x + 0.5 for x in range(len(found.apps))], found.apps, fontsize="small")
-        panel.set_ylabel(f"makespan, 1 is that on\n{found.reference}")
+        panel.set_title("\n".join(head), fontsize="small")
+        panel.set_ylabel("relative makespan")
         panel.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
         panel.grid(axis="y", alpha=0.3)
-        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize="small")
+        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
         save_plot(figure, path, force=force)

@@ -124,7 +124,8 @@ def _best(found: Workloads, app: str) -> float | None:
 
 def _makespans(found: Workloads) -> list[dict[str, Any]]:
     """Return the bar charts of makespans in parts of the baseline's."""
-    axis = f"makespan, 1 is {found.reference}"
+    # The name of a network may be longer than an axis: it is in the title of the chart, which has several lines.
+    axis, one = "relative makespan", f"1 is {found.reference}"
 
     def chart(title: str, series: list[dict[str, Any]], key: list[tuple[int, str]]) -> dict[str, Any]:
         data = {"series": series, "xaxis": "", "yaxis": axis, "logarithmic": False}
@@ -136,10 +137,10 @@ def _makespans(found: Workloads) -> list[dict[str, Any]]:
             _bars(labels[place], place, found.apps, [found.relative(spec, app, mapping) for app in found.apps])
             for place, (spec, mapping) in enumerate(found.placements)
         ]
-        return [chart("Makespans beside each other", series, list(enumerate(labels)))]
+        return [chart(f"Makespans beside each other; {one}", series, list(enumerate(labels)))]
     return [
         chart(
-            app,
+            f"{app}; {one}",
             [_bars(app, 0, labels, [found.relative(spec, app, mapping) for spec, mapping in found.placements])],
             [],
         )

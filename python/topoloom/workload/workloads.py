@@ -194,9 +194,8 @@ class Workloads(Page):
             for own in self.placements
         ]
         figure = go.Figure(bars)
-        figure.update_layout(
-            template="plotly_white", barmode="group", yaxis_title=f"makespan, 1 is that on {self.reference}"
-        )
+        head = {"text": f"1 is the makespan on {self.reference}", "font": {"size": 13}}
+        figure.update_layout(template="plotly_white", barmode="group", yaxis_title="relative makespan", title=head)
         return figure
 
     def write_plot(self, path: str | Path, *, force: bool = False) -> None:
