@@ -110,42 +110,43 @@ MACHINES = {
 }
 """Machines of 200 to 720 terminals, and an adaptive routing of each."""
 
+TREES = ("machine:summit", "machine:superpod")
+
 LARGE = ("allreduce:algorithm=ring,size=16MiB", "permutation:size=256KiB", "alltoall:algorithm=direct,size=16KiB")
 """Applications with messages of 64 flits of 256 bytes and more, in the order of the page's columns."""
 
 
-NOT_MEASURED = ("machine:leonardo,groups=4,switches=9", LARGE[2])
+COALESCED = {("machine:leonardo,groups=4,switches=9", LARGE[2]): ",coalesce=0.01"}
 """The page says why."""
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("spec", "app"), [(spec, app) for spec in MACHINES for app in LARGE if (spec, app) != NOT_MEASURED]
-)
+@pytest.mark.parametrize(("spec", "app"), [(spec, app) for spec in MACHINES for app in LARGE])
 def test_machines_take_as_much_longer_as_the_page_says(spec, app):
     def makespan(**how):
         return topoloom.workload(spec, app, routing=MACHINES[spec], **how).results[0].makespan_s
 
-    ratio = makespan(engine="flow", flow_engine="paths=16") / makespan(engine="cycle", flit="256B")
+    flows = makespan(engine="flow", flow_engine=f"paths=16{COALESCED.get((spec, app), '')}")
+    ratio = flows / makespan(engine="cycle", flit="256B")
     page = (ROOT / "docs/flow-model.md").read_text(encoding="utf-8")
     (row,) = re.findall(rf"^\| `{spec}` \|.*$", page, re.MULTILINE)
     assert f"{ratio:.2f}" == row.split("|")[2 + LARGE.index(app)].strip()
-    if app == LARGE[0]:
-        assert ratio == pytest.approx(1, abs=0.1)
+    is_tree = spec.startswith(TREES)
+    assert ratio == pytest.approx(1, abs=0.1 if app == LARGE[0] or is_tree else 0.2)
 
 
 @pytest.mark.long
 def test_heads_block_each_other_on_summit():
-    """The page says what a permutation takes where packets have more VCs or deeper buffers."""
+    """The page says what a permutation takes where packets have fewer VCs, or deeper buffers."""
     spec, app = "machine:summit,racks=3", LARGE[1]
 
     def makespan(**how):
         return topoloom.workload(spec, app, routing="adaptive", **how).results[0].makespan_s
 
     flows = makespan(engine="flow", flow_engine="paths=16")
-    ratios = [flows / makespan(engine="cycle", flit="256B", **how) for how in ({"vcs": 32}, {"buffer": 1024})]
+    ratios = [flows / makespan(engine="cycle", flit="256B", **how) for how in ({"vcs": 7}, {"buffer": 1024})]
     page = " ".join((ROOT / "docs/flow-model.md").read_text(encoding="utf-8").split())
-    told = re.search(r"With `vcs=32` the ratio is ([0-9]\.[0-9]+), with `buffer=1024` ([0-9]\.[0-9]+)", page)
+    told = re.search(r"With `vcs=7` the ratio is ([0-9]\.[0-9]+), with `buffer=1024` ([0-9]\.[0-9]+)", page)
     assert [f"{ratio:.2f}" for ratio in ratios] == list(told.groups())
 
 

@@ -8,6 +8,8 @@ use crate::memory::available_memory;
 
 /// The most VCs a port may have: what a 64-bit mask holds.
 pub const MAX_VCS: u32 = 64;
+/// The VCs of a port, unless a routing needs more.
+pub const USUAL_VCS: u32 = 4;
 /// The longest fixed-length run, in cycles.
 pub const MAX_CYCLES: u64 = 50_000_000;
 /// The most ports of a router of cards (`extoll`): their masks of ports have so many bits.

@@ -261,6 +261,32 @@ fn every_decision_has_been_enumerated() {
     }
 }
 
+/// Over hosts too, late detours of the fabric's routing among them.
+#[test]
+fn every_decision_over_hosts_has_been_enumerated() {
+    let small = "dragonfly:a=2,h=2,p=4,g=5,rate=200G";
+    let plus = "dragonfly-plus:leaf=2,spine=2,p=8,h=1,g=3,rate=200G";
+    for (fabric, routing) in [
+        (small, "par"),
+        (small, "ugal-l"),
+        (plus, "ugal-g"),
+        ("hyperx:3x3,p=4,rate=200G", "dimwar"),
+        ("torus:3x3,p=4,rate=200G", "duato"),
+    ] {
+        let network = topology::build(&format!("cluster:hosts=9,host=mi250x-8,fabric=({fabric}),attach=block"));
+        let network = network.expect("small");
+        let name = format!("hosts:nic=spread,fabric={routing}");
+        let built = build(&network, &name).expect(&name);
+        let mut dice = Rng::stream(1, 0);
+        for packet in 0..400 {
+            let [src, dst] = [0; 2].map(|_| network.router_of(TerminalId(dice.below(network.num_terminals() as u32))));
+            if src != dst {
+                send(&network, &built, src, dst, packet << 20);
+            }
+        }
+    }
+}
+
 fn grids() -> impl Strategy<Value = String> {
     let sides = prop::collection::vec(1u32..6, 1..4).prop_filter("two routers", |s| s.iter().product::<u32>() > 1);
     let written = |sides: Vec<u32>| sides.iter().map(u32::to_string).collect::<Vec<_>>().join("x");

@@ -18,11 +18,13 @@
 use std::sync::Arc;
 
 use super::{
-    ANY_VIA, Again, AnyRouting, Availability, Move, NO_VIA, PacketState, Routing, RoutingInfo, View, build, in_role,
+    ANY_VIA, Again, AnyRouting, Availability, Move, NO_VIA, OutputRow, PacketState, Routing, RoutingInfo, View, build,
+    in_role,
 };
 use crate::catalogue::grammar::bracketed;
 use crate::catalogue::{Arguments, Key, Kind};
 use crate::error::Result;
+use crate::limits::USUAL_VCS;
 use crate::network::{Network, Peer, PortId, RouterId};
 use crate::rng::Rng;
 use crate::topology::{Cluster, Host, cluster_of};
@@ -114,6 +116,8 @@ struct HostRouting {
     leaves: Vec<Vec<Vec<u32>>>,
     /// The ports of a host that a packet gets in by, by the port that it left by and the slot of its destination.
     enters: Vec<Vec<Vec<u32>>>,
+    /// The most routers of its host that a leaving packet passes.
+    outwards: u16,
     /// For published occupancies: the port of the network for each of the fabric, copy by copy.
     published: Vec<Vec<u32>>,
 }
@@ -157,6 +161,16 @@ impl<V: View> View for FabricView<'_, V> {
 
     fn queue(&self, port: u32) -> u32 {
         self.view.queue(self.port(port))
+    }
+
+    fn shortest_queue(&self, outputs: &OutputRow) -> Option<u32> {
+        let own = OutputRow { first: self.port(outputs.first), ..*outputs };
+        let are_neighbours =
+            outputs.count > 0 && self.port(outputs.first + outputs.count - 1) + 1 == own.first + own.count;
+        if !are_neighbours {
+            return outputs.shortest((0..outputs.count).map(|place| self.queue(outputs.first + place)));
+        }
+        Some(self.view.shortest_queue(&own)? - own.first + outputs.first)
     }
 
     fn backlog(&self, port: u32) -> u32 {
@@ -252,6 +266,7 @@ impl HostRouting {
             nearer,
             leaves: Vec::new(),
             enters: Vec::new(),
+            outwards: 0,
             published: Vec::new(),
             cluster,
         };
@@ -298,6 +313,10 @@ impl HostRouting {
         };
         let (enters, leaves) = ((0..count).map(enters).collect(), slots.clone().map(leaves).collect());
         (self.enters, self.leaves) = (enters, leaves);
+        let routers =
+            |(source, port): (usize, &u32)| 1 + self.distances[source][self.cluster.ports[*port as usize].at as usize];
+        let out = self.leaves.iter().enumerate().flat_map(|(source, by)| by.iter().flatten().map(move |p| (source, p)));
+        self.outwards = out.map(routers).max().unwrap_or(0) as u16;
     }
 
     /// True if the interfaces of a host are on more than one copy of the fabric, joined or not.
@@ -384,16 +403,27 @@ impl HostRouting {
             self.routing.starts(at, exit, &mut plain);
             starts.extend(plain.into_iter().map(|state| (1.0, state)));
         }
-        let routers = self.cluster.fabric.num_routers() as u32;
         for (chance, state) in starts {
-            if state.via != ANY_VIA {
-                out.push((chance, state));
-                continue;
-            }
-            let each = chance / f64::from(routers.saturating_sub(2).max(1));
-            let others = (0..routers).filter(|&via| via != at.0 && via != exit.0);
-            out.extend(others.map(|via| (each, PacketState { via, bits: state.bits })));
+            self.over_each(at, exit, (chance, state), out);
         }
+    }
+
+    /// A state of the fabric's routing with its probability; if it is over any intermediate router, over each by itself.
+    fn over_each(
+        &self,
+        at: RouterId,
+        exit: RouterId,
+        (chance, state): (f64, PacketState),
+        out: &mut Vec<(f64, PacketState)>,
+    ) {
+        if state.via != ANY_VIA {
+            out.push((chance, state));
+            return;
+        }
+        let routers = self.cluster.fabric.num_routers() as u32;
+        let each = chance / f64::from(routers.saturating_sub(2).max(1));
+        let others = (0..routers).filter(|&via| via != at.0 && via != exit.0);
+        out.extend(others.map(|via| (each, PacketState { via, bits: state.bits })));
     }
 
     /// Every hop from a router of the fabric, with probabilities if they are asked for.
@@ -414,6 +444,11 @@ impl HostRouting {
         match fabric {
             Some(state) => states.push((1.0, state)),
             None => self.begins(at, exit, likely, &mut states),
+        }
+        if !likely {
+            let mut turned = Vec::new();
+            states.iter().for_each(|(_, state)| self.routing.diverts(at, *state, exit, &mut turned));
+            turned.into_iter().for_each(|state| self.over_each(at, exit, (1.0, state), &mut states));
         }
         let mut found = Vec::new();
         for (chance, state) in states {
@@ -551,8 +586,10 @@ impl Routing for HostRouting {
         self.fabric_classes + 2 * self.of_hosts
     }
 
+    /// As many for each class as the fabric's classes have without hosts: with fewer, packets would block each other in the
+    /// fabric because their hosts have several links.
     fn vcs(&self) -> u32 {
-        self.routing.vcs().div_ceil(self.fabric_classes.max(1)) * self.classes()
+        self.routing.vcs().max(USUAL_VCS).div_ceil(self.fabric_classes.max(1)) * self.classes()
     }
 
     fn starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<PacketState>) {
@@ -611,10 +648,13 @@ impl Routing for HostRouting {
         self.routing.snapshot_period()
     }
 
-    /// Heads decide when they arrive at a router of the fabric; only routings that decide again everywhere do so here,
-    /// since the first routers of a path are those of hosts.
+    /// Where the fabric's routing does. Paths begin with up to `outwards` routers of the host: packets that pass fewer
+    /// decide again in as many more of the fabric's routers. At its source a packet also draws its interface again.
     fn decides_again(&self) -> Again {
-        if self.routing.decides_again() == Again::Blocked { Again::Blocked } else { Again::Never }
+        match self.routing.decides_again() {
+            Again::Revocable(routers) => Again::Revocable(routers.saturating_add(self.outwards)),
+            as_it_is => as_it_is,
+        }
     }
 
     fn compares_classes(&self) -> bool {
@@ -821,6 +861,42 @@ mod tests {
         }
     }
 
+    /// Packets pass routers of their host before those of the fabric, in which heads decide again.
+    #[test]
+    fn heads_decide_again_in_the_fabric() {
+        let dragonfly = "(dragonfly:a=2,h=1,p=2,rate=100G)";
+        for (host, routing, again) in [
+            ("leonardo", "hosts:fabric=min", Again::Never),
+            ("leonardo", "hosts:fabric=ugal-l", Again::Revocable(2)),
+            ("leonardo", "hosts:fabric=par", Again::Revocable(3)),
+            // The second accelerator of a module has its interface at the first one.
+            ("mi250x-8", "hosts:fabric=ugal-l", Again::Revocable(3)),
+            ("leonardo", "hosts:nic=spread,fabric=ugal-l", Again::Revocable(3)),
+        ] {
+            let network = network(&format!("hosts=3,host={host},fabric={dragonfly},attach=block"));
+            let built = build(&network, routing).expect(routing);
+            assert_eq!(built.decides_again(), again, "{host}, {routing}");
+        }
+        let rows = network("hosts=4,host=cray-ex,fabric=(hyperx:3x3,p=2,rate=200G),attach=block");
+        let built = build(&rows, "hosts:fabric=dimwar").expect("offered");
+        assert_eq!(built.decides_again(), Again::Revocable(u16::MAX));
+    }
+
+    #[test]
+    fn the_fabric_has_as_many_vcs_as_without_hosts() {
+        for (rest, routing, vcs) in [
+            // A class of the fabric, and two and six of hosts.
+            ("hosts=4,host=hgx-h100,fabric=(clos:radix=4,levels=2,rate=400G)", "hosts", 3 * 4),
+            ("hosts=4,host=summit,fabric=(clos:radix=4,levels=2,rate=400G),attach=block", "hosts", 7 * 4),
+            ("hosts=3,host=leonardo,fabric=(dragonfly:a=2,h=1,p=2,rate=100G),attach=block", "hosts:fabric=par", 7 * 2),
+            ("hosts=4,host=tpu-v4,fabric=(torus:4,rate=100G)", "hosts", 6 * 2),
+        ] {
+            let network = network(rest);
+            let built = build(&network, routing).expect(routing);
+            assert_eq!(built.vcs(), vcs, "{rest}, {routing} has {} classes", built.classes());
+        }
+    }
+
     /// A view that reports the port and class of each request.
     struct Asked;
 
@@ -859,6 +935,12 @@ mod tests {
         assert_eq!([0, 1, 2].map(|class| view.queue_of(1, class)), [0, 5, 6]);
         assert_eq!([0, 1].map(|class| view.buffer(class)), [0, 5]);
         assert!(!view.has_free_vc(1, 0) && view.has_free_vc(1, 1));
+        for local in [&[3, 4, 5, 6], &[6, 3, 5, 4]] {
+            let view = FabricView { view: &Asked, local, published: &[], leaves_by: 0, classes };
+            let row = |except| OutputRow { first: 1, count: 3, from: 2, except };
+            let least = |except| (1..4).filter(|port| port - 1 != except).min_by_key(|&port| view.queue(port));
+            assert_eq!([0, 1, 9].map(|except| view.shortest_queue(&row(except))), [0, 1, 9].map(least));
+        }
     }
 
     /// A port that was trimmed.

@@ -7,7 +7,7 @@ use crate::cycle::router::buffer_policy::{self, Buffers};
 use crate::cycle::router::words::{counted, significant};
 use crate::cycle::router::{Interface, Key, Kind, RouterInfo, RouterOptions, Unless, Value, Wishes};
 use crate::error::{Error, Result};
-use crate::limits::MAX_VCS;
+use crate::limits::{MAX_VCS, USUAL_VCS};
 use crate::links::Latencies;
 
 /// The router of BookSim2's timing.
@@ -215,7 +215,7 @@ fn check(options: &RouterOptions, largest: u32) -> Result<()> {
 }
 
 fn fill(options: &mut RouterOptions, wishes: &Wishes) {
-    options.fill("vcs", wishes.vcs.max(4));
+    options.fill("vcs", wishes.vcs.max(USUAL_VCS));
     options.fill("buffer", wishes.credit_loop(turnaround(options)).max(BUFFER));
     options.write("buffers", buffer_policy::of(options).to_string());
 }
