@@ -103,6 +103,13 @@ MUTANTS ?= 40
 mutants: setup ## Change a Python module one place at a time, and list what its tests miss: make mutants MODULE=… TESTS=…
 	@PYTHONPATH=tests $(BIN)/python tests/external/mutants.py $(MODULE) $(MUTANTS) 1 $(TESTS)
 
+RUST ?= flow/rates.rs
+.PHONY: mutants-rust
+mutants-rust: setup ## The same for sources of Rust, all mutants compiled at once: make mutants-rust RUST="flow/rates.rs routing/verify.rs" TESTS=tests/flow
+	@$(BIN)/python -c 'import tree_sitter_rust' 2>/dev/null || \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check 'tree-sitter>=0.25' 'tree-sitter-rust>=0.24'
+	@$(BIN)/python tests/external/rust_mutants.py $(RUST) --most $(MUTANTS) $(if $(TESTS),--python $(TESTS))
+
 .PHONY: bench
 bench: ## Measure the engines; with valgrind, instructions per flit-hop
 	cargo bench -p topoloom --bench cycle

@@ -9,6 +9,7 @@ covered = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(covered)
 
 LCOV = "SF:/a.rs\nDA:1,4\nDA:2,0\nDA:3,0\nDA:2,1\nend_of_record\nSF:/b.rs\nDA:7,0\nend_of_record\n"
+OTHER_BUILD = "SF:/a.rs\nDA:2,0\nDA:4,0\nDA:3,2\nend_of_record\n"
 PYTHON = {"files": {"a.py": {"summary": {"num_statements": 6}, "missing_lines": [2, 3, 4, 9]}}}
 
 
@@ -17,3 +18,10 @@ def test_both_reports_make_one_number():
     assert [(file.lines, file.missing) for file in files] == [(3, [3]), (1, [7]), (6, [2, 3, 4, 9])]
     assert covered.share(files) == "40.0 % of 10 lines"
     assert covered.ranges(files[2].missing) == "2-4, 9"
+
+
+def test_a_line_counts_if_one_build_ran_it():
+    """Rust's tests and Python's run engines of two builds, which have some lines alone."""
+    assert [(file.path, file.lines, file.missing) for file in covered.from_lcov(LCOV + OTHER_BUILD)] == [
+        ("/a.rs", 4, [4]), ("/b.rs", 1, [7])
+    ]  # fmt: skip
