@@ -2,6 +2,9 @@
 
 import ast
 import importlib.util
+import os
+import subprocess
+import sys
 from types import ModuleType
 
 from harness.paths import ROOT
@@ -41,3 +44,18 @@ def test_functions_change_where_they_were_imported():
     assert (imported([5]), one.size) == (6, 6)
     mutants.put(module, ast.parse(SOURCE.replace("+ 1", "- 1").replace("2 * 3", "2 / 4")))
     assert (imported([5]), one.size) == (4, 0.5)
+
+
+def test_tests_that_use_the_threads_of_the_engine_notice_what_is_wrong_alone(tmp_path):
+    """A mutant that changes nothing survives them: they do not wait for threads of the process that began them."""
+    (tmp_path / "own.py").write_text("def size(side):\n    return side * side\n\ndef unused():\n    return 7\n")
+    (tmp_path / "test_own.py").write_text(
+        "import topoloom\nfrom own import size\n\n"
+        "def test_size():\n    assert topoloom.network('mesh:24x24').facts()['routers'] == size(24)\n"
+    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    command = [sys.executable, ROOT / "tests/external/mutants.py", "own", "9", "1", "test_own.py"]
+    run = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (run.returncode, run.stdout.splitlines()[1:]) == (1, ["own: 1 of 2 mutants noticed; there are 2"]), run

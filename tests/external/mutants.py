@@ -1,8 +1,9 @@
 """Mutants of a Python module that its tests do not notice: `make mutants MODULE=topoloom.papers.formulas TESTS=…`.
 
 A mutant has one operator, number or condition of one function exchanged. Each runs the tests in a process of its own,
-which begins with everything loaded. A mutant that passes them survives: it is printed with its line, and either a test
-is missing or the mutant does the same. Status 1: some survived.
+which begins with everything loaded. No test runs before these processes begin: they would lack the engine's threads.
+A mutant that passes the tests survives: it is printed with its line, and either a test is missing or the mutant does
+the same. Status 1: some survived.
 
 Usage: mutants.py MODULE MOST SEED [arguments of pytest]
 """
@@ -123,8 +124,8 @@ def main(name: str, most: str, seed: str, *arguments: str) -> int:
     module = importlib.import_module(name)
     source = inspect.getsource(module)
     with contextlib.redirect_stdout(io.StringIO()):
-        loaded = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *arguments])
-    if loaded != pytest.ExitCode.OK:
+        loaded = pytest.main(["--collect-only", "-q", "-p", "no:cacheprovider", *arguments])
+    if loaded != pytest.ExitCode.OK or not passes(list(arguments), lambda: None):
         sys.exit("the tests fail without a mutant")
     lines = [line for line, _ in changes(ast.parse(source))]
     sample = sorted(random.Random(seed).sample(range(len(lines)), min(int(most), len(lines))))
