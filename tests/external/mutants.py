@@ -77,6 +77,12 @@ def mutant(source: str, number: int) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+def changed(source: str, number: int) -> str:
+    """Return the line that a change writes, in place of the one before it."""
+    before, after = (ast.unparse(tree).splitlines() for tree in (ast.parse(source), mutant(source, number)))
+    return next((f"{new.strip()}  # {old.strip()}" for old, new in zip(before, after, strict=False) if old != new), "")
+
+
 def functions(module: ModuleType) -> Iterator[FunctionType]:
     """Yield the functions and methods that a module defines, without what wraps them."""
     for own in vars(module).values():
@@ -133,8 +139,7 @@ def main(name: str, most: str, seed: str, *arguments: str) -> int:
     for number in sample:
         if passes(list(arguments), lambda n=number: put(module, mutant(source, n))):
             survived += 1
-            line = source.splitlines()[lines[number] - 1].strip()
-            print(f"{module.__file__}:{lines[number]}: survived: {line}", flush=True)
+            print(f"{module.__file__}:{lines[number]}: survived: {changed(source, number)}", flush=True)
     print(f"{name}: {len(sample) - survived} of {len(sample)} mutants noticed; there are {len(lines)}")
     return 1 if survived else 0
 

@@ -6,7 +6,7 @@ from topoloom import Network, TopoloomError
 from topoloom.cli.compare import print_saturation
 from topoloom.report.comparison import Comparison
 from topoloom.report.rendering import render_report
-from topoloom.report.throughput import shortfalls
+from topoloom.report.throughput import BOUNDED, MEASURED, shortfalls
 from topoloom.simulation.curves import Curve
 from topoloom.simulation.options import EngineOptions
 from topoloom.simulation.points import ZERO_LOAD, Point
@@ -117,6 +117,22 @@ def test_a_line_says_where_another_routing_carries_more():
     assert shortfalls([adaptive, curve("val", {1.0: 0.9}, spec="torus:4x4")]) == [], "another network"
     other_options = curve("val", {1.0: 0.9}, "val, vcs 8")
     assert shortfalls([adaptive, other_options]) == []
+
+
+def test_what_carries_nothing_or_just_as_much_as_noise_allows_is_not_more():
+    adaptive = curve("par", {0.1: 0.1, 1.0: 0.40}, "adaptive")
+    least = MEASURED * 0.40
+    assert shortfalls([adaptive, curve("val", {0.6: 0.2, 1.0: least})]) == []
+    assert shortfalls([adaptive, curve("val", {0.6: least, 1.0: 0.3})]) == [], "at any load"
+    nothing = curve("val", {0.6: 0.0, 1.0: 0.0})
+    assert shortfalls([adaptive, nothing]) == []
+    [short] = shortfalls([adaptive, nothing, curve("min", {0.6: 0.55, 1.0: 0.3})])
+    assert short.other == "min"
+    network = Network(SPEC)
+    bound = network.bound("val", "next-group")["saturation_bound"]
+    own = bound / BOUNDED
+    assert BOUNDED * own == bound
+    assert shortfalls([curve("par", {0.1: 0.1, 1.0: own}, "adaptive")], [network]) == []
 
 
 def test_a_bound_is_enough_where_the_other_was_not_simulated():

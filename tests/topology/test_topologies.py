@@ -570,3 +570,14 @@ def test_dragonflies_with_fewer_links_between_groups_than_their_ports_allow():
         assert pairs == {(i, j): links for i in range(5) for j in range(i + 1, 5)}
     with pytest.raises(topoloom.TopoloomError, match="links is 9; 32 global ports a group allow at most 8 between"):
         topoloom.network("dragonfly:a=8,h=4,g=5,links=9")
+    two = topoloom.network("dragonfly:a=2,h=2,g=2,links=4")
+    assert sum(a // 2 != b // 2 for a, _, b, _, _ in two.edges()) == 4, "all ports join the only pair"
+
+
+def test_a_dragonfly_that_is_too_large_is_counted_without_being_built():
+    a, h, p = 3001, 4001, 7
+    groups = a * h + 1
+    links = groups * a * (a - 1) // 2 + groups * a * h // 2
+    told = f"{groups * a} routers, {groups * a * p} terminals and {links} links"
+    with pytest.raises(topoloom.TopoloomError, match=told):
+        topoloom.network(f"dragonfly:a={a},h={h},p={p}")

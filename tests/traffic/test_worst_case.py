@@ -147,6 +147,10 @@ def is_matched_far(spec: str, graph: nx.Graph, ends: list[int], p: int) -> None:
         "random-regular:30,degree=4,seed=2",
         "folded-hypercube:5,p=2",
         "random-regular:17,degree=6",
+        # Here one pass of exchanges leaves some, and the first router and neighbours in the list have some to make.
+        "random-regular:12,degree=3,seed=6",
+        "random-regular:12,degree=3,seed=1",
+        "random-regular:12,degree=3,seed=5",
     ],
 )
 def test_networks_that_say_nothing_get_a_long_matching(spec):

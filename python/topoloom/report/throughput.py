@@ -11,10 +11,10 @@ from topoloom.simulation.points import ZERO_LOAD, bound_of
 from topoloom.simulation.roles import routing_on
 
 MEASURED = 1.02
-"""A routing that was simulated carries more from this factor on: less is noise."""
+"""A routing that was simulated carries more above this factor: less is noise."""
 
 BOUNDED = 1.1
-"""A routing that was not simulated is named where its bound is larger by this factor: no routing reaches its bound."""
+"""A routing that was not simulated is named where its bound is larger by more than this factor: no routing reaches its bound."""
 
 
 @dataclass(frozen=True)
