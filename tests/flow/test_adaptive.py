@@ -188,6 +188,38 @@ def test_messages_of_two_tasks_go_one_after_the_other(tmp_path: Path):
     assert result.message_mean_s == pytest.approx((1 + 2 + 3) / 3)
 
 
+@pytest.mark.parametrize("paths", [1, 4])
+@pytest.mark.parametrize("routing", ["minimal", "adaptive"])
+def test_a_message_that_joins_others_on_their_path_shares_from_then_on(paths, routing, tmp_path: Path):
+    """Three units alone for a second, then beside one unit: that one ends at 3 s, the others at 4 s."""
+    goal = tmp_path / "later.goal"
+    goal.write_text(
+        "num_ranks 4\n"
+        f"rank 0 {{ a: send {3 * LINK}b to 2 }}\n"
+        f"rank 1 {{ wait: calc {10**9}\nb: send {LINK}b to 3\nb requires wait }}\n"
+        f"rank 2 {{ a: recv {3 * LINK}b from 0 }}\n"
+        f"rank 3 {{ b: recv {LINK}b from 1 }}\n"
+    )
+    (result,) = topoloom.workload(
+        "mesh:2,p=2", f"goal:{goal}", routing=routing, rate="8Gb/s",
+        flow_engine=f"paths={paths},injection=inf,consumption=inf",
+    ).results  # fmt: skip
+    assert result.makespan_s == pytest.approx(4)
+    assert result.message_mean_s == pytest.approx((4 + 2) / 2)
+
+
+@pytest.mark.parametrize("paths", [1, 4])
+def test_the_timeline_counts_the_parts_of_the_messages_under_way(paths):
+    """One unit and three share a link for two seconds, then the longer has it for two more."""
+    run = flows.run(
+        topoloom.network("mesh:2,p=2"), [0, 1], [2, 3], [LINK, 3 * LINK], routing="adaptive",
+        flow=f"gbps=8,paths={paths}",
+    )  # fmt: skip
+    counts = run.facts["timeline"]["flows"]
+    half = len(counts) // 2
+    assert counts == pytest.approx([2 * paths] * half + [paths] * half)
+
+
 def test_flows_of_a_pair_begin_together_and_share_like_others():
     """Each gets as much as any other flow to the same terminal, however many there are of a pair."""
     star = topoloom.network("hyperx:4")

@@ -177,3 +177,12 @@ def test_points_of_a_curve_do_not_touch_each_other(routing):
     for load in loads[::2]:
         alone = network.simulate(routing, "bit-complement", load, **options).points[load]
         assert (together[load].accepted, together[load].latency_cycles) == (alone.accepted, alone.latency_cycles)
+
+
+def test_three_routers_have_one_detour():
+    """Four terminals of each router send to the next one: minimal paths carry a quarter, and detours the same again."""
+    curve = topoloom.network("hyperx:3,p=4").simulate(
+        routing="ugal-l", traffic="neighbor:by=routers", load=[1.0], warmup=500, measure=2000
+    )
+    [point] = curve.sorted_points()
+    assert 0.35 < point.accepted <= 0.5, point.accepted

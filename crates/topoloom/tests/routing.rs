@@ -485,7 +485,6 @@ fn anca_takes_the_less_occupied_of_two() {
 fn expected_loads_are_those_of_many_packets() {
     const PACKETS: u32 = 40_000;
     for spec in [
-        "mesh:3",
         "mesh:4x3",
         "torus:4x2,p=2",
         "hyperx:3x3,trunk=2",
