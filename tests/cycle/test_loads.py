@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topoloom import TopoloomError, _core
-from topoloom.simulation.loads import offered_loads, parse_loads
+from topoloom.simulation.loads import offered_loads, parse_fractions, parse_loads
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,11 @@ from topoloom.simulation.loads import offered_loads, parse_loads
 )
 def test_loads(text, loads):
     assert parse_loads(text) == loads
+
+
+def test_fractions():
+    assert parse_fractions("0:0.1:0.05,1") == parse_fractions([1, 0.1, 0.05, 0]) == [0.0, 0.05, 0.1, 1.0]
+    assert parse_fractions("none") == parse_fractions([]) == []
 
 
 hundredths = st.integers(0, 100)

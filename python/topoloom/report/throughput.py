@@ -14,7 +14,7 @@ MEASURED = 1.02
 """A routing that was simulated carries more above this factor: less is noise."""
 
 BOUNDED = 1.1
-"""A routing that was not simulated is named where its bound is larger by more than this factor: no routing reaches its bound."""
+"""A routing that was not simulated is named where its bound is more than this factor larger: none reaches its bound."""
 
 
 @dataclass(frozen=True)
