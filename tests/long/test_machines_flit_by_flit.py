@@ -61,20 +61,26 @@ def pairs_of_trees(job: Job) -> tuple[list[int], list[int]]:
     return [at for a, _ in pairs for at in near[a]], [at for _, b in pairs for at in near[b]]
 
 
-def test_trees_are_slower_flit_by_flit_in_default_buffers(tmp_path):
+def test_trees_are_slower_flit_by_flit_where_a_class_has_one_vc(tmp_path):
     flow, cycle = (read_machines(HARDWARE, engine)["ABCI 2.0 A"] for engine in ("flow", "cycle"))
     longer = [cycle.job("nccl", nodes).interface_trees() / flow.job("nccl", nodes).interface_trees() for nodes in NODES]
     assert f"take {100 * min(longer) - 100:.0f} to {100 * max(longer) - 100:.0f} % longer flit by flit" in PAGE
+
+    def longer_with(nodes: int, **how: object) -> float:
+        job = flow.job("nccl", nodes)
+        sources, targets = pairs_of_trees(job)
+        file, times = tmp_path / "trees.goal", []
+        for size in (SHORT, LONG):
+            file.write_text(goal(list(zip(sources, targets, strict=True)), size))
+            times.append(workload(job.network, f"goal:{file}", engine="cycle", **how).results[0].makespan_s)
+        return (times[1] - times[0]) * MICRO / (LONG - SHORT) / by_flow(job.network, sources, targets)
+
+    # Four VCs for the fabric's class: what networks have by default since.
+    more = [100 * longer_with(nodes) - 100 for nodes in NODES]
+    assert f"With default VCs they take {min(more):.0f} to {max(more):.0f} % longer" in PAGE
     # The same with deep buffers: no head is blocked by another.
-    job = flow.job("nccl", 4)
-    sources, targets = pairs_of_trees(job)
-    file, times = tmp_path / "trees.goal", []
-    for size in (SHORT, LONG):
-        file.write_text(goal(list(zip(sources, targets, strict=True)), size))
-        times.append(workload(job.network, f"goal:{file}", engine="cycle", buffer=1024).results[0].makespan_s)
-    deep = (times[1] - times[0]) * MICRO / (LONG - SHORT) / by_flow(job.network, sources, targets)
-    assert deep == pytest.approx(1.001, abs=0.0015)
-    assert "With 1,024 flits per VC, those on 4 nodes take 0.1 % longer" in PAGE
+    assert longer_with(4, buffer=1024) == pytest.approx(1, abs=0.0025)
+    assert "With 1,024 flits per VC, those on 4 nodes take as long" in PAGE
 
 
 def test_sixteen_paths_that_are_drawn_collide():

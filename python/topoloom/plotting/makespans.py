@@ -1,7 +1,6 @@
 """Pictures of makespans, by matplotlib."""
 
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -22,18 +21,12 @@ LETTER_IN, LINE_IN = 0.075, 0.15
 
 
 def _lines(name: str, letters: int) -> list[str]:
-    """Return a name in lines of so many letters at most, the parts of a spec as they are.
+    """Return a name in lines of so many letters at most, which end behind commas where that is possible.
 
     >>> _lines("mesh:4", 6), _lines("mesh:4,p=2", 8), _lines("mesh:4x4x4", 6)
     (['mesh:4'], ['mesh:4,', 'p=2'], ['mesh:4', 'x4x4'])
     """
-    lines = [""]
-    for part in re.findall(r"[^,]+,?|,", name):
-        for piece in wrap(part, letters, break_on_hyphens=False) or [part]:
-            if lines[-1] and len(lines[-1]) + len(piece) > letters:
-                lines.append("")
-            lines[-1] += piece
-    return lines
+    return [line.replace(", ", ",") for line in wrap(name.replace(",", ", "), letters, break_on_hyphens=False)]
 
 
 class Makespans(Protocol):
