@@ -46,12 +46,11 @@ def test_each_network_that_misses_a_requirement_is_counted_once():
 
 
 def test_networks_that_are_not_on_the_front_are_counted_by_what_beat_them():
-    entrants = [
-        SimpleNamespace(spec=spec, windows=windows) for spec, windows in (("a", []), ("b", []), ("c", []), ("d", [1]))
-    ]
+    windows = {"a": [], "b": [], "c": [], "d": [1], "e": []}
+    entrants = [SimpleNamespace(spec=spec, windows=own) for spec, own in windows.items()]
     own, rounds = funnel(), SimpleNamespace(entrants=entrants, unbeaten=lambda: entrants[:2])
     own._count_beaten(rounds, entrants[:1])
-    assert own._dropped[BOUNDS] == {BEATEN_AS_ESTIMATED: 1, BEATEN_AT_BEST: 1}
+    assert own._dropped[BOUNDS] == {BEATEN_AS_ESTIMATED: 1, BEATEN_AT_BEST: 2}
     assert own._dropped[SHORT] == {BEATEN: 1}
 
 

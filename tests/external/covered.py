@@ -47,7 +47,7 @@ def build(environment: dict[str, str]) -> None:
     for command in (
         ["llvm-cov", "clean", "--profraw-only"],
         ["test", "--package", "topoloom", "--lib", "--no-fail-fast"],
-        ["build", "--release", "--package", "topoloom-python"],
+        ["build", "--release", "--package", "topoloom-python", "--features", "pyo3/extension-module"],
     ):
         subprocess.run(["cargo", *command], cwd=ROOT, env=environment, check=command[0] == "build")
     shutil.rmtree(PACKAGE, ignore_errors=True)
