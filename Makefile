@@ -101,7 +101,7 @@ MODULE ?= topoloom.papers.formulas
 MUTANTS ?= 40
 .PHONY: mutants
 mutants: setup ## Change a Python module one place at a time, and list what its tests miss: make mutants MODULE=… TESTS=…
-	@PYTHONPATH=tests $(BIN)/python tests/external/mutants.py $(MODULE) $(MUTANTS) 1 $(TESTS)
+	@PYTHONPATH=tests $(BIN)/python tests/external/mutants.py $(MODULE) $(MUTANTS) 27 $(TESTS)
 
 RUST ?= flow/rates.rs
 .PHONY: mutants-rust
