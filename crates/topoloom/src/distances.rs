@@ -230,7 +230,7 @@ impl Levels {
 /// The routers in the order of their distance from `source`, cut into levels; `seen` marks those that were met before,
 /// here or in an earlier search. Where most routers are met, those that are not look for a neighbour that is, rather than
 /// the other way round (Beamer, Asanović and Patterson, Direction-optimizing breadth-first search, SC 2012).
-fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(usize, u32)) {
+pub(super) fn search(graph: &Graph, source: u32, seen: &mut [bool], mut visit: impl FnMut(usize, u32)) {
     let (mut frontier, mut next) = (vec![source], Vec::new());
     seen[source as usize] = true;
     let mut unseen = seen.iter().filter(|seen| !**seen).count();

@@ -19,7 +19,9 @@ use crate::network::{Network, Peer, PortId, RouterId};
 use crate::routing::{ANY_VIA, AnyRouting, Move, PacketState, Routing};
 use crate::statistics::rounded;
 use crate::traffic::{Demands, Matrix, Traffic};
-use crate::watch;
+use crate::watch::{self, Stage};
+
+use super::spread::Spread;
 
 /// Expected loads, in flits a cycle for each flit a cycle that an active terminal offers; where links have rates, in
 /// parts of each link's rate at load 1. The names are the keys of the JSON.
@@ -143,7 +145,12 @@ pub(super) fn load_of_detours(
     if sources().all(|src| demands.flits.of(src).all(|(dst, flits)| halves.at(src, dst) >= flits * (1.0 - 1e-9))) {
         return Ok(None);
     }
-    let (ground, stage) = (Ground::new(network), watch::stage("loads of detours", network.num_routers() as u64));
+    let stage = watch::stage("loads of detours", network.num_routers() as u64);
+    if routing.spreads_evenly() {
+        let by_port = spread_evenly(network, &halves, &stage)?;
+        return Ok(Some(summary(network, in_parts_of_rates(network, by_port), demands.max_terminal_load)));
+    }
+    let ground = Ground::new(network);
     let (by_port, _) = in_chunks(network, |targets, loads| {
         let mut walk = Walk::new(network, &ground, routing);
         for &target in targets {
@@ -247,8 +254,27 @@ fn in_parts_of_rates(network: &Network, mut by_port: Vec<f64>) -> Vec<f64> {
     by_port
 }
 
+/// The load of the channel of every port, in flits a cycle, if packets take any output on a shortest path.
+fn spread_evenly(network: &Network, flits: &Matrix, stage: &Stage) -> Result<Vec<f64>> {
+    let spread = Spread::new(network);
+    let (by_port, _) = in_chunks(network, |targets, loads| {
+        let mut to_target = vec![0.0; network.num_routers()];
+        for &target in targets {
+            stage.step();
+            flits.column(target).for_each(|(src, flits)| to_target[src.index()] = flits);
+            spread.add(target, &mut to_target, loads).map_err(|at| lost(network, target, at, "has no hop at"))?;
+        }
+        Ok(Vec::<()>::new())
+    })?;
+    Ok(by_port)
+}
+
 /// The load of the channel of every port, in flits a cycle.
 fn loads(network: &Network, routing: &AnyRouting, demands: &Demands) -> Result<Vec<f64>> {
+    if routing.spreads_evenly() && !routing.takes_detours() {
+        let stage = watch::stage("loads of channels", demands.flits.routers as u64);
+        return spread_evenly(network, &demands.flits, &stage);
+    }
     let detours = detours(routing, demands);
     let second = Matrix::new(demands.flits.routers);
     let (mut total, second) = if detours.is_empty() {
@@ -625,9 +651,12 @@ impl<'a> Walk<'a> {
     }
 
     fn lost(&self, at: RouterId, what: &str) -> Error {
-        let (spec, target) = (self.network.spec(), self.target);
-        Error::Routing(format!("{spec}: the routing {what} router {at}, towards router {target}"))
+        lost(self.network, self.target, at, what)
     }
+}
+
+fn lost(network: &Network, target: RouterId, at: RouterId, what: &str) -> Error {
+    Error::Routing(format!("{}: the routing {what} router {at}, towards router {target}", network.spec()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod faults;
 pub mod load;
 pub mod routes;
 pub mod split;
+mod spread;
 pub mod taper;
 
 pub use facts::{Facts, facts, facts_with, moore_bound};

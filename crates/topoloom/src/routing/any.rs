@@ -138,6 +138,10 @@ impl Routing for AnyRouting {
         self.0.takes_detours()
     }
 
+    fn spreads_evenly(&self) -> bool {
+        self.0.spreads_evenly()
+    }
+
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         self.0.likely_starts(src, dst, out);
     }

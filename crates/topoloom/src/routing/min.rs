@@ -87,6 +87,10 @@ impl<M: Minimal> Routing for Min<M> {
         true
     }
 
+    fn spreads_evenly(&self) -> bool {
+        self.0.spreads_evenly()
+    }
+
     fn likely_moves(&self, at: RouterId, state: PacketState, dst: RouterId, out: &mut Vec<(f64, Move)>) {
         self.0.likely_steps(at, state.bits, dst, |likely, step| out.push((likely, hop(step, 0, NO_VIA))));
     }

@@ -528,6 +528,11 @@ pub trait Routing: Send + Sync {
         false
     }
 
+    /// Whether a packet takes any output on a shortest path to its target, all equally likely, whatever its bits.
+    fn spreads_evenly(&self) -> bool {
+        false
+    }
+
     /// The states of `starts` with their probabilities, which add up to 1. `via` may be [`ANY_VIA`]: any router but
     /// source and destination, all equally likely; no other router may be named.
     fn likely_starts(&self, src: RouterId, dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
@@ -586,6 +591,11 @@ pub trait Minimal: Send + Sync {
         let mut steps = Vec::new();
         self.steps(at, bits, target, &mut steps);
         evenly(steps).for_each(|(likely, step)| visit(likely, step));
+    }
+
+    /// Whether `step` draws from all outputs on shortest paths, each equally likely.
+    fn spreads_evenly(&self) -> bool {
+        false
     }
 
     /// Number `nth` of the hops of `steps`; `None` beyond the last, or where there is no way but to list them.

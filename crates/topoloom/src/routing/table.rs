@@ -182,6 +182,10 @@ impl Minimal for TableMinimal {
         outputs.iter().for_each(|&port| visit(each, Step { port, class: bits as u8, bits: bits + 1 }));
     }
 
+    fn spreads_evenly(&self) -> bool {
+        true
+    }
+
     fn nth_step(&self, at: RouterId, bits: u32, target: RouterId, nth: u32) -> Option<Step> {
         let port = *self.outputs(at, target).get(nth as usize)?;
         Some(Step { port, class: bits as u8, bits: bits + 1 })

@@ -397,6 +397,10 @@ impl<M: Minimal, const ADAPTIVE: bool> Routing for TwoPhase<M, ADAPTIVE> {
         true
     }
 
+    fn spreads_evenly(&self) -> bool {
+        !ADAPTIVE && self.minimal.spreads_evenly()
+    }
+
     fn likely_starts(&self, _src: RouterId, _dst: RouterId, out: &mut Vec<(f64, PacketState)>) {
         // Of all routers, two make no detour: the source and the destination.
         let direct = match (self.up, self.any_via) {
